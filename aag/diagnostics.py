@@ -1,0 +1,55 @@
+"""Where something stands in the source, and what is wrong with it.
+
+A `Span` is a place in a file, a `Diagnostic` one finding with its place, and `SourceError` the error that
+carries one or more of them out of this room. Rendering (file, line, caret, hint) is done in `esp.output`.
+"""
+
+from collections.abc import Iterable
+
+from msgspec import Struct
+
+
+class Span(Struct, frozen=True):
+    """A stretch of source text. Lines and columns count from 1; column 0 means that only the line is known.
+
+    `end_column` is the column behind the last character; an end of 0 is not known.
+    """
+
+    file: str
+    line: int
+    column: int = 0
+    end_line: int = 0
+    end_column: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+
+
+NOWHERE = Span("", 0)
+"""The span of what no source line asked for (for example a command-line override)."""
+
+
+class Diagnostic(Struct, frozen=True, kw_only=True):
+    """One finding: `code` such as ``E102`` (error) or ``W201`` (warning), what, where, and a way out."""
+
+    code: str
+    message: str
+    span: Span = NOWHERE
+    hint: str = ""
+    source_line: str = ""
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the finding prevents a prediction."""
+        return self.code.startswith("E")
+
+    def __str__(self) -> str:
+        return f"{self.span}: {self.code} {self.message}" + (f" ({self.hint})" if self.hint else "")
+
+
+class SourceError(Exception):
+    """The program, its directives or its values prevent a result (exit code 1, Def 20)."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__("\n".join(str(each) for each in self.diagnostics))

@@ -1,0 +1,180 @@
+"""The thirteen classes of Application Abstraction Units (AAU) and the graph they form (AAG).
+
+Source: Parashar and Hariri, "Interpretive Performance Prediction for Parallel Application Development", Table 1.
+AAUs are a tree of plain frozen objects; the engine walks it. An AAU knows nothing of seconds: it knows how many
+operations of which class one iteration does (`Work`), and which node of the node program decides its extent.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from aag.diagnostics import Span
+from aag.ir.expressions import Expr
+from aag.ir.statements import Assign
+from aag.spmd.nodes import Combine, DoNode, HostIo, Nest, Operation, OwnedLoop
+
+Counts = tuple[tuple[str, float], ...]
+"""Operation class -> how often, sorted by class: for example (("load", 4.0), ("r8.add", 3.0))."""
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """What one execution (one innermost iteration) does. `computation`: what the serial program also does;
+    `overhead`: what only the node program does (Def 2)."""
+
+    computation: Counts = ()
+    overhead: Counts = ()
+
+
+class AAU(Struct, frozen=True, kw_only=True, eq=False):
+    """Base: `id` counts in program order from 0; `uses` and `defines` are scalar names, bodies included."""
+
+    id: int
+    span: Span
+    label: str
+    uses: frozenset[str] = frozenset()
+    defines: frozenset[str] = frozenset()
+
+
+class Start(AAU, frozen=True, kw_only=True, eq=False):
+    """The beginning of the application."""
+
+
+class End(AAU, frozen=True, kw_only=True, eq=False):
+    """The end of an independent flow of control; waits for the last processor (Def 3)."""
+
+
+class Spawn(AAU, frozen=True, kw_only=True, eq=False):
+    """The host program forks the node programs (its cost is `load_s`, Def 1)."""
+
+    body: tuple[AAU, ...]
+
+
+class Seq(AAU, frozen=True, kw_only=True, eq=False):
+    """Consecutive replicated statements. `assigns` are interpreted functionally where their values matter.
+    `clock_mark`: it reads the clock (Def 5). `leave`: it ends a loop or the program (EXIT, CYCLE, STOP)."""
+
+    work: Work
+    assigns: tuple[Assign, ...] = ()
+    clock_mark: bool = False
+    leave: str = ""
+    leave_name: str = ""
+    unmodelled: str = ""
+
+
+class IterD(AAU, frozen=True, kw_only=True, eq=False):
+    """Deterministic loop without communication: either a parallel `nest` with the `work` of one innermost
+    iteration (`outer`: of one iteration of each enclosing level, outermost first; `setup`: once, by every processor,
+    before the loops), or a counted `loop` with a `body`."""
+
+    nest: Nest | None = None
+    work: Work = Work()
+    outer: tuple[Work, ...] = ()
+    setup: Work = Work()
+    loop: DoNode | None = None
+    body: tuple[AAU, ...] = ()
+
+
+class IterSync(AAU, frozen=True, kw_only=True, eq=False):
+    """Deterministic loop with communication inside: a counted `loop` with a `body`, or an `owned` loop, whose
+    `work` is that of one iteration on its owner (guards, run by all, are its overhead)."""
+
+    loop: DoNode | None = None
+    body: tuple[AAU, ...] = ()
+    owned: OwnedLoop | None = None
+    work: Work = Work()
+
+
+class IterND(AAU, frozen=True, kw_only=True, eq=False):
+    """Non-deterministic loop; `condition` None is left by EXIT only. `work` is one evaluation of the condition."""
+
+    condition: Expr | None
+    work: Work
+    body: tuple[AAU, ...]
+    name: str = ""
+
+
+class AauBranch(Struct, frozen=True, kw_only=True, eq=False):
+    """One branch of a conditional: `work` is the test of its condition (None: ELSE)."""
+
+    condition: Expr | None
+    work: Work
+    body: tuple[AAU, ...]
+    span: Span
+
+
+class CondtD(AAU, frozen=True, kw_only=True, eq=False):
+    """Conditional without communication in any branch."""
+
+    branches: tuple[AauBranch, ...]
+
+
+class CondtSync(AAU, frozen=True, kw_only=True, eq=False):
+    """Conditional with communication in some branch."""
+
+    branches: tuple[AauBranch, ...]
+
+
+class Comm(AAU, frozen=True, kw_only=True, eq=False):
+    """Explicit communication between processors (`operation`) or with the host (`host`)."""
+
+    operation: Operation | None = None
+    host: HostIo | None = None
+
+
+class Sync(AAU, frozen=True, kw_only=True, eq=False):
+    """Explicit synchronisation of all processors."""
+
+
+class SyncSeq(AAU, frozen=True, kw_only=True, eq=False):
+    """A Seq that needs synchronisation: the global half of a reduction; `work` is one combination of a value."""
+
+    combine: Combine
+    work: Work
+
+
+class Call(AAU, frozen=True, kw_only=True, eq=False):
+    """Invocation of a user procedure; `assumption` says what was assumed where its body is not known."""
+
+    name: str
+    work: Work
+    body: tuple[AAU, ...]
+    assumption: str = ""
+
+
+class CommEdge(Struct, frozen=True, kw_only=True):
+    """A communication edge of the SAAG: AAU `source` produces what AAU `comm` moves for AAU `target`."""
+
+    comm: int
+    source: int | None
+    target: int
+    array: str
+    pattern: str
+
+
+class Graph(Struct, frozen=True, kw_only=True, eq=False):
+    """The AAG (`root` is the Spawn's body between Start and End) and, once synchronised, its `edges` (SAAG)."""
+
+    body: tuple[AAU, ...]
+    count: int
+    edges: tuple[CommEdge, ...] = ()
+    critical: frozenset[str] = frozenset()
+    """Scalar names whose values decide the flow (loop bounds, conditions, subscripts, section bounds; D8)."""
+
+
+def children(aau: AAU) -> tuple[AAU, ...]:
+    """The AAUs directly inside a compound AAU, in program order."""
+    match aau:
+        case Spawn(body=body) | IterD(body=body) | IterSync(body=body) | IterND(body=body) | Call(body=body):
+            return body
+        case CondtD(branches=branches) | CondtSync(branches=branches):
+            return tuple(each for branch in branches for each in branch.body)
+        case _:
+            return ()
+
+
+def walk(body: tuple[AAU, ...]) -> Iterator[AAU]:
+    """All AAUs, parents before children, in program order."""
+    for aau in body:
+        yield aau
+        yield from walk(children(aau))

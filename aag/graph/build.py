@@ -1,0 +1,269 @@
+"""Node program -> Application Abstraction Graph (model: Parashar and Hariri, section 2.2 and Table 1).
+
+Each node becomes one AAU of the class that its communication decides: a loop with communication inside is IterSync,
+without IterD. Ids count in program order, so two runs give the same graph.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import TypedDict
+
+from msgspec.structs import replace
+
+from aag.diagnostics import Span
+from aag.graph import aau as g
+from aag.graph.counts import Context, counts, nest_work, work_of
+from aag.graph.labels import label_of
+from aag.graph.operations import combination
+from aag.graph.tally import add_counts
+from aag.ir.statements import Assign
+from aag.spmd import nodes as n
+from aag.spmd.program import NodeProgram
+from aag.spmd.symbols import Symbols
+from aag.spmd.vector import names_in
+
+MASK_SHARE = 0.5
+"""The share of iterations whose mask is assumed to be true (announced by lowering as W203)."""
+
+_GUARD = g.Work(overhead=(("guard", 1.0),))
+_BOUND = (("int.add", 4.0), ("int.cmp", 2.0))
+"""Local bounds of one partitioned loop: offset by the coordinate, clipped at both ends."""
+
+
+def build_graph(program: NodeProgram) -> g.Graph:
+    """The AAG of a node program, communication edges not yet superimposed (`aag.graph.synchronize`)."""
+    symbols = Symbols(program.unit, program.layouts.arrays)
+    for name, kind in program.types.items():
+        symbols.declare(name, kind)
+    context = Context(
+        symbols=symbols, constants=program.layouts.constants, invariant=program.options.on("invariant")
+    )
+    builder = _Builder(program, context)
+    body = builder.spawn()
+    return g.Graph(body=(body,), count=builder.count, critical=_critical(program.body))
+
+
+class _Common(TypedDict):
+    """What every AAU has."""
+
+    id: int
+    span: Span
+    label: str
+    uses: frozenset[str]
+    defines: frozenset[str]
+
+
+def _common(number: int, node: n.Node, inside: Iterable[g.AAU] = ()) -> _Common:
+    """What the AAU of a node has; the names of a compound one include those of the AAUs `inside` it."""
+    body = tuple(inside)
+    return _Common(
+        id=number,
+        span=node.span,
+        label=label_of(node),
+        uses=node.uses | _union(each.uses for each in body),
+        defines=node.defines | _union(each.defines for each in body),
+    )
+
+
+class _Builder:
+    """Makes AAUs and counts them."""
+
+    def __init__(self, program: NodeProgram, context: Context) -> None:
+        self.program = program
+        self.context = context
+        self.count = 0
+
+    def _id(self) -> int:
+        self.count += 1
+        return self.count - 1
+
+    def spawn(self) -> g.Spawn:
+        unit = self.program.unit
+        number = self._id()
+        start = g.Start(id=self._id(), span=unit.span, label=f"{unit.kind} {unit.name}")
+        body = self.body(self.program.body)
+        end = g.End(id=self._id(), span=unit.end, label=f"end {unit.name}")
+        whole = (start, *body, end)
+        return g.Spawn(
+            id=number,
+            span=unit.span,
+            label=f"spawn {unit.name}",
+            body=whole,
+            uses=_union(each.uses for each in whole),
+            defines=_union(each.defines for each in whole),
+        )
+
+    def body(self, nodes: Sequence[n.Node]) -> tuple[g.AAU, ...]:
+        return tuple(self.node(each) for each in nodes)
+
+    def node(self, node: n.Node) -> g.AAU:
+        """The AAU of one node."""
+        match node:
+            case n.Nest():
+                return self._nest(node)
+            case n.DoNode():
+                return self._loop(node)
+            case n.WhileNode():
+                return self._while(node)
+            case n.IfNode():
+                return self._conditional(node)
+            case n.OwnedLoop():
+                return self._owned(node)
+            case n.CallNode():
+                return self._call(node)
+            case _:
+                return self._simple(node)
+
+    def _simple(self, node: n.Node) -> g.AAU:
+        common = _common(self._id(), node)
+        match node:
+            case n.Local(assigns=assigns):
+                work = work_of(self.context, assigns=assigns)
+                return g.Seq(**common, work=work, assigns=assigns)
+            case n.Communicate(operation=operation):
+                return g.Comm(**common, operation=operation)
+            case n.HostIo():
+                return g.Comm(**common, host=node)
+            case n.Combine(operation_class=operation):
+                work = g.Work(computation=counts(combination(operation)))
+                return g.SyncSeq(**common, combine=node, work=work)
+            case n.ClockMark():
+                work = g.Work(computation=(("call", 1.0),))
+                return g.Seq(**common, work=work, clock_mark=True)
+            case n.Leave(kind=kind, name=name):
+                return g.Seq(**common, work=g.Work(), leave=kind, leave_name=name)
+            case n.Unmodelled(reason=reason):
+                return g.Seq(**common, work=g.Work(), unmodelled=reason)
+        raise TypeError(f"build_graph: no AAU for {type(node).__name__} at {node.span}")
+
+    def _nest(self, nest: n.Nest) -> g.IterD:
+        number = self._id()
+        works = nest_work(nest, self.context, mask_share=MASK_SHARE)
+        depth = len(nest.indices)
+        setup = works[0] if depth else g.Work()
+        overhead = self._nest_overhead(nest)
+        return g.IterD(
+            **_common(number, nest),
+            nest=nest,
+            work=works[depth],
+            outer=works[1:depth],
+            setup=replace(setup, overhead=add_counts(setup.overhead, overhead)),
+        )
+
+    def _nest_overhead(self, nest: n.Nest) -> g.Counts:
+        """What only the node program does: local bounds of partitioned loops, the guard of a single element."""
+        layout = self.program.layouts.arrays.get(nest.home.array) if nest.home else None
+        if nest.home is None or layout is None:
+            return ()
+        names = {index.name for index in nest.indices}
+        overhead: g.Counts = ()
+        for axis in layout.axes:
+            if axis.role == "dim" and names_in(nest.home.subscripts[axis.dim]) & names:
+                overhead = add_counts(overhead, _BOUND)
+            elif axis.role != "replicated":
+                overhead = add_counts(overhead, _GUARD.overhead)
+        return overhead
+
+    def _loop(self, loop: n.DoNode) -> g.AAU:
+        number = self._id()
+        body = self.body(loop.body)
+        kind = g.IterSync if _synchronised(body) else g.IterD
+        return kind(**_common(number, loop, body), loop=loop, body=body)
+
+    def _owned(self, loop: n.OwnedLoop) -> g.IterSync:
+        number = self._id()
+        work = work_of(self.context, assigns=loop.assigns)
+        return g.IterSync(
+            **_common(number, loop),
+            owned=loop,
+            work=g.Work(computation=work.computation, overhead=_GUARD.overhead),
+        )
+
+    def _while(self, loop: n.WhileNode) -> g.IterND:
+        number = self._id()
+        body = self.body(loop.body)
+        return g.IterND(
+            **_common(number, loop, body),
+            condition=loop.condition,
+            work=work_of(self.context, (loop.condition,)),
+            body=body,
+            name=loop.name,
+        )
+
+    def _conditional(self, node: n.IfNode) -> g.AAU:
+        number = self._id()
+        branches = tuple(
+            g.AauBranch(
+                condition=each.condition,
+                work=work_of(self.context, (each.condition,)),
+                body=self.body(each.body),
+                span=each.span,
+            )
+            for each in node.branches
+        )
+        inside = tuple(each for branch in branches for each in branch.body)
+        common = _common(number, node, inside)
+        kind = g.CondtSync if _synchronised(inside) else g.CondtD
+        return kind(**common, branches=branches)
+
+    def _call(self, node: n.CallNode) -> g.Call:
+        number = self._id()
+        body = self.body(node.body)
+        return g.Call(
+            **_common(number, node, body),
+            name=node.name,
+            work=g.Work(computation=(("call", 1.0),)),
+            body=body,
+            assumption=node.assumption,
+        )
+
+
+def _synchronised(body: Iterable[g.AAU]) -> bool:
+    """Whether some AAU inside communicates or synchronises."""
+    return any(
+        isinstance(each, g.Comm | g.Sync | g.SyncSeq) or (isinstance(each, g.IterSync) and each.owned is not None)
+        for each in g.walk(tuple(body))
+    )
+
+
+def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*sets)
+
+
+def _critical(body: Sequence[n.Node]) -> frozenset[str]:
+    """Names whose values decide the flow, and the names that their definitions read (backward slice, D8)."""
+    assigns = list(_assigns(body))
+    critical = _uses(body)
+    while True:
+        more = critical | {
+            name
+            for assign in assigns
+            if getattr(assign.target, "name", "") in critical
+            for name in names_in(assign.value)
+        }
+        if more == critical:
+            return frozenset(critical)
+        critical = more
+
+
+def _uses(body: Iterable[n.Node]) -> set[str]:
+    found: set[str] = set()
+    for node in body:
+        found |= node.uses | _uses(_inside(node))
+    return found
+
+
+def _assigns(body: Iterable[n.Node]) -> Iterable[Assign]:
+    for node in body:
+        if isinstance(node, n.Local):
+            yield from node.assigns
+        yield from _assigns(_inside(node))
+
+
+def _inside(node: n.Node) -> tuple[n.Node, ...]:
+    match node:
+        case n.DoNode(body=body) | n.WhileNode(body=body) | n.CallNode(body=body):
+            return body
+        case n.IfNode(branches=branches):
+            return tuple(each for branch in branches for each in branch.body)
+        case _:
+            return ()

@@ -1,0 +1,246 @@
+"""How many operations of which class an expression or a nest does: the words that the P component prices.
+
+Counts add like numbers. In a nest each operation belongs to the loop level of the innermost index that it depends on:
+with the optimisation `invariant` it is done there, without it where it is written. What holds constants only is folded
+by every compiler and counts nothing. Scalars that are read are in registers; an array element is loaded once and its
+address computed once at each level, however often it is written down there.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from msgspec import Struct, field
+
+from aag.graph.aau import Counts, Work
+from aag.graph.operations import (
+    FREE,
+    PURE,
+    converts,
+    function_operations,
+    operations,
+    power_operations,
+)
+from aag.ir.evaluate import Unknown, Value, evaluate_int
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
+from aag.ir.statements import Assign
+from aag.ir.units import Type
+from aag.ir.visitors import children, walk_expressions
+from aag.spmd.nodes import Nest
+from aag.spmd.symbols import Symbols, wider
+from aag.spmd.vector import names_in
+
+_COMPARE = frozenset(("==", "/=", "<", "<=", ">", ">="))
+_LOGICAL = frozenset((".and.", ".or.", ".eqv.", ".neqv."))
+_ARITHMETIC = {"+": "add", "-": "add", "*": "mul", "/": "div"}
+_REDUCTION = {"sum": "add", "product": "mul"}
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """What counting has to know of the program: types, the values of named constants, and whether loop-invariant
+    operations move outwards."""
+
+    symbols: Symbols
+    constants: Mapping[str, Value] = field(default_factory=dict)
+    invariant: bool = True
+
+
+class OperationCounter:
+    """Operations by class, one Counter for each loop level (0: before the loops)."""
+
+    def __init__(self, context: Context, loops: Sequence[str] = ()) -> None:
+        self._context = context
+        self._symbols = context.symbols
+        self._level = {name: at for at, name in enumerate(loops, start=1)}
+        self._loaded: set[tuple[int, Expr]] = set()
+        self._addressed: set[tuple[int, Expr]] = set()
+        self.levels = [Counter[str]() for _ in range(len(loops) + 1)]
+
+    def level_of(self, expr: Expr, used: int) -> int:
+        """The loop level at which an expression is evaluated whose value is used at level `used`."""
+        if not self._context.invariant or _has_effects(expr):
+            return used
+        return min(used, max((self._level.get(name, 0) for name in names_in(expr)), default=0))
+
+    def expression(self, expr: Expr, used: int) -> None:
+        """Count an expression whose value is used at level `used`."""
+        if self._is_constant(expr):
+            return
+        at = self.level_of(expr, used)
+        count = self.levels[at]
+        match expr:
+            case Element(name=name) if self._symbols.is_array(name):
+                self._load(expr, at, used)
+                return
+            case Section():
+                return
+            case Unary(op=".not."):
+                count["logical"] += 1
+            case Unary(op="-"):
+                count.update(operations(self._type(expr), "add"))
+            case Binary(op=op, left=left, right=right):
+                self._binary(expr, op, left, right, at)
+            case Call(name=name, args=args):
+                count.update(function_operations(name, [self._type(each) for each in args], self._type(expr)))
+        for child in children(expr):
+            self.expression(child, used)
+
+    def assign(self, assign: Assign, level: int) -> None:
+        """Count an assignment at a loop level."""
+        target, value = assign.target, assign.value
+        self.expression(value, level)
+        self._convert(value, self._type(target), level)
+        if isinstance(target, Element) and self._symbols.is_array(target.name):
+            self.levels[level]["store"] += 1
+            self._address(target, level, level)
+            self._loaded.add((self.level_of(target, level), target))  # what was just stored is still in a register
+        elif not (self._level and isinstance(target, Var) and target.name in names_in(value)):
+            self.levels[level]["assign"] += 1  # a sum that a loop accumulates stays in a register
+
+    def accumulate(self, assign: Assign, reduction: str, level: int) -> None:
+        """Count one step of a reduction into `assign.target`: a scalar in a register, or an element that is loaded
+        before and stored after the loops that do not move it."""
+        self.expression(assign.value, level)
+        kind = self._type(assign.target)
+        if reduction in ("all", "any"):
+            self.levels[level]["logical"] += 1
+        else:
+            step = "add" if reduction == "count" else _REDUCTION.get(reduction, "cmp")
+            self.levels[level].update(operations(kind, step))
+        if isinstance(assign.target, Element):
+            at = self.level_of(assign.target, level)
+            self._load(assign.target, at, level)
+            self.levels[at]["store"] += 1
+        else:
+            self.levels[0]["assign"] += 1
+
+    def _load(self, element: Element, at: int, used: int) -> None:
+        if (at, element) not in self._loaded:
+            self._loaded.add((at, element))
+            self.levels[at]["load"] += 1
+            self._address(element, at, used)
+
+    def _address(self, element: Element, at: int, used: int) -> None:
+        if (at, element) in self._addressed:
+            return
+        self._addressed.add((at, element))
+        self.levels[at].update(_index(len(element.subscripts)))
+        for subscript in element.subscripts:
+            if not _is_offset(subscript):
+                self.expression(subscript, used)
+
+    def _type(self, expr: Expr) -> Type:
+        return self._symbols.type_of(expr)
+
+    def _convert(self, expr: Expr, wanted: Type, used: int) -> None:
+        """The conversion of an operand to the type in which it is used; that of a constant is done when compiling."""
+        if converts(self._type(expr), wanted) and not self._is_constant(expr):
+            self.levels[self.level_of(expr, used)]["convert"] += 1
+
+    def _binary(self, expr: Binary, op: str, left: Expr, right: Expr, at: int) -> None:
+        count = self.levels[at]
+        if op in _LOGICAL:
+            count["logical"] += 1
+            return
+        common = wider(self._type(left), self._type(right))
+        self._convert(left, common, at)
+        if op == "**":
+            count.update(self._power(expr, right))
+            return
+        self._convert(right, common, at)
+        if op in _COMPARE:
+            count.update(operations(common, "cmp"))
+        elif op in _ARITHMETIC:
+            count.update(operations(common, _ARITHMETIC[op]))
+
+    def _power(self, expr: Binary, exponent: Expr) -> "Counter[str]":
+        value: int | None = None
+        if self._type(exponent).base == "integer" and self._is_constant(exponent):
+            try:
+                value = evaluate_int(exponent, self._context.constants)
+            except Unknown:
+                value = None
+        return power_operations(self._type(expr), self._type(exponent), value)
+
+    def _is_constant(self, expr: Expr) -> bool:
+        """Whether the compiler knows the value."""
+        return all(self._is_constant_part(each) for each in walk_expressions(expr))
+
+    def _is_constant_part(self, part: Expr) -> bool:
+        match part:
+            case Var(name=name):
+                return name in self._context.constants
+            case Element() | OpaqueExpr():
+                return False
+            case Call(name=name):
+                return name in PURE or name in FREE
+            case _:
+                return True
+
+
+def _has_effects(expr: Expr) -> bool:
+    """Whether some function in the expression may do more than compute its result: then it stays where it is."""
+    return any(isinstance(each, Call) and each.name not in PURE | FREE for each in walk_expressions(expr))
+
+
+def _index(rank: int) -> dict[str, int]:
+    return {"index.1d": 1} if rank == 1 else {"index.2d": rank - 1}
+
+
+def _is_offset(subscript: Expr) -> bool:
+    """Whether a subscript is an index with a constant offset, which the addressing of the array absorbs."""
+    match subscript:
+        case Var() | IntLit():
+            return True
+        case Binary(op="+" | "-", left=left, right=right):
+            return _is_offset(left) and _is_offset(right)
+        case _:
+            return False
+
+
+def counts(counter: Mapping[str, float]) -> Counts:
+    """A frozen form, sorted by class, without zeros."""
+    return tuple(sorted((name, float(number)) for name, number in counter.items() if number))
+
+
+def work_of(context: Context, exprs: Iterable[Expr | None] = (), assigns: Iterable[Assign] = ()) -> Work:
+    """Work of replicated statements outside any nest; an expression of None is absent."""
+    counter = OperationCounter(context)
+    for expr in exprs:
+        if expr is not None:
+            counter.expression(expr, 0)
+    for assign in assigns:
+        counter.assign(assign, 0)
+    return Work(computation=counts(counter.levels[0]))
+
+
+def nest_work(nest: Nest, context: Context, *, mask_share: float) -> tuple[Work, ...]:
+    """Work of a nest, one entry for each level: before the loops, in loop 1, ..., in the innermost loop.
+
+    `mask_share`: the share of iterations whose mask is true.
+    """
+    innermost = len(nest.indices)
+    counter = OperationCounter(context, [index.name for index in nest.indices])
+    if nest.mask is not None:
+        counter.expression(nest.mask, innermost)
+    always = Counter(counter.levels[innermost])
+    for level, assigns in enumerate(nest.outer, start=1):
+        for assign in assigns:
+            counter.assign(assign, level)
+    for assign in nest.assigns:
+        if nest.reduce:
+            counter.accumulate(assign, nest.reduce, innermost)
+        else:
+            counter.assign(assign, innermost)
+    if nest.copies:
+        for assign in nest.assigns:
+            counter.levels[innermost].update(_copy(assign.target))
+    share = 1.0 if nest.mask is None else mask_share
+    masked = {name: always[name] + share * (all_ - always[name]) for name, all_ in counter.levels[innermost].items()}
+    return (*(Work(computation=counts(each)) for each in counter.levels[:innermost]), Work(computation=counts(masked)))
+
+
+def _copy(target: Expr) -> "Counter[str]":
+    """Storing a value to a temporary and moving it to its place in a loop of its own."""
+    rank = len(target.subscripts) if isinstance(target, Element) else 1
+    once = Counter(_index(rank))
+    return once + once + Counter({"load": 1, "store": 1, "loop.iteration": 1})

@@ -1,0 +1,55 @@
+"""One line of text for each node, for profiles, graphs and messages."""
+
+from aag.ir.expressions import Element, Expr
+from aag.ir.spelling import spell
+from aag.spmd import nodes as n
+
+
+def label_of(node: n.Node) -> str:
+    """What a node does, in a few words."""
+    match node:
+        case n.Local(assigns=assigns):
+            return ", ".join(f"{_text(each.target)} = ..." for each in assigns) or "declaration"
+        case n.Nest(indices=indices, reduce=reduce):
+            loops = ", ".join(index.name for index in indices)
+            what = f"{reduce} into " if reduce else ""
+            return f"{what}{_targets(node)}" + (f" for ({loops})" if loops else "")
+        case n.Communicate(operation=operation):
+            return f"{operation.pattern} {operation.array}"
+        case n.Combine(op=op):
+            return f"reduction {op}"
+        case n.HostIo(kind=kind):
+            return "print" if kind == "write" else "read"
+        case n.DoNode(var=var, lower=lower, upper=upper, step=step):
+            return _do(var, lower, upper, step)
+        case n.OwnedLoop(index=index):
+            return f"{_do(index.name, index.lower, index.upper, index.step)} by owners in order"
+        case n.WhileNode(condition=condition):
+            return "do" if condition is None else f"do while ({_text(condition)})"
+        case n.IfNode(branches=branches):
+            condition = branches[0].condition
+            return "if" if condition is None else f"if ({_text(condition)})"
+        case n.CallNode(name=name):
+            return f"call {name}"
+        case n.ClockMark():
+            return "clock"
+        case n.Leave(kind=kind, name=name):
+            return f"{kind} {name}".strip()
+        case n.Unmodelled(text=text):
+            return f"not modelled: {text}"
+    raise TypeError(f"label_of: unknown node {type(node).__name__} at {node.span}")
+
+
+def _targets(nest: n.Nest) -> str:
+    """What a nest computes: arrays, or scalars where there are no arrays."""
+    targets = [each.target for level in (*nest.outer, nest.assigns) for each in level]
+    arrays = [each for each in targets if isinstance(each, Element)]
+    return ", ".join(dict.fromkeys(_text(each) for each in arrays or targets)) or "..."
+
+
+def _do(var: str, lower: Expr, upper: Expr, step: Expr | None) -> str:
+    return f"do {var} = {_text(lower)}, {_text(upper)}" + ("" if step is None else f", {_text(step)}")
+
+
+def _text(expr: Expr) -> str:
+    return spell(expr)

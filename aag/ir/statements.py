@@ -1,0 +1,172 @@
+"""Executable statements: frozen, compared by identity (two equal lines are two statements).
+
+    stmt = Assign(target, value) | Do | DoWhile | If(branches) | SelectCase(selector, cases)
+         | Forall(indices, mask, body) | Where(branches) | CallStmt | Io | Allocate | Remap(directive)
+         | Stop | Return | Exit | Cycle | Continue | Opaque(text)
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from aag.diagnostics import Span
+from aag.ir.directives import Align, Distribute, Independent
+from aag.ir.expressions import Element, Expr, Var
+
+
+class Stmt(Struct, frozen=True, kw_only=True, eq=False):
+    """Base of all statements. A statement belongs to its first line (Def 4)."""
+
+    span: Span
+    label: str = ""
+
+
+class Assign(Stmt, frozen=True, kw_only=True, eq=False):
+    """target = value; the target is a scalar, a whole array, an element or a section."""
+
+    target: Var | Element | Expr
+    value: Expr
+
+
+class Do(Stmt, frozen=True, kw_only=True, eq=False):
+    """A counted DO loop. `name` is the construct name, `end` the place of END DO."""
+
+    var: str
+    lower: Expr
+    upper: Expr
+    step: Expr | None
+    body: tuple[Stmt, ...]
+    independent: Independent | None = None
+    name: str = ""
+    end: Span
+
+
+class DoWhile(Stmt, frozen=True, kw_only=True, eq=False):
+    """DO WHILE (condition); a condition of None is DO without control (left by EXIT)."""
+
+    condition: Expr | None
+    body: tuple[Stmt, ...]
+    name: str = ""
+    end: Span
+
+
+class Branch(Struct, frozen=True, kw_only=True, eq=False):
+    """One branch of IF: a condition of None is ELSE."""
+
+    condition: Expr | None
+    body: tuple[Stmt, ...]
+    span: Span
+
+
+class If(Stmt, frozen=True, kw_only=True, eq=False):
+    """IF statement or construct."""
+
+    branches: tuple[Branch, ...]
+
+
+class Case(Struct, frozen=True, kw_only=True, eq=False):
+    """One CASE: values and Sections (ranges); None is CASE DEFAULT."""
+
+    values: tuple[Expr, ...] | None
+    body: tuple[Stmt, ...]
+    span: Span
+
+
+class SelectCase(Stmt, frozen=True, kw_only=True, eq=False):
+    """SELECT CASE."""
+
+    selector: Expr
+    cases: tuple[Case, ...]
+
+
+class ForallIndex(Struct, frozen=True, kw_only=True):
+    """One index of FORALL: name = lower : upper : step."""
+
+    name: str
+    lower: Expr
+    upper: Expr
+    step: Expr | None = None
+
+
+class Forall(Stmt, frozen=True, kw_only=True, eq=False):
+    """FORALL statement or construct; the body holds Assign, Forall and Where."""
+
+    indices: tuple[ForallIndex, ...]
+    mask: Expr | None
+    body: tuple[Stmt, ...]
+    independent: Independent | None = None
+
+
+class WhereBranch(Struct, frozen=True, kw_only=True, eq=False):
+    """WHERE (mask) or ELSEWHERE [(mask)]: a mask of None is the last ELSEWHERE."""
+
+    mask: Expr | None
+    body: tuple[Stmt, ...]
+    span: Span
+
+
+class Where(Stmt, frozen=True, kw_only=True, eq=False):
+    """WHERE statement or construct."""
+
+    branches: tuple[WhereBranch, ...]
+
+
+class CallStmt(Stmt, frozen=True, kw_only=True, eq=False):
+    """CALL name(args)."""
+
+    name: str
+    args: tuple[Expr, ...]
+    keywords: tuple[tuple[str, Expr], ...] = ()
+
+
+class Io(Stmt, frozen=True, kw_only=True, eq=False):
+    """PRINT, WRITE or READ with its item list; other I/O statements (OPEN, CLOSE, ...) have no items."""
+
+    kind: Literal["print", "write", "read", "open", "close", "inquire", "rewind", "backspace"]
+    items: tuple[Expr, ...]
+    control: str = ""
+
+
+class Allocate(Stmt, frozen=True, kw_only=True, eq=False):
+    """ALLOCATE or DEALLOCATE."""
+
+    items: tuple[Expr, ...]
+    deallocate: bool = False
+
+
+class Remap(Stmt, frozen=True, kw_only=True, eq=False):
+    """REALIGN or REDISTRIBUTE: the data move here."""
+
+    directive: Align | Distribute
+
+
+class Stop(Stmt, frozen=True, kw_only=True, eq=False):
+    """STOP or ERROR STOP."""
+
+
+class Return(Stmt, frozen=True, kw_only=True, eq=False):
+    """RETURN."""
+
+
+class Exit(Stmt, frozen=True, kw_only=True, eq=False):
+    """EXIT [name]."""
+
+    name: str = ""
+
+
+class Cycle(Stmt, frozen=True, kw_only=True, eq=False):
+    """CYCLE [name]."""
+
+    name: str = ""
+
+
+class Continue(Stmt, frozen=True, kw_only=True, eq=False):
+    """CONTINUE."""
+
+
+class Opaque(Stmt, frozen=True, kw_only=True, eq=False):
+    """A statement that cannot be read or is not modelled; `reason` says why. Worst-case effects, never
+    silence."""
+
+    text: str
+    reason: str

@@ -1,0 +1,95 @@
+"""Program units and declarations.
+
+    program = Program(units, source, diagnostics)
+    unit    = Unit(kind, name, arguments, entities, directives, body, contains)
+    entity  = Entity(name, type, shape, attributes, initial)
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from aag.diagnostics import Diagnostic, Span
+from aag.ir.directives import Bound, Directive
+from aag.ir.expressions import Expr
+from aag.ir.statements import Stmt
+
+
+class Type(Struct, frozen=True, kw_only=True):
+    """A type: base and its size in bytes for one element (complex: both parts). `derived`: name of a derived
+    type."""
+
+    base: Literal["integer", "real", "complex", "logical", "character", "derived"]
+    bytes: int
+    derived: str = ""
+
+    @property
+    def operation_kind(self) -> str:
+        """Prefix of the operation classes: int, r4, r8, c8, c16, logical."""
+        match self.base:
+            case "real":
+                return "r8" if self.bytes >= 8 else "r4"
+            case "complex":
+                return "c16" if self.bytes >= 16 else "c8"
+            case "logical":
+                return "logical"
+            case _:
+                return "int"
+
+
+class Entity(Struct, frozen=True, kw_only=True):
+    """A declared name. `shape` None: scalar. `attributes`: parameter, allocatable, save, target, pointer,
+    optional, external, intrinsic, intent(in|out|inout), implicit (typed by the implicit rules)."""
+
+    name: str
+    shown: str
+    type: Type
+    shape: tuple[Bound, ...] | None
+    attributes: frozenset[str]
+    initial: Expr | None
+    span: Span
+
+
+class Common(Struct, frozen=True, kw_only=True):
+    """COMMON /block/ names, in storage order."""
+
+    block: str
+    names: tuple[str, ...]
+
+
+class Unit(Struct, frozen=True, kw_only=True, eq=False):
+    """A program unit. `directives` are the mapping directives of its specification part."""
+
+    kind: Literal["program", "subroutine", "function", "module", "block_data"]
+    name: str
+    arguments: tuple[str, ...]
+    result: str
+    prefixes: frozenset[str]
+    uses: tuple[str, ...]
+    entities: tuple[Entity, ...]
+    commons: tuple[Common, ...]
+    directives: tuple[Directive, ...]
+    body: tuple[Stmt, ...]
+    contains: tuple["Unit", ...]
+    span: Span
+    end: Span
+
+    def entity(self, name: str) -> Entity | None:
+        """The declaration of a name (lower case), or None."""
+        return next((each for each in self.entities if each.name == name), None)
+
+
+class Program(Struct, frozen=True, kw_only=True, eq=False):
+    """A whole source. `lines` are the physical lines as read, for annotated output; `complete` is False where
+    an `Opaque` statement had to stand for something."""
+
+    file: str
+    lines: tuple[str, ...]
+    units: tuple[Unit, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    complete: bool
+
+    @property
+    def main(self) -> Unit | None:
+        """The main program, or None where the source has none."""
+        return next((unit for unit in self.units if unit.kind == "program"), None)

@@ -1,0 +1,163 @@
+"""Walks over the ir: children, all descendants, and rebuilding with a function.
+
+A new node class is added here once; a class that is missing raises `TypeError` with its name instead of being
+passed over in silence.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+
+from aag.ir import expressions as e
+from aag.ir import statements as s
+from aag.ir.directives import Align, Distribute, Star
+
+Body = tuple[s.Stmt, ...]
+
+
+def children(expr: e.Expr) -> tuple[e.Expr, ...]:
+    """The direct operands of an expression, in the order of the text; absent parts are left out."""
+    match expr:
+        case e.IntLit() | e.RealLit() | e.LogicalLit() | e.StringLit() | e.Var() | e.OpaqueExpr():
+            return ()
+        case e.ComplexLit(real=real, imag=imag):
+            return (real, imag)
+        case e.Section(lower=lower, upper=upper, step=step):
+            return _present(lower, upper, step)
+        case e.Element(subscripts=parts) | e.Constructor(values=parts):
+            return parts
+        case e.Call(args=args, keywords=keywords):
+            return args + tuple(value for _, value in keywords)
+        case e.Unary(operand=operand):
+            return (operand,)
+        case e.Binary(left=left, right=right):
+            return (left, right)
+        case e.ImpliedDo(values=values, lower=lower, upper=upper, step=step):
+            return values + _present(lower, upper, step)
+        case e.Component(base=base):
+            return (base,)
+    raise TypeError(f"children: unknown expression class {type(expr).__name__} at {expr.span}")
+
+
+def map_expression(expr: e.Expr, function: Callable[[e.Expr], e.Expr]) -> e.Expr:
+    """`expr` rebuilt from its leaves upwards, each node replaced by `function(node)`; spans are kept."""
+    return function(_rebuild(expr, lambda part: map_expression(part, function)))
+
+
+def _rebuild(expr: e.Expr, go: Callable[[e.Expr], e.Expr]) -> e.Expr:
+    match expr:
+        case e.ComplexLit(real=real, imag=imag):
+            return replace(expr, real=go(real), imag=go(imag))
+        case e.Section(lower=lower, upper=upper, step=step):
+            return replace(
+                expr,
+                lower=None if lower is None else go(lower),
+                upper=None if upper is None else go(upper),
+                step=None if step is None else go(step),
+            )
+        case e.Element(subscripts=subscripts):
+            return replace(expr, subscripts=tuple(go(each) for each in subscripts))
+        case e.Constructor(values=values):
+            return replace(expr, values=tuple(go(each) for each in values))
+        case e.Call(args=args, keywords=keywords):
+            pairs = tuple((key, go(value)) for key, value in keywords)
+            return replace(expr, args=tuple(go(each) for each in args), keywords=pairs)
+        case e.Unary(operand=operand):
+            return replace(expr, operand=go(operand))
+        case e.Binary(left=left, right=right):
+            return replace(expr, left=go(left), right=go(right))
+        case e.ImpliedDo(values=values, lower=lower, upper=upper, step=step):
+            return replace(
+                expr,
+                values=tuple(go(each) for each in values),
+                lower=go(lower),
+                upper=go(upper),
+                step=None if step is None else go(step),
+            )
+        case e.Component(base=base):
+            return replace(expr, base=go(base))
+    if children(expr):  # also refuses a class that nobody knows
+        raise TypeError(f"map_expression: {type(expr).__name__} has operands that are not rebuilt")
+    return expr
+
+
+def own_expressions(stmt: s.Stmt) -> tuple[e.Expr, ...]:
+    """The expressions of a statement itself, without those of the statements in its bodies."""
+    match stmt:
+        case s.Assign(target=target, value=value):
+            return (target, value)
+        case s.Do(lower=lower, upper=upper, step=step):
+            return _present(lower, upper, step)
+        case s.DoWhile(condition=condition):
+            return _present(condition)
+        case s.If(branches=branches):
+            return _present(*(branch.condition for branch in branches))
+        case s.SelectCase(selector=selector, cases=cases):
+            return (selector, *(value for case in cases for value in case.values or ()))
+        case s.Forall(indices=indices, mask=mask):
+            bounds = (part for index in indices for part in (index.lower, index.upper, index.step))
+            return _present(*bounds, mask)
+        case s.Where(branches=masks):
+            return _present(*(branch.mask for branch in masks))
+        case s.CallStmt(args=args, keywords=keywords):
+            return args + tuple(value for _, value in keywords)
+        case s.Io(items=items) | s.Allocate(items=items):
+            return items
+        case s.Remap(directive=Align(subscripts=subscripts)):
+            return tuple(each for each in subscripts or () if not isinstance(each, Star))
+        case s.Remap(directive=Distribute(formats=formats)):
+            return _present(*(each.size for each in formats or ()))
+        case s.Stop() | s.Return() | s.Exit() | s.Cycle() | s.Continue() | s.Opaque():
+            return ()
+    raise TypeError(f"own_expressions: unknown statement class {type(stmt).__name__} at {stmt.span}")
+
+
+def bodies(stmt: s.Stmt) -> tuple[Body, ...]:
+    """The bodies of a compound statement, in the order of the text; none for a simple statement."""
+    match stmt:
+        case s.Do(body=body) | s.DoWhile(body=body) | s.Forall(body=body):
+            return (body,)
+        case s.If(branches=branches):
+            return tuple(branch.body for branch in branches)
+        case s.SelectCase(cases=cases):
+            return tuple(case.body for case in cases)
+        case s.Where(branches=masks):
+            return tuple(branch.body for branch in masks)
+    return ()
+
+
+def walk_statements(body: Iterable[s.Stmt]) -> Iterator[s.Stmt]:
+    """All statements of a body and of the bodies inside, in the order of the text."""
+    for stmt in body:
+        yield stmt
+        for inner in bodies(stmt):
+            yield from walk_statements(inner)
+
+
+def walk_expressions(node: e.Expr | s.Stmt | Iterable[s.Stmt]) -> Iterator[e.Expr]:
+    """All expressions below (and including) an expression, a statement or a body, parents first."""
+    if isinstance(node, e.Expr):
+        yield node
+        for child in children(node):
+            yield from walk_expressions(child)
+        return
+    for stmt in walk_statements((node,) if isinstance(node, s.Stmt) else node):
+        for expr in own_expressions(stmt):
+            yield from walk_expressions(expr)
+
+
+def names_used(node: e.Expr | s.Stmt | Iterable[s.Stmt]) -> frozenset[str]:
+    """Names of variables and arrays that occur as `Var` or `Element` (functions are not among them)."""
+    return frozenset(each.name for each in walk_expressions(node) if isinstance(each, e.Var | e.Element))
+
+
+def calls_used(node: e.Expr | s.Stmt | Iterable[s.Stmt]) -> frozenset[str]:
+    """Names of the functions and subroutines that are called, intrinsic or not."""
+    found = {each.name for each in walk_expressions(node) if isinstance(each, e.Call)}
+    if not isinstance(node, e.Expr):
+        stmts = walk_statements((node,) if isinstance(node, s.Stmt) else node)
+        found |= {stmt.name for stmt in stmts if isinstance(stmt, s.CallStmt)}
+    return frozenset(found)
+
+
+def _present(*parts: e.Expr | None) -> tuple[e.Expr, ...]:
+    return tuple(part for part in parts if part is not None)

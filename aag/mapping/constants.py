@@ -1,0 +1,126 @@
+"""Values of named constants, after what the user set."""
+
+import re
+from collections.abc import Container, Mapping
+from types import MappingProxyType
+
+from aag.diagnostics import Diagnostic
+from aag.ir.evaluate import Unknown, Value, evaluate
+from aag.ir.units import Entity, Type, Unit
+from aag.mapping.report import nearest
+
+NOTHING: Mapping[str, Value] = MappingProxyType({})
+_TRIPS = re.compile(r"trips_\d+")
+"""What the user calls the trip count of the while loop in that line; no name of the program."""
+_OPERATORS = frozenset(("+", "-", "*", "/", "**"))
+
+
+def constants_of(
+    unit: Unit,
+    values: Mapping[str, Value],
+    known: Mapping[str, Value] = NOTHING,
+    *,
+    declared: Container[str] = (),
+) -> tuple[Mapping[str, Value], tuple[Diagnostic, ...]]:
+    """The PARAMETERs of a unit, after `values` (--set), and what is wrong with these.
+
+    `known` holds constants from elsewhere: modules, the host, the number of processors. A PARAMETER that can
+    not be evaluated (an array, or one that depends on such) is left out; who needs it reports it.
+    A name in `values` that is neither declared here or elsewhere (`declared`) nor known is an error with the
+    nearest name as hint.
+    """
+    given = {name.lower(): value for name, value in values.items()}
+    diagnostics = [
+        Diagnostic(
+            code="E301",
+            message=f"--set {name}: there is no such name in {unit.kind} {unit.name}",
+            hint=nearest(name.lower(), [entity.name for entity in unit.entities if entity.shape is None]),
+        )
+        for name in values
+        if unit.entity(name.lower()) is None and name.lower() not in known and name.lower() not in declared
+        and not _TRIPS.fullmatch(name.lower())
+    ]
+    parameters = [entity for entity in unit.entities if "parameter" in entity.attributes and entity.shape is None]
+    local = {entity.name for entity in parameters}
+    env = {name: value for name, value in given.items() if name not in local}
+    env |= {name: value for name, value in known.items() if name not in local}
+    constants: dict[str, Value] = {}
+    for entity in parameters:
+        if entity.name in given:
+            try:
+                constants[entity.name] = _converted(given[entity.name], entity.type)
+            except ValueError as error:
+                diagnostics.append(_unfit(entity, given[entity.name], str(error)))
+    _evaluate_all([each for each in parameters if each.name not in constants], constants, env)
+    left = [each for each in parameters if each.name not in constants and each.name not in given]
+    diagnostics += [each for entity in left for each in _undefined(entity, {**env, **constants})]
+    return MappingProxyType(constants), tuple(diagnostics)
+
+
+def _undefined(entity: Entity, env: Mapping[str, Value]) -> tuple[Diagnostic, ...]:
+    """A finding where the expression of a PARAMETER has no value at all, such as 1/0."""
+    try:
+        if entity.initial is not None:
+            evaluate(entity.initial, env)
+    except Unknown as unknown:
+        if unknown.why and unknown.name in _OPERATORS:
+            return (Diagnostic(
+                code="E319",
+                message=f"the PARAMETER {entity.shown} has no value: {unknown.why}",
+                span=entity.span,
+                hint=f"correct its expression, or give it with --set {entity.shown}=VALUE",
+            ),)  # fmt: skip
+    return ()
+
+
+def _evaluate_all(waiting: list[Entity], constants: dict[str, Value], env: Mapping[str, Value]) -> None:
+    """Evaluates until nothing changes: PARAMETER statements need not follow the order of declarations."""
+    progress = True
+    while waiting and progress:
+        still = [entity for entity in waiting if not _evaluated(entity, constants, env)]
+        progress = len(still) < len(waiting)
+        waiting = still
+
+
+def _evaluated(entity: Entity, constants: dict[str, Value], env: Mapping[str, Value]) -> bool:
+    if entity.initial is None:
+        return False
+    try:
+        constants[entity.name] = _converted(evaluate(entity.initial, {**env, **constants}), entity.type, truncate=True)
+    except (Unknown, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _converted(value: Value, to: Type, *, truncate: bool = False) -> Value:
+    """The value as assignment to a variable of this type would leave it.
+
+    Raises:
+        ValueError: it cannot be assigned (a fraction to an integer only if `truncate`).
+        OverflowError: it is infinite.
+    """
+    match to.base, value:
+        case "logical", bool():
+            return value
+        case "character", str():
+            return value
+        case "integer", int() if not isinstance(value, bool):
+            return value
+        case "integer", float() if value.is_integer() or truncate:
+            return int(value)
+        case "real", int() | float() if not isinstance(value, bool):
+            return float(value)
+        case "complex", int() | float() | complex() if not isinstance(value, bool):
+            return complex(value)
+        case "derived", _:
+            return value
+    raise ValueError(f"it is {to.base}")
+
+
+def _unfit(entity: Entity, value: Value, why: str) -> Diagnostic:
+    return Diagnostic(
+        code="E316",
+        message=f"--set {entity.name}={value}: {entity.shown} cannot have this value, {why}",
+        span=entity.span,
+        hint=f"give {entity.shown} a value of its type",
+    )

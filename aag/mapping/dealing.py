@@ -1,0 +1,191 @@
+"""DISTRIBUTE as data: which grid a template is dealt over, and how each dimension of it."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from aag.diagnostics import NOWHERE, Span
+from aag.ir.directives import Distribute, Format
+from aag.ir.evaluate import Unknown, Value, evaluate_int
+from aag.ir.expressions import Expr
+from aag.mapping.arrangements import Arrangements
+from aag.mapping.distribution import Distribution
+from aag.mapping.grid import Grid
+from aag.mapping.report import Report, place
+from aag.mapping.scope import LARGEST_INDEX, Bounds
+
+
+class Dealt(Struct, frozen=True, kw_only=True):
+    """A distributed template or array: one entry for each dimension, None where it is collapsed.
+
+    The distributed dimensions belong to the axes of `grid` in order.
+    """
+
+    grid: Grid
+    dims: tuple[Distribution | None, ...]
+    span: Span
+
+    def axes(self) -> list[int]:
+        """The dimension that belongs to each axis of the grid."""
+        return [dim for dim, distribution in enumerate(self.dims) if distribution is not None]
+
+
+def dealt(
+    directive: Distribute,
+    bounds: Bounds,
+    arrangements: Arrangements,
+    env: Mapping[str, Value],
+    report: Report,
+) -> Dealt | None:
+    """What a DISTRIBUTE directive says about a template with these bounds.
+
+    None: it is not distributed (all formats are ``*``, or a scalar arrangement), or a problem was reported.
+    """
+    onto: Grid | None = None
+    if directive.onto is not None:
+        if directive.onto not in arrangements.named:
+            report.unknown_name("PROCESSORS arrangement", directive.onto, directive.span, arrangements.named.keys())
+            return None
+        onto = arrangements.named[directive.onto]
+        if onto is None:
+            return None
+    formats = _formats(directive, len(bounds), onto, report)
+    if formats is None or _refused(directive, formats, report):
+        return None
+    spread = sum(each.kind != "*" for each in formats)
+    if onto is not None and len(onto.shape) != spread:
+        report.add(
+            "E302",
+            f"{_said(directive)} spreads {spread} of its dimensions, but {directive.onto} "
+            f"has {len(onto.shape)}",
+            directive.span,
+            "each dimension that is not * belongs to one dimension of the processors",
+        )
+        return None
+    if spread == 0:
+        if onto is not None:
+            report.add(
+                "W306",
+                f"{directive.distributee} is distributed onto the scalar arrangement {directive.onto}: "
+                "every processor has a copy",
+                directive.span,
+            )
+        return None
+    grid = onto if onto is not None else arrangements.ours(spread)
+    return _spread(directive, bounds, formats, grid, env, report)
+
+
+def _said(directive: Distribute) -> str:
+    """What decides the distribution: a directive, or the user, for whom no line of the source stands."""
+    return f"{'DISTRIBUTE' if directive.span.line else '--distribute'} {directive.distributee}"
+
+
+def _formats(directive: Distribute, rank: int, onto: Grid | None, report: Report) -> tuple[Format, ...] | None:
+    name, formats = directive.distributee, directive.formats
+    if formats is None:
+        blocks = min(rank, len(onto.shape) if onto is not None else rank)
+        if blocks:
+            which = "every dimension" if blocks == rank else f"the last {blocks} of {rank} dimensions"
+            report.add(
+                "W303",
+                f"DISTRIBUTE {name} has no formats: BLOCK is taken for {which}",
+                directive.span,
+                f"--distribute '{name}=(...)' decides otherwise",
+            )
+        return (Format(kind="*"),) * (rank - blocks) + (Format(kind="block"),) * blocks
+    if len(formats) != rank:
+        report.add(
+            "E302",
+            f"{_said(directive)} has {len(formats)} format{'s' * (len(formats) != 1)}, but {name} has "
+            f"{rank} dimension{'s' * (rank != 1)}",
+            directive.span,
+            f"write one format for each dimension of {name}",
+        )
+        return None
+    return formats
+
+
+def _refused(directive: Distribute, formats: tuple[Format, ...], report: Report) -> bool:
+    refused = [each.kind.upper() for each in formats if each.kind in ("gen_block", "indirect")]
+    for kind in refused:
+        report.add(
+            "E314",
+            f"{_said(directive)}: {kind} is not supported",
+            directive.span,
+            "BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) and * are",
+        )
+    return bool(refused)
+
+
+def _spread(
+    directive: Distribute,
+    bounds: Bounds,
+    formats: tuple[Format, ...],
+    grid: Grid,
+    env: Mapping[str, Value],
+    report: Report,
+) -> Dealt | None:
+    extents = iter(grid.shape)
+    dims: list[Distribution | None] = []
+    complete = True
+    for dim, (form, dimension) in enumerate(zip(formats, bounds, strict=True)):
+        if form.kind == "*":
+            dims.append(None)
+            continue
+        what = f"{_said(directive)}, dimension {dim + 1}"
+        one = _distribution(what, form, dimension, next(extents), directive.span, env, report)
+        complete = complete and one is not None
+        dims.append(one)
+    return Dealt(grid=grid, dims=tuple(dims), span=directive.span) if complete else None
+
+
+def _distribution(
+    what: str,
+    form: Format,
+    bounds: tuple[int, int],
+    procs: int,
+    span: Span,
+    env: Mapping[str, Value],
+    report: Report,
+) -> Distribution | None:
+    lower, upper = bounds
+    extent = max(0, upper - lower + 1)
+    least = max(1, -(-extent // procs))
+    kind = form.kind.upper()
+    block = least if form.kind == "block" else 1
+    if form.size is not None:
+        given = _size(what, form.size, span, env, report)
+        if given is None:
+            return None
+        block = given
+    here = place(form.size.span if form.size is not None else NOWHERE, span)
+    if block < 1:
+        way_out = f"write BLOCK({least}) or BLOCK" if form.kind == "block" else "write CYCLIC(1) or CYCLIC"
+        report.add("E308", f"{what}: {kind}({block}) has no positive size", here, way_out)
+        return None
+    if block > LARGEST_INDEX:
+        report.add("E308", f"{what}: {kind}({block}) is too large", here, "the size goes up to 2**31")
+        return None
+    if form.kind == "block" and block < least:
+        report.add(
+            "E307",
+            f"{what}: BLOCK({block}) on {procs} processors holds {block * procs} of {extent} indices",
+            here,
+            f"BLOCK({least}) or larger holds all of them, and so does BLOCK",
+        )
+        return None
+    return Distribution(
+        kind="block" if form.kind == "block" else "cyclic",
+        block=block,
+        procs=procs,
+        lower=lower,
+        extent=extent,
+    )
+
+
+def _size(what: str, size: Expr, span: Span, env: Mapping[str, Value], report: Report) -> int | None:
+    try:
+        return evaluate_int(size, env)
+    except Unknown as error:
+        report.unknown_value(what, error, place(size.span, span))
+        return None

@@ -1,0 +1,233 @@
+"""A `Layout` says for every element of one array which processors hold it.
+
+For each axis of the grid one `GridAxis` says what it means for the array: an array dimension is spread over
+it (``dim``), only one coordinate of it holds the array (``fixed``), or all coordinates do (``replicated``).
+An array dimension that no axis names is collapsed: whoever holds the array holds all of it.
+"""
+
+from collections.abc import Mapping
+from math import prod
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from msgspec import Struct
+
+from aag.diagnostics import Diagnostic, Span
+from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
+from aag.mapping.distribution import Distribution
+from aag.mapping.grid import Grid, IntArray
+
+
+class GridAxis(Struct, frozen=True, kw_only=True):
+    """What one axis of the grid means for an array.
+
+    Role ``dim``: the element with index i in dimension `dim` (from 0) lies in the template cell
+    stride * i + offset, which `distribution` gives to a coordinate. Role ``fixed``: all elements lie in the
+    cell `offset`, at `coordinate`. Role ``replicated``: every coordinate has a copy, also one without cells.
+    """
+
+    role: Literal["dim", "fixed", "replicated"]
+    dim: int = -1
+    stride: int = 1
+    offset: int = 0
+    distribution: Distribution | None = None
+    coordinate: int = -1
+
+
+REPLICATED = GridAxis(role="replicated")
+
+
+class Layout(Struct, frozen=True, kw_only=True):
+    """The mapping of one array. `bounds`: declared (lower, upper) of each dimension; P is the size of `grid`.
+
+    `template` is the ultimate align target: a template, another array, or the array itself where it is
+    distributed directly; empty where nothing is said. `span`: the directive that decided, or the declaration.
+    """
+
+    array: str
+    element_bytes: int
+    bounds: tuple[tuple[int, int], ...]
+    grid: Grid
+    axes: tuple[GridAxis, ...]
+    template: str
+    span: Span
+
+    @property
+    def rank(self) -> int:
+        """Number of dimensions of the array."""
+        return len(self.bounds)
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """Number of indices of each dimension, of the whole array."""
+        return tuple(max(0, upper - lower + 1) for lower, upper in self.bounds)
+
+    @property
+    def elements(self) -> int:
+        """Number of elements of the whole array."""
+        return prod(self.extents)
+
+    @property
+    def is_distributed(self) -> bool:
+        """Whether some processor may lack some element."""
+        return any(axis.role != "replicated" for axis in self.axes)
+
+    def axis_of_dim(self, dim: int) -> int | None:
+        """The grid axis over which a dimension is spread; None: collapsed."""
+        return next((at for at, axis in enumerate(self.axes) if axis.role == "dim" and axis.dim == dim), None)
+
+    def owner_coordinate(self, axis: int, index: npt.ArrayLike) -> IntArray:
+        """The coordinate on a ``dim`` axis that holds each index of the dimension spread over it."""
+        meaning, distribution = self._spread_axis(axis)
+        return distribution.owner(meaning.stride * np.asarray(index, dtype=np.int64) + meaning.offset)
+
+    def held(self, axis: int) -> IntArray:
+        """How many indices of the dimension spread over a ``dim`` axis each coordinate of it holds."""
+        meaning, distribution = self._spread_axis(axis)
+        lower, _ = self.bounds[meaning.dim]
+        return distribution.held_images(
+            np.arange(self.grid.shape[axis], dtype=np.int64),
+            first=meaning.stride * lower + meaning.offset,
+            stride=meaning.stride,
+            count=self.extents[meaning.dim],
+        )
+
+    def held_indices(self, axis: int, coordinate: int) -> IntArray:
+        """The indices, ascending, of the dimension spread over a ``dim`` axis that one coordinate holds."""
+        meaning, distribution = self._spread_axis(axis)
+        if distribution.kind == "block":
+            first, last = self.held_interval(axis)
+            return np.arange(first[coordinate], last[coordinate] + 1, dtype=np.int64)
+        images = distribution.cells(coordinate) - meaning.offset
+        indices = images[images % meaning.stride == 0] // meaning.stride
+        lower, upper = self.bounds[meaning.dim]
+        return np.sort(indices[(indices >= lower) & (indices <= upper)])
+
+    def held_interval(self, axis: int) -> tuple[IntArray, IntArray]:
+        """First and last index that each coordinate of a ``dim`` axis holds; last = first - 1 where none.
+
+        Raises:
+            ValueError: the distribution is cyclic: the indices of a coordinate need not be an interval.
+        """
+        meaning, distribution = self._spread_axis(axis)
+        if distribution.kind != "block":
+            raise ValueError(f"{self.array}: the indices that a coordinate holds of {distribution} are no interval")
+        start = distribution.lower + np.arange(self.grid.shape[axis], dtype=np.int64) * distribution.block
+        first, last = start - meaning.offset, start + distribution.block - 1 - meaning.offset
+        if meaning.stride < 0:
+            first, last = last, first
+        lower, upper = self.bounds[meaning.dim]
+        low = np.maximum(-(-first // meaning.stride), lower)
+        high = np.minimum(last // meaning.stride, upper)
+        low = np.where(high < low, np.clip(low, lower, upper + 1), low)
+        return low, np.maximum(high, low - 1)
+
+    def local_index(self, dim: int, index: npt.ArrayLike) -> IntArray:
+        """The zero-based position of each index of `dim` among the indices that its owner holds."""
+        given = np.asarray(index, dtype=np.int64)
+        lower, _ = self.bounds[dim]
+        axis = self.axis_of_dim(dim)
+        if axis is None:
+            return given - lower
+        meaning, distribution = self._spread_axis(axis)
+        return distribution.held_images(
+            self.owner_coordinate(axis, given),
+            first=meaning.stride * lower + meaning.offset,
+            stride=meaning.stride,
+            count=given - lower,
+        )
+
+    def holds(self) -> npt.NDArray[np.bool_]:
+        """Which linear ranks lie at the coordinates of all ``fixed`` axes, shape (P,)."""
+        here = np.ones(self.grid.size, dtype=np.bool_)
+        for at, axis in enumerate(self.axes):
+            if axis.role == "fixed":
+                coordinates = np.arange(self.grid.shape[at], dtype=np.int64)
+                here &= self.grid.spread(at, coordinates) == axis.coordinate
+        return here
+
+    def local_extents(self, ranks: IntArray | None = None) -> IntArray:
+        """How many indices of each dimension each linear rank holds, shape (P, rank), or some `ranks` hold.
+
+        All are 0 on a rank that lies off the coordinate of a ``fixed`` axis.
+        """
+        if ranks is not None:
+            return self._extents_at(ranks)
+        columns = np.empty((self.grid.size, self.rank), dtype=np.int64, order="F")
+        for dim, extent in enumerate(self.extents):
+            axis = self.axis_of_dim(dim)
+            columns[:, dim] = extent if axis is None else self.grid.spread(axis, self.held(axis))
+        if any(axis.role == "fixed" for axis in self.axes):
+            columns *= self.holds()[:, None]
+        return columns
+
+    def _extents_at(self, ranks: IntArray) -> IntArray:
+        columns = np.empty((ranks.size, self.rank), dtype=np.int64)
+        for dim, extent in enumerate(self.extents):
+            axis = self.axis_of_dim(dim)
+            columns[:, dim] = extent if axis is None else self.held(axis)[self.grid.coordinate_of(ranks, axis)]
+        for at, meaning in enumerate(self.axes):
+            if meaning.role == "fixed":
+                columns *= (self.grid.coordinate_of(ranks, at) == meaning.coordinate)[:, None]
+        return columns
+
+    def local_elements(self) -> IntArray:
+        """How many elements each linear rank holds, shape (P,)."""
+        spread = {axis.dim for axis in self.axes if axis.role == "dim"}
+        whole = prod(extent for dim, extent in enumerate(self.extents) if dim not in spread)
+        elements: IntArray = np.full(1, whole, dtype=np.int64)
+        for at, axis in enumerate(self.axes):  # each further axis varies more slowly
+            elements = (self._factors(at, axis)[:, None] * elements).ravel()
+        return elements
+
+    def _factors(self, at: int, axis: GridAxis) -> IntArray:
+        """By what each coordinate of an axis multiplies the number of elements that a rank holds."""
+        match axis.role:
+            case "dim":
+                return self.held(at)
+            case "fixed":
+                one = np.zeros(self.grid.shape[at], dtype=np.int64)
+                one[axis.coordinate] = 1
+                return one
+            case "replicated":
+                return np.ones(self.grid.shape[at], dtype=np.int64)
+
+    def bytes_held(self) -> IntArray:
+        """How many bytes of the array each linear rank holds, shape (P,)."""
+        return self.local_elements() * self.element_bytes
+
+    def owners(self, indices: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Whether rank p holds element m, shape (M, P), for indices of shape (M, rank). For small P."""
+        given = np.asarray(indices, dtype=np.int64).reshape(-1, self.rank)
+        coords = self.grid.coords_of(np.arange(self.grid.size))
+        result = np.broadcast_to(self.holds(), (len(given), self.grid.size)).copy()
+        for at, axis in enumerate(self.axes):
+            if axis.role == "dim":
+                result &= self.owner_coordinate(at, given[:, axis.dim])[:, None] == coords[None, :, at]
+        return result
+
+    def _spread_axis(self, axis: int) -> tuple[GridAxis, Distribution]:
+        meaning = self.axes[axis]
+        if meaning.role != "dim" or meaning.distribution is None:
+            raise ValueError(f"{self.array}: no dimension is spread over axis {axis + 1} of the grid")
+        return meaning, meaning.distribution
+
+
+class Layouts(Struct, frozen=True, kw_only=True):
+    """The mapping of a program unit: a layout for every declared array, also undistributed ones.
+
+    `grid` decides which node a linear rank runs on (Def 14). `constants`: the PARAMETER values after the
+    user's. `notes`: what was assumed.
+    """
+
+    procs: int
+    grid: Grid
+    arrays: Mapping[str, Layout]
+    constants: Mapping[str, Value]
+    notes: tuple[Diagnostic, ...]
+
+    @property
+    def environment(self) -> Mapping[str, Value]:
+        """The constants and NUMBER_OF_PROCESSORS(), for `aag.ir.evaluate.evaluate`."""
+        return {**self.constants, NUMBER_OF_PROCESSORS: self.procs}

@@ -1,0 +1,60 @@
+"""What resolving finds: problems and notes are collected, so that one run reports them all."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from aag.diagnostics import NOWHERE, Diagnostic, SourceError, Span
+from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown
+
+
+class Report:
+    """Collects the findings of one resolution."""
+
+    def __init__(self) -> None:
+        self._found: list[Diagnostic] = []
+
+    def add(self, code: str, message: str, span: Span = NOWHERE, hint: str = "") -> None:
+        """Note one finding."""
+        self._found.append(Diagnostic(code=code, message=message, span=span, hint=hint))
+
+    def extend(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Note the findings of someone else."""
+        self._found.extend(diagnostics)
+
+    def unknown_name(self, what: str, name: str, span: Span, candidates: Iterable[str]) -> None:
+        """A name that is not declared as `what`."""
+        self.add("E301", f"there is no {what} {name}", span, nearest(name, candidates))
+
+    def unknown_value(self, what: str, error: Unknown, span: Span) -> None:
+        """A value that `what` needs and that cannot be computed."""
+        settable = error.name.isidentifier() and not error.why
+        way_out = f"give it with --set {error.name}=VALUE" if settable else ""
+        if error.name == NUMBER_OF_PROCESSORS:
+            way_out = "give the number of processors with --procs"
+        self.add("E312", f"{what}: {error}", span, way_out)
+
+    def notes(self) -> tuple[Diagnostic, ...]:
+        """The findings, once.
+
+        Raises:
+            SourceError: there are errors among them; it carries these alone.
+        """
+        unique = tuple(dict.fromkeys(self._found))
+        errors = [each for each in unique if each.is_error]
+        if errors:
+            raise SourceError(sorted(errors, key=lambda each: (each.span.line, each.span.column)))
+        return unique
+
+
+def nearest(name: str, candidates: Iterable[str]) -> str:
+    """A hint: the candidate that is spelled most like `name`; else the candidates, if they are few."""
+    known = sorted(set(candidates))
+    close = get_close_matches(name, known, n=1)
+    if close:
+        return f"did you mean {close[0]}?"
+    return f"known: {', '.join(known)}" if 0 < len(known) <= 8 else ""
+
+
+def place(expr_span: Span, directive_span: Span) -> Span:
+    """The more exact of two places."""
+    return expr_span if expr_span.line else directive_span

@@ -1,0 +1,257 @@
+"""Directives and the user's overrides -> a layout for every array of a program unit."""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+
+from msgspec import Struct, field
+
+from aag.diagnostics import NOWHERE, Span
+from aag.ir.directives import Align, Distribute
+from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
+from aag.ir.statements import Remap
+from aag.ir.units import Entity, Unit
+from aag.mapping.alignment import Cell, Placement, cells_of, compose, itself
+from aag.mapping.arrangements import Arrangements, arrangements_of
+from aag.mapping.constants import NOTHING, constants_of
+from aag.mapping.dealing import Dealt, dealt
+from aag.mapping.grid import Grid
+from aag.mapping.layout import REPLICATED, GridAxis, Layout, Layouts
+from aag.mapping.report import Report
+from aag.mapping.scope import Scope, scope_of, statements
+from aag.mapping.tables import TableReader, Tables, tables_of
+
+Remapping = Align | Distribute
+"""What REALIGN or REDISTRIBUTE says."""
+
+
+class Overrides(Struct, frozen=True, kw_only=True):
+    """What the user decides instead of the source: --procs, --grid, --distribute and --set."""
+
+    procs: int | None = None
+    grid: tuple[int, ...] | None = None
+    distribute: Mapping[str, str] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
+
+
+def resolve_mapping(
+    unit: Unit,
+    overrides: Overrides,
+    default_procs: int,
+    *,
+    visible: tuple[Unit, ...] = (),
+    known: Mapping[str, Value] = NOTHING,
+    declared: Iterable[str] = (),
+    remapped: tuple[Remapping, ...] = (),
+) -> Layouts:
+    """The layouts of all arrays of a unit (Def 12, 13), with notes on what was assumed.
+
+    Args:
+        unit: Any program unit; mapping directives of dummy arguments count as prescriptive.
+        overrides: The user's decisions.
+        default_procs: The number of processors where neither the user nor the source says one.
+        visible: Units whose names the unit sees (modules it uses, its host), outermost first.
+        known: Values from elsewhere that shapes may use, such as those of dummy arguments.
+        declared: Names of other units of the program; --set may name them too.
+        remapped: REALIGN and REDISTRIBUTE directives executed before, in order: the layouts after them.
+
+    Raises:
+        SourceError: carries every problem of the unit, not just the first; also those of its remappings.
+    """
+    report = Report()
+    scope = scope_of(unit, visible)
+    outer = dict(known)
+    inherited: dict[str, Value] = {}
+    for each in visible:
+        inherited |= constants_of(each, overrides.values, outer)[0]
+        outer |= inherited
+    for entity in unit.entities:  # a name that the unit declares itself hides that of its host
+        inherited.pop(entity.name, None)
+    constants, problems = constants_of(unit, overrides.values, outer, declared={*scope.entities, *declared})
+    report.extend(problems)
+    given = {name.lower(): value for name, value in overrides.values.items()}
+    arrangements = arrangements_of(
+        scope,
+        {**given, **outer, **constants},
+        procs=overrides.procs,
+        shape=overrides.grid,
+        default=default_procs,
+        report=report,
+    )
+    outer[NUMBER_OF_PROCESSORS] = arrangements.procs
+    constants, _ = constants_of(unit, overrides.values, outer)
+    env = {**given, **outer, **constants}
+    tables = tables_of(scope, overrides.distribute, env, report)
+    resolution = _Resolution(tables, arrangements, env, report)
+    grid = resolution.first_grid()
+    resolution.check(scope)
+    for directive in remapped:
+        resolution.remap(directive)
+    arrays = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
+    return Layouts(
+        notes=report.notes(),
+        procs=arrangements.procs,
+        grid=grid,
+        arrays=MappingProxyType({name: layout for name, layout in arrays.items() if layout is not None}),
+        constants=MappingProxyType({**inherited, **constants}),
+    )
+
+
+class _Resolution:
+    """Placements and distributions by name. None stands for what was reported or is not distributed."""
+
+    def __init__(self, tables: Tables, arrangements: Arrangements, env: Mapping[str, Value], report: Report) -> None:
+        self._tables = tables
+        self._arrangements = arrangements
+        self._env = env
+        self._report = report
+        self._spans: dict[str, Span] = {
+            name: each.span for name, each in (*tables.aligns.items(), *tables.distributes.items())
+        }
+        self._dealt = {name: self._deal(name, each) for name, each in tables.distributes.items()}
+        self._placements: dict[str, Placement | None] = self._cycles()
+        for name in tables.bounds:
+            self._place(name)
+
+    def first_grid(self) -> Grid:
+        """The grid that places ranks on nodes (Def 14): of the first DISTRIBUTE, else the first PROCESSORS.
+
+        Reports a --grid that has the rank of none of them.
+        """
+        used = [each.grid for each in self._dealt.values() if each is not None]
+        named = [each for each in self._arrangements.named.values() if each is not None and each.shape]
+        shape = self._arrangements.shape
+        candidates = [*used, *named]
+        if not candidates:
+            return Grid("", shape) if shape else self._arrangements.ours(1)
+        ranks = sorted({len(each.shape) for each in candidates})
+        if shape and len(shape) not in ranks:
+            self._report.add(
+                "E311",
+                f"--grid {Grid('', shape)} has {len(shape)} dimensions, but the grids of the program have "
+                f"{' or '.join(map(str, ranks))}",
+                NOWHERE,
+                "give one extent for each distributed dimension",
+            )
+        return candidates[0]
+
+    def check(self, scope: Scope) -> None:
+        """Reports what is wrong with the REALIGN and REDISTRIBUTE statements of the unit."""
+        names = TableReader(scope, {}, self._report)
+        for statement in statements(scope.unit.body):
+            if isinstance(statement, Remap) and names.accepts(statement.directive):
+                directive = statement.directive
+                if isinstance(directive, Align):
+                    name = directive.alignee
+                    self._realigned(directive)
+                else:
+                    name = directive.distributee
+                    self._deal(name, directive)
+                if name not in self._tables.dynamic:
+                    self._report.add("W309", f"{name} is remapped but not declared DYNAMIC", directive.span)
+
+    def remap(self, directive: Remapping) -> None:
+        """Executes one REALIGN or REDISTRIBUTE. What was aligned with a realigned array stays where it is."""
+        if isinstance(directive, Align):
+            self._placements[directive.alignee] = self._realigned(directive)
+            self._spans[directive.alignee] = directive.span
+            return
+        name = directive.distributee
+        placement = self._placements.get(name)
+        if placement is not None and placement.root != name:
+            self._report.add(
+                "E303",
+                f"REDISTRIBUTE {name}: it is aligned with {placement.root}",
+                directive.span,
+                f"redistribute {placement.root}, or realign {name}",
+            )
+            return
+        self._dealt[name] = self._deal(name, directive)
+        self._spans[name] = directive.span
+
+    def layout(self, entity: Entity, first: Grid) -> Layout | None:
+        """The layout of one array; None where a problem was reported."""
+        placement, bounds = self._placements.get(entity.name), self._tables.bounds.get(entity.name)
+        if placement is None or bounds is None:
+            return None
+        root = self._dealt.get(placement.root)
+        grid = root.grid if root is not None else first
+        span = self._spans.get(entity.name)
+        return Layout(
+            array=entity.name,
+            element_bytes=entity.type.bytes,
+            bounds=bounds,
+            grid=grid,
+            axes=_axes(placement.cells, root) if root is not None else (REPLICATED,) * len(grid.shape),
+            template=placement.root if span is not None else "",
+            span=span if span is not None and span.line else entity.span,
+        )
+
+    def _deal(self, name: str, directive: Distribute) -> Dealt | None:
+        bounds = self._tables.bounds.get(name)
+        if bounds is None:
+            return None
+        return dealt(directive, bounds, self._arrangements, self._env, self._report)
+
+    def _cycles(self) -> dict[str, Placement | None]:
+        """Reports each cycle of alignments once; its members have no placement."""
+        aligns = self._tables.aligns
+        visited: set[str] = set()
+        members: dict[str, Placement | None] = {}
+        for name in aligns:
+            path: dict[str, None] = {}
+            at = name
+            while at in aligns and at not in visited:
+                visited.add(at)
+                path[at] = None
+                at = aligns[at].target
+            if at in path:
+                whole = list(path)
+                cycle = whole[whole.index(at) :]
+                self._report.add(
+                    "E304",
+                    f"these alignments form a cycle: {' -> '.join([*cycle, at])}",
+                    aligns[at].span,
+                    "distribute one of them, or align it with a template",
+                )
+                members |= dict.fromkeys(cycle)
+        return members
+
+    def _place(self, name: str) -> None:
+        """Finds where a template or array lies in its ultimate align target, and all on the way to it."""
+        aligns, bounds = self._tables.aligns, self._tables.bounds
+        chain = [name]
+        while chain[-1] in aligns and aligns[chain[-1]].target not in self._placements:
+            chain.append(aligns[chain[-1]].target)
+        for each in reversed(chain):
+            own = bounds.get(each)
+            if each in self._placements or own is None:
+                self._placements.setdefault(each, None)
+            elif each in aligns:
+                self._placements[each] = self._realigned(aligns[each])
+            else:
+                self._placements[each] = itself(each, len(own))
+
+    def _realigned(self, align: Align) -> Placement | None:
+        """The placement that an ALIGN or REALIGN gives, where its target lies now."""
+        own, target = self._tables.bounds.get(align.alignee), self._tables.bounds.get(align.target)
+        if own is None or target is None:
+            return None
+        cells, outer = (
+            cells_of(align, own, target, self._env, self._report),
+            self._placements.get(align.target),
+        )
+        return None if cells is None or outer is None else compose(cells, outer)
+
+
+def _axes(cells: tuple[Cell, ...], root: Dealt) -> tuple[GridAxis, ...]:
+    return tuple(_axis(cells[dim], root, dim) for dim in root.axes())
+
+
+def _axis(cell: Cell, root: Dealt, dim: int) -> GridAxis:
+    distribution = root.dims[dim]
+    if cell.role == "replicated" or distribution is None:
+        return REPLICATED
+    if cell.role == "fixed":
+        coordinate = int(distribution.owner(cell.offset))
+        return GridAxis(role="fixed", offset=cell.offset, distribution=distribution, coordinate=coordinate)
+    return GridAxis(role="dim", dim=cell.dim, stride=cell.stride, offset=cell.offset, distribution=distribution)

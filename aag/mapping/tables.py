@@ -1,0 +1,202 @@
+"""Mapping directives, checked and sorted by name, with the --distribute options applied."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.diagnostics import NOWHERE, Span
+from aag.ir.directives import Align, Distribute, Dynamic, Inherit, Processors, Sequence, Template
+from aag.ir.evaluate import Value
+from aag.mapping.formats import parse_formats
+from aag.mapping.report import Report, nearest
+from aag.mapping.scope import Bounds, Scope, bounds_of_array, bounds_of_template
+
+
+class Tables(Struct, frozen=True, kw_only=True):
+    """What the directives say, by name. A name is aligned or distributed or neither.
+
+    `bounds` has every template and array; None stands for what was reported.
+    """
+
+    aligns: Mapping[str, Align]
+    distributes: Mapping[str, Distribute]
+    bounds: Mapping[str, Bounds | None]
+    dynamic: frozenset[str]
+
+
+def tables_of(scope: Scope, distribute: Mapping[str, str], env: Mapping[str, Value], report: Report) -> Tables:
+    """The tables of a scope, where `distribute` replaces formats. Every problem goes to the report."""
+    reader = TableReader(scope, distribute, report)
+    reader.read()
+    return Tables(
+        aligns=reader.aligns,
+        distributes=reader.distributes,
+        bounds=_bounds(scope, reader, env, report),
+        dynamic=frozenset(name for each in scope.directives if isinstance(each, Dynamic) for name in each.names),
+    )
+
+
+def _bounds(
+    scope: Scope, reader: "TableReader", env: Mapping[str, Value], report: Report
+) -> Mapping[str, Bounds | None]:
+    bounds = {name: bounds_of_template(template, env, report) for name, template in reader.templates.items()}
+    targets = {align.target for align in reader.aligns.values()}
+    mapped = reader.aligns.keys() | reader.distributes.keys() | targets
+    for entity in scope.arrays():
+        bounds[entity.name] = bounds_of_array(entity, scope, env, report, mapped=entity.name in mapped)
+    return bounds
+
+
+class TableReader:
+    """Reads the directives of a scope; `aligns` and `distributes` grow."""
+
+    def __init__(self, scope: Scope, distribute: Mapping[str, str], report: Report) -> None:
+        self._scope = scope
+        self._sequential = scope.sequential()
+        self._options = {name.lower(): (name, text) for name, text in distribute.items()}
+        self._report = report
+        self.templates = {each.name: each for each in scope.directives if isinstance(each, Template)}
+        self.aligns: dict[str, Align] = {}
+        self.distributes: dict[str, Distribute] = {}
+
+    def read(self) -> None:
+        """Fills the tables."""
+        self._check_declarations()
+        self._read_directives()
+        for folded, (name, text) in self._options.items():
+            self._apply_option(folded, name, text)
+
+    def accepts(self, directive: Align | Distribute) -> bool:
+        """Whether the names of a directive exist and can be mapped; otherwise it is reported."""
+        match directive:
+            case Align(alignee=name):
+                return self._is_mappable(name, directive.span, array=True) and self._is_known_target(directive)
+            case Distribute(distributee=name):
+                return self._is_mappable(name, directive.span)
+
+    def _check_declarations(self) -> None:
+        seen = set(self._scope.entities)
+        for directive in self._scope.directives:
+            if isinstance(directive, Processors | Template):
+                if directive.name in seen:
+                    self._report.add(
+                        "E303",
+                        f"{directive.name} is declared twice",
+                        directive.span,
+                        "a template or processors arrangement needs a name of its own",
+                    )
+                seen.add(directive.name)
+
+    def _read_directives(self) -> None:
+        for directive in self._scope.directives:
+            match directive:
+                case Align(alignee=name):
+                    if self.accepts(directive) and self._is_first(name, directive.span):
+                        self.aligns[name] = directive
+                case Distribute(distributee=name):
+                    if self.accepts(directive) and self._is_first(name, directive.span):
+                        self._distribute(name, directive)
+                case Dynamic(names=names) | Sequence(names=names):
+                    for name in names:
+                        if not name.startswith("/"):  # a common block
+                            self._is_known(name, directive.span)
+                case Inherit(names=names):
+                    for name in names:
+                        if self._is_known(name, directive.span):
+                            self._inherited(name, directive.span)
+                case _:
+                    pass
+
+    def _distribute(self, name: str, directive: Distribute) -> None:
+        if directive.form == "transcriptive" and name not in self._options:
+            self._inherited(name, directive.span)
+        else:
+            self.distributes[name] = directive
+
+    def _inherited(self, name: str, span: Span) -> None:
+        self._report.add(
+            "W307",
+            f"{name} has the mapping of its actual argument, not known here: it is taken as replicated",
+            span,
+        )
+
+    def _names(self) -> list[str]:
+        """What can be mapped or aligned with."""
+        return [*self.templates, *(entity.name for entity in self._scope.arrays())]
+
+    def _is_known(self, name: str, span: Span) -> bool:
+        known = name in self._scope.entities or name in self.templates
+        if not known:
+            self._report.unknown_name("array or template", name, span, self._names())
+        return known
+
+    def _is_mappable(self, name: str, span: Span, *, array: bool = False) -> bool:
+        entity = self._scope.entities.get(name)
+        if entity is None:
+            if array and name in self.templates:
+                self._report.add("E303", f"{name} is a template and cannot be aligned", span, "align arrays with it")
+                return False
+            return self._is_known(name, span)
+        if entity.shape is None:
+            self._report.add("W305", f"{name} is no array: every processor keeps a copy", span)
+            return False
+        if name in self._sequential:
+            self._report.add(
+                "E313", f"{name} is sequential (SEQUENCE) and cannot be mapped", span, "remove one of the two"
+            )
+            return False
+        return True
+
+    def _is_known_target(self, align: Align) -> bool:
+        if align.target == align.alignee:
+            self._report.add(
+                "E304", f"{align.alignee} is aligned with itself", align.span, "align it with another array"
+            )
+            return False
+        entity = self._scope.entities.get(align.target)
+        if entity is None or entity.shape is not None:
+            return self._is_known(align.target, align.span)
+        self._report.add(
+            "E301",
+            f"{align.alignee} is aligned with {align.target}, which is neither a template nor an array",
+            align.span,
+            nearest(align.target, self._names()),
+        )
+        return False
+
+    def _is_first(self, name: str, span: Span) -> bool:
+        earlier = self.aligns.get(name) or self.distributes.get(name)
+        if earlier is None:
+            return True
+        self._report.add(
+            "E303",
+            f"{name} is mapped twice, first in line {earlier.span.line}",
+            span,
+            "an array is aligned or distributed once",
+        )
+        return False
+
+    def _apply_option(self, folded: str, name: str, text: str) -> None:
+        option = f"--distribute {name}={text}"
+        if folded in self.aligns:
+            target = self.aligns[folded].target
+            hint = f"distribute {target} instead"
+            self._report.add("E303", f"{option}: {name} is aligned with {target}", NOWHERE, hint)
+        elif folded not in self._names():
+            hint = nearest(folded, self._names())
+            self._report.add("E301", f"{option}: there is no array or template {name}", NOWHERE, hint)
+        else:
+            self._replace_formats(folded, text, option)
+
+    def _replace_formats(self, name: str, text: str, option: str) -> None:
+        try:
+            formats = parse_formats(text)
+        except ValueError as error:
+            hint = f"for example --distribute '{name}=(BLOCK,*)'"
+            self._report.add("E315", f"{option}: {error}", NOWHERE, hint)
+            return
+        written = self.distributes.get(name)
+        if written is None:
+            written = Distribute(span=NOWHERE, distributee=name, formats=formats, onto=None)
+        self.distributes[name] = replace(written, formats=formats, onto=None, span=NOWHERE)

@@ -1,0 +1,99 @@
+"""The map of this room: text -> program -> layouts -> node program -> graph, one typed line a stage."""
+
+from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.graph.aau import Graph
+from aag.graph.build import build_graph
+from aag.graph.synchronize import synchronize
+from aag.ir.units import Program, Unit
+from aag.mapping.layout import Layouts
+from aag.mapping.resolve import Overrides, resolve_mapping
+from aag.mapping.scope import visible_to
+from aag.source.read import read_program
+from aag.spmd.lower import lower as lower_unit
+from aag.spmd.optimize import optimize
+from aag.spmd.program import NodeProgram, Options
+from aag.spmd.verify import verify
+
+# text -> Program          aag.source      directives and Fortran as data
+# Program -> Layouts       aag.mapping     who owns what
+# Program -> NodeProgram   aag.spmd        what every processor runs
+# NodeProgram -> Graph     aag.graph       what it costs is decided by whoever interprets it
+
+
+def main_unit(program: Program) -> Unit:
+    """The main program.
+
+    Raises:
+        SourceError: there is none, or there are several.
+    """
+    mains = [unit for unit in program.units if unit.kind == "program"]
+    if len(mains) > 1:
+        raise SourceError(
+            [
+                Diagnostic(
+                    code="E403",
+                    message=f"a second main program; the first is {mains[0].name} in line {mains[0].span.line}",
+                    span=mains[1].span,
+                    hint="a program has one: make the other a SUBROUTINE, or put it in a file of its own",
+                )
+            ]
+        )
+    if program.main is None:
+        raise SourceError(
+            [
+                Diagnostic(
+                    code="E401",
+                    message="there is no main program here, so nothing can be predicted",
+                    span=Span(program.file, 1),
+                    hint="a file with a PROGRAM statement is needed",
+                )
+            ]
+        )
+    return program.main
+
+
+def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> Layouts:
+    """Program -> Layouts: a layout for every array of the main program.
+
+    Raises:
+        SourceError: directives or values prevent it; what reading found and deferred is told with it.
+    """
+    main = main_unit(program)
+    found = [each for each in program.diagnostics if each.is_error]
+    elsewhere = {entity.name for unit in program.units if unit is not main for entity in unit.entities}
+    try:
+        layouts = resolve_mapping(
+            main, overrides, default_procs, visible=visible_to(main, program), declared=sorted(elsewhere)
+        )
+    except SourceError as problem:
+        raise SourceError(sorted((*found, *problem.diagnostics), key=_place)) from None
+    if found:
+        raise SourceError(found)
+    return layouts
+
+
+def _place(finding: Diagnostic) -> tuple[int, int]:
+    return finding.span.line, finding.span.column
+
+
+def lower(
+    program: Program, overrides: Overrides, default_procs: int, options: Options | None = None
+) -> NodeProgram:
+    """Program -> NodeProgram: mapped, lowered, optimised and verified.
+
+    Raises:
+        SourceError: directives, values or statements prevent it; all problems at once.
+    """
+    layouts = map_arrays(program, overrides, default_procs)
+    node_program = lower_unit(program, main_unit(program), layouts, options or Options())
+    optimized = optimize(node_program)
+    verify(optimized)
+    return optimized
+
+
+def abstract(program: NodeProgram) -> Graph:
+    """NodeProgram -> SAAG: the application abstraction graph with its communication edges."""
+    return synchronize(build_graph(program))
+
+
+__all__ = ["Options", "Overrides", "abstract", "lower", "main_unit", "map_arrays", "read_program"]

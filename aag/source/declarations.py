@@ -1,0 +1,152 @@
+"""The specification part of a program unit: who is declared, as what.
+
+Attributes may come in any order and from any statement (``DIMENSION a(10)`` before or after ``REAL a``), so
+they are collected by name first and made into `Entity`s at the end.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from msgspec import Struct, field
+
+from aag.diagnostics import Diagnostic, Span
+from aag.ir.directives import Bound
+from aag.ir.evaluate import Unknown, Value, evaluate
+from aag.ir.expressions import Call, Expr, Var
+from aag.ir.units import Common, Entity, Type
+from aag.ir.visitors import map_expression
+from aag.source.expressions import Locator
+
+INTEGER = Type(base="integer", bytes=4)
+REAL = Type(base="real", bytes=4)
+
+_NAMED_KINDS: Mapping[str, int] = {
+    "real32": 4, "real64": 8, "real128": 16, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
+    "c_double": 8, "c_float": 4, "c_int": 4, "c_long": 8,
+}  # fmt: skip
+"""Kinds of ISO_FORTRAN_ENV and ISO_C_BINDING, in bytes."""
+
+
+class Known(Struct):
+    """What is known of one name so far."""
+
+    shown: str
+    span: Span
+    type: Type | None = None
+    shape: tuple[Bound, ...] | None = None
+    attributes: set[str] = field(default_factory=set)
+    initial: Expr | None = None
+
+
+class Declarations(Struct):
+    """The declarations of one unit under construction. `outside`: values of the constants of the host and of
+    the modules in use; `outer_arrays`: the arrays among them."""
+
+    outside: Mapping[str, Value]
+    outer_arrays: frozenset[str] = frozenset()
+    names: dict[str, Known] = field(default_factory=dict)
+    constants: dict[str, Value] = field(default_factory=dict)
+    implicit: dict[str, Type] = field(default_factory=dict)
+    implicit_none: bool = False
+    commons: list[Common] = field(default_factory=list)
+    uses: list[str] = field(default_factory=list)
+    procedures: set[str] = field(default_factory=set)
+    derived: dict[str, int] = field(default_factory=dict)
+    statement_functions: dict[str, tuple[tuple[str, ...], Expr]] = field(default_factory=dict)
+    renames: bool = False
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    incomplete: bool = False
+
+    def __post_init__(self) -> None:
+        self.constants.update(_NAMED_KINDS)
+        self.constants.update(self.outside)
+
+    def entry(self, name: str, at: Locator | None = None) -> Known:
+        """The record of `name`, made on first sight at the place of its next occurrence."""
+        name = name.lower()
+        found = self.names.get(name)
+        if found is None:
+            shown = at.shown(name) if at else name
+            span = at.span(name) if at else Span("", 0)
+            found = self.names[name] = Known(shown, span)
+        elif at is not None:
+            at.find(name)
+        return found
+
+    def is_array(self, name: str) -> bool:
+        """Whether `name` has a shape here or in the host."""
+        found = self.names.get(name)
+        if found is None:
+            return name in self.outer_arrays
+        return found.shape is not None
+
+    def is_text(self, name: str) -> bool:
+        """Whether `name` is of type CHARACTER."""
+        return self.type_of(name).base == "character"
+
+    def expanded(self, call: Call) -> Expr:
+        """What a reference to a statement function stands for; any other call as it is."""
+        found = self.statement_functions.get(call.name)
+        if found is None or len(found[0]) != len(call.args):
+            return call
+        values = dict(zip(found[0], call.args, strict=True))
+
+        def one(node: Expr) -> Expr:
+            return values.get(node.name, node) if isinstance(node, Var) else node
+
+        return replace(map_expression(found[1], one), span=call.span)
+
+    def is_double(self, kind: str) -> bool:
+        """Whether a literal of this kind has eight bytes or more."""
+        if kind.isdigit():
+            return int(kind) >= 8
+        value = self.constants.get(kind)
+        return isinstance(value, int) and value >= 8
+
+    def type_of(self, name: str) -> Type:
+        """The type of `name` by declaration or by the implicit rules."""
+        found = self.names.get(name)
+        if found is not None and found.type is not None:
+            return found.type
+        return self.implicit_type(name)
+
+    def implicit_type(self, name: str) -> Type:
+        """The type that the first letter of `name` gives."""
+        letter = name[0]
+        return self.implicit.get(letter) or (INTEGER if letter in "ijklmn" else REAL)
+
+    def entities(self) -> tuple[Entity, ...]:
+        """All names, in the order of their first appearance."""
+        return tuple(
+            Entity(
+                name=name,
+                shown=known.shown,
+                type=known.type or self.implicit_type(name),
+                shape=known.shape,
+                attributes=frozenset(known.attributes | (set() if known.type else {"implicit"})),
+                initial=known.initial,
+                span=known.span,
+            )
+            for name, known in self.names.items()
+            if name not in self.procedures
+        )
+
+    def define_constant(self, name: str, value: Expr) -> None:
+        """Give a PARAMETER its value, converted to its type, if it can be told now."""
+        known = self.names[name]
+        known.attributes.add("parameter")
+        known.initial = value
+        try:
+            self.constants[name] = _converted(evaluate(value, self.constants), self.type_of(name))
+        except Unknown:
+            self.constants.pop(name, None)
+
+
+def _converted(value: Value, to: Type) -> Value:
+    if isinstance(value, bool | str):
+        return value
+    if to.base == "integer" and isinstance(value, float):
+        return int(value)
+    if to.base == "real" and isinstance(value, int):
+        return float(value)
+    return value

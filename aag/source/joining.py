@@ -1,0 +1,365 @@
+"""Physical lines to statements and directive texts.
+
+Continuations are joined, comments dropped, several statements of one line split; each character of the joined
+text still knows its file, line and column. A directive is found by its sentinel and remembers the statement
+that follows it: where a parser would hang it into its tree does not matter.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct, field
+
+from aag.diagnostics import Diagnostic, Span
+
+Form = Literal["free", "fixed"]
+
+_SENTINEL = re.compile(r"^[!cC*][hH][pP][fF]\$")
+_FREE_SENTINEL = re.compile(r"^\s*![hH][pP][fF]\$")
+_PLAIN = re.compile(r"^[^'\"!&;]*$")
+_QUOTED_OR_MARK = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"!&;]")
+_LAST_COLUMN = 72
+
+
+class Line(Struct, frozen=True):
+    """One physical line and where it stands."""
+
+    file: str
+    number: int
+    text: str
+
+
+class Text(Struct, frozen=True):
+    """Joined text. `pieces` are (offset, file, line, column) of the first character of each stretch."""
+
+    text: str
+    pieces: tuple[tuple[int, str, int, int], ...]
+
+    def place(self, offset: int) -> tuple[str, int, int]:
+        """File, line and column of the character at `offset`."""
+        start, file, line, column = self.pieces[max(0, bisect_right(self.pieces, offset, key=lambda p: p[0]) - 1)]
+        return file, line, column + offset - start
+
+    def span(self, start: int = 0, end: int | None = None) -> Span:
+        """The span of ``text[start:end]``; its end column is the one behind the last character."""
+        file, line, column = self.place(start)
+        last = max(start, (len(self.text) if end is None else end) - 1)
+        _, end_line, end_column = self.place(last)
+        return Span(file, line, column, end_line, end_column + 1)
+
+
+class Statement(Struct, frozen=True):
+    """One Fortran statement without its label."""
+
+    text: Text
+    label: str = ""
+
+    @property
+    def span(self) -> Span:
+        """From the first to the last character."""
+        return self.text.span()
+
+
+class DirectiveText(Struct, frozen=True):
+    """The text of one directive after its sentinel; `before` is the index of the statement that follows
+    it."""
+
+    text: Text
+    before: int
+
+
+class Joined(Struct, frozen=True):
+    """What the lines of a source say, in order."""
+
+    statements: tuple[Statement, ...]
+    directives: tuple[DirectiveText, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+class _Building:
+    """Text under construction."""
+
+    def __init__(self) -> None:
+        self.parts: list[str] = []
+        self.pieces: list[tuple[int, str, int, int]] = []
+        self.length = 0
+
+    def add(self, text: str, line: Line, column: int) -> None:
+        self.pieces.append((self.length, line.file, line.number, column))
+        self.parts.append(text)
+        self.length += len(text)
+
+    def text(self) -> Text:
+        joined = "".join(self.parts)
+        lead = len(joined) - len(joined.lstrip())
+        if not lead:
+            return Text(joined.rstrip(), tuple(self.pieces))
+        whole = Text(joined, tuple(self.pieces))
+        first = (0, *whole.place(lead))
+        rest = tuple((at - lead, *where) for at, *where in self.pieces if at > lead)
+        return Text(joined.strip(), (first, *rest))  # type: ignore[arg-type]  # the starred rest has no fixed length
+
+
+class _Joiner(Struct):
+    """The state that both source forms share."""
+
+    statements: list[Statement] = field(default_factory=list)
+    directives: list[DirectiveText] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    directive: _Building | None = None
+    directive_continues: bool = False
+
+    def add_directive(self, body: str, line: Line, column: int, *, continues: bool, continued: bool) -> None:
+        """One directive line; `continues` an earlier one, and is `continued` on the next."""
+        if not (self.directive and (continues or self.directive_continues)):
+            self.end_directive()
+            self.directive = _Building()
+        self.directive.add(body if not self.directive.parts else " " + body, line, column - bool(self.directive.parts))
+        self.directive_continues = continued
+
+    def end_directive(self) -> None:
+        if self.directive is not None:
+            text = self.directive.text()
+            if text.text:
+                self.directives.append(DirectiveText(text, len(self.statements)))
+        self.directive = None
+        self.directive_continues = False
+
+    def add_statement(self, building: _Building, label: str = "") -> None:
+        text = building.text()
+        if text.text:
+            self.statements.append(Statement(text, label))
+
+    def add_split(self, building: _Building, label: str) -> None:
+        """The statements of a text that may hold several, separated by semicolons."""
+        text = building.text()
+        if ";" not in text.text:
+            self.add_statement(building, label)
+            return
+        start = 0
+        cuts = [m.start() for m in _QUOTED_OR_MARK.finditer(text.text) if m.group() == ";"]
+        for cut in [*cuts, len(text.text)]:
+            part = _slice(text, start, cut)
+            if part.text:
+                self.statements.append(Statement(part, label))
+                label = ""
+            start = cut + 1
+
+    def trailing(self, line: Line, at: int) -> None:
+        """A comment after code: a directive does not belong there."""
+        if _SENTINEL.match(line.text[at:]):
+            self.diagnostics.append(
+                Diagnostic(
+                    code="W103",
+                    message="an HPF directive after a statement on the same line is a comment",
+                    span=Span(line.file, line.number, at + 1, line.number, len(line.text) + 1),
+                    hint="put the directive on a line of its own",
+                    source_line=line.text,
+                )
+            )
+
+    def done(self) -> Joined:
+        self.end_directive()
+        return Joined(tuple(self.statements), tuple(self.directives), tuple(self.diagnostics))
+
+
+def _slice(text: Text, start: int, end: int) -> Text:
+    part = text.text[start:end]
+    lead = len(part) - len(part.lstrip())
+    start += lead
+    pieces = [(0, *text.place(start))] if part.strip() else [text.pieces[0]]
+    pieces += [(at - start, *where) for at, *where in text.pieces if start < at < end]  # type: ignore[misc]  # as above
+    return Text(part.strip(), tuple(pieces))
+
+
+def join(lines: Iterable[Line], form: Form) -> Joined:
+    """The statements and directives of `lines`, which are in `form`."""
+    return _join_free(lines) if form == "free" else _join_fixed(lines)
+
+
+def _comment_start(text: str) -> int:
+    """Where a comment begins in the text of a directive or statement, or its length."""
+    for mark in _QUOTED_OR_MARK.finditer(text):
+        if mark.group() == "!":
+            return mark.start()
+    return len(text)
+
+
+# --- free form ---
+
+
+def _join_free(lines: Iterable[Line]) -> Joined:
+    joiner = _Joiner()
+    open_statement: _Building | None = None
+    label = ""
+    quote = ""
+    for line in lines:
+        text = line.text
+        if "$" in text and _FREE_SENTINEL.match(text):
+            _free_directive(joiner, line)
+            continue
+        stripped = text.lstrip()
+        if not stripped or stripped[0] == "!" or stripped[0] == "#":
+            continue
+        joiner.end_directive()
+        start = len(text) - len(stripped)
+        if open_statement is None:
+            open_statement = _Building()
+            label = ""
+            if stripped[0].isdigit():
+                digits = re.match(r"\d{1,5}(?=\s)", stripped)
+                if digits:
+                    label = digits.group().lstrip("0") or "0"
+                    start += digits.end()
+        elif stripped[0] == "&":
+            start += 1
+        body = text[start:]
+        if not quote and _PLAIN.match(body):
+            open_statement.add(body, line, start + 1)
+            joiner.add_statement(open_statement, label)
+            open_statement = None
+            continue
+        end, continued, quote = _scan_free(joiner, line, start, quote)
+        open_statement.add(text[start:end], line, start + 1)
+        if not continued:
+            joiner.add_split(open_statement, label)
+            open_statement = None
+            quote = ""
+    if open_statement is not None:
+        joiner.add_split(open_statement, label)
+    return joiner.done()
+
+
+def _scan_free(joiner: _Joiner, line: Line, start: int, quote: str) -> tuple[int, bool, str]:
+    """Where the code of the line ends, whether it is continued, and the quote that is still open."""
+    text = line.text
+    at = start
+    while at < len(text):
+        char = text[at]
+        if quote:
+            if char == quote:
+                quote = ""
+            elif char == "&" and not text[at + 1 :].strip():
+                return at, True, quote
+        elif char in "'\"":
+            quote = char
+        elif char == "!":
+            joiner.trailing(line, at)
+            return at, False, ""
+        elif char == "&":
+            rest = text[at + 1 :].lstrip()
+            if rest.startswith("!"):
+                joiner.trailing(line, at + 1 + text[at + 1 :].index("!"))
+            if not rest or rest.startswith("!"):
+                return at, True, ""
+        at += 1
+    return len(text), False, ""
+
+
+def _free_directive(joiner: _Joiner, line: Line) -> None:
+    at = line.text.index("$") + 1
+    body = line.text[at:]
+    end = _comment_start(body)
+    continues = body.lstrip().startswith("&")
+    if continues:
+        lead = body.index("&") + 1
+        at, body, end = at + lead, body[lead:], end - lead
+    body = body[:end].rstrip()
+    continued = body.endswith("&")
+    body = body[:-1] if continued else body
+    joiner.add_directive(body, line, at + 1, continues=continues, continued=continued)
+
+
+# --- fixed form ---
+
+
+def _join_fixed(lines: Iterable[Line]) -> Joined:
+    joiner = _Joiner()
+    open_statement: _Building | None = None
+    label = ""
+    beyond: list[Line] = []
+    for raw in lines:
+        line = _without_tabs(raw)
+        text = line.text[:_LAST_COLUMN]
+        if "$" in text and (_SENTINEL.match(text) or _FREE_SENTINEL.match(text)):
+            if open_statement is not None:
+                joiner.add_split(open_statement, label)
+                open_statement = None
+            _fixed_directive(joiner, line)
+            continue
+        if not text.strip() or text[0] in "cC*!#" or text.lstrip()[0] == "!":
+            continue
+        joiner.end_directive()
+        end = _fixed_comment(joiner, line, text)
+        if end == len(text) == _LAST_COLUMN and line.text[_LAST_COLUMN:].strip():
+            beyond.append(line)
+        if len(text) > 5 and text[5] not in " 0" and not text[:5].strip() and open_statement is not None:
+            open_statement.add(text[6:end].ljust(0), line, 7)
+            continue
+        if open_statement is not None:
+            joiner.add_split(open_statement, label)
+        label = text[:5].strip().lstrip("0")
+        open_statement = _Building()
+        if label and not label.isdigit():  # not a label: the statement starts in the label field
+            label = ""
+            open_statement.add(text[:end], line, 1)
+        else:
+            open_statement.add(text[6:end], line, 7)
+    if open_statement is not None:
+        joiner.add_split(open_statement, label)
+    if beyond:
+        joiner.diagnostics.append(_beyond_last_column(beyond))
+    return joiner.done()
+
+
+def _beyond_last_column(beyond: list[Line]) -> Diagnostic:
+    first = beyond[0]
+    count = f"{len(beyond)} lines have" if len(beyond) > 1 else "this line has"
+    return Diagnostic(
+        code="W106",
+        message=f"{count} text beyond column 72, which fixed form ignores",
+        span=Span(first.file, first.number, _LAST_COLUMN + 1, first.number, len(first.text) + 1),
+        hint="if the text is meant, continue the line or use free form (--form free)",
+        source_line=first.text,
+    )
+
+
+def _without_tabs(line: Line) -> Line:
+    """A tab in the first six columns moves to column 7, or to column 6 where a continuation digit follows."""
+    if "\t" not in line.text[:6]:
+        return line
+    head, _, rest = line.text.partition("\t")
+    width = 5 if rest[:1] in "123456789" and rest[:1] else 6
+    return Line(line.file, line.number, head.ljust(width) + rest)
+
+
+def _fixed_comment(joiner: _Joiner, line: Line, text: str) -> int:
+    """Where a ``!`` outside of quotes starts a comment (column 6 excepted), or the length of the text."""
+    if "!" not in text:
+        return len(text)
+    for mark in _QUOTED_OR_MARK.finditer(text):
+        if mark.group() == "!" and mark.start() != 5:
+            joiner.trailing(line, mark.start())
+            return mark.start()
+    return len(text)
+
+
+def _fixed_directive(joiner: _Joiner, line: Line) -> None:
+    at = line.text.index("$") + 1
+    text = line.text[:_LAST_COLUMN]
+    body = text[at:]
+    mark = body[:1]
+    # Column 6 of an open directive continues it; a letter right after the sentinel of a first line is its
+    # text.
+    continues = mark == "&" or (bool(mark.strip()) and mark not in ("0", "!") and joiner.directive is not None)
+    if continues and mark.isalpha() and not joiner.directive_continues:
+        continues = False
+    if continues or mark == "0":
+        at += 1
+        body = body[1:]
+    body = body[: _comment_start(body)].rstrip()
+    continued = body.endswith("&")
+    body = body[:-1] if continued else body
+    joiner.add_directive(body, line, at + 1, continues=continues, continued=continued)

@@ -1,0 +1,186 @@
+"""Rows to fparser's tree. Statements that fparser refuses are isolated; nothing it says leaves this module
+raw."""
+
+import logging
+from functools import cache
+from typing import Any
+
+from fparser.common.readfortran import FortranStringReader
+from fparser.common.sourceinfo import FortranFormat
+from fparser.two.parser import ParserFactory
+from fparser.two.symbol_table import SYMBOL_TABLES
+from fparser.two.utils import FortranSyntaxError, InternalError, InternalSyntaxError
+
+from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.ir.expressions import Expr
+from aag.source.nesting import read_assignment
+from aag.source.outline import Row, opaque_row
+
+_MOST_ERRORS = 20
+_STANDARD = "f2008"
+SYNTAX = "a syntax error"
+"""The reason of an `Opaque` statement that fparser refuses."""
+NOT_UNDERSTOOD = "the parser gives it a form that is not known here"
+"""The reason of an `Opaque` statement whose tree has another shape than the translation expects."""
+UNFORESEEN = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What walking over a tree of another shape raises; such a statement is set aside and named."""
+
+# fparser reports through logging what it also raises.
+logging.getLogger("fparser").setLevel(logging.CRITICAL + 1)
+
+
+class _Refused(Exception):
+    """fparser does not accept the text; `row` is where it stopped (-1: unknown)."""
+
+    def __init__(self, row: int) -> None:
+        self.row = row
+        super().__init__(row)
+
+
+@cache
+def _parser() -> Any:
+    return ParserFactory().create(std=_STANDARD)
+
+
+def _tree(text: str) -> Any:
+    """fparser's tree of plain free form."""
+    SYMBOL_TABLES.clear()
+    reader = FortranStringReader(text, ignore_comments=True)
+    reader.set_format(FortranFormat(True, False))
+    try:
+        return _parser()(reader)
+    except FortranSyntaxError as error:
+        line = str(error).partition("at line ")[2].partition("\n")[0]
+        raise _Refused(int(line) - 1 if line.strip().isdigit() else -1) from error
+    except (InternalError, InternalSyntaxError, RecursionError, SystemExit) as error:
+        raise _Refused(-1) from error
+    except (AssertionError, *UNFORESEEN) as error:
+        # Mutated sources reach corners of fparser that fail like this: refused all the same.
+        raise _Refused(-1) from error
+    finally:
+        SYMBOL_TABLES.clear()
+
+
+def parse_rows(
+    rows: tuple[Row, ...], cuts: dict[str, Expr], source: dict[tuple[str, int], str]
+) -> tuple[Any, tuple[Row, ...], tuple[Diagnostic, ...]]:
+    """The tree, the rows it was made from (what could not be read replaced), and a warning for each
+    replacement. `cuts` grows by what our own parser has read instead.
+
+    Raises:
+        SourceError: an error that cannot be isolated, or more than 20 that can.
+    """
+    found: list[Diagnostic] = []
+    for attempt in range(2 * _MOST_ERRORS):
+        try:
+            return _tree("\n".join(row.text for row in rows) + "\n"), rows, tuple(found)
+        except _Refused as refused:
+            if attempt == 0:
+                rows = _repaired(rows, cuts)
+            bad = _bad_rows(rows, refused.row)
+            if any(not rows[index].simple for index in bad):
+                first = next(index for index in bad if not rows[index].simple)
+                raise SourceError([*found, _error(rows[first], source)]) from refused
+            if not bad and attempt > 0:
+                index = min(max(refused.row, 0), len(rows) - 1)
+                raise SourceError([*found, _error(rows[index], source)]) from refused
+            found += [_warning(rows[index], source) for index in bad]
+            if len(found) > _MOST_ERRORS:
+                break
+            rows = tuple(opaque_row(row, index, SYNTAX) if index in bad else row for index, row in enumerate(rows))
+    last = found[-1] if found else None
+    raise SourceError([*found, _too_many(last.span if last else rows[0].span, source)])
+
+
+def _repaired(rows: tuple[Row, ...], cuts: dict[str, Expr]) -> tuple[Row, ...]:
+    """`rows` with the assignments that fparser refuses and our own parser does not."""
+    return tuple(
+        (read_assignment(row, cuts) or row)
+        if row.simple and row.what.word == "assignment" and not _readable(row)
+        else row
+        for row in rows
+    )
+
+
+def _bad_rows(rows: tuple[Row, ...], suspect: int) -> list[int]:
+    """The rows that fparser refuses each by itself: the suspect, else all that do not stand the test."""
+    if 0 <= suspect < len(rows) and rows[suspect].simple and not _readable(rows[suspect]):
+        return [suspect]
+    return [index for index, row in enumerate(rows) if not _readable(row)]
+
+
+def _readable(row: Row) -> bool:
+    frame = _SIMPLE if row.simple else _FRAMES.get(row.what.kind, _SIMPLE)
+    if not frame:
+        return True
+    try:
+        _tree(frame.format(row.text))
+    except _Refused:
+        return False
+    return True
+
+
+_SIMPLE = "subroutine s\n{}\nend subroutine\n"
+_FRAMES: dict[str, str] = {
+    "unit": "", "contains": "", "end": "", "interface": "", "type": "", "enum": "", "block": "",
+    "do": "subroutine s\n{}\nend do\nend subroutine\n",
+    "if": "subroutine s\n{}\nend if\nend subroutine\n",
+    "else": "",
+    "case": "",
+    "where": "subroutine s\n{}\nend where\nend subroutine\n",
+    "forall": "subroutine s\n{}\nend forall\nend subroutine\n",
+    "select": "subroutine s\n{}\nend select\nend subroutine\n",
+}  # fmt: skip
+
+
+def _line(row: Row, source: dict[tuple[str, int], str]) -> str:
+    return source.get((row.span.file, row.span.line), "")
+
+
+def _why(row: Row) -> str:
+    """What is wrong with the statement, if that is plain to see."""
+    depth, quote = 0, ""
+    for char in row.statement.text.text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        else:
+            depth += (char == "(") - (char == ")")
+            if depth < 0:
+                return ": a ')' too many"
+    if quote:
+        return f": the quotation mark {quote} is not closed"
+    return ": a ')' is missing" if depth else ""
+
+
+def _warning(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
+    return Diagnostic(
+        code="W101",
+        message=f"this statement cannot be read as Fortran{_why(row)}; what it does is left out",
+        span=row.span,
+        hint="the prediction is not complete",
+        source_line=_line(row, source),
+    )
+
+
+def _error(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
+    return Diagnostic(
+        code="E120",
+        message=f"this statement cannot be read as Fortran{_why(row)}",
+        span=row.span,
+        hint="check its spelling; declarations stand before the first executable statement"
+        if row.what.kind == "spec"
+        else "check its spelling and its place",
+        source_line=_line(row, source),
+    )
+
+
+def _too_many(span: Span, source: dict[tuple[str, int], str]) -> Diagnostic:
+    return Diagnostic(
+        code="E121",
+        message=f"more than {_MOST_ERRORS} statements cannot be read as Fortran",
+        span=span,
+        hint="is the source form right? (--form free, --form fixed)",
+        source_line=source.get((span.file, span.line), ""),
+    )

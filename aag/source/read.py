@@ -1,0 +1,154 @@
+"""The whole road from text to `Program`."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.ir.units import Program, Unit
+from aag.source import preprocess
+from aag.source.directives import read_directive
+from aag.source.files import decode, expand_includes, form_of, is_preprocessed, lines_of
+from aag.source.joining import Form, Joined, Line, join
+from aag.source.names import UNKNOWN_IN_DIRECTIVE, finish_names
+from aag.source.nesting import cut_deep
+from aag.source.outline import outline
+from aag.source.parsing import parse_rows
+from aag.source.units import UnitReader
+
+Source = dict[tuple[str, int], str]
+
+_LOOKS_LIKE = {
+    "fixed": re.compile(r"[cC*]([hH][pP][fF]\$|\s|$)|     [&+$1-9]\s*\S"),
+    "free": re.compile(r"\s*[^!\s].*&\s*(!.*)?$|[a-bd-z]\w*\s|\s{1,5}[a-z]\w*\s", re.IGNORECASE),
+}
+"""Lines that mean what they say in this source form alone."""
+
+
+def read_file(path: str | Path, *, form: Form | None = None, include_dirs: Sequence[str | Path] = ()) -> Program:
+    """The program in a file. See `read_program`.
+
+    Raises:
+        OSError: the file cannot be opened.
+        SourceError: as `read_program`.
+    """
+    data = Path(path).read_bytes()
+    return read_program(decode(data, str(path)), str(path), form=form, include_dirs=include_dirs)
+
+
+def read_program(
+    text: str,
+    file: str,
+    *,
+    form: Form | None = None,
+    include_dirs: Sequence[str | Path] = (),
+    defer: bool = False,
+) -> Program:
+    """The program that `text` spells. `file` names it in spans and gives the form if `form` does not.
+
+    Warnings are in the answer; what could not be read is an `Opaque` statement and `Program.complete` is False.
+    With `defer`, errors in names and directives are in the answer too, so that they can be reported together
+    with those of the mapping; names in mapping directives are then left to the mapping altogether.
+
+    Raises:
+        SourceError: errors, with their places: all directive and naming errors of the source together, an error
+            of Fortran's syntax alone.
+    """
+    if "\0" in text:
+        decode(text.encode("latin-1", "replace"), file)
+    form = form or form_of(file)
+    directories = [Path(each) for each in include_dirs]
+    physical = lines_of(text, file)
+    lines = physical
+    if is_preprocessed(file):
+        lines = preprocess.preprocessed(text, file, directories)
+    lines = expand_includes(lines, directories)
+    source = {(line.file, line.number): line.text for line in lines}
+    try:
+        units, diagnostics, complete = _read(join(lines, form), source, file, form)
+    except SourceError as error:
+        found = [_with_line(each, source) for each in error.diagnostics]
+        found[-1] = _with_form(found[-1], form, lines)
+        raise SourceError(found) from error.__cause__
+    except RecursionError as error:
+        raise SourceError([_too_deep(file)]) from error
+    diagnostics = [_with_line(each, source) for each in diagnostics]
+    if defer:
+        diagnostics = [each for each in diagnostics if each.code != UNKNOWN_IN_DIRECTIVE]
+    elif any(each.is_error for each in diagnostics):
+        raise SourceError(diagnostics)
+    return Program(
+        file=file,
+        lines=tuple(line.text for line in physical),
+        units=units,
+        diagnostics=tuple(diagnostics),
+        complete=complete,
+    )
+
+
+def _read(joined: Joined, source: Source, file: str, form: Form) -> tuple[tuple[Unit, ...], list[Diagnostic], bool]:
+    if not joined.statements:
+        raise SourceError([_empty(file, form)])
+    reads = tuple(read_directive(each, source) for each in joined.directives)
+    structure = outline(joined.statements, reads, source)
+    found = [
+        *joined.diagnostics,
+        *(each for read in reads for each in read.diagnostics),
+        *structure.diagnostics,
+    ]
+    rows, cuts = cut_deep(structure.rows, source)
+    tree, rows, warnings = parse_rows(rows, cuts, source)
+    reader = UnitReader(structure, rows, structure.formats, cuts)
+    units, unknown = finish_names(reader.program(tree), source)
+    found += [*warnings, *reader.diagnostics, *unknown]
+    lost = [row for index, row in enumerate(rows) if index not in reader.seen]
+    if lost:
+        found.append(_lost(lost[0].span))
+    found.sort(key=lambda each: (each.span.file != file, each.span.file, each.span.line, each.span.column))
+    if lost:
+        raise SourceError(found)
+    return units, found, reader.complete and not warnings
+
+
+def _with_form(finding: Diagnostic, form: Form, lines: Sequence[Line]) -> Diagnostic:
+    """A finding about a source that looks as if it were in the other form says so."""
+    other: Form = "fixed" if form == "free" else "free"
+    if "--form" in finding.hint or not any(_LOOKS_LIKE[other].match(line.text) for line in lines):
+        return finding
+    hint = f"the source looks like {other} form; if it is, say --form {other}"
+    return replace(finding, hint=f"{finding.hint}; {hint}" if finding.hint else hint)
+
+
+def _with_line(finding: Diagnostic, source: Source) -> Diagnostic:
+    if finding.source_line:
+        return finding
+    return replace(finding, source_line=source.get((finding.span.file, finding.span.line), ""))
+
+
+def _empty(file: str, form: Form) -> Diagnostic:
+    return Diagnostic(
+        code="E102",
+        message="there is no Fortran statement in this source",
+        span=Span(file, 1),
+        hint=f"is the file complete, and is it really in {form} form?",
+    )
+
+
+def _too_deep(file: str) -> Diagnostic:
+    return Diagnostic(
+        code="E113",
+        message="the program is nested too deeply to be read",
+        span=Span(file, 0),
+        hint="split its longest expressions into several statements",
+    )
+
+
+def _lost(span: Span) -> Diagnostic:
+    return Diagnostic(
+        code="E122",
+        message="this statement got lost while the program was parsed",
+        span=span,
+        hint="rewrite the construct around it in a simpler way",
+    )

@@ -1,0 +1,102 @@
+"""Type specifications and shapes."""
+
+from collections.abc import Callable
+from typing import Any
+
+from aag.ir.directives import Bound
+from aag.ir.evaluate import Unknown, evaluate
+from aag.ir.units import Type
+from aag.source.declarations import Declarations, Known
+from aag.source.expressions import Locator, Reader
+
+_DEFAULT_BYTES = {"integer": 4, "real": 4, "complex": 8, "logical": 4, "character": 1}
+
+
+class TypeReader:
+    """Reads the types and shapes of one unit, whose declarations are collected in `into`."""
+
+    def __init__(self, into: Declarations, locate: Callable[[Any], Locator]) -> None:
+        self.into = into
+        self.locate = locate
+
+    def reader(self, at: Locator) -> Reader:
+        """A reader of the expressions of the statement at `at`."""
+        return Reader(at, self.into, {})
+
+    # --- types ---
+
+    def type_spec(self, node: Any, reader: Reader) -> Type:
+        """The type that a type specification names."""
+        if type(node).__name__ == "Declaration_Type_Spec":
+            name = str(node.items[1]).lower()
+            reader.at.find(name)
+            return Type(base="derived", bytes=self.into.derived.get(name, 0), derived=name)
+        word, selector = node.items
+        match word.upper():
+            case "DOUBLE PRECISION":
+                return Type(base="real", bytes=8)
+            case "DOUBLE COMPLEX":
+                return Type(base="complex", bytes=16)
+            case "CHARACTER":
+                return Type(base="character", bytes=self._length(selector, reader))
+            case "INTEGER":
+                return Type(base="integer", bytes=self._kind("integer", selector, reader))
+            case "REAL":
+                return Type(base="real", bytes=self._kind("real", selector, reader))
+            case "COMPLEX":
+                return Type(base="complex", bytes=self._kind("complex", selector, reader))
+            case _:
+                return Type(base="logical", bytes=self._kind("logical", selector, reader))
+
+    def _kind(self, base: str, selector: Any, reader: Reader) -> int:
+        if selector is None:
+            return _DEFAULT_BYTES[base]
+        starred = selector.items[0] == "*"
+        value = self._value(selector.items[1], reader)
+        if value is None or value <= 0:
+            return _DEFAULT_BYTES[base]
+        return value if starred or base != "complex" else 2 * value
+
+    def _length(self, selector: Any, reader: Reader) -> int:
+        """Bytes of a character entity; 0 where the length is assumed or deferred."""
+        if selector is None:
+            return 1
+        length = selector.items[1] if type(selector).__name__ == "Length_Selector" else selector.items[0]
+        if length is None:
+            return 1
+        return self._value(length, reader) or 0
+
+    def _value(self, node: Any, reader: Reader) -> int | None:
+        inner = node.items[1] if type(node).__name__ == "Char_Length" else node
+        if type(inner).__name__ == "Type_Param_Value" or str(inner) in ("*", ":"):
+            return None
+        try:
+            value = evaluate(reader.read(inner), self.into.constants)
+        except Unknown:
+            return None
+        return value if isinstance(value, int) else None
+
+    # --- shapes ---
+
+    def shape(self, node: Any, reader: Reader) -> tuple[tuple[Bound, ...], bool]:
+        """Bounds, and whether the last one is assumed size (``*``)."""
+        kind = type(node).__name__
+        if kind == "Assumed_Size_Spec":
+            known, lower = node.items
+            bounds = () if known is None else self.shape(known, reader)[0]
+            return (*bounds, Bound(lower=reader.read_or_none(lower), upper=None)), True
+        if kind.endswith("_List"):
+            return tuple(self._bound(each, reader) for each in node.items), False
+        return (self._bound(node, reader),), False
+
+    def _bound(self, node: Any, reader: Reader) -> Bound:
+        if type(node).__name__ == "Deferred_Shape_Spec":
+            return Bound(lower=None, upper=None)
+        lower, upper = node.items[0], node.items[1]
+        return Bound(lower=reader.read_or_none(lower), upper=reader.read_or_none(upper))
+
+    def set_shape(self, name: Known, node: Any, reader: Reader) -> None:
+        """Give `name` the shape that `node` writes."""
+        name.shape, assumed_size = self.shape(node, reader)
+        if assumed_size:
+            name.attributes.add("assumed_size")

@@ -1,0 +1,357 @@
+"""Specification statements, one method each."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from aag.diagnostics import NOWHERE, Diagnostic, Span
+from aag.ir.evaluate import Unknown, evaluate_int
+from aag.ir.expressions import Constructor, Expr
+from aag.ir.units import Common
+from aag.source.declarations import Declarations, Known
+from aag.source.expressions import Locator, Reader
+from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
+from aag.source.shapes import TypeReader
+
+_LISTED = {
+    "Allocatable_Stmt": "allocatable",
+    "Save_Stmt": "save",
+    "Target_Stmt": "target",
+    "Pointer_Stmt": "pointer",
+    "External_Stmt": "external",
+    "Intrinsic_Stmt": "intrinsic",
+    "Optional_Stmt": "optional",
+    "Intent_Stmt": "intent",
+    "Value_Stmt": "value",
+    "Volatile_Stmt": "volatile",
+}
+_TOLERATED = frozenset(
+    "Access_Stmt Import_Stmt Namelist_Stmt Format_Stmt Comment Contiguous_Stmt Protected_Stmt"
+    " Asynchronous_Stmt Bind_Stmt Procedure_Declaration_Stmt Enum_Def".split()
+)
+_MOST_VALUES = 10_000
+_KEPT = frozenset("parameter allocatable save target pointer external intrinsic optional value volatile".split())
+
+
+class SpecificationReader(TypeReader):
+    """Reads the specification part of one unit."""
+
+    def read(self, node: Any) -> None:
+        """One statement or construct of the specification part."""
+        kind = type(node).__name__
+        method = _METHODS.get(kind)
+        if method is not None:
+            try:
+                method(self, node)
+            except UNFORESEEN:
+                self._unused(node, f"{NOT_UNDERSTOOD}: this declaration is not used")
+        elif kind in _LISTED:
+            self._listed(node, _LISTED[kind])
+        elif kind not in _TOLERATED:
+            self._unused(node, f"this declaration ({kind.removesuffix('_Stmt').replace('_', ' ').lower()}) is not used")
+
+    def _unused(self, node: Any, message: str) -> None:
+        self.into.incomplete = True
+        self._warn("W107", message, self.locate(node).whole, "the prediction is not complete")
+
+    def _warn(self, code: str, message: str, span: Span, hint: str) -> None:
+        self.into.diagnostics.append(Diagnostic(code=code, message=message, span=span, hint=hint))
+
+    # --- types ---
+
+    def _type_declaration(self, node: Any) -> None:
+        at = self.locate(node)
+        reader = self.reader(at)
+        spec, attrs, entities = node.items
+        declared = self.type_spec(spec, reader)
+        attributes: set[str] = set()
+        dimension: Any = None
+        for attr in () if attrs is None else attrs.items:
+            match type(attr).__name__:
+                case "Dimension_Attr_Spec":
+                    dimension = attr.items[1]
+                case "Intent_Attr_Spec":
+                    attributes.add(_intent(attr.items[1]))
+                case _:
+                    word = str(attr).lower()
+                    if word in _KEPT:
+                        attributes.add(word)
+        # The shape of DIMENSION stands before the names, so it is read first.
+        before = at.at
+        shape = None if dimension is None else self.shape(dimension, reader)
+        after = next((i + 1 for i, t in enumerate(at.tokens) if t.text == "::"), before)
+        at.at = max(after, 0) if attrs is not None or after > before else before
+        for entity in entities.items:
+            name, own, length, initial = entity.items
+            known = self._declare(str(name), at)
+            known.type = declared
+            known.attributes |= attributes
+            if shape is not None:
+                known.shape = shape[0]
+                known.attributes |= {"assumed_size"} if shape[1] else set()
+            if own is not None:
+                self.set_shape(known, own, reader)
+            if length is not None:
+                known.type = replace(declared, bytes=self._value(length, reader) or 0)
+            if initial is not None:
+                self._initial(str(name).lower(), known, initial, reader)
+
+    def _declare(self, name: str, at: Locator) -> Known:
+        known = self.into.names.get(name.lower())
+        if known is None:
+            return self.into.entry(name, at)
+        span = at.span(name)
+        if known.type is not None:
+            self.into.diagnostics.append(
+                Diagnostic(
+                    code="E131",
+                    message=f"{name} is declared twice",
+                    span=span,
+                    hint=f"the first declaration stands in line {known.span.line}",
+                )
+            )
+        return known
+
+    def _initial(self, name: str, known: Known, initial: Any, reader: Reader) -> None:
+        if str(initial.items[0]) == "=>":
+            return
+        value = reader.read(initial.items[1])
+        if "parameter" in known.attributes:
+            self.into.define_constant(name, value)
+        else:
+            known.initial = value
+
+    def _derived_type(self, node: Any) -> None:
+        statement = node.content[0]
+        name = str(statement.items[1]).lower()
+        total = 0
+        for part in node.content[1:]:
+            if type(part).__name__ == "Component_Part":
+                for component in part.content:
+                    total += self._component_bytes(component)
+        self.into.derived[name] = total
+
+    def _component_bytes(self, node: Any) -> int:
+        if type(node).__name__ != "Data_Component_Def_Stmt":
+            return 8  # a procedure pointer
+        reader = self.reader(self.locate(node))
+        spec, attrs, components = node.items
+        size = self.type_spec(spec, reader).bytes
+        shared = [a.items[1] for a in (attrs.items if attrs else ()) if type(a).__name__.startswith("Dimension")]
+        total = 0
+        for component in components.items:
+            shape = component.items[1] if component.items[1] is not None else shared[0] if shared else None
+            total += size * (1 if shape is None else self._count(shape, reader))
+        return total
+
+    def _count(self, shape: Any, reader: Reader) -> int:
+        bounds = self.shape(shape, reader)[0]
+        return self._size(Known(shown="", span=NOWHERE, shape=bounds)) or 0
+
+    # --- attributes ---
+
+    def _implicit(self, node: Any) -> None:
+        at = self.locate(node)
+        if isinstance(node.items[0], str):
+            self.into.implicit_none = True
+            return
+        for spec in node.items[0].items:
+            declared = self.type_spec(spec.items[0], self.reader(at))
+            for letters in spec.items[1].items:
+                first, last = str(letters.items[0]).lower(), str(letters.items[1] or letters.items[0]).lower()
+                for code in range(ord(first), ord(last) + 1):
+                    self.into.implicit[chr(code)] = declared
+
+    def _parameter(self, node: Any) -> None:
+        at = self.locate(node)
+        reader = self.reader(at)
+        for definition in node.items[1].items:
+            name = str(definition.items[0]).lower()
+            self.into.entry(name, at)
+            self.into.define_constant(name, reader.read(definition.items[1]))
+
+    def _dimension(self, node: Any) -> None:
+        at = self.locate(node)
+        reader = self.reader(at)
+        for name, shape in node.items[0]:
+            self.set_shape(self.into.entry(str(name), at), shape, reader)
+
+    def _listed(self, node: Any, attribute: str) -> None:
+        at = self.locate(node)
+        reader = self.reader(at)
+        at.find(attribute)
+        items = list(_names(node))
+        if attribute == "intent":
+            attribute = _intent(node.items[0])
+            at.find(attribute.partition("(")[2].rstrip(")"))
+        for item in items:
+            parts = getattr(item, "items", None)
+            name = str(parts[0] if parts else item).strip("/ ").lower()
+            if not name.isidentifier():
+                continue
+            if attribute == "save" and str(item).startswith("/"):
+                continue
+            known = self.into.entry(name, at)
+            known.attributes.add(attribute)
+            if parts and len(parts) > 1 and parts[1] is not None and hasattr(parts[1], "items"):
+                self.set_shape(known, parts[1], reader)
+
+    # --- storage ---
+
+    def _common(self, node: Any) -> None:
+        at = self.locate(node)
+        reader = self.reader(at)
+        for block, objects in node.items[0]:
+            names: list[str] = []
+            for item in objects.items:
+                shaped = type(item).__name__ == "Common_Block_Object"
+                name = str(item.items[0] if shaped else item).lower()
+                known = self.into.entry(name, at)
+                known.attributes.add("common")
+                if shaped:
+                    self.set_shape(known, item.items[1], reader)
+                names.append(name)
+            self._add_common("" if block is None else str(block).lower(), tuple(names))
+
+    def _add_common(self, block: str, names: tuple[str, ...]) -> None:
+        """COMMON statements that name the same block continue it."""
+        for index, each in enumerate(self.into.commons):
+            if each.block == block:
+                self.into.commons[index] = Common(block=block, names=each.names + names)
+                return
+        self.into.commons.append(Common(block=block, names=names))
+
+    def _data(self, node: Any) -> None:
+        """DATA gives whole variables their initial values; what it gives to parts of arrays is not read."""
+        at = self.locate(node)
+        reader = self.reader(at)
+        for each in node.items:
+            targets = list(getattr(each.items[0], "items", (each.items[0],)))
+            if any(type(target).__name__ != "Name" for target in targets):
+                self._unused(node, "DATA for parts of arrays is not used")
+                continue
+            known = [self.into.entry(str(target), at) for target in targets]
+            values = self._data_values(each.items[1], reader)
+            sizes = [self._size(name) for name in known]
+            if values is None or None in sizes or sum(size or 0 for size in sizes) != len(values):
+                self._unused(node, "the values of DATA do not fit its variables and are not used")
+                continue
+            for name, size in zip(known, sizes, strict=True):
+                own, values = values[: size or 0], values[size or 0 :]
+                alike = all(value == own[0] for value in own)
+                name.initial = own[0] if alike else Constructor(tuple(own), span=own[0].span)
+
+    def _data_values(self, node: Any, reader: Reader) -> list[Expr] | None:
+        """The values with repetitions spelled out; None where there are too many or a count is not known."""
+        values: list[Expr] = []
+        for item in getattr(node, "items", (node,)) if type(node).__name__.endswith("_List") else (node,):
+            count, value = 1, item
+            if type(item).__name__ == "Data_Stmt_Value" and item.items[0] is not None:
+                try:
+                    count = evaluate_int(reader.read(item.items[0]), self.into.constants)
+                except Unknown:
+                    return None
+                value = item.items[1]
+            if len(values) + count > _MOST_VALUES:
+                return None
+            values += [reader.read(value)] * count
+        return values
+
+    def _size(self, known: Known) -> int | None:
+        """Elements of a variable, if its shape is known here."""
+        total = 1
+        for bound in known.shape or ():
+            if bound.upper is None:
+                return None
+            try:
+                lower = 1 if bound.lower is None else evaluate_int(bound.lower, self.into.constants)
+                total *= max(0, evaluate_int(bound.upper, self.into.constants) - lower + 1)
+            except Unknown:
+                return None
+        return total
+
+    def _equivalence(self, node: Any) -> None:
+        at = self.locate(node)
+        self.into.incomplete = True
+        self._warn(
+            "W108",
+            "EQUIVALENCE is not modelled: the names are taken as separate storage",
+            at.whole,
+            "the prediction is not complete",
+        )
+
+    # --- procedures ---
+
+    def _use(self, node: Any) -> None:
+        name = str(node.items[2]).lower()
+        self.into.renames = self.into.renames or "=>" in str(node)
+        if name not in self.into.uses:
+            self.into.uses.append(name)
+
+    def _interface(self, node: Any) -> None:
+        """Names that an interface declares are procedures; a function also has a type here."""
+        for part in node.content:
+            kind = type(part).__name__
+            if kind == "Interface_Stmt" and part.items[0] is not None:
+                self.into.procedures.add(str(part.items[0]).lower())
+            elif kind == "Subroutine_Body":
+                self.into.procedures.add(str(part.content[0].items[1]).lower())
+            elif kind == "Function_Body":
+                self._function(part)
+
+    def _function(self, node: Any) -> None:
+        """A function of an interface becomes an entity, so that its type is known."""
+        opening = node.content[0]
+        prefix, name, _, suffix = opening.items
+        result = str(name).lower()
+        if suffix is not None and getattr(suffix, "items", (None,))[0] is not None:
+            result = str(suffix.items[0]).lower()
+        inner = SpecificationReader(Declarations(outside=self.into.constants), self.locate)
+        at = self.locate(opening)
+        for part in node.content[1:]:
+            for statement in part.content if type(part).__name__ == "Specification_Part" else ():
+                inner.read(statement)
+        known = self.into.entry(str(name), at)
+        known.attributes.add("external")
+        known.type = inner.into.type_of(result)
+        for spec in prefix.items if prefix is not None else ():
+            if type(spec).__name__ in ("Intrinsic_Type_Spec", "Declaration_Type_Spec"):
+                known.type = self.type_spec(spec, self.reader(at))
+
+    def _group(self, node: Any) -> None:
+        for part in node.content:
+            self.read(part)
+
+
+def _intent(node: Any) -> str:
+    return f"intent({str(node).lower().replace(' ', '')})"
+
+
+def _names(node: Any) -> Iterator[Any]:
+    """The items of the list that a statement such as SAVE or EXTERNAL carries."""
+    for part in reversed(node.items):
+        if hasattr(part, "items") and type(part).__name__.endswith("_List"):
+            yield from part.items
+            return
+        if isinstance(part, list | tuple):
+            yield from part
+            return
+        if part is not None and not isinstance(part, str):
+            yield part
+            return
+
+
+_METHODS: dict[str, Callable[[SpecificationReader, Any], None]] = {
+    "Type_Declaration_Stmt": SpecificationReader._type_declaration,
+    "Derived_Type_Def": SpecificationReader._derived_type,
+    "Implicit_Stmt": SpecificationReader._implicit,
+    "Implicit_Part": SpecificationReader._group,
+    "Parameter_Stmt": SpecificationReader._parameter,
+    "Dimension_Stmt": SpecificationReader._dimension,
+    "Common_Stmt": SpecificationReader._common,
+    "Data_Stmt": SpecificationReader._data,
+    "Equivalence_Stmt": SpecificationReader._equivalence,
+    "Use_Stmt": SpecificationReader._use,
+    "Interface_Block": SpecificationReader._interface,
+}

@@ -1,0 +1,234 @@
+"""fparser's program units to aag.ir.units."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+from aag.diagnostics import Diagnostic
+from aag.ir.directives import Directive
+from aag.ir.expressions import Expr, OpaqueExpr
+from aag.ir.statements import Opaque, Stmt
+from aag.ir.units import Unit
+from aag.ir.visitors import walk_expressions, walk_statements
+from aag.source.declarations import Declarations
+from aag.source.expressions import Locator
+from aag.source.outline import Outline, Row
+from aag.source.parsing import SYNTAX
+from aag.source.resolving import resolve_directive
+from aag.source.specification import SpecificationReader
+from aag.source.statements import BodyReader
+
+_KINDS = {
+    "Main_Program": "program",
+    "Main_Program0": "program",
+    "Subroutine_Subprogram": "subroutine",
+    "Function_Subprogram": "function",
+    "Module": "module",
+    "Block_Data": "block_data",
+    "Submodule": "module",
+}
+
+
+class ReadUnit(Struct, frozen=True):
+    """A unit with what is known of its names, for the checks that need the whole source."""
+
+    unit: Unit
+    names: Declarations
+    inner: tuple["ReadUnit", ...]
+
+
+class UnitReader(Struct):
+    """Reads the units of one source. `seen` collects the rows that came out of the tree."""
+
+    outline: Outline
+    rows: tuple[Row, ...]
+    formats: Mapping[int, dict[str, str]]
+    cuts: dict[str, Expr]
+    seen: set[int] = field(default_factory=set)
+    modules: dict[str, Declarations] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    complete: bool = True
+
+    def program(self, tree: Any) -> tuple[ReadUnit, ...]:
+        """All units at the top of the tree."""
+        return tuple(self.unit(node, None) for node in tree.content if type(node).__name__ in _KINDS)
+
+    def _row(self, node: Any) -> int:
+        index = int(node.item.span[0]) - 1
+        self.seen.add(index)
+        return index
+
+    def locate(self, node: Any) -> Locator:
+        """A locator for the statement `node`; a construct is found at its first statement."""
+        while not getattr(node, "item", None) and getattr(node, "content", None):
+            node = node.content[0]
+        return Locator(self.rows[self._row(node)].statement.text)
+
+    def unit(self, node: Any, host: Declarations | None) -> ReadUnit:
+        """One program unit with those that it contains."""
+        opening, closing = node.content[0], node.content[-1]
+        index = self._row(opening)
+        end = self.rows[self._row(closing)].span
+        names = Declarations(
+            outside=dict(host.constants) if host else {},
+            outer_arrays=_arrays(host) if host else frozenset(),
+        )
+        if host is not None:
+            names.implicit = dict(host.implicit)
+            names.implicit_none = host.implicit_none
+            names.derived = dict(host.derived)
+        name, arguments, result, prefixes = self._header(opening, index, names)
+        specification = [part for part in node.content if type(part).__name__ == "Specification_Part"]
+        execution = [part for part in node.content if type(part).__name__ == "Execution_Part"]
+        self._specification(specification, names)
+        for part in execution:
+            for statement in part.content:
+                if type(statement).__name__ == "Data_Stmt":  # which may stand anywhere
+                    SpecificationReader(names, self.locate).read(statement)
+        self._result_type(opening, index, names, result)
+        at = Locator(self.rows[index].statement.text)
+        for argument in arguments:
+            if argument != "*":  # an alternate return
+                names.entry(argument, at)
+        formats = self.formats.get(index, {})
+        reader = BodyReader(self.outline, self.rows, names, formats, self.cuts, self.seen)
+        body = reader.unit_body(child for part in execution for child in part.content)
+        if type(node).__name__ == "Module":
+            self.modules[name] = names
+        inner = tuple(self._inner(node, names))
+        self._note(body, names)
+        unit = Unit(
+            kind=_KINDS[type(node).__name__],  # type: ignore[arg-type]  # the values of _KINDS are the literals
+            name=name,
+            arguments=arguments,
+            result=result,
+            prefixes=prefixes,
+            uses=tuple(names.uses),
+            entities=names.entities(),
+            commons=tuple(names.commons),
+            directives=self._directives(index, names),
+            body=body,
+            contains=tuple(each.unit for each in inner),
+            span=self.rows[index].span,
+            end=end,
+        )
+        return ReadUnit(unit, names, inner)
+
+    def _note(self, body: tuple[Stmt, ...], names: Declarations) -> None:
+        self.diagnostics += names.diagnostics
+        self.complete = self.complete and not names.incomplete
+        for expr in walk_expressions(body):
+            if isinstance(expr, OpaqueExpr):
+                self.complete = False
+                self.diagnostics.append(_not_modelled(expr))
+        for stmt in walk_statements(body):
+            if not isinstance(stmt, Opaque):
+                continue
+            self.complete = False
+            if stmt.reason != SYNTAX:  # that one has been reported when it was found
+                self.diagnostics.append(
+                    Diagnostic(
+                        code="W102",
+                        message=f"{stmt.reason}; what this statement does is left out",
+                        span=stmt.span,
+                        hint="the prediction is not complete",
+                    )
+                )
+
+    def _directives(self, index: int, names: Declarations) -> tuple[Directive, ...]:
+        reads = self.outline.mapping.get(index, ())
+        return tuple(resolve_directive(each, names.is_array) for read in reads for each in read.mapping)
+
+    def _inner(self, node: Any, names: Declarations) -> Iterable[ReadUnit]:
+        for part in node.content:
+            if type(part).__name__ in ("Internal_Subprogram_Part", "Module_Subprogram_Part"):
+                for child in part.content:
+                    if type(child).__name__ in _KINDS:
+                        yield self.unit(child, names)
+                    else:
+                        self._row(child)
+
+    # --- headers ---
+
+    def _header(
+        self, opening: Any, index: int, names: Declarations
+    ) -> tuple[str, tuple[str, ...], str, frozenset[str]]:
+        kind = type(opening).__name__
+        extrinsic = self.rows[index].extrinsic
+        marks = frozenset({f"extrinsic({extrinsic})"} if extrinsic else set[str]())
+        del names
+        if kind in ("Program_Stmt", "Module_Stmt"):
+            return str(opening.items[1]).lower(), (), "", marks
+        if kind not in ("Subroutine_Stmt", "Function_Stmt"):
+            name = opening.items[-1] if kind != "Submodule_Stmt" else opening.items[1]
+            return ("" if name is None else str(name).lower()), (), "", marks
+        prefix, name, arguments, suffix = opening.items
+        words = {
+            str(each).lower()
+            for each in (prefix.items if prefix is not None else ())
+            if type(each).__name__ == "Prefix_Spec"
+        }
+        listed = () if arguments is None else tuple(str(each).lower() for each in arguments.items)
+        result = ""
+        if kind == "Function_Stmt":
+            result = str(name).lower()
+            if suffix is not None and hasattr(suffix, "items"):
+                result = str(suffix.items[0] or result).lower()
+        return str(name).lower(), listed, result, marks | frozenset(words)
+
+    def _result_type(self, opening: Any, index: int, names: Declarations, result: str) -> None:
+        """The type in front of FUNCTION is that of its result."""
+        if not result:
+            return
+        at = Locator(self.rows[index].statement.text)
+        prefix = opening.items[0]
+        known = names.entry(result, at)
+        specs = [
+            each
+            for each in (prefix.items if prefix is not None else ())
+            if type(each).__name__ in ("Intrinsic_Type_Spec", "Declaration_Type_Spec")
+        ]
+        if specs and known.type is None:
+            reader = SpecificationReader(names, self.locate)
+            known.type = reader.type_spec(specs[0], reader.reader(at))
+
+    # --- specification ---
+
+    def _specification(self, parts: Iterable[Any], names: Declarations) -> None:
+        reader = SpecificationReader(names, self.locate)
+        for part in parts:
+            for statement in part.content:
+                self._mark(statement)
+                reader.read(statement)
+                if type(statement).__name__ == "Use_Stmt":
+                    self._import(names.uses[-1], names)
+
+    def _import(self, module: str, names: Declarations) -> None:
+        """What a module of this source makes known."""
+        found = self.modules.get(module)
+        if found is None:
+            return
+        names.constants.update(found.constants)
+        names.derived.update(found.derived)
+        names.outer_arrays = names.outer_arrays | _arrays(found)
+
+    def _mark(self, node: Any) -> None:
+        """Note all rows below `node` as seen: a declaration is read as a whole."""
+        if getattr(node, "item", None) is not None:
+            self._row(node)
+        for child in getattr(node, "content", None) or ():
+            self._mark(child)
+
+
+def _not_modelled(expr: OpaqueExpr) -> Diagnostic:
+    return Diagnostic(
+        code="W109",
+        message=f"the reference {expr.text} is not modelled: what it reads or writes is not known",
+        span=expr.span,
+        hint="the prediction is not complete",
+    )
+
+
+def _arrays(names: Declarations) -> frozenset[str]:
+    return names.outer_arrays | {name for name, known in names.names.items() if known.shape is not None}

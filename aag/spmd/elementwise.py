@@ -1,0 +1,234 @@
+"""Array syntax -> element form: what one element of an array expression is, at given index positions.
+
+    b(2:n) = a(1:n-1) + cshift(c, 1)      becomes, for i = 2:n      b(i) = a(i-1) + c(cshift$(i - 1, 1, 1, n))
+
+A reduction that does not depend on the indices is handed to `extract`, which computes it beforehand; one that does
+becomes an inner loop, written as the call ``sum$(element, k, lower, upper)``.
+"""
+
+from collections.abc import Callable, Sequence
+from itertools import count
+
+from msgspec import Struct
+
+from aag.ir.expressions import Binary, Call, Constructor, Element, Expr, IntLit, Section, Unary, Var
+from aag.spmd.linear import add, multiply, subtract
+from aag.spmd.nodes import Index
+from aag.spmd.symbols import REDUCTIONS, Extent, Mismatch, Symbols, Unsupported, reduction_dim, shifted
+from aag.spmd.vector import names_in
+
+INNER = "$"
+"""Suffix of the calls that stand for an inner reduction loop."""
+
+_UNMODELLED = frozenset(
+    ("reshape", "spread", "pack", "unpack", "sum_scatter", "sum_prefix", "grade_up", "maxloc", "minloc")
+)
+
+
+class Position(Struct, frozen=True):
+    """Where we are in one dimension: the value `at`, in a context whose first value is `lower` (step 1)."""
+
+    at: Expr
+    lower: Expr
+
+
+class Elementwise:
+    """Rewrites array expressions of one program unit."""
+
+    def __init__(self, symbols: Symbols, extract: Callable[[Call], Expr]) -> None:
+        self._symbols = symbols
+        self._extract = extract
+        self._fresh = count(1)
+
+    def fresh(self, stem: str) -> str:
+        """A name that no Fortran program can contain."""
+        return f"{stem}{INNER}{next(self._fresh)}"
+
+    def context(self, shape: Sequence[Extent]) -> tuple[tuple[Index, ...], tuple[Position, ...]]:
+        """Indices that run over a shape, and the positions they stand for. A strided dimension is counted from 0."""
+        indices, positions = [], []
+        for extent in shape:
+            name = self.fresh("i")
+            if extent.step is None or extent.step == IntLit(1):
+                index = Index(name=name, lower=extent.lower, upper=extent.upper, step=None)
+            else:
+                last = Binary("/", subtract(extent.upper, extent.lower), extent.step)
+                index = Index(name=name, lower=IntLit(0), upper=last, step=None)
+            indices.append(index)
+            positions.append(Position(Var(name), index.lower))
+        return tuple(indices), tuple(positions)
+
+    def element(self, expr: Expr, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
+        """The element of `expr` at `positions` (as many as it has dimensions, or it is a scalar).
+
+        `bound`: names of the loop indices around; a reduction that mentions one of them becomes an inner loop.
+
+        Raises:
+            Unsupported: a construct that is not modelled.
+        """
+        match expr:
+            case Var(name=name) if self._symbols.is_array(name):
+                shape = self._symbols.shape(expr)
+                return Element(name, _subscripts(shape, positions, name))
+            case Element():
+                return self._section(expr, positions, bound)
+            case Unary(op=op, operand=operand):
+                return Unary(op, self.element(operand, positions, bound), span=expr.span)
+            case Binary(op=op, left=left, right=right):
+                return Binary(
+                    op, self.element(left, positions, bound), self.element(right, positions, bound), span=expr.span
+                )
+            case Call(name=name) if name in _UNMODELLED:
+                raise Unsupported(f"{name.upper()} is not modelled")
+            case Call():
+                return self._call(expr, positions, bound)
+            case Constructor() if positions:
+                raise Unsupported("an array constructor in an array expression is not modelled")
+            case _:
+                return expr
+
+    def _section(self, expr: Element, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
+        name, subscripts = expr.name, expr.subscripts
+        self._symbols.check_rank(expr)
+        if any(not isinstance(each, Section) and self._symbols.shape(each) for each in subscripts):
+            raise Unsupported(f"{name} has a vector subscript")
+        shape = self._symbols.shape(expr)
+        if not shape:
+            return Element(name, tuple(self.element(each, (), bound) for each in subscripts), span=expr.span)
+        inner = iter(_subscripts(shape, positions, name))
+        return Element(
+            name,
+            tuple(
+                next(inner) if isinstance(each, Section) else self.element(each, (), bound) for each in subscripts
+            ),
+            span=expr.span,
+        )
+
+    def _call(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
+        keywords = dict(call.keywords)
+        if call.name in REDUCTIONS and self._symbols.shape(call.args[0]):
+            return self._reduction(call, keywords, positions, bound)
+        match call.name:
+            case "dot_product":
+                product = Binary("*", call.args[0], call.args[1])
+                return self._reduction(Call("sum", (product,), span=call.span), {}, (), bound)
+            case "matmul":
+                return self._matmul(call, positions, bound)
+            case "transpose":
+                return self.element(call.args[0], tuple(positions)[::-1], bound)
+            case "cshift" | "eoshift":
+                return self._shift(call, keywords, positions, bound)
+            case "size" | "lbound" | "ubound" if self._symbols.shape(call.args[0]):
+                return self._inquiry(call, keywords)
+            case name if name in self._symbols.whole_functions:
+                # Its arrays go by reference; what it reads of them is not known here (lowering says so).
+                scalars = [arg for arg in call.args if not self._symbols.shape(arg)]
+                return Call(name, tuple(self.element(arg, (), bound) for arg in scalars), (), span=call.span)
+            case _:
+                args = tuple(self.element(arg, positions, bound) for arg in call.args)
+                named = tuple((key, self.element(value, positions, bound)) for key, value in call.keywords)
+                return Call(call.name, args, named, span=call.span)
+
+    def _shift(
+        self, call: Call, keywords: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]
+    ) -> Expr:
+        shape = self._symbols.shape(call.args[0])
+        after_shift = 3 if call.name == "eoshift" else 2
+        shift = keywords.get("shift") or call.args[1]
+        dim = keywords.get("dim") or (call.args[after_shift] if len(call.args) > after_shift else IntLit(1))
+        if not isinstance(dim, IntLit) or self._symbols.shape(shift):
+            raise Unsupported(f"{call.name.upper()} with an array SHIFT or a variable DIM is not modelled")
+        if not 1 <= dim.value <= len(shape):
+            raise Mismatch(f"the array has no dimension {dim.value}", dim.span if dim.span.line else call.span)
+        if len(positions) != len(shape):
+            raise Mismatch(f"{call.name.upper()} of an array of rank {len(shape)} does not fit here", call.span)
+        at = dim.value - 1
+        extent, position = shape[at], positions[at]
+        own = shifted(position.at, position.lower, extent.lower)
+        if call.name == "cshift":
+            moved: Expr = Call("cshift$", (own, shift, extent.lower, extent.upper))
+        else:
+            moved = Call("eoshift$", (own, shift))  # what BOUNDARY fills in costs no more than the zeros it replaces
+        places = [*positions[:at], Position(moved, extent.lower), *positions[at + 1 :]]
+        return self.element(call.args[0], places, bound)
+
+    def _inquiry(self, call: Call, keywords: dict[str, Expr]) -> Expr:
+        """SIZE, LBOUND or UBOUND of an array whose bounds are declared."""
+        shape = self._symbols.shape(call.args[0])
+        dim = keywords.get("dim") or (call.args[1] if len(call.args) > 1 else None)
+        whole_array = isinstance(call.args[0], Var)
+        if dim is None and call.name == "size":
+            chosen = shape
+        elif isinstance(dim, IntLit) and 1 <= dim.value <= len(shape):
+            chosen = shape[dim.value - 1 : dim.value]
+        else:
+            raise Unsupported(f"{call.name.upper()} needs a literal DIM= here")
+        if call.name != "size" and whole_array:
+            return chosen[0].lower if call.name == "lbound" else chosen[0].upper
+        if call.name == "lbound":
+            return IntLit(1)
+        result: Expr = IntLit(1)
+        for extent in chosen:
+            result = multiply(result, _length(extent))
+        return result
+
+    def _matmul(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
+        left = self._symbols.shape(call.args[0])
+        if sorted((len(left), len(self._symbols.shape(call.args[1])))) not in ([1, 2], [2, 2]):
+            raise Mismatch("MATMUL multiplies a matrix with a matrix or a vector", call.span)
+        index, place = self._inner(left[-1])
+        row = tuple(positions[: len(left) - 1])
+        column = tuple(positions[len(left) - 1 :])
+        names = bound | {index.name}
+        first = self.element(call.args[0], (*row, place), names)
+        second = self.element(call.args[1], (place, *column), names)
+        return _inner_loop("sum", Binary("*", first, second), (index,))
+
+    def _inner(self, extent: Extent) -> tuple[Index, Position]:
+        (index,), (position,) = self.context((extent,))
+        return index, position
+
+    def _reduction(
+        self, call: Call, keywords: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]
+    ) -> Expr:
+        shape = self._symbols.shape(call.args[0])
+        dim = reduction_dim(call.args, keywords, len(shape))
+        if not names_in(call) & bound:
+            result = self._extract(call)
+            return self.element(result, positions, bound) if dim is not None else result
+        if "mask" in keywords or (len(call.args) > 1 and dim is None):
+            raise Unsupported(f"{call.name.upper()} with MASK= inside a loop is not modelled")
+        reduced = shape if dim is None else (shape[dim],)
+        indices, places = self.context(reduced)
+        names = bound | {index.name for index in indices}
+        every = places if dim is None else (*positions[:dim], places[0], *positions[dim:])
+        return _inner_loop(REDUCTIONS[call.name], self.element(call.args[0], every, names), indices)
+
+
+def _length(extent: Extent) -> Expr:
+    """Number of values of one dimension of a shape."""
+    last = add(subtract(extent.upper, extent.lower), 1)
+    if extent.step is None or extent.step == IntLit(1):
+        return last
+    return Binary("/", add(subtract(extent.upper, extent.lower), extent.step), extent.step)
+
+
+def _inner_loop(op: str, element: Expr, indices: Sequence[Index]) -> Expr:
+    for index in reversed(indices):
+        element = Call(f"{op}{INNER}", (element, Var(index.name), index.lower, index.upper))
+    return element
+
+
+def _subscripts(shape: Sequence[Extent], positions: Sequence[Position], name: str) -> tuple[Expr, ...]:
+    if len(shape) != len(positions):
+        raise Unsupported(f"the shape of {name} does not conform to the rest of the statement")
+    result = []
+    for extent, position in zip(shape, positions, strict=True):
+        if extent.step is None or extent.step == IntLit(1):
+            result.append(shifted(position.at, position.lower, extent.lower))
+        else:
+            offset = multiply(extent.step, subtract(position.at, position.lower))
+            result.append(add(extent.lower, offset))
+    return tuple(result)
+
+

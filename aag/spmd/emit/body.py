@@ -1,0 +1,147 @@
+"""The statements of the node program, in order."""
+
+from collections.abc import Iterator, Sequence
+from functools import singledispatchmethod
+
+from aag.ir import statements as ir
+from aag.ir.expressions import Call, Expr, Var
+from aag.ir.printer import print_statement
+from aag.ir.visitors import map_expression
+from aag.spmd import nodes as n
+from aag.spmd.emit.context import Context
+from aag.spmd.emit.moves import communicate
+from aag.spmd.emit.names import NotEmitted
+from aag.spmd.emit.nests import assignment, nest
+from aag.spmd.emit.owned import owned_loop
+from aag.spmd.emit.renaming import Renaming
+from aag.spmd.emit.text import comment, indented
+from aag.spmd.symbols import REDUCTIONS
+
+
+class Body:
+    """Turns nodes into lines; each source line is quoted once before what became of it."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._quoted = 0
+        self._running: tuple[str, ...] = ()
+        """Variables of the DO loops around."""
+
+    def lines(self, body: Sequence[n.Node]) -> Iterator[str]:
+        """The lines of a node list."""
+        waiting = False
+        for at, node in enumerate(body):
+            if waiting:
+                waiting = False
+                continue
+            following = body[at + 1] if at + 1 < len(body) else None
+            if node.span.line != self._quoted and not (isinstance(node, n.Local) and not node.assigns):
+                self._quoted = node.span.line
+                yield ""
+                yield comment(f"{node.span.line:4}  {self.context.source(node.span.line)}")
+            if isinstance(node, n.Nest):
+                combine = following if node.reduce and isinstance(following, n.Combine) else None
+                waiting = combine is not None
+                clashing = [index.name for index in node.indices if index.name in self._running]
+                reading = self.context.reading(node)
+                assert isinstance(reading, n.Nest)
+                yield from nest(self.context, Renaming(clashing).nest(reading) if clashing else reading, combine)
+            else:
+                yield from self._node(node)
+
+    @singledispatchmethod
+    def _node(self, node: n.Node) -> Iterator[str]:
+        raise NotEmitted(f"{type(node).__name__} cannot be written as Fortran", node.span.line)
+
+    @_node.register
+    def _(self, node: n.Local) -> Iterator[str]:
+        yield from (assignment(self.context, each) for each in self.context.reading(node).assigns)
+
+    @_node.register
+    def _(self, node: n.Communicate) -> Iterator[str]:
+        yield from communicate(self.context, node)
+
+    @_node.register
+    def _(self, node: n.OwnedLoop) -> Iterator[str]:
+        yield from owned_loop(self.context, node)
+
+    @_node.register
+    def _(self, node: n.DoNode) -> Iterator[str]:
+        context, line = self.context, node.span.line
+        name = f"{node.name}: " if node.name else ""
+        step = "" if node.step is None else f", {context.spell(node.step, line)}"
+        bounds = f"{context.spell(node.lower, line)}, {context.spell(node.upper, line)}{step}"
+        yield f"{name}do {context.names.of(node.var)} = {bounds}"
+        outside = self._running
+        self._running = (*outside, node.var)
+        yield from indented(self.lines(node.body))
+        self._running = outside
+        yield f"end do {node.name}".rstrip()
+
+    @_node.register
+    def _(self, node: n.WhileNode) -> Iterator[str]:
+        name = f"{node.name}: " if node.name else ""
+        test = "" if node.condition is None else f" while ({self.context.spell(node.condition, node.span.line)})"
+        yield f"{name}do{test}"
+        yield from indented(self.lines(node.body))
+        yield f"end do {node.name}".rstrip()
+
+    @_node.register
+    def _(self, node: n.IfNode) -> Iterator[str]:
+        word = "if"
+        for branch in node.branches:
+            if branch.condition is None:
+                yield "else" if word != "if" else "if (.true.) then"
+            else:
+                yield f"{word} ({self.context.spell(branch.condition, branch.span.line)}) then"
+            yield from indented(self.lines(branch.body))
+            word = "else if"
+        yield "end if"
+
+    @_node.register
+    def _(self, node: n.ClockMark) -> Iterator[str]:
+        statement = self.context.statement(node.span)
+        if not isinstance(statement, ir.CallStmt) or statement.name not in ("system_clock", "cpu_time"):
+            raise NotEmitted("only SYSTEM_CLOCK and CPU_TIME are written so far", node.span.line)
+        yield print_statement(statement)
+
+    @_node.register
+    def _(self, node: n.Leave) -> Iterator[str]:
+        if node.kind in ("stop", "return"):
+            yield "call esp_finish()"
+            yield "stop"
+        else:
+            yield f"{node.kind} {node.name}".rstrip()
+
+    @_node.register
+    def _(self, node: n.CallNode) -> Iterator[str]:
+        raise NotEmitted(f"the body of {node.name} is not lowered", node.span.line)
+
+    @_node.register
+    def _(self, node: n.Unmodelled) -> Iterator[str]:
+        raise NotEmitted(node.reason, node.span.line)
+
+    @_node.register
+    def _(self, node: n.HostIo) -> Iterator[str]:
+        statement = self.context.statement(node.span)
+        if node.kind == "read" or not isinstance(statement, ir.Io):
+            raise NotEmitted("READ is not written yet", node.span.line)
+        waiting = list(self.context.results.get(node.span.line, ()))
+        items = [self._item(each, waiting, node.span.line) for each in statement.items]
+        yield "if (esp_me == 0) then"
+        head = f"print {statement.control}" if statement.kind == "print" else f"write ({statement.control})"
+        comma = ", " if statement.kind == "print" and items else " "
+        yield f"  {head}{comma}{', '.join(items)}".rstrip()
+        yield "end if"
+
+    def _item(self, item: Expr, waiting: list[str], line: int) -> str:
+        """An item of an output list; reductions in it have been computed before, in order."""
+
+        def known(each: Expr) -> Expr:
+            if isinstance(each, Call) and (each.name in REDUCTIONS or each.name == "dot_product"):
+                if not waiting:
+                    raise NotEmitted(f"{each.name.upper()} in an output list", line)
+                return Var(waiting.pop(0))
+            return each
+
+        return self.context.spell(map_expression(item, known), line)

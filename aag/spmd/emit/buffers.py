@@ -1,0 +1,245 @@
+"""Which communication fills a buffer of its own, and which references read it.
+
+A temporary shift, a multicast, a concatenation or a transfer brings elements that lie far from the own part. They go to
+a buffer with global subscripts, as large as the box of what this processor needs, where every reader of them can be
+told for certain: the reader asks for just what the operation brought, and between the two nothing writes the array and
+no path brings it anew. An array with any other reader keeps all that it receives in its own storage (`storage`).
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec.structs import replace
+
+from aag.ir.expressions import Call, Element, Expr, Var
+from aag.ir.statements import Assign, Io
+from aag.ir.visitors import map_expression
+from aag.mapping.layout import Layout
+from aag.spmd.names import elements
+from aag.spmd.needs import classify
+from aag.spmd.nodes import (
+    Communicate,
+    Concatenate,
+    DoNode,
+    Exchange,
+    Gather,
+    IfNode,
+    Index,
+    Local,
+    Multicast,
+    Need,
+    Nest,
+    Node,
+    OwnedLoop,
+    Reference,
+    WhileNode,
+)
+from aag.spmd.program import NodeProgram
+from aag.spmd.vector import names_in
+
+Key = tuple[str, tuple[Expr, ...]]
+Known = dict[Need, Communicate]
+
+
+class Buffers:
+    """`of_node`: for each reader, by identity, which references read the buffer of which communication."""
+
+    def __init__(self, program: NodeProgram, statements: dict[tuple[int, int], object]) -> None:
+        self._program = program
+        self._statements = statements
+        self._layouts = program.layouts
+        self._env = program.layouts.environment
+        self._readers: list[tuple[Node, Key, Communicate]] = []
+        self.inside: set[str] = set()
+        """Arrays whose received elements lie in their own storage."""
+        self._body(program.body, {})
+        self.of_node: dict[int, dict[Key, Communicate]] = {}
+        for node, key, source in self._readers:
+            if self.is_buffered(source):
+                self.of_node.setdefault(id(node), {})[key] = source
+
+    def is_buffered(self, node: Communicate) -> bool:
+        """Whether a communication fills a buffer."""
+        return _brings_far(node) and node.operation.array not in self.inside
+
+    def _distributed(self, name: str) -> Layout | None:
+        layout = self._layouts.arrays.get(name)
+        return layout if layout is not None and layout.rank and layout.is_distributed else None
+
+    # --- the walk -------------------------------------------------------------------------------------------
+
+    def _body(self, body: Sequence[Node], known: Known) -> None:
+        for node in body:
+            match node:
+                case Communicate():
+                    self._communicate(node, known)
+                case Nest():
+                    self._nest(node, known)
+                case Local(assigns=assigns):
+                    for each in assigns:
+                        self._reads(node, each.value, (), None, known)
+                case OwnedLoop():
+                    for each in node.assigns:
+                        self._inside(each.value)
+                case DoNode(lower=lower, upper=upper, body=inner):
+                    self._inside(lower, upper, node.step)
+                    self._nested(inner, known, loop=True)
+                case WhileNode(condition=condition, body=inner):
+                    self._inside(condition)
+                    self._nested(inner, known, loop=True)
+                case IfNode(branches=branches):
+                    for branch in branches:
+                        self._inside(branch.condition)
+                    for branch in branches:
+                        self._nested(branch.body, dict(known), loop=False)
+                    for branch in branches:
+                        _forget(known, touched(branch.body))
+                case _:
+                    self._other(node)
+            _forget(known, touched((node,), moved=False))
+
+    def _nested(self, inner: Sequence[Node], known: Known, *, loop: bool) -> None:
+        if loop:
+            _forget(known, touched(inner))
+        self._body(inner, dict(known))
+        _forget(known, touched(inner))
+
+    def _other(self, node: Node) -> None:
+        statement = self._statements.get((node.span.line, node.span.column))
+        if isinstance(statement, Io):
+            for item in statement.items:
+                self.inside |= {name for name in _names(item) if self._distributed(name)}
+
+    def _inside(self, *exprs: Expr | None) -> None:
+        self.inside |= {
+            each.name for expr in exprs if expr is not None for each in elements(expr) if self._distributed(each.name)
+        }
+
+    def _communicate(self, node: Communicate, known: Known) -> None:
+        operation = node.operation
+        eoshift = any(
+            isinstance(each, Call) and each.name == "eoshift$"
+            for need in operation.needs
+            for each in need.reference.subscripts
+        )
+        if operation.held or isinstance(operation, Gather) or (eoshift and _brings_far(node)):
+            self.inside.add(operation.array)
+        for need in operation.needs:
+            known[need] = node
+
+    def _nest(self, node: Nest, known: Known) -> None:
+        for each in node.assigns:
+            self._reads(node, each.value, node.indices, node.home, known)
+        for level in node.outer:
+            for each in level:
+                self._reads(node, each.value, node.indices, node.home, known)
+        if node.mask is not None:
+            self._reads(node, node.mask, node.indices, node.home, known)
+
+    def _reads(
+        self, node: Node, expr: Expr, indices: tuple[Index, ...], home: Reference | None, known: Known
+    ) -> None:
+        for read in elements(expr):
+            if self._distributed(read.name) is None:
+                continue
+            reference = Reference(array=read.name, subscripts=read.subscripts, indices=indices)
+            if classify(Need(reference=reference, home=home), self._layouts, self._env) is None:
+                continue
+            found = [source for need, source in known.items() if _same(need, reference, home)]
+            if found:
+                self._readers.append((node, (read.name, read.subscripts), found[-1]))
+            else:
+                self.inside.add(read.name)
+
+
+def _same(need: Need, reference: Reference, home: Reference | None) -> bool:
+    """Whether a need is that of a reference, whose loops may stand in another order."""
+    mine = need.reference
+    where = need.home == home or (
+        need.home is not None
+        and home is not None
+        and (need.home.array, need.home.subscripts) == (home.array, home.subscripts)
+    )
+    same = (mine.array, mine.subscripts) == (reference.array, reference.subscripts)
+    return same and where and set(mine.indices) == set(reference.indices)
+
+
+def _brings_far(node: Communicate) -> bool:
+    match node.operation:
+        case Exchange(pattern=pattern):
+            return pattern != "overlap_shift"
+        case Multicast() | Concatenate():
+            return True
+        case _:
+            return False
+
+
+def touched(body: Sequence[Node], *, moved: bool = True) -> set[str]:
+    """Arrays and scalars that a node list writes, and arrays that it (with `moved`) brings."""
+    found: set[str] = set()
+    for node in body:
+        match node:
+            case Communicate(operation=operation) if moved:
+                found.add(operation.array)
+            case Nest() | Local() | OwnedLoop():
+                found |= {each.target.name for each in _assigns(node) if isinstance(each.target, Element | Var)}
+            case DoNode(var=var, body=inner):
+                found |= {var} | touched(inner, moved=moved)
+            case WhileNode(body=inner):
+                found |= touched(inner, moved=moved)
+            case IfNode(branches=branches):
+                for branch in branches:
+                    found |= touched(branch.body, moved=moved)
+            case _:
+                pass
+    return found
+
+
+def _assigns(node: Nest | Local | OwnedLoop) -> Iterator[Assign]:
+    yield from node.assigns
+    if isinstance(node, Nest):
+        for level in node.outer:
+            yield from level
+
+
+def _forget(known: Known, names: set[str]) -> None:
+    for need in [each for each in known if each.reference.array in names or _scalars(each) & names]:
+        del known[need]
+
+
+def _scalars(need: Need) -> frozenset[str]:
+    """The scalars that decide what a need is."""
+    indices = need.reference.indices
+    exprs = [*need.reference.subscripts, *(need.home.subscripts if need.home else ())]
+    for index in indices:
+        exprs += [index.lower, index.upper, *([] if index.step is None else [index.step])]
+    return frozenset().union(*map(names_in, exprs)) - {index.name for index in indices}
+
+
+def _names(expr: Expr) -> set[str]:
+    found: set[str] = set()
+
+    def note(each: Expr) -> Expr:
+        name = getattr(each, "name", None)
+        if isinstance(name, str):
+            found.add(name)
+        return each
+
+    map_expression(expr, note)
+    return found
+
+
+def redirected(node: Nest | Local, names: dict[Key, str]) -> Nest | Local:
+    """The node with references to elements from afar replaced by those to the buffers that hold them."""
+
+    def new(each: Expr) -> Expr:
+        if isinstance(each, Element) and (each.name, each.subscripts) in names:
+            return Element(names[each.name, each.subscripts], each.subscripts)
+        return each
+
+    def all_of(assigns: Sequence[Assign]) -> tuple[Assign, ...]:
+        return tuple(replace(each, value=map_expression(each.value, new)) for each in assigns)
+
+    if isinstance(node, Local):
+        return replace(node, assigns=all_of(node.assigns))
+    mask = None if node.mask is None else map_expression(node.mask, new)
+    return replace(node, assigns=all_of(node.assigns), outer=tuple(map(all_of, node.outer)), mask=mask)

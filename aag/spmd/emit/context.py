@@ -1,0 +1,179 @@
+"""What all parts of emission share: names, mappings, storage, and what the main program must declare."""
+
+from collections.abc import Iterator
+
+from aag.ir import statements as ir
+from aag.ir.expressions import Expr, Var
+from aag.ir.units import Type
+from aag.mapping.layout import Layout
+from aag.spmd.emit.buffers import Buffers, redirected
+from aag.spmd.emit.names import Names, NotEmitted
+from aag.spmd.emit.storage import Width, storage
+from aag.spmd.nodes import Communicate, Index, Local, Nest
+from aag.spmd.program import NodeProgram
+
+_KINDS = {("real", 8): "r8", ("real", 4): "r4", ("integer", 4): "i4", ("logical", 4): "l4", ("integer", 8): "i8"}
+_TYPES = {"r8": "double precision", "r4": "real", "i4": "integer", "l4": "logical", "i8": "integer(8)"}
+
+
+class Context:
+    """Grows while the program is emitted: declarations, internal procedures, the kinds of data that move."""
+
+    def __init__(self, program: NodeProgram, *, poisons: bool = False) -> None:
+        self.program = program
+        self.poisons = poisons
+        self.layouts = program.layouts
+        self.names = Names(program)
+        self.statements = {_place(each): each for each in _all(program.unit.body)}
+        self.buffers = Buffers(program, dict(self.statements))
+        self.widths = storage(program, self.buffers)
+        self.names.packed = {
+            (name, dim): self.names.fresh(f"at${name}${dim}", f"{self.names.of(name)}_at{dim + 1}")
+            for name, widths in self.widths.items()
+            for dim, width in enumerate(widths)
+            if width.packed
+        }
+        self.declarations: list[str] = []
+        self.procedures: list[str] = []
+        self.kinds: set[str] = set()
+        self.indices: dict[str, None] = {}
+        self._filled: dict[int, str] = {}
+        self.results: dict[int, list[str]] = {}
+        """Line -> the temporaries that hold reductions of that line, in order."""
+        self._counts: dict[str, int] = {}
+
+    # --- names ----------------------------------------------------------------------------------------------
+
+    def numbered(self, stem: str) -> str:
+        """The next of stem_1, stem_2, ..."""
+        self._counts[stem] = number = self._counts.get(stem, 0) + 1
+        return self.names.fresh(f"{stem}${number}$own", f"{stem}_{number}")
+
+    def declare(self, declaration: str) -> None:
+        """A declaration of the main program."""
+        self.declarations.append(declaration)
+
+    def index(self, name: str) -> str:
+        """The Fortran name of a loop index, declared."""
+        self.indices[name] = None
+        return self.names.of(name)
+
+    def map_of(self, array: str) -> str:
+        """The variable that holds the mapping of an array."""
+        return self.names.fresh(f"map${array}", f"map_{self.names.of(array)}")
+
+    def bound_of(self, array: str, dim: int, side: str) -> str:
+        """The variable that holds the first (lo) or last (hi) index of a dimension that this processor owns."""
+        return self.names.fresh(f"{side}${array}${dim}", f"{self.names.of(array)}_{side}{dim + 1}")
+
+    # --- arrays and types ----------------------------------------------------------------------------------
+
+    def distributed(self, array: str) -> Layout | None:
+        """The layout of an array that is distributed, else None."""
+        layout = self.layouts.arrays.get(array)
+        return layout if layout is not None and layout.rank and layout.is_distributed else None
+
+    def holds_copies(self, array: str) -> bool:
+        """Whether processors store elements of a distributed array that they do not own."""
+        layout = self.distributed(array)
+        if layout is None:
+            return False
+        dims = [axis.dim for axis in layout.axes if axis.role == "dim"]
+        fixed = any(axis.role == "fixed" for axis in layout.axes)
+        return fixed or any(self.widths[array][dim] not in (Width(), Width(packed=True)) for dim in dims)
+
+    def kind(self, name: str, line: int) -> str:
+        """The kind of run-time routine for the data of a variable."""
+        kind = self.type_of(name)
+        found = _KINDS.get((kind.base, kind.bytes))
+        if found is None:
+            raise NotEmitted(f"{name}: {kind.base} of {kind.bytes} bytes cannot be sent yet", line)
+        self.kinds.add(found)
+        return found
+
+    def type_of(self, name: str) -> Type:
+        """The type of a variable."""
+        return self.program.types[name]
+
+    def declared(self, name: str, line: int) -> str:
+        """The type of a variable as it stands in a declaration."""
+        return _TYPES[self.kind(name, line)]
+
+    def buffer_of(self, node: Communicate) -> str:
+        """The buffer (a name of the node program) that a communication fills."""
+        if id(node) not in self._filled:
+            array = node.operation.array
+            self._counts[f"far${array}"] = number = self._counts.get(f"far${array}", 0) + 1
+            self._filled[id(node)] = f"{array}$far{number}"
+        return self._filled[id(node)]
+
+    def reading(self, node: Nest | Local) -> Nest | Local:
+        """The node with references to elements from afar as references to the buffers that hold them."""
+        found = self.buffers.of_node.get(id(node))
+        return redirected(node, {key: self.buffer_of(each) for key, each in found.items()}) if found else node
+
+    # --- text ----------------------------------------------------------------------------------------------
+
+    def spell(self, expr: Expr, line: int) -> str:
+        """An expression as standard Fortran."""
+        text = self.names.spell(expr)
+        if "$" in text.replace("'$", ""):
+            raise NotEmitted(f"this expression cannot be written: {text}", line)
+        return text
+
+    def do(self, index: Index, line: int, low: str = "", high: str = "") -> str:
+        """The head of a loop over an index, its bounds perhaps narrowed."""
+        lower = low or self.spell(index.lower, line)
+        upper = high or self.spell(index.upper, line)
+        step = "" if index.step is None else f", {self.spell(index.step, line)}"
+        return f"do {self.index(index.name)} = {lower}, {upper}{step}"
+
+    def source(self, line: int) -> str:
+        """A line of the source, for a comment."""
+        lines = self.program.lines
+        return lines[line - 1].strip() if 0 < line <= len(lines) else ""
+
+    def statement(self, node_span: object) -> ir.Stmt | None:
+        """The source statement at a span."""
+        return self.statements.get((getattr(node_span, "line", 0), getattr(node_span, "column", 0)))
+
+
+def type_name(kind: str) -> str:
+    """The Fortran type of a run-time kind."""
+    return _TYPES[kind]
+
+
+def identity(op: str, kind: str) -> str:
+    """The value that changes nothing under a reduction."""
+    one = {"r8": "1.0d0", "r4": "1.0"}.get(kind, "1")
+    zero = {"r8": "0.0d0", "r4": "0.0"}.get(kind, "0")
+    match op:
+        case "sum" | "count":
+            return zero
+        case "product":
+            return one
+        case "max":
+            return f"-huge({zero})" if kind != "i8" else "-huge(0_8)"
+        case "min":
+            return f"huge({zero})" if kind != "i8" else "huge(0_8)"
+        case "all":
+            return ".true."
+        case _:
+            return ".false."
+
+
+def is_own(name: Expr) -> bool:
+    """Whether lowering made this variable."""
+    return isinstance(name, Var) and "$" in name.name
+
+
+def _place(statement: ir.Stmt) -> tuple[int, int]:
+    return statement.span.line, statement.span.column
+
+
+def _all(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
+    for each in body:
+        yield each
+        yield from _all(getattr(each, "body", ()))
+        for branch in (*getattr(each, "branches", ()), *getattr(each, "cases", ())):
+            yield from _all(branch.body)

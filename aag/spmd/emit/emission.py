@@ -1,0 +1,314 @@
+"""NodeProgram -> sources: one main program, the run-time library in the kinds it needs, a Makefile."""
+
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+
+from msgspec import Struct
+
+from aag.ir.evaluate import Environment, Unknown, Value, evaluate
+from aag.ir.expressions import Call, Expr
+from aag.ir.printer import print_unit
+from aag.ir.spelling import spell_type
+from aag.ir.units import Entity
+from aag.ir.visitors import walk_expressions
+from aag.mapping.layout import Layout
+from aag.spmd.emit.body import Body
+from aag.spmd.emit.context import Context, type_name
+from aag.spmd.emit.names import NotEmitted
+from aag.spmd.emit.text import comment, folded, indented
+from aag.spmd.program import NodeProgram
+
+RUNTIME = Path(__file__).parent / "runtime"
+
+ALGORITHMS = {
+    "broadcast": "binomial",
+    "reduction": "recursive_doubling",
+    "concatenation": "recursive_doubling",
+    "gather": "binomial",
+}
+"""How collectives are built from messages where nobody says otherwise (Def 8)."""
+
+
+class Emission(Struct, frozen=True, kw_only=True):
+    """What was written: name of the program, processors, and the text of each file."""
+
+    name: str
+    procs: int
+    files: Mapping[str, str]
+
+
+def emit(
+    program: NodeProgram, algorithms: Mapping[str, str] | None = None, *, poisons: bool = False
+) -> Emission:
+    """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them. `poisons`: for
+    debugging, what a processor stores without owning it is NaN at the start and again when its owner writes it.
+
+    Raises:
+        NotEmitted: a part of the program cannot be written as Fortran.
+    """
+    _refuse_calls(program)
+    context = Context(program, poisons=poisons)
+    chosen = {**ALGORITHMS, **(algorithms or {})}
+    body = list(Body(context).lines(program.body))
+    name = program.unit.name or "main"
+    text = folded(_main(context, name, body, [chosen[each] for each in ALGORITHMS]))
+    kinds = sorted(context.kinds)
+    files = {f"{name}.f90": text, "esp_runtime.f90": _template("esp_runtime.f90")}
+    files |= {f"esp_moves_{kind}.f90": _moves(kind) for kind in kinds}
+    files["Makefile"] = _makefile(name, kinds, program.layouts.procs)
+    return Emission(name=name, procs=program.layouts.procs, files=files)
+
+
+def _refuse_calls(program: NodeProgram) -> None:
+    """EOSHIFT fills in zeros in a node program, whatever its BOUNDARY says; functions get their arrays nowhere."""
+    inner = {unit.name: unit for unit in program.unit.contains}
+    declared = {entity.name for entity in program.unit.entities}
+    for each in walk_expressions(program.unit.body):
+        if not isinstance(each, Call):
+            continue
+        if each.name == "eoshift" and ("boundary" in dict(each.keywords) or len(each.args) > 2):
+            raise NotEmitted("EOSHIFT with a BOUNDARY", each.span.line)
+        unit = inner.get(each.name)
+        if unit is None and each.name in declared:
+            raise NotEmitted(f"the function {each.name} is not contained in the program unit", each.span.line)
+        if unit is not None and any(each.shape is not None for each in unit.entities if each.name in unit.arguments):
+            raise NotEmitted(f"the function {unit.name} takes arrays", each.span.line)
+
+
+# --- the main program -------------------------------------------------------------------------------------------
+
+
+def _main(context: Context, name: str, body: list[str], algorithms: list[str]) -> Iterator[str]:
+    program = context.program
+    procs = program.layouts.procs
+    start = list(_start(context, algorithms))
+    declarations = list(_declarations(context))  # last: all other parts declare, too
+    yield comment(f"{name}: the node program of {Path(program.file).name} for {procs} processors.")
+    yield "! Every processor runs it with its own part of the distributed arrays; subscripts are those of the source."
+    yield f"program {name}"
+    yield "  use esp_runtime"
+    yield from (f"  use esp_moves_{kind}" for kind in sorted(context.kinds))
+    yield "  implicit none"
+    yield from indented(declarations)
+    yield ""
+    yield from indented(start)
+    yield from indented(body)
+    yield ""
+    yield "  call esp_finish()"
+    inner = [*context.procedures]
+    for unit in program.unit.contains:
+        inner += ["", *(f"  {line}" for line in print_unit(unit).splitlines())]
+    if inner:
+        yield ""
+        yield "contains"
+        yield from inner
+    yield f"end program {name}"
+
+
+def _declarations(context: Context) -> Iterator[str]:
+    program = context.program
+    if any(each != "hpf_library" for each in program.unit.uses) or program.unit.commons:
+        raise NotEmitted("USE and COMMON are not written yet", program.unit.span.line)
+    declared = set()
+    for entity in _ordered(program.unit.entities):
+        declared.add(entity.name)
+        yield from _declaration(context, entity)
+    for name, kind in program.types.items():
+        if name in declared or "$" not in name:
+            continue
+        layout = program.layouts.arrays.get(name)
+        yield _variable(context, spell_type(kind), name, layout)
+    indices = [each for each in context.indices if each not in declared]
+    if indices:
+        yield f"integer :: {', '.join(context.names.of(each) for each in indices)}"
+    for name, layout in program.layouts.arrays.items():
+        if not _is_mapped(layout):
+            continue
+        yield f"type(esp_map) :: {context.map_of(name)}"
+        bounds = [context.bound_of(name, dim, side) for dim in _blocks(layout) for side in ("lo", "hi")]
+        packed = [context.names.packed[name, dim] for dim in range(layout.rank) if (name, dim) in context.names.packed]
+        if packed:
+            yield f"integer, pointer :: {', '.join(f'{each}(:)' for each in packed)}"
+        if bounds:
+            yield f"integer :: {', '.join(bounds)}"
+    yield from dict.fromkeys(context.declarations)
+
+
+def _is_mapped(layout: Layout) -> bool:
+    return layout.rank > 0 and (layout.is_distributed or "$" in layout.array)
+
+
+def _ordered(entities: tuple[Entity, ...]) -> Iterator[Entity]:
+    """Constants first."""
+    yield from (each for each in entities if "parameter" in each.attributes)
+    yield from (each for each in entities if "parameter" not in each.attributes)
+
+
+def _declaration(context: Context, entity: Entity) -> Iterator[str]:
+    kind = spell_type(entity.type)
+    if "parameter" in entity.attributes and entity.initial is not None:
+        if entity.shape is not None:
+            raise NotEmitted(f"{entity.name}: an array constant is not written yet", entity.span.line)
+        yield f"{kind}, parameter :: {entity.name} = {_constant(context, entity)}"
+    elif "external" in entity.attributes or "intrinsic" in entity.attributes:
+        raise NotEmitted(f"{entity.name}: external functions are not written yet", entity.span.line)
+    else:
+        if entity.initial is not None and context.distributed(entity.name) is not None:
+            raise NotEmitted(f"{entity.name}: the first value of a distributed array", entity.span.line)
+        first = "" if entity.initial is None else f" = {context.spell(entity.initial, entity.span.line)}"
+        yield _variable(context, kind, entity.name, context.layouts.arrays.get(entity.name)) + first
+
+
+def _constant(context: Context, entity: Entity) -> str:
+    """The value of a PARAMETER: as written, or what the user wants instead."""
+    assert entity.initial is not None
+    constants = context.layouts.environment
+    wanted = constants.get(entity.name)
+    if wanted is None or _value(entity.initial, constants, wanted) == wanted:
+        return context.spell(entity.initial, entity.span.line)
+    return literal(wanted)
+
+
+def _value(expr: Expr, constants: Environment, otherwise: Value) -> Value:
+    try:
+        return evaluate(expr, constants)
+    except Unknown:
+        return otherwise
+
+
+def literal(value: Value) -> str:
+    """A value as Fortran."""
+    if isinstance(value, bool):
+        return ".true." if value else ".false."
+    if isinstance(value, float):
+        return repr(value).replace("e", "d") if "e" in repr(value) else f"{value!r}d0"
+    return repr(value)
+
+
+def _variable(context: Context, kind: str, name: str, layout: Layout | None) -> str:
+    shown = context.names.of(name)
+    if layout is None or not layout.rank:
+        return f"{kind} :: {shown}"
+    if context.distributed(name) is not None:
+        return f"{kind}, allocatable :: {shown}({', '.join(':' * layout.rank)})"
+    bounds = ", ".join(f"{lower}:{upper}" if lower != 1 else str(upper) for lower, upper in layout.bounds)
+    return f"{kind} :: {shown}({bounds})"
+
+
+def _blocks(layout: Layout) -> list[int]:
+    """Dimensions of which each processor owns an interval."""
+    return [
+        meaning.dim
+        for meaning in layout.axes
+        if meaning.role == "dim" and meaning.distribution is not None and meaning.distribution.kind == "block"
+    ]
+
+
+def _start(context: Context, algorithms: list[str]) -> Iterator[str]:
+    program = context.program
+    width = max(map(len, algorithms))
+    told = ", ".join(f"'{each:{width}}'" for each in algorithms)
+    yield f"call esp_start({program.layouts.procs}, {len(program.lines)}, (/ {told} /))"
+    for name, layout in program.layouts.arrays.items():
+        if _is_mapped(layout):
+            yield from _mapping(context, name, layout)
+
+
+def _mapping(context: Context, name: str, layout: Layout) -> Iterator[str]:
+    """The mapping of an array, what of it is owned here, and its storage."""
+    found = context.map_of(name)
+    lower, upper = (", ".join(str(bound[side]) for bound in layout.bounds) for side in (0, 1))
+    yield ""
+    yield comment(f"{context.names.of(name)}: {_told(layout)}")
+    yield f"call esp_grid({found}, (/ {', '.join(map(str, layout.grid.shape)) or '1'} /))"
+    yield f"call esp_bounds({found}, (/ {lower} /), (/ {upper} /))"
+    widths = context.widths.get(name, ())
+    for axis, meaning in enumerate(layout.axes, start=1):
+        if meaning.role == "fixed":
+            yield f"call esp_fixed({found}, {axis}, {meaning.coordinate})"
+        if meaning.role != "dim" or meaning.distribution is None:
+            continue
+        dealt = meaning.distribution
+        cell = f"{meaning.dim + 1}, {meaning.stride}, {meaning.offset}, {dealt.lower}, {dealt.block}"
+        yield f"call esp_spread({found}, {axis}, {cell})"
+        if (name, meaning.dim) in context.names.packed:
+            yield f"call esp_pack({found}, {axis}, {context.names.packed[name, meaning.dim]})"
+        if dealt.kind != "block":
+            continue
+        low, high = (context.bound_of(name, meaning.dim, side) for side in ("lo", "hi"))
+        yield f"call esp_range({found}, {axis}, {low}, {high})"
+        if not widths[meaning.dim].whole:
+            width = widths[meaning.dim]
+            yield f"call esp_store({found}, {axis}, {width.below}, {width.above})"
+    if not layout.is_distributed:
+        return
+    shown = context.names.of(name)
+    stored = ", ".join(f"{found}%first({dim}):{found}%last({dim})" for dim in range(1, layout.rank + 1))
+    yield f"allocate({shown}({stored}))"
+    if context.poisons:
+        yield f"call esp_poison_all_{context.kind(name, layout.span.line)}({found}, {shown})"
+
+
+def _told(layout: Layout) -> str:
+    """A mapping for people."""
+    parts = []
+    for dim in range(layout.rank):
+        axis = layout.axis_of_dim(dim)
+        parts.append("*" if axis is None else str(layout.axes[axis].distribution))
+    return f"({', '.join(parts)}) on the grid {layout.grid}"
+
+
+# --- files ------------------------------------------------------------------------------------------------------
+
+
+@lru_cache
+def _template(name: str) -> str:
+    return (RUNTIME / name).read_text()
+
+
+_OPERATIONS = {
+    "number": {"sum": "values + other", "product": "values * other", "max": "max(values, other)",
+               "min": "min(values, other)"},
+    "logical": {"all": "values .and. other", "any": "values .or. other"},
+}  # fmt: skip
+_WORDS = {"r8": 2, "i8": 2, "r4": 1, "i4": 1, "l4": 1}
+_POISON = {
+    "r8": "transfer(-1_esp_long, 0.0d0)",
+    "r4": "transfer(-1, 0.0)",
+    "i4": "-huge(0)",
+    "i8": "-huge(0_8)",
+    "l4": ".not. a(1)",
+}
+
+
+def _moves(kind: str) -> str:
+    """The run-time routines for one kind of data."""
+    operations = _OPERATIONS["logical" if kind == "l4" else "number"]
+    cases = [f"      case ('{op}')\n        values = {text}" for op, text in operations.items()]
+    text = _template("esp_moves.f90")
+    found = {"TYPE": type_name(kind), "KIND": kind, "WORDS": str(_WORDS[kind]), "POISON": _POISON[kind],
+             "COMBINE": "\n".join(cases)}  # fmt: skip
+    for name, value in found.items():
+        text = text.replace(f"@{name}@", value)
+    return text
+
+
+def _makefile(name: str, kinds: list[str], procs: int) -> str:
+    moves = " ".join(f"esp_moves_{kind}.o" for kind in kinds)
+    rules = "".join(f"esp_moves_{kind}.o: esp_runtime.o\n" for kind in kinds)
+    return (
+        "FC = mpif90\n"
+        "FFLAGS = -O2 -ffp-contract=off\n"
+        "MPIRUN = mpirun\n\n"
+        f"{name}: esp_runtime.o {moves} {name}.o\n"
+        f"\t$(FC) $(FFLAGS) -o $@ $^\n\n"
+        f"run: {name}\n"
+        f"\t$(MPIRUN) -np {procs} ./{name}\n\n"
+        "%.o: %.f90\n"
+        "\t$(FC) $(FFLAGS) -c $<\n\n"
+        f"{rules}{name}.o: esp_runtime.o {moves}\n\n"
+        "clean:\n"
+        f"\trm -f *.o *.mod {name}\n\n"
+        ".PHONY: run clean\n"
+    )

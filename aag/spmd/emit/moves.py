@@ -1,0 +1,153 @@
+"""Communication: for each operation an internal procedure that finds what moves, and one call that moves it."""
+
+from collections.abc import Iterator, Sequence
+
+from aag.ir.expressions import Element
+from aag.ir.spelling import spell
+from aag.spmd.communication import special_axes
+from aag.spmd.emit.context import Context
+from aag.spmd.emit.renaming import own_names, own_names_of
+from aag.spmd.emit.text import comment, indented
+from aag.spmd.nodes import Combine, Communicate, Concatenate, Gather, Index, Multicast, Need, Operation, Reference
+
+_COMBINED = {"add": "sum", "mul": "product", "and": "all", "or": "any"}
+
+
+def communicate(context: Context, node: Communicate) -> Iterator[str]:
+    """The lines in the main program; the inspector goes to the internal procedures."""
+    operation, line = node.operation, node.span.line
+    inspector, plan = context.numbered("needs"), context.numbered("plan")
+    context.declare(f"type(esp_plan) :: {plan}")
+    context.procedures += ["", *indented(_inspector(context, node, inspector, plan))]
+    kind = context.kind(operation.array, line)
+    array = context.names.of(operation.array)
+    yield comment(_told(context, operation))
+    yield f"call {inspector}()"
+    if not context.buffers.is_buffered(node):
+        yield f"call esp_move_{kind}({plan}, {array})"
+        return
+    buffer = context.names.of(context.buffer_of(node))
+    rank = context.layouts.arrays[operation.array].rank
+    context.declare(f"{context.declared(operation.array, line)}, allocatable :: {buffer}({', '.join(':' * rank)})")
+    if context.poisons:
+        yield f"call esp_fill_{kind}({buffer}, size({buffer}))"
+    yield f"call esp_fetch_{kind}({plan}, {array}, {buffer})"
+
+
+def _inspector(context: Context, node: Communicate, name: str, plan: str) -> Iterator[str]:
+    operation, line = node.operation, node.span.line
+    layout = context.layouts.arrays[operation.array]
+    special = special_axes(operation, layout)
+    axes = ", ".join(".true." if axis in special else ".false." for axis in range(len(layout.grid.shape)))
+    key = _key(context, node)
+    yield comment(f"What line {line} needs of {context.names.of(operation.array)}: {context.source(line)}")
+    yield f"subroutine {name}()"
+    body: list[str] = []
+    if key is not None:
+        body.append(f"if (esp_known({plan}, (/ {', '.join(key) or '0'} /))) return")
+    wraps = ".false." if operation.pattern in ("overlap_shift", "multicast_shift") else ".true."
+    buffered = ".true." if context.buffers.is_buffered(node) else ".false."
+    body.append(
+        f"call esp_begin({plan}, {context.map_of(operation.array)}, {line}, {_collective(operation)}, "
+        f"(/ {axes} /), {wraps}, {buffered})"
+    )
+    names: dict[str, None] = {}
+    for needs in _alike([own_names(each, node.uses) for each in operation.needs]):
+        body += _claims(context, needs, plan, "need", line, names)
+    if operation.held:
+        for needs in _alike([own_names(each.need, node.uses) for each in operation.held]):
+            body += _claims(context, needs, plan, "held", line, names)
+        for write in _distinct([own_names_of(stale, node.uses) for each in operation.held for stale in each.stale]):
+            call = f"call esp_stale({plan}, {context.names.subscripts(write.subscripts)})"
+            body += _over(context, write.indices, [call], line, names)
+        body.append(f"call esp_drop({plan})")
+    body.append(f"call esp_end({plan})")
+    if context.buffers.is_buffered(node):
+        buffer = context.names.of(context.buffer_of(node))
+        box = ", ".join(f"{plan}%first({dim}):{plan}%last({dim})" for dim in range(1, layout.rank + 1))
+        body += [f"if (allocated({buffer})) deallocate({buffer})", f"allocate({buffer}({box}))"]
+    if names:
+        yield f"  integer :: {', '.join(context.names.of(each) for each in names)}"
+    yield from indented(body)
+    yield f"end subroutine {name}"
+
+
+def _told(context: Context, operation: Operation) -> str:
+    """What a communication is, for people."""
+    read = (spell(Element(each.reference.array, each.reference.subscripts)) for each in operation.needs)
+    remark = "; some of it is here already" if operation.held else ""
+    return f"{operation.pattern} {context.names.of(operation.array)}: {'; '.join(dict.fromkeys(read))}{remark}"
+
+
+def _collective(operation: Operation) -> str:
+    match operation:
+        case Multicast():
+            return "esp_broadcast"
+        case Concatenate():
+            return "esp_concatenation"
+        case Gather():
+            return "esp_gather"
+        case _:
+            return "esp_no_collective"
+
+
+def _key(context: Context, node: Communicate) -> list[str] | None:
+    """The scalars that decide what moves; None where they are no integers, then nothing is remembered."""
+    constants = context.layouts.constants
+    names = sorted(name for name in node.uses if name not in constants and not name.startswith("number_of"))
+    known = context.program.types
+    if any(name not in known or known[name].base != "integer" for name in names):
+        return None
+    return [context.names.of(name) for name in names]
+
+
+def _alike(needs: Sequence[Need]) -> list[list[Need]]:
+    """Needs of the same loops together."""
+    groups: dict[tuple[Index, ...], list[Need]] = {}
+    for need in needs:
+        groups.setdefault(need.reference.indices, []).append(need)
+    return list(groups.values())
+
+
+def _distinct(references: Sequence[Reference]) -> list[Reference]:
+    return list(dict.fromkeys(references))
+
+
+def _claims(
+    context: Context, needs: Sequence[Need], plan: str, what: str, line: int, names: dict[str, None]
+) -> Iterator[str]:
+    calls = []
+    for need in needs:
+        subscripts = context.names.subscripts(need.reference.subscripts)
+        home = None if need.home is None else context.distributed(need.home.array)
+        if home is None or need.home is None:
+            calls.append(f"call esp_{what}_all({plan}, {subscripts})")
+        else:
+            where = context.names.subscripts(need.home.subscripts)
+            calls.append(f"call esp_{what}({plan}, {subscripts}, {context.map_of(home.array)}, {where})")
+    return _over(context, needs[0].reference.indices, calls, line, names)
+
+
+def _over(
+    context: Context, indices: Sequence[Index], body: Sequence[str], line: int, names: dict[str, None]
+) -> Iterator[str]:
+    for depth, index in enumerate(indices):
+        names[index.name] = None
+        step = "" if index.step is None else f", {context.spell(index.step, line)}"
+        bounds = f"{context.spell(index.lower, line)}, {context.spell(index.upper, line)}{step}"
+        yield from indented([f"do {context.names.of(index.name)} = {bounds}"], depth)
+    yield from indented(body, len(indices))
+    for depth in range(len(indices) - 1, -1, -1):
+        yield from indented(["end do"], depth)
+
+
+def combine(context: Context, node: Combine, result: str, kind: str, array: str = "") -> str:
+    """The call of a reduction's global half, of a scalar or of what is owned of an array."""
+    layout = context.layouts.arrays[node.home.array]
+    axes = ", ".join(".true." if axis in node.axes else ".false." for axis in range(len(layout.grid.shape)))
+    op = _COMBINED.get(node.op, node.op)
+    op = "sum" if op == "count" else op
+    head = f"'{op}', {context.map_of(node.home.array)}, (/ {axes} /), {node.span.line}"
+    if array:
+        return f"call esp_reduce_owned_{kind}({head}, {context.map_of(array)}, {result})"
+    return f"call esp_reduce_{kind}({head}, {result})"

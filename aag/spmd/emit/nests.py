@@ -1,0 +1,269 @@
+"""Parallel nests: every processor runs the iterations that live with it (owner-computes)."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.ir.expressions import Call, Element, Expr, IntLit, Unary, Var
+from aag.ir.statements import Assign
+from aag.spmd.emit.context import Context, identity, is_own
+from aag.spmd.emit.moves import combine
+from aag.spmd.emit.text import indented
+from aag.spmd.linear import linear
+from aag.spmd.nodes import Combine, Index, Nest, Reference
+from aag.spmd.vector import names_in
+
+Execute = Callable[[Sequence[Assign]], list[str]]
+
+
+class Share(Struct):
+    """How the home narrows a nest: bounds of loops (low, high), and guards by the number of loops around them."""
+
+    low: dict[str, list[str]]
+    high: dict[str, list[str]]
+    guards: dict[int, list[str]]
+
+
+def nest(context: Context, node: Nest, following: Combine | None) -> Iterator[str]:
+    """The nest, and the combination of a reduction's partial results where one follows."""
+    if node.reduce:
+        yield from _reduction(context, node, following)
+    elif node.copies:
+        yield from _copied(context, node)
+    else:
+        yield from loops(context, node, lambda assigns: _masked(context, node, _plain(context, node, assigns)))
+    yield from poison(context, node, [*node.assigns, *(each for level in node.outer for each in level)])
+
+
+def loops(context: Context, node: Nest, execute: Execute) -> Iterator[str]:
+    """The loops of a nest around what `execute` makes of its assignments."""
+    share = _share(context, node.home, node.indices, node.span.line)
+    yield from _level(context, node, share, 0, execute)
+
+
+def _level(context: Context, node: Nest, share: Share, depth: int, execute: Execute) -> Iterator[str]:
+    guards = share.guards.get(depth, [])
+    if guards:
+        yield f"if ({' .and. '.join(guards)}) then"
+    yield from indented(_inside(context, node, share, depth, execute), 1 if guards else 0)
+    if guards:
+        yield "end if"
+
+
+def _inside(context: Context, node: Nest, share: Share, depth: int, execute: Execute) -> Iterator[str]:
+    outer = node.outer[depth - 1] if 0 < depth <= len(node.outer) else ()
+    if depth == len(node.indices):
+        yield from execute(node.assigns)
+        return
+    before, after = _around(node, outer)
+    if before:
+        yield from execute(before)
+    index, line = node.indices[depth], node.span.line
+    low = high = ""
+    if share.low.get(index.name):
+        low = _narrowed("max", context.spell(index.lower, line), share.low[index.name], index, context, line)
+        high = f"min({', '.join([context.spell(index.upper, line), *share.high[index.name]])})"
+    yield context.do(index, line, low, high)
+    yield from indented(_level(context, node, share, depth + 1, execute))
+    yield "end do"
+    if after:
+        yield from execute(after)
+
+
+def _narrowed(what: str, given: str, bounds: list[str], index: Index, context: Context, line: int) -> str:
+    if index.step is None or index.step == IntLit(1):
+        return f"{what}({', '.join([given, *bounds])})"
+    least = bounds[0] if len(bounds) == 1 else f"max({', '.join(bounds)})"
+    return f"esp_first({given}, {context.spell(index.step, line)}, {least})"
+
+
+def _around(node: Nest, outer: Sequence[Assign]) -> tuple[list[Assign], list[Assign]]:
+    """Assignments of a loop level that stand before and after the loop inside it."""
+    inner = node.assigns[0].span.line if node.assigns else 0
+    same = [each for each in outer if each.span.line == inner]
+    before = [each for each in outer if each.span.line < inner] + same[:1]
+    return before, same[1:] + [each for each in outer if each.span.line > inner]
+
+
+def _share(context: Context, home: Reference | None, indices: Sequence[Index], line: int) -> Share:
+    share = Share({}, {}, {})
+    layout = None if home is None else context.distributed(home.array)
+    if home is None or layout is None:
+        return share
+    names = [index.name for index in indices]
+    for axis, meaning in enumerate(layout.axes):
+        if meaning.role == "replicated" or layout.grid.shape[axis] == 1:
+            continue
+        if meaning.role == "fixed":
+            share.guards.setdefault(0, []).append(f"esp_here({context.map_of(layout.array)}, {axis + 1})")
+            continue
+        subscript = home.subscripts[meaning.dim]
+        used = [at for at, name in enumerate(names) if name in names_in(subscript)]
+        block = meaning.distribution is not None and meaning.distribution.kind == "block"
+        narrows = used and block
+        if not narrows or not _narrow(context, share, indices[max(used)], subscript, layout.array, meaning.dim):
+            guard = f"esp_mine({context.map_of(layout.array)}, {axis + 1}, {context.spell(subscript, line)})"
+            share.guards.setdefault(max(used) + 1 if used else 0, []).append(guard)
+    return share
+
+
+def _narrow(context: Context, share: Share, index: Index, subscript: Expr, array: str, dim: int) -> bool:
+    """Narrow the bounds of a loop so that index + constant is mine; whether that is possible."""
+    form = linear(subscript, context.layouts.environment)
+    rest = form.without(index.name)
+    stepped = index.step is None or (isinstance(index.step, IntLit) and index.step.value > 0)
+    if form.coefficient(index.name) != 1 or not rest.is_constant or not stepped:
+        return False
+    shift = rest.constant
+    sign = f" {'-' if shift > 0 else '+'} {abs(shift)}" if shift else ""
+    share.low.setdefault(index.name, []).append(context.bound_of(array, dim, "lo") + sign)
+    share.high.setdefault(index.name, []).append(context.bound_of(array, dim, "hi") + sign)
+    return True
+
+
+# --- assignments ------------------------------------------------------------------------------------------------
+
+
+def assignment(context: Context, each: Assign) -> str:
+    """One assignment."""
+    line = each.span.line
+    return f"{context.spell(each.target, line)} = {context.spell(each.value, line)}"
+
+
+def _plain(context: Context, node: Nest, assigns: Sequence[Assign]) -> list[str]:
+    return [assignment(context, _started(node, each)) for each in assigns]
+
+
+def _started(node: Nest, each: Assign) -> Assign:
+    """The start of an inner MAXVAL or MINVAL is the least or greatest number, which lowering leaves to us."""
+    for inner in node.assigns:
+        match inner.value:
+            case Call(name="max" | "min" as op, args=(first, _)) if (
+                first == each.target == inner.target and is_own(first) and isinstance(each.value, IntLit)
+            ):
+                most = Call("huge", (first,))
+                return replace(each, value=most if op == "min" else Unary("-", most))
+            case _:
+                pass
+    return each
+
+
+def _masked(context: Context, node: Nest, lines: list[str]) -> list[str]:
+    if node.mask is None:
+        return lines
+    return [f"if ({context.spell(node.mask, node.span.line)}) then", *indented(lines), "end if"]
+
+
+def _copied(context: Context, node: Nest) -> Iterator[str]:
+    """All right-hand sides first: count the iterations, compute into a temporary, then assign."""
+    line = node.span.line
+    counter = context.numbered("at")
+    context.declare(f"integer :: {counter}")
+    targets = [each for each in (*node.assigns, *(one for level in node.outer for one in level)) if _stores(each)]
+    assert len(targets) == 1, "a FORALL assigns to one array"
+    (stored,) = targets
+    assert isinstance(stored.target, Element)
+    values, taken = context.numbered("values"), context.numbered("taken")
+    context.declare(f"{context.declared(stored.target.name, line)}, allocatable :: {values}(:)")
+    context.declare(f"logical, allocatable :: {taken}(:)")
+    step = f"{counter} = {counter} + 1"
+    target = context.spell(stored.target, line)
+    value = context.spell(stored.value, line)
+    kept = _masked(context, node, [f"{taken}({counter}) = .true.", f"{values}({counter}) = {value}"])
+
+    def counted(assigns: Sequence[Assign]) -> list[str]:
+        return [step] if stored in assigns else []
+
+    def computed(assigns: Sequence[Assign]) -> list[str]:
+        others = _plain(context, node, [each for each in assigns if each is not stored])
+        lines = _masked(context, node, others) if others else []
+        return [*lines, *([step, *kept] if stored in assigns else [])]
+
+    def assigned(assigns: Sequence[Assign]) -> list[str]:
+        return [step, f"if ({taken}({counter})) {target} = {values}({counter})"] if stored in assigns else []
+
+    yield f"{counter} = 0"
+    yield from loops(context, node, counted)
+    yield f"allocate({values}({counter}), {taken}({counter}))"
+    yield f"{taken} = .false."
+    yield f"{counter} = 0"
+    yield from loops(context, node, computed)
+    yield f"{counter} = 0"
+    yield from loops(context, node, assigned)
+    yield f"deallocate({values}, {taken})"
+
+
+def _stores(each: Assign) -> bool:
+    return isinstance(each.target, Element)
+
+
+# --- reductions -------------------------------------------------------------------------------------------------
+
+_INTO = {"sum": "{t} = {t} + {v}", "product": "{t} = {t} * ({v})", "max": "{t} = max({t}, {v})",
+         "min": "{t} = min({t}, {v})", "all": "{t} = {t} .and. ({v})", "any": "{t} = {t} .or. ({v})"}  # fmt: skip
+
+
+def _reduction(context: Context, node: Nest, following: Combine | None) -> Iterator[str]:
+    (accumulated,) = node.assigns
+    target, line = accumulated.target, node.span.line
+    assert isinstance(target, Var | Element)
+    kind = context.kind(target.name, line)
+    name = context.names.of(target.name)
+    if "$" in target.name:
+        context.results.setdefault(line, []).append(target.name)
+    before = ""
+    if isinstance(target, Var) and _by_hand(context, node, target):
+        before = context.numbered("before")
+        context.declare(f"{context.declared(target.name, line)} :: {before}")
+        yield f"{before} = {name}"
+    yield f"{name} = {identity(node.reduce, kind)}"
+    place, value = context.spell(target, line), context.spell(accumulated.value, line)
+    if node.reduce == "count":
+        step = f"if ({value}) {place} = {place} + 1"
+    else:
+        step = _INTO[node.reduce].format(t=place, v=value)
+    yield from loops(context, node, lambda _: _masked(context, node, [step]))
+    if following is not None and isinstance(target, Element):
+        yield combine(context, following, name, kind, target.name)
+    elif following is not None:
+        yield combine(context, following, name, kind)
+    if before:
+        op = "sum" if node.reduce == "count" else node.reduce
+        yield _INTO[op].format(t=name, v=before)
+
+
+def _by_hand(context: Context, node: Nest, target: Var) -> bool:
+    """Whether the source says ``s = s op ...``, so that the old value counts."""
+    statement = context.statement(node.assigns[0].span) or context.statement(node.span)
+    return (
+        isinstance(statement, Assign) and statement.target == target and target.name in names_in(statement.value)
+    )
+
+
+# --- debugging --------------------------------------------------------------------------------------------------
+
+
+def poison(context: Context, node: Nest, assigns: Sequence[Assign]) -> Iterator[str]:
+    """Where asked for, copies of what was just written elsewhere become NaN: who reads one gets a wrong answer."""
+    if not context.poisons:
+        return
+    calls: dict[tuple[Index, ...], list[str]] = {}
+    for each in assigns:
+        if not isinstance(each.target, Element) or not context.holds_copies(each.target.name):
+            continue
+        used = names_in(each.target)
+        depth = max((at + 1 for at, index in enumerate(node.indices) if index.name in used), default=0)
+        name, line = each.target.name, node.span.line
+        subscripts = context.names.subscripts(each.target.subscripts)
+        kind = context.kind(name, line)
+        call = f"call esp_poison_{kind}({context.map_of(name)}, {subscripts}, {context.names.of(name)})"
+        calls.setdefault(node.indices[:depth], []).append(call)
+    if calls:
+        yield "! copies elsewhere are stale now"
+    for indices, lines in calls.items():
+        for depth, index in enumerate(indices):
+            yield from indented([context.do(index, node.span.line)], depth)
+        yield from indented(dict.fromkeys(lines), len(indices))
+        for depth in range(len(indices) - 1, -1, -1):
+            yield from indented(["end do"], depth)

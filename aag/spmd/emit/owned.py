@@ -1,0 +1,92 @@
+"""A sequential loop over distributed data: owners run their iterations in order, messages cross where data do."""
+
+from collections.abc import Iterator
+
+from aag.ir.expressions import Element
+from aag.spmd.emit.context import Context
+from aag.spmd.emit.nests import assignment, poison
+from aag.spmd.emit.text import comment, indented
+from aag.spmd.nodes import Nest, OwnedLoop
+
+_WORDS = {"r8": 2, "i8": 2, "r4": 1, "i4": 1, "l4": 1}
+
+
+def owned_loop(context: Context, node: OwnedLoop) -> Iterator[str]:
+    """The loop; every processor walks all iterations and knows whose turn it is."""
+    line = node.span.line
+    turn = context.names.fresh("turn$own", "turn")
+    layout = context.layouts.arrays[node.home.array]
+    home = context.names.subscripts(node.home.subscripts)
+    context.declare(f"integer :: {turn}")
+    yield comment("owners run their iterations in order")
+    if not node.needs:
+        yield context.do(node.index, line)
+        yield f"  {turn} = esp_owner({context.map_of(layout.array)}, {home})"
+    else:
+        yield from _crossing(context, node, turn, f"{turn} = esp_owner({context.map_of(layout.array)}, {home})")
+    yield f"  if (esp_me == {turn}) then"
+    yield from indented((assignment(context, each) for each in node.assigns), 2)
+    yield "  end if"
+    yield from _written(context, node)
+    yield "end do"
+    as_nest = Nest(span=node.span, indices=(node.index,), home=node.home, assigns=node.assigns)
+    yield from poison(context, as_nest, node.assigns)
+
+
+def _turns(context: Context, array: str, line: int) -> str:
+    return context.names.fresh(f"turns${array}${line}", f"turns_{context.names.of(array)}_{line}")
+
+
+def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Iterator[str]:
+    line, count = node.span.line, len(node.needs)
+    arrives, source, words = (context.numbered(each) for each in ("arrives", "source", "words"))
+    box, at, sender, step = (context.numbered(each) for each in ("box", "at", "sender", "step"))
+    kinds = [context.kind(need.reference.array, line) for need in node.needs]
+    total = sum(_WORDS[kind] for kind in kinds)
+    context.declare(f"logical :: {arrives}({count})")
+    context.declare(f"integer :: {source}({count}), {box}({total}), {at}, {sender}, {step}")
+    sizes = ", ".join(str(_WORDS[kind]) for kind in kinds)
+    context.declare(f"integer, parameter :: {words}({count}) = (/ {sizes} /)")
+    arrays = dict.fromkeys(need.reference.array for need in node.needs)
+    for array in arrays:
+        context.declare(f"type(esp_turns) :: {_turns(context, array, line)}")
+        yield f"call esp_turns_begin({_turns(context, array, line)}, {context.map_of(array)})"
+    yield f"call esp_line({line})"
+    yield f"{step} = 0"
+    yield context.do(node.index, line)
+    yield f"  {step} = {step} + 1"
+    yield f"  {whose}"
+    puts, gets = [], []
+    for number, (need, kind) in enumerate(zip(node.needs, kinds, strict=True), start=1):
+        array = need.reference.array
+        where = f"{context.map_of(array)}, {context.names.subscripts(need.reference.subscripts)}"
+        yield f"  {source}({number}) = esp_owner({where})"
+        yield f"  {arrives}({number}) = esp_arrives({_turns(context, array, line)}, {where}, {turn}, {step})"
+        element = context.spell(Element(array, need.reference.subscripts), line)
+        guard = f"if ({arrives}({number}) .and. {source}({number}) == {sender})"
+        puts.append(f"{guard} call esp_put_{kind}({box}, {at}, {element})")
+        gets.append(f"{guard} call esp_get_{kind}({box}, {at}, {element})")
+    yield f"  if (any({arrives}) .and. (esp_me == {turn} .or. any({arrives} .and. {source} == esp_me))) then"
+    yield f"    do {sender} = 0, esp_procs - 1"
+    yield f"      if (.not. any({arrives} .and. {source} == {sender})) cycle"
+    length = f"sum({words}, mask={arrives} .and. {source} == {sender})"
+    yield f"      {at} = 0"
+    yield f"      if (esp_me == {sender}) then"
+    yield from indented(puts, 4)
+    yield f"        call esp_send({box}, {at}, {turn})"
+    yield f"      else if (esp_me == {turn}) then"
+    yield f"        call esp_receive({box}, {length}, {sender})"
+    yield from indented(gets, 4)
+    yield "      end if"
+    yield "    end do"
+    yield "  end if"
+
+
+def _written(context: Context, node: OwnedLoop) -> Iterator[str]:
+    arrays = {need.reference.array for need in node.needs}
+    line = node.span.line
+    for each in dict.fromkeys(assign.target for assign in node.assigns):
+        if isinstance(each, Element) and each.name in arrays:
+            where = f"{context.map_of(each.name)}, {context.names.subscripts(each.subscripts)}"
+            step = context.names.fresh("step$1$own", "step_1")
+            yield f"  call esp_written({_turns(context, each.name, line)}, {where}, {step})"

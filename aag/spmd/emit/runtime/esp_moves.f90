@@ -1,0 +1,245 @@
+! The parts of the run-time library that depend on the type of the data, here @TYPE@ (@WORDS@ words of four bytes).
+module esp_moves_@KIND@
+  use esp_runtime
+  implicit none
+  private
+  public :: esp_move_@KIND@, esp_reduce_@KIND@, esp_reduce_owned_@KIND@, esp_put_@KIND@, esp_get_@KIND@
+  public :: esp_fetch_@KIND@, esp_fill_@KIND@, esp_poison_@KIND@, esp_poison_all_@KIND@
+
+  integer, parameter :: words = @WORDS@
+
+contains
+
+  ! All that a plan moves, into the storage `a` of its array.
+  subroutine esp_move_@KIND@(plan, a)
+    type(esp_plan), intent(in) :: plan
+    @TYPE@, intent(inout) :: a(*)
+    integer, allocatable :: out(:), in(:)
+    call packed(plan, a, out, in)
+    call esp_messages(plan, words, out, in)
+    call unpacked(plan, in, a)
+    call collected(plan, a)
+  end subroutine esp_move_@KIND@
+
+  ! All that a plan moves, and what is here already of it, into a buffer.
+  subroutine esp_fetch_@KIND@(plan, a, buffer)
+    type(esp_plan), intent(in) :: plan
+    @TYPE@, intent(in) :: a(*)
+    @TYPE@, intent(inout) :: buffer(*)
+    integer, allocatable :: out(:), in(:)
+    integer :: i
+    do i = 1, size(plan%own_place)
+      buffer(plan%own_to(i)) = a(plan%own_place(i))
+    end do
+    call packed(plan, a, out, in)
+    call esp_messages(plan, words, out, in)
+    call unpacked(plan, in, buffer)
+    call collected(plan, buffer)
+  end subroutine esp_fetch_@KIND@
+
+  ! What a plan sends of `a`, and room for what it receives.
+  subroutine packed(plan, a, out, in)
+    type(esp_plan), intent(in) :: plan
+    @TYPE@, intent(in) :: a(*)
+    integer, allocatable, intent(out) :: out(:), in(:)
+    integer :: i
+    allocate(out(words * size(plan%to_place)), in(words * size(plan%from_place)))
+    do i = 1, size(plan%to_place)
+      out(words * (i - 1) + 1:words * i) = transfer(a(plan%to_place(i)), out, words)
+    end do
+  end subroutine packed
+
+  subroutine unpacked(plan, in, a)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: in(:)
+    @TYPE@, intent(inout) :: a(*)
+    integer :: i
+    do i = 1, size(plan%from_place)
+      a(plan%from_place(i)) = transfer(in(words * (i - 1) + 1:words * i), a(1))
+    end do
+  end subroutine unpacked
+
+  ! The collective of a plan: what arrives joins `a`.
+  subroutine collected(plan, a)
+    type(esp_plan), intent(in) :: plan
+    @TYPE@, intent(inout) :: a(*)
+    integer, allocatable :: pool(:)
+    integer :: i, column
+    if (plan%collective == esp_no_collective .or. plan%columns < 2) return
+    allocate(pool(words * size(plan%slot_place)))
+    do i = plan%slot(plan%column) + 1, plan%slot(plan%column + 1)
+      pool(words * (i - 1) + 1:words * i) = transfer(a(plan%slot_place(i)), pool, words)
+    end do
+    call esp_collect(plan, words, pool)
+    if (plan%collective == esp_gather .and. plan%column /= 0) return
+    do column = 0, plan%columns - 1
+      if (column == plan%column) cycle
+      do i = plan%slot(column) + 1, plan%slot(column + 1)
+        if (plan%slot_place(i) > 0) a(plan%slot_place(i)) = transfer(pool(words * (i - 1) + 1:words * i), a(1))
+      end do
+    end do
+  end subroutine collected
+
+  ! Combine one value of each processor along some axes of a grid; all of them get the result.
+  subroutine esp_reduce_@KIND@(op, map, axes, line, value)
+    character(len=*), intent(in) :: op
+    type(esp_map), intent(in) :: map
+    logical, intent(in) :: axes(:)
+    integer, intent(in) :: line
+    @TYPE@, intent(inout) :: value
+    @TYPE@ :: values(1)
+    values(1) = value
+    call reduce(op, map, axes, line, values)
+    value = values(1)
+  end subroutine esp_reduce_@KIND@
+
+  ! The same for all elements that this processor owns of the array `a` with the mapping `own`.
+  subroutine esp_reduce_owned_@KIND@(op, map, axes, line, own, a)
+    character(len=*), intent(in) :: op
+    type(esp_map), intent(in) :: map, own
+    logical, intent(in) :: axes(:)
+    integer, intent(in) :: line
+    @TYPE@, intent(inout) :: a(*)
+    @TYPE@, allocatable :: values(:)
+    integer, allocatable :: place(:)
+    integer :: found
+    call esp_owned(own, place, found)
+    if (found == 0) return
+    allocate(values(found))
+    values = a(place(:found))
+    call reduce(op, map, axes, line, values)
+    a(place(:found)) = values
+  end subroutine esp_reduce_owned_@KIND@
+
+  subroutine reduce(op, map, axes, line, values)
+    character(len=*), intent(in) :: op
+    type(esp_map), intent(in) :: map
+    logical, intent(in) :: axes(:)
+    integer, intent(in) :: line
+    @TYPE@, intent(inout) :: values(:)
+    integer, allocatable :: members(:)
+    integer :: out(words * size(values)), in(words * size(values))
+    integer :: n, p, column, power, bit, child
+    call esp_line(line)
+    call esp_group(map, axes, members, column)
+    p = size(members)
+    n = size(out)
+    if (p < 2) return
+    if (esp_reduction == 'recursive_doubling') then
+      power = esp_power_below(p)
+      if (column >= power) call give(column - power)
+      if (column < p - power) call take(column + power)
+      bit = 1
+      do while (bit < power)
+        if (column < power) then
+          out = transfer(values, out)
+          call esp_swap(out, n, members(ieor(column, bit)), in, n, members(ieor(column, bit)))
+          call combine()
+        end if
+        bit = 2 * bit
+      end do
+      if (column < p - power) call give(column + power)
+      if (column >= power) call get(column - power)
+    else if (esp_reduction == 'linear') then
+      if (column > 0) call give(0)
+      do child = 1, merge(p - 1, 0, column == 0)
+        call take(child)
+      end do
+      if (column > 0) call get(0)
+      do child = 1, merge(p - 1, 0, column == 0)
+        call give(child)
+      end do
+    else
+      bit = 1
+      do while (bit < p)
+        if (mod(column, 2 * bit) == bit) call give(column - bit)
+        if (mod(column, 2 * bit) == 0 .and. column + bit < p) call take(column + bit)
+        bit = 2 * bit
+      end do
+      if (esp_reduction == 'binomial') then
+        bit = esp_power_below(p - 1)
+        do while (bit > 0)
+          if (mod(column, 2 * bit) == 0 .and. column + bit < p) call give(column + bit)
+          if (mod(column, 2 * bit) == bit) call get(column - bit)
+          bit = bit / 2
+        end do
+      else
+        if (column > 0) call get(column - 1)
+        if (column < p - 1) call give(column + 1)
+      end if
+    end if
+  contains
+    subroutine give(to)
+      integer, intent(in) :: to
+      out = transfer(values, out)
+      call esp_send(out, n, members(to))
+    end subroutine give
+    subroutine get(from)
+      integer, intent(in) :: from
+      call esp_receive(in, n, members(from))
+      values = transfer(in, values)
+    end subroutine get
+    subroutine take(from)
+      integer, intent(in) :: from
+      call esp_receive(in, n, members(from))
+      call combine()
+    end subroutine take
+    subroutine combine()
+      @TYPE@ :: other(size(values))
+      other = transfer(in, values)
+      select case (op)
+@COMBINE@
+      case default
+        call esp_stop('no such reduction: ' // op)
+      end select
+    end subroutine combine
+  end subroutine reduce
+
+  ! Append a value to a message of mixed types, or take one from it.
+  subroutine esp_put_@KIND@(box, at, value)
+    integer, intent(inout) :: box(:), at
+    @TYPE@, intent(in) :: value
+    box(at + 1:at + words) = transfer(value, box, words)
+    at = at + words
+  end subroutine esp_put_@KIND@
+
+  subroutine esp_get_@KIND@(box, at, value)
+    integer, intent(in) :: box(:)
+    integer, intent(inout) :: at
+    @TYPE@, intent(inout) :: value
+    value = transfer(box(at + 1:at + words), value)
+    at = at + words
+  end subroutine esp_get_@KIND@
+
+  ! For debugging: a copy of an element that was written elsewhere is stale.
+  subroutine esp_poison_@KIND@(map, index, a)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:)
+    @TYPE@, intent(inout) :: a(*)
+    integer :: place
+    if (esp_owns(map, index)) return
+    place = esp_place(map, index)
+    if (place > 0) a(place) = @POISON@
+  end subroutine esp_poison_@KIND@
+
+  ! For debugging: nothing has a value at the start.
+  subroutine esp_poison_all_@KIND@(map, a)
+    type(esp_map), intent(in) :: map
+    @TYPE@, intent(inout) :: a(*)
+    integer :: i
+    do i = 1, product(map%last(:map%rank) - map%first(:map%rank) + 1)
+      a(i) = @POISON@
+    end do
+  end subroutine esp_poison_all_@KIND@
+
+  ! For debugging: nothing in a buffer has a value.
+  subroutine esp_fill_@KIND@(a, length)
+    integer, intent(in) :: length
+    @TYPE@, intent(inout) :: a(*)
+    integer :: i
+    do i = 1, length
+      a(i) = @POISON@
+    end do
+  end subroutine esp_fill_@KIND@
+
+end module esp_moves_@KIND@

@@ -1,0 +1,1165 @@
+! Run-time library of the node programs that esp writes: who owns what, what has to be sent, and the messages.
+!
+! Everything is built from point-to-point messages of MPI_INTEGER words. Receives are posted first and nothing relies
+! on buffering. Ranks count from 0 and are column-major in the grid of processors.
+module esp_runtime
+  use mpi
+  implicit none
+  private
+  public :: esp_map, esp_plan, esp_turns, esp_me, esp_procs
+  public :: esp_start, esp_finish, esp_line, esp_grid, esp_spread, esp_fixed, esp_bounds, esp_store, esp_range
+  public :: esp_pack, esp_mine, esp_here, esp_owns, esp_owner, esp_stored, esp_code, esp_place, esp_owned, esp_first, esp_wrap
+  public :: esp_known, esp_begin, esp_need, esp_need_all, esp_held, esp_held_all, esp_stale, esp_drop, esp_end
+  public :: esp_messages, esp_collect, esp_group, esp_send, esp_receive, esp_swap, esp_power_below
+  public :: esp_turns_begin, esp_arrives, esp_written, esp_stop
+  public :: esp_reduction
+
+  integer, parameter, public :: esp_long = selected_int_kind(18)
+  integer, parameter, public :: esp_no_collective = 0, esp_broadcast = 1, esp_concatenation = 2, esp_gather = 3
+  integer, parameter :: most_axes = 7, replicated = 0, spread = 1, fixed = 2
+
+  ! One axis of the grid as an array uses it: cell = stride * index + offset; owner = (cell - lower) / block mod extent.
+  type esp_axis
+    integer :: role = replicated, dim = 0, stride = 1, offset = 0, lower = 1, block = 1, coordinate = 0
+  end type esp_axis
+
+  ! Where own indices of a dimension lie in storage, if they are no interval; 0 for all others.
+  type esp_table
+    integer, pointer :: at(:) => null()
+  end type esp_table
+
+  ! The mapping of an array, and the part of it that this processor stores.
+  type esp_map
+    integer :: axes = 0, rank = 0
+    integer :: extent(most_axes) = 1, stride(most_axes) = 1, here(most_axes) = 0
+    type(esp_axis) :: axis(most_axes)
+    integer :: lower(most_axes) = 1, upper(most_axes) = 0
+    integer :: first(most_axes) = 1, last(most_axes) = 0
+    type(esp_table) :: table(most_axes)
+  end type esp_map
+
+  ! A growing list of numbers.
+  type esp_list
+    integer :: count = 0
+    integer(esp_long), allocatable :: item(:)
+  end type esp_list
+
+  ! What one communication moves: messages to and from others, then a collective in my group.
+  type esp_plan
+    logical :: ready = .false., wraps = .true.
+    integer, allocatable :: key(:)
+    integer :: line = 0, collective = esp_no_collective
+    ! What arrives goes to a buffer with the bounds first and last, where also own elements are copied that are read.
+    logical :: buffered = .false.
+    integer :: first(most_axes) = 1, last(most_axes) = 0
+    integer, allocatable :: own_place(:), own_to(:)
+    logical :: special(most_axes) = .false.
+    type(esp_map) :: map
+    type(esp_list) :: wanted, had, spoiled, want
+    integer :: sends = 0, receives = 0
+    integer, allocatable :: to(:), from(:)
+    integer, allocatable :: to_first(:), from_first(:)
+    integer, allocatable :: to_place(:), from_place(:)
+    integer :: columns = 0, column = 0
+    integer, allocatable :: members(:), slot(:), slot_place(:)
+  end type esp_plan
+
+  ! Which elements crossed, and when they were written, in a sequential loop whose owners take turns.
+  type esp_turns
+    integer, allocatable :: received(:, :), written(:)
+  end type esp_turns
+
+  integer :: esp_me = 0, esp_procs = 1
+  integer :: line_now = 0
+  integer(esp_long), allocatable :: sent_messages(:), sent_bytes(:)
+  character(len=24) :: how_broadcast = 'binomial', how_concatenation = 'recursive_doubling'
+  character(len=24) :: how_gather = 'binomial'
+  character(len=24) :: esp_reduction = 'recursive_doubling'
+
+contains
+
+  ! --- start and end -------------------------------------------------------------------------------------------
+
+  subroutine esp_start(wanted, lines, algorithms)
+    integer, intent(in) :: wanted, lines
+    character(len=*), intent(in) :: algorithms(4)
+    integer :: error
+    call MPI_Init(error)
+    call MPI_Comm_rank(MPI_COMM_WORLD, esp_me, error)
+    call MPI_Comm_size(MPI_COMM_WORLD, esp_procs, error)
+    if (esp_procs /= wanted) call esp_stop('this program was compiled for another number of processors')
+    allocate(sent_messages(0:lines), sent_bytes(0:lines))
+    sent_messages = 0
+    sent_bytes = 0
+    how_broadcast = algorithms(1)
+    esp_reduction = algorithms(2)
+    how_concatenation = algorithms(3)
+    how_gather = algorithms(4)
+  end subroutine esp_start
+
+  ! ESP_COUNTERS=file: one line "rank source-line messages bytes" for each line that sent something.
+  subroutine esp_finish()
+    character(len=1024) :: file
+    integer :: status, error, rank, line, lines
+    integer(esp_long), allocatable :: messages(:, :), bytes(:, :)
+    call get_environment_variable('ESP_COUNTERS', file, status=status)
+    lines = size(sent_messages)
+    if (status == 0) then
+      allocate(messages(lines, 0:esp_procs - 1), bytes(lines, 0:esp_procs - 1))
+      call MPI_Gather(sent_messages, lines, MPI_INTEGER8, messages, lines, MPI_INTEGER8, 0, MPI_COMM_WORLD, error)
+      call MPI_Gather(sent_bytes, lines, MPI_INTEGER8, bytes, lines, MPI_INTEGER8, 0, MPI_COMM_WORLD, error)
+      if (esp_me == 0) then
+        open(unit=99, file=trim(file), status='replace', action='write')
+        do rank = 0, esp_procs - 1
+          do line = 1, lines
+            if (messages(line, rank) > 0) write (99, '(4(i0,1x))') rank, line - 1, messages(line, rank), bytes(line, rank)
+          end do
+        end do
+        close(99)
+      end if
+    end if
+    call MPI_Finalize(error)
+  end subroutine esp_finish
+
+  subroutine esp_stop(message)
+    character(len=*), intent(in) :: message
+    integer :: error
+    write (0, '(a,i0,2a)') 'esp run-time library, processor ', esp_me, ': ', message
+    call MPI_Abort(MPI_COMM_WORLD, 3, error)
+  end subroutine esp_stop
+
+  ! Messages from now on belong to this source line.
+  subroutine esp_line(line)
+    integer, intent(in) :: line
+    line_now = line
+  end subroutine esp_line
+
+  ! --- mappings ------------------------------------------------------------------------------------------------
+
+  subroutine esp_grid(map, shape)
+    type(esp_map), intent(out) :: map
+    integer, intent(in) :: shape(:)
+    integer :: axis, left
+    map%axes = size(shape)
+    left = esp_me
+    do axis = 1, map%axes
+      map%extent(axis) = shape(axis)
+      map%stride(axis) = product(shape(:axis - 1))
+      map%here(axis) = mod(left, shape(axis))
+      left = left / shape(axis)
+    end do
+  end subroutine esp_grid
+
+  subroutine esp_bounds(map, lower, upper)
+    type(esp_map), intent(inout) :: map
+    integer, intent(in) :: lower(:), upper(:)
+    map%rank = size(lower)
+    map%lower(:map%rank) = lower
+    map%upper(:map%rank) = upper
+    map%first = map%lower
+    map%last = map%upper
+  end subroutine esp_bounds
+
+  subroutine esp_spread(map, axis, dim, stride, offset, lower, block)
+    type(esp_map), intent(inout) :: map
+    integer, intent(in) :: axis, dim, stride, offset, lower, block
+    map%axis(axis) = esp_axis(spread, dim, stride, offset, lower, block, 0)
+  end subroutine esp_spread
+
+  subroutine esp_fixed(map, axis, coordinate)
+    type(esp_map), intent(inout) :: map
+    integer, intent(in) :: axis, coordinate
+    map%axis(axis)%role = fixed
+    map%axis(axis)%coordinate = coordinate
+  end subroutine esp_fixed
+
+  ! The indices of a dimension that I own, for a BLOCK distribution.
+  subroutine esp_range(map, axis, first, last)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: axis
+    integer, intent(out) :: first, last
+    integer :: low, high, dim
+    associate (its => map%axis(axis))
+      dim = its%dim
+      low = its%lower + map%here(axis) * its%block - its%offset
+      high = low + its%block - 1
+      if (its%stride < 0) then
+        first = -floor_of(-high, its%stride)
+        last = floor_of(low, its%stride)
+      else
+        first = -floor_of(-low, its%stride)
+        last = floor_of(high, its%stride)
+      end if
+    end associate
+    first = max(first, map%lower(dim))
+    last = min(last, map%upper(dim))
+    if (last < first) then
+      first = min(max(first, map%lower(dim)), map%upper(dim) + 1)
+      last = first - 1
+    end if
+  end subroutine esp_range
+
+  integer function floor_of(a, b)
+    integer, intent(in) :: a, b
+    floor_of = (a - modulo(a, b)) / b
+  end function floor_of
+
+  ! What I store of a BLOCK dimension: my own part and an overlap area below and above it.
+  subroutine esp_store(map, axis, below, above)
+    type(esp_map), intent(inout) :: map
+    integer, intent(in) :: axis, below, above
+    integer :: first, last, dim
+    call esp_range(map, axis, first, last)
+    dim = map%axis(axis)%dim
+    if (last >= first) then
+      first = max(map%lower(dim), first - below)
+      last = min(map%upper(dim), last + above)
+    end if
+    map%first(dim) = first
+    map%last(dim) = last
+  end subroutine esp_store
+
+  ! Of a dimension whose own indices are no interval only these are stored, one after the other.
+  subroutine esp_pack(map, axis, at)
+    type(esp_map), intent(inout) :: map
+    integer, intent(in) :: axis
+    integer, pointer :: at(:)
+    integer :: dim, index, found
+    dim = map%axis(axis)%dim
+    allocate(at(map%lower(dim):map%upper(dim)))
+    found = 0
+    at = 0
+    do index = map%lower(dim), map%upper(dim)
+      if (.not. esp_mine(map, axis, index)) cycle
+      found = found + 1
+      at(index) = found
+    end do
+    map%table(dim)%at => at
+    map%first(dim) = 1
+    map%last(dim) = found
+  end subroutine esp_pack
+
+  integer function coordinate_of(map, axis, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: axis, index
+    associate (its => map%axis(axis))
+      coordinate_of = modulo(floor_of(its%stride * index + its%offset - its%lower, its%block), map%extent(axis))
+    end associate
+  end function coordinate_of
+
+  ! Whether this processor lies where an index of the dimension on `axis` lives.
+  logical function esp_mine(map, axis, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: axis, index
+    esp_mine = coordinate_of(map, axis, index) == map%here(axis)
+  end function esp_mine
+
+  ! Whether this processor lies at the coordinate of a fixed axis.
+  logical function esp_here(map, axis)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: axis
+    esp_here = map%axis(axis)%coordinate == map%here(axis)
+  end function esp_here
+
+  logical function esp_owns(map, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:)
+    integer :: axis
+    esp_owns = .true.
+    do axis = 1, map%axes
+      select case (map%axis(axis)%role)
+      case (spread)
+        esp_owns = esp_owns .and. esp_mine(map, axis, index(map%axis(axis)%dim))
+      case (fixed)
+        esp_owns = esp_owns .and. esp_here(map, axis)
+      end select
+    end do
+  end function esp_owns
+
+  ! The lowest rank that holds an element.
+  integer function esp_owner(map, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:)
+    integer :: axis
+    esp_owner = 0
+    do axis = 1, map%axes
+      select case (map%axis(axis)%role)
+      case (spread)
+        esp_owner = esp_owner + map%stride(axis) * coordinate_of(map, axis, index(map%axis(axis)%dim))
+      case (fixed)
+        esp_owner = esp_owner + map%stride(axis) * map%axis(axis)%coordinate
+      end select
+    end do
+  end function esp_owner
+
+  logical function esp_stored(map, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:)
+    integer :: dim
+    esp_stored = .true.
+    do dim = 1, map%rank
+      if (associated(map%table(dim)%at)) then
+        esp_stored = esp_stored .and. map%table(dim)%at(index(dim)) > 0
+      else
+        esp_stored = esp_stored .and. index(dim) >= map%first(dim) .and. index(dim) <= map%last(dim)
+      end if
+    end do
+  end function esp_stored
+
+  logical function inside(map, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:)
+    inside = all(index >= map%lower(:map%rank) .and. index <= map%upper(:map%rank))
+  end function inside
+
+  ! The number of an element in the whole array, from 0.
+  integer(esp_long) function esp_code(map, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:)
+    integer :: dim
+    esp_code = 0
+    do dim = map%rank, 1, -1
+      esp_code = esp_code * (map%upper(dim) - map%lower(dim) + 1) + (index(dim) - map%lower(dim))
+    end do
+  end function esp_code
+
+  subroutine index_of(map, code, index)
+    type(esp_map), intent(in) :: map
+    integer(esp_long), intent(in) :: code
+    integer, intent(out) :: index(:)
+    integer(esp_long) :: left
+    integer :: dim, extent
+    left = code
+    do dim = 1, map%rank
+      extent = map%upper(dim) - map%lower(dim) + 1
+      index(dim) = map%lower(dim) + int(mod(left, int(extent, esp_long)))
+      left = left / extent
+    end do
+  end subroutine index_of
+
+  integer(esp_long) function elements(map)
+    type(esp_map), intent(in) :: map
+    integer :: dim
+    elements = 1
+    do dim = 1, map%rank
+      elements = elements * max(0, map%upper(dim) - map%lower(dim) + 1)
+    end do
+  end function elements
+
+  ! The position of an element in my storage, from 1; 0 where I do not store it.
+  integer function esp_place(map, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:)
+    integer :: dim, at
+    esp_place = 0
+    if (.not. esp_stored(map, index)) return
+    do dim = map%rank, 1, -1
+      at = index(dim)
+      if (associated(map%table(dim)%at)) at = map%table(dim)%at(at)
+      esp_place = esp_place * (map%last(dim) - map%first(dim) + 1) + (at - map%first(dim))
+    end do
+    esp_place = esp_place + 1
+  end function esp_place
+
+  ! The position of an element in the buffer of a plan, from 1.
+  integer function place_in_buffer(plan, index)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: index(:)
+    integer :: dim
+    place_in_buffer = 0
+    do dim = plan%map%rank, 1, -1
+      place_in_buffer = place_in_buffer * (plan%last(dim) - plan%first(dim) + 1) + (index(dim) - plan%first(dim))
+    end do
+    place_in_buffer = place_in_buffer + 1
+  end function place_in_buffer
+
+  ! Positions of the elements that I own.
+  subroutine esp_owned(map, place, count)
+    type(esp_map), intent(in) :: map
+    integer, allocatable, intent(out) :: place(:)
+    integer, intent(out) :: count
+    integer :: index(most_axes)
+    integer(esp_long) :: code
+    allocate(place(elements(map)))
+    count = 0
+    do code = 0, elements(map) - 1
+      call index_of(map, code, index)
+      if (.not. esp_owns(map, index(:map%rank))) cycle
+      count = count + 1
+      place(count) = esp_place(map, index(:map%rank))
+    end do
+  end subroutine esp_owned
+
+  ! The first of lower, lower + step, ... that is at least `least`.
+  integer function esp_first(lower, step, least)
+    integer, intent(in) :: lower, step, least
+    esp_first = lower
+    if (least > lower) esp_first = lower + (least - lower + step - 1) / step * step
+  end function esp_first
+
+  ! The index that a circular shift reads.
+  integer function esp_wrap(index, shift, lower, upper)
+    integer, intent(in) :: index, shift, lower, upper
+    esp_wrap = lower + modulo(index - lower + shift, max(1, upper - lower + 1))
+  end function esp_wrap
+
+  ! --- plans: who needs what (the inspector) -------------------------------------------------------------------
+
+  subroutine push(list, item)
+    type(esp_list), intent(inout) :: list
+    integer(esp_long), intent(in) :: item
+    integer(esp_long), allocatable :: more(:)
+    if (.not. allocated(list%item)) allocate(list%item(256))
+    if (list%count > 0) then
+      if (list%item(list%count) == item) return
+    end if
+    if (list%count == size(list%item)) then
+      allocate(more(2 * list%count))
+      more(:list%count) = list%item
+      call move_alloc(more, list%item)
+    end if
+    list%count = list%count + 1
+    list%item(list%count) = item
+  end subroutine push
+
+  ! Ascending, each item once.
+  subroutine order(list)
+    type(esp_list), intent(inout) :: list
+    integer(esp_long), allocatable :: other(:)
+    integer :: width, low, middle, high, i, j, k, n
+    logical :: sorted
+    n = list%count
+    if (n < 2) return
+    sorted = .true.
+    do i = 2, n
+      if (list%item(i) < list%item(i - 1)) then
+        sorted = .false.
+        exit
+      end if
+    end do
+    if (.not. sorted) then
+      allocate(other(n))
+      width = 1
+      do while (width < n)
+        low = 1
+        do while (low <= n)
+          middle = min(low + width, n + 1)
+          high = min(low + 2 * width, n + 1)
+          i = low
+          j = middle
+          do k = low, high - 1
+            if (i < middle) then
+              if (j >= high) then
+                other(k) = list%item(i)
+                i = i + 1
+                cycle
+              else if (list%item(i) <= list%item(j)) then
+                other(k) = list%item(i)
+                i = i + 1
+                cycle
+              end if
+            end if
+            other(k) = list%item(j)
+            j = j + 1
+          end do
+          low = high
+        end do
+        list%item(:n) = other
+        width = 2 * width
+      end do
+    end if
+    k = 1
+    do i = 2, n
+      if (list%item(i) /= list%item(k)) then
+        k = k + 1
+        list%item(k) = list%item(i)
+      end if
+    end do
+    list%count = k
+  end subroutine order
+
+  logical function among(list, item)
+    type(esp_list), intent(in) :: list
+    integer(esp_long), intent(in) :: item
+    integer :: low, high, middle
+    low = 1
+    high = list%count
+    do while (low < high)
+      middle = (low + high) / 2
+      if (list%item(middle) < item) then
+        low = middle + 1
+      else
+        high = middle
+      end if
+    end do
+    among = .false.
+    if (list%count > 0) among = list%item(low) == item
+  end function among
+
+  ! Whether the plan was made for the same values of the scalars that it depends on; else it is made anew.
+  logical function esp_known(plan, key)
+    type(esp_plan), intent(inout) :: plan
+    integer, intent(in) :: key(:)
+    esp_known = .false.
+    if (plan%ready) esp_known = all(plan%key == key)
+    plan%key = key
+  end function esp_known
+
+  subroutine esp_begin(plan, map, line, collective, special, wraps, buffered)
+    type(esp_plan), intent(inout) :: plan
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: line, collective
+    logical, intent(in) :: special(:), wraps, buffered
+    plan%map = map
+    plan%buffered = buffered
+    plan%line = line
+    plan%collective = collective
+    plan%special = .false.
+    plan%special(:size(special)) = special
+    plan%wraps = wraps
+    plan%wanted%count = 0
+    plan%had%count = 0
+    plan%spoiled%count = 0
+  end subroutine esp_begin
+
+  ! An iteration that runs where `home_index` lives reads the element `index`.
+  subroutine esp_need(plan, index, home, home_index)
+    type(esp_plan), intent(inout) :: plan
+    integer, intent(in) :: index(:), home_index(:)
+    type(esp_map), intent(in) :: home
+    call claim(plan, plan%wanted, index, home, home_index)
+  end subroutine esp_need
+
+  ! Every processor reads the element `index`.
+  subroutine esp_need_all(plan, index)
+    type(esp_plan), intent(inout) :: plan
+    integer, intent(in) :: index(:)
+    call claim(plan, plan%wanted, index)
+  end subroutine esp_need_all
+
+  subroutine esp_held(plan, index, home, home_index)
+    type(esp_plan), intent(inout) :: plan
+    integer, intent(in) :: index(:), home_index(:)
+    type(esp_map), intent(in) :: home
+    call claim(plan, plan%had, index, home, home_index)
+  end subroutine esp_held
+
+  subroutine esp_held_all(plan, index)
+    type(esp_plan), intent(inout) :: plan
+    integer, intent(in) :: index(:)
+    call claim(plan, plan%had, index)
+  end subroutine esp_held_all
+
+  ! The element was written since: copies of it are stale.
+  subroutine esp_stale(plan, index)
+    type(esp_plan), intent(inout) :: plan
+    integer, intent(in) :: index(:)
+    if (inside(plan%map, index)) call push(plan%spoiled, esp_code(plan%map, index))
+  end subroutine esp_stale
+
+  subroutine claim(plan, list, index, home, home_index)
+    type(esp_plan), intent(in) :: plan
+    type(esp_list), intent(inout) :: list
+    integer, intent(in) :: index(:)
+    type(esp_map), intent(in), optional :: home
+    integer, intent(in), optional :: home_index(:)
+    integer :: at(most_axes), axis, rank
+    logical :: every(most_axes)
+    if (.not. inside(plan%map, index)) return
+    every = .false.
+    at = 0
+    if (present(home)) then
+      if (home%axes /= plan%map%axes .or. any(home%extent /= plan%map%extent)) then
+        do rank = 0, esp_procs - 1
+          if (.not. lives(home, home_index, rank)) cycle
+          do axis = 1, plan%map%axes
+            at(axis) = mod(rank / plan%map%stride(axis), plan%map%extent(axis))
+          end do
+          call arrive(plan, list, index, at)
+        end do
+        return
+      end if
+    end if
+    do axis = 1, plan%map%axes
+      if (plan%special(axis)) cycle
+      every(axis) = .not. present(home)
+      if (present(home)) then
+        select case (home%axis(axis)%role)
+        case (spread)
+          at(axis) = coordinate_of(home, axis, home_index(home%axis(axis)%dim))
+        case (fixed)
+          at(axis) = home%axis(axis)%coordinate
+        case default
+          every(axis) = .true.
+        end select
+      end if
+    end do
+    do
+      call arrive(plan, list, index, at)
+      do axis = 1, plan%map%axes
+        if (.not. every(axis)) cycle
+        at(axis) = at(axis) + 1
+        if (at(axis) < plan%map%extent(axis)) exit
+        at(axis) = 0
+      end do
+      if (axis > plan%map%axes) exit
+    end do
+  end subroutine claim
+
+  logical function lives(map, index, rank)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:), rank
+    integer :: axis, coordinate
+    lives = .true.
+    do axis = 1, map%axes
+      coordinate = mod(rank / map%stride(axis), map%extent(axis))
+      select case (map%axis(axis)%role)
+      case (spread)
+        lives = lives .and. coordinate == coordinate_of(map, axis, index(map%axis(axis)%dim))
+      case (fixed)
+        lives = lives .and. coordinate == map%axis(axis)%coordinate
+      end select
+    end do
+  end function lives
+
+  ! The source of an element for the processor at coordinates `at`, which become those of the destination: along the
+  ! axes of the collective the data stay where they are.
+  subroutine ends_of(plan, index, at, source, destination)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: index(:), at(most_axes)
+    integer, intent(out) :: source, destination
+    integer :: axis, from, to
+    source = 0
+    destination = 0
+    do axis = 1, plan%map%axes
+      to = at(axis)
+      select case (plan%map%axis(axis)%role)
+      case (spread)
+        from = coordinate_of(plan%map, axis, index(plan%map%axis(axis)%dim))
+      case (fixed)
+        from = plan%map%axis(axis)%coordinate
+      case default
+        from = to
+        if (plan%special(axis)) from = 0
+      end select
+      if (plan%special(axis)) to = from
+      source = source + from * plan%map%stride(axis)
+      destination = destination + to * plan%map%stride(axis)
+    end do
+  end subroutine ends_of
+
+  subroutine arrive(plan, list, index, at)
+    type(esp_plan), intent(in) :: plan
+    type(esp_list), intent(inout) :: list
+    integer, intent(in) :: index(:), at(most_axes)
+    integer :: source, destination
+    call ends_of(plan, index, at, source, destination)
+    if (source /= destination .and. (source == esp_me .or. destination == esp_me) .or. in_group(plan, destination) &
+        .or. (plan%buffered .and. destination == esp_me)) &
+      call push(list, destination * elements(plan%map) + esp_code(plan%map, index))
+  end subroutine arrive
+
+  logical function in_group(plan, rank)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: rank
+    integer :: axis
+    in_group = plan%collective /= esp_no_collective
+    do axis = 1, plan%map%axes
+      if (plan%special(axis)) cycle
+      in_group = in_group .and. mod(rank / plan%map%stride(axis), plan%map%extent(axis)) == plan%map%here(axis)
+    end do
+  end function in_group
+
+  ! What is held and not stale need not come again.
+  subroutine esp_drop(plan)
+    type(esp_plan), intent(inout) :: plan
+    type(esp_list) :: left
+    integer :: i
+    integer(esp_long) :: size_of
+    size_of = elements(plan%map)
+    call order(plan%wanted)
+    call order(plan%had)
+    call order(plan%spoiled)
+    do i = 1, plan%wanted%count
+      if (among(plan%had, plan%wanted%item(i))) then
+        if (.not. among(plan%spoiled, mod(plan%wanted%item(i), size_of))) cycle
+      end if
+      call push(left, plan%wanted%item(i))
+    end do
+    plan%wanted = left
+    plan%had%count = 0
+    plan%spoiled%count = 0
+  end subroutine esp_drop
+
+  ! Sort what is wanted into messages, and into what each member of my group has for the collective.
+  subroutine esp_end(plan)
+    type(esp_plan), intent(inout) :: plan
+    integer :: i, k, n, source, destination, index(most_axes), at(most_axes), axis, column
+    integer(esp_long) :: code, size_of
+    integer, allocatable :: from(:), to(:), place(:), columns(:), arrival(:)
+    call order(plan%wanted)
+    n = plan%wanted%count
+    size_of = elements(plan%map)
+    index = 0
+    allocate(from(n), to(n), place(n), columns(n), arrival(n))
+    plan%first = huge(0)
+    plan%last = -huge(0)
+    call esp_group(plan%map, plan%special, plan%members, plan%column)
+    plan%columns = size(plan%members)
+    do i = 1, n
+      destination = int(plan%wanted%item(i) / size_of)
+      code = mod(plan%wanted%item(i), size_of)
+      call index_of(plan%map, code, index)
+      do axis = 1, plan%map%axes
+        at(axis) = mod(destination / plan%map%stride(axis), plan%map%extent(axis))
+      end do
+      call ends_of(plan, index(:plan%map%rank), at, source, destination)
+      from(i) = source
+      to(i) = destination
+      place(i) = esp_place(plan%map, index(:plan%map%rank))
+      columns(i) = -1
+      if (in_group(plan, destination)) columns(i) = column_of(plan, destination)
+      if (to(i) == esp_me .or. columns(i) >= 0) then
+        plan%first = min(plan%first, index)
+        plan%last = max(plan%last, index)
+      end if
+      if (place(i) == 0 .and. from(i) /= to(i) .and. &
+          (from(i) == esp_me .or. (to(i) == esp_me .and. .not. plan%buffered))) &
+        call esp_stop('an element of a message lies outside the storage')
+    end do
+    if (plan%first(1) > plan%last(1)) then
+      plan%first = 1
+      plan%last = 0
+    end if
+    arrival = place
+    if (plan%buffered) then
+      do i = 1, n
+        arrival(i) = 0
+        call index_of(plan%map, mod(plan%wanted%item(i), size_of), index)
+        if (to(i) == esp_me .or. columns(i) >= 0) arrival(i) = place_in_buffer(plan, index(:plan%map%rank))
+      end do
+    end if
+    plan%own_place = pack(place, from == esp_me .and. to == esp_me .and. plan%buffered)
+    plan%own_to = pack(arrival, from == esp_me .and. to == esp_me .and. plan%buffered)
+    call messages(plan, from == esp_me .and. to /= esp_me, to, place, &
+                  plan%sends, plan%to, plan%to_first, plan%to_place)
+    call messages(plan, to == esp_me .and. from /= esp_me, from, arrival, &
+                  plan%receives, plan%from, plan%from_first, plan%from_place)
+    if (allocated(plan%slot)) deallocate(plan%slot, plan%slot_place)
+    allocate(plan%slot(0:plan%columns), plan%slot_place(count(columns >= 0)))
+    k = 0
+    plan%slot(0) = 0
+    do column = 0, plan%columns - 1
+      do i = 1, n
+        if (columns(i) /= column) cycle
+        k = k + 1
+        plan%slot_place(k) = arrival(i)
+      end do
+      plan%slot(column + 1) = k
+    end do
+    plan%ready = .true.
+  end subroutine esp_end
+
+  ! The messages with each partner, in the order of their directions (faces first; axis by axis; + before -).
+  subroutine messages(plan, taken, partner, place, count_of, who, first, places)
+    type(esp_plan), intent(in) :: plan
+    logical, intent(in) :: taken(:)
+    integer, intent(in) :: partner(:), place(:)
+    integer, intent(out) :: count_of
+    integer, allocatable, intent(inout) :: who(:), first(:), places(:)
+    integer :: i, k, rank
+    integer, allocatable :: order_of(:)
+    integer(esp_long), allocatable :: key(:)
+    logical :: outward
+    if (allocated(who)) deallocate(who, first, places)
+    allocate(order_of(esp_procs), key(esp_procs), places(count(taken)))
+    outward = .false.
+    count_of = 0
+    do rank = 0, esp_procs - 1
+      if (.not. any(taken .and. partner == rank)) cycle
+      count_of = count_of + 1
+      key(count_of) = direction(plan, rank)
+      order_of(count_of) = rank
+      do k = count_of, 2, -1
+        if (key(k - 1) <= key(k)) exit
+        key(k - 1:k) = key((/ k, k - 1 /))
+        order_of(k - 1:k) = order_of((/ k, k - 1 /))
+      end do
+    end do
+    allocate(who(count_of), first(count_of + 1))
+    who = order_of(:count_of)
+    first(1) = 1
+    do i = 1, count_of
+      first(i + 1) = first(i) + count(taken .and. partner == who(i))
+      places(first(i):first(i + 1) - 1) = pack(place, taken .and. partner == who(i))
+    end do
+  end subroutine messages
+
+  integer(esp_long) function direction(plan, rank)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: rank
+    integer :: axis, step, extent
+    integer(esp_long) :: parts
+    integer :: moved
+    parts = 0
+    moved = 0
+    do axis = 1, plan%map%axes
+      extent = plan%map%extent(axis)
+      step = mod(rank / plan%map%stride(axis), extent) - plan%map%here(axis)
+      if (plan%wraps) then
+        step = modulo(step, extent)
+        if (step > extent / 2) step = step - extent
+      end if
+      if (step == 0) cycle
+      moved = moved + 1
+      parts = ((parts * 8 + axis) * 2 + merge(1, 0, step < 0)) * 32768 + abs(step)
+    end do
+    direction = moved * 2_esp_long**60 + parts
+  end function direction
+
+  ! The ranks along some axes of the grid (the first varies fastest), and my place among them.
+  subroutine esp_group(map, special, members, column)
+    type(esp_map), intent(in) :: map
+    logical, intent(in) :: special(:)
+    integer, allocatable, intent(inout) :: members(:)
+    integer, intent(out) :: column
+    integer :: rank, axis, found
+    logical :: inside
+    if (allocated(members)) deallocate(members)
+    found = 1
+    do axis = 1, map%axes
+      if (special(axis)) found = found * map%extent(axis)
+    end do
+    allocate(members(0:found - 1))
+    found = 0
+    column = 0
+    do rank = 0, esp_procs - 1
+      inside = .true.
+      do axis = 1, map%axes
+        if (.not. special(axis)) &
+          inside = inside .and. mod(rank / map%stride(axis), map%extent(axis)) == map%here(axis)
+      end do
+      if (.not. inside .or. found >= size(members)) cycle
+      if (rank == esp_me) column = found
+      members(found) = rank
+      found = found + 1
+    end do
+  end subroutine esp_group
+
+  integer function column_of(plan, rank)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: rank
+    do column_of = 0, plan%columns - 1
+      if (plan%members(column_of) == rank) return
+    end do
+    call esp_stop('a processor is not in its own group')
+  end function column_of
+
+  ! --- messages (the executor) ---------------------------------------------------------------------------------
+
+  subroutine count_message(words)
+    integer, intent(in) :: words
+    sent_messages(line_now) = sent_messages(line_now) + 1
+    sent_bytes(line_now) = sent_bytes(line_now) + 4_esp_long * words
+  end subroutine count_message
+
+  subroutine esp_send(buffer, words, to)
+    integer, intent(in) :: words, to
+    integer, intent(in) :: buffer(*)
+    integer :: error
+    call count_message(words)
+    call MPI_Send(buffer, words, MPI_INTEGER, to, 1, MPI_COMM_WORLD, error)
+  end subroutine esp_send
+
+  subroutine esp_receive(buffer, words, from)
+    integer, intent(in) :: words, from
+    integer, intent(inout) :: buffer(*)
+    integer :: error
+    call MPI_Recv(buffer, words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+  end subroutine esp_receive
+
+  ! Send to one and receive from another at once; nothing goes where there are no words.
+  subroutine esp_swap(out, out_words, to, in, in_words, from)
+    integer, intent(in) :: out_words, to, in_words, from
+    integer, intent(in) :: out(*)
+    integer, intent(inout) :: in(*)
+    integer :: error, request
+    if (in_words > 0) call MPI_Irecv(in, in_words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, request, error)
+    if (out_words > 0) call esp_send(out, out_words, to)
+    if (in_words > 0) call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+  end subroutine esp_swap
+
+  ! The point-to-point messages of a plan; an element is `words` long.
+  subroutine esp_messages(plan, words, out, in)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: words
+    integer, intent(in) :: out(*)
+    integer, intent(inout) :: in(*)
+    integer :: i, at, length, error
+    integer :: request(max(1, plan%receives))
+    call esp_line(plan%line)
+    do i = 1, plan%receives
+      at = words * (plan%from_first(i) - 1) + 1
+      length = words * (plan%from_first(i + 1) - plan%from_first(i))
+      call MPI_Irecv(in(at), length, MPI_INTEGER, plan%from(i), 1, MPI_COMM_WORLD, request(i), error)
+    end do
+    do i = 1, plan%sends
+      at = words * (plan%to_first(i) - 1) + 1
+      length = words * (plan%to_first(i + 1) - plan%to_first(i))
+      call esp_send(out(at), length, plan%to(i))
+    end do
+    call MPI_Waitall(plan%receives, request, MPI_STATUSES_IGNORE, error)
+  end subroutine esp_messages
+
+  ! The collective of a plan. `pool` holds what each member has, one after the other; mine is filled in.
+  subroutine esp_collect(plan, words, pool)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: words
+    integer, intent(inout) :: pool(*)
+    integer :: column
+    if (plan%columns < 2) return
+    call esp_line(plan%line)
+    select case (plan%collective)
+    case (esp_broadcast)
+      do column = 0, plan%columns - 1
+        if (plan%slot(column + 1) > plan%slot(column)) call spread_slot(plan, words, pool, column)
+      end do
+    case (esp_concatenation)
+      if (how_concatenation == 'recursive_doubling') then
+        call doubling(plan, words, pool)
+      else
+        call around(plan, words, pool)
+      end if
+    case (esp_gather)
+      call collect_tree(plan, words, pool)
+    end select
+  end subroutine esp_collect
+
+  subroutine spread_slot(plan, words, pool, root)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: words, root
+    integer, intent(inout) :: pool(*)
+    integer :: at, length, bit, v, p, child
+    p = plan%columns
+    at = words * plan%slot(root) + 1
+    length = words * (plan%slot(root + 1) - plan%slot(root))
+    v = modulo(plan%column - root, p)
+    if (how_broadcast == 'binomial') then
+      bit = esp_power_below(p - 1)
+      do while (bit > 0)
+        if (mod(v, 2 * bit) == 0 .and. v + bit < p) call esp_send(pool(at), length, rank_at(v + bit))
+        if (mod(v, 2 * bit) == bit) call esp_receive(pool(at), length, rank_at(v - bit))
+        bit = bit / 2
+      end do
+    else if (how_broadcast == 'linear') then
+      if (v > 0) call esp_receive(pool(at), length, rank_at(0))
+      do child = 1, merge(p - 1, 0, v == 0)
+        call esp_send(pool(at), length, rank_at(child))
+      end do
+    else
+      if (v > 0) call esp_receive(pool(at), length, rank_at(v - 1))
+      if (v < p - 1) call esp_send(pool(at), length, rank_at(v + 1))
+    end if
+  contains
+    integer function rank_at(relative)
+      integer, intent(in) :: relative
+      rank_at = plan%members(mod(relative + root, p))
+    end function rank_at
+  end subroutine spread_slot
+
+  ! All-gather by recursive doubling; where p is not a power of two the last columns go through a partner.
+  subroutine doubling(plan, words, pool)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: words
+    integer, intent(inout) :: pool(*)
+    logical :: has(0:plan%columns - 1, 0:plan%columns - 1), before(0:plan%columns - 1, 0:plan%columns - 1)
+    integer :: p, power, bit, column, mine
+    p = plan%columns
+    mine = plan%column
+    power = esp_power_below(p)
+    has = .false.
+    do column = 0, p - 1
+      has(column, column) = .true.
+    end do
+    if (mine >= power) call move(mine, mine - power)
+    if (mine < p - power) call move(mine + power, mine)
+    do column = power, p - 1
+      has(:, column - power) = has(:, column - power) .or. has(:, column)
+    end do
+    bit = 1
+    do while (bit < power)
+      before = has
+      if (mine < power) call exchange(ieor(mine, bit))
+      do column = 0, power - 1
+        has(:, column) = before(:, column) .or. before(:, ieor(column, bit))
+      end do
+      bit = 2 * bit
+    end do
+    if (mine < p - power) call move(mine, mine + power)
+    if (mine >= power) call move(mine - power, mine)
+  contains
+    ! Everything that the column `from` has goes to the column `to`; I am one of them.
+    subroutine move(from, to)
+      integer, intent(in) :: from, to
+      integer, allocatable :: buffer(:)
+      integer :: length
+      length = words_of(has(:, from))
+      if (length == 0) return
+      allocate(buffer(length))
+      if (mine == from) then
+        call fill(has(:, from), buffer)
+        call esp_send(buffer, length, plan%members(to))
+      else
+        call esp_receive(buffer, length, plan%members(from))
+        call empty(has(:, from), buffer)
+      end if
+    end subroutine move
+    subroutine exchange(partner)
+      integer, intent(in) :: partner
+      integer, allocatable :: out(:), in(:)
+      allocate(out(words_of(has(:, mine))), in(words_of(has(:, partner))))
+      call fill(has(:, mine), out)
+      call esp_swap(out, size(out), plan%members(partner), in, size(in), plan%members(partner))
+      call empty(has(:, partner), in)
+    end subroutine exchange
+    integer function words_of(which)
+      logical, intent(in) :: which(0:)
+      integer :: each
+      words_of = 0
+      do each = 0, p - 1
+        if (which(each)) words_of = words_of + words * (plan%slot(each + 1) - plan%slot(each))
+      end do
+    end function words_of
+    subroutine fill(which, buffer)
+      logical, intent(in) :: which(0:)
+      integer, intent(out) :: buffer(:)
+      integer :: each, at, length
+      at = 0
+      do each = 0, p - 1
+        if (.not. which(each)) cycle
+        length = words * (plan%slot(each + 1) - plan%slot(each))
+        buffer(at + 1:at + length) = pool(words * plan%slot(each) + 1:words * plan%slot(each) + length)
+        at = at + length
+      end do
+    end subroutine fill
+    subroutine empty(which, buffer)
+      logical, intent(in) :: which(0:)
+      integer, intent(in) :: buffer(:)
+      integer :: each, at, length
+      at = 0
+      do each = 0, p - 1
+        if (.not. which(each)) cycle
+        length = words * (plan%slot(each + 1) - plan%slot(each))
+        pool(words * plan%slot(each) + 1:words * plan%slot(each) + length) = buffer(at + 1:at + length)
+        at = at + length
+      end do
+    end subroutine empty
+  end subroutine doubling
+
+  ! All-gather step by step: along a ring, or with another partner in each step.
+  subroutine around(plan, words, pool)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: words
+    integer, intent(inout) :: pool(*)
+    integer :: p, step, to, from, give, take
+    p = plan%columns
+    do step = 1, p - 1
+      if (how_concatenation == 'ring') then
+        to = mod(plan%column + 1, p)
+        from = modulo(plan%column - 1, p)
+        give = modulo(plan%column - step + 1, p)
+        take = modulo(plan%column - step, p)
+      else if (how_concatenation == 'pairwise' .and. esp_power_below(p) == p) then
+        to = ieor(plan%column, step)
+        from = to
+        give = plan%column
+        take = from
+      else
+        to = mod(plan%column + step, p)
+        from = modulo(plan%column - step, p)
+        give = plan%column
+        take = from
+      end if
+      call esp_swap(pool(words * plan%slot(give) + 1), words * (plan%slot(give + 1) - plan%slot(give)), plan%members(to), &
+                    pool(words * plan%slot(take) + 1), words * (plan%slot(take + 1) - plan%slot(take)), plan%members(from))
+    end do
+  end subroutine around
+
+  ! To column 0, up a binomial tree or directly.
+  subroutine collect_tree(plan, words, pool)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: words
+    integer, intent(inout) :: pool(*)
+    integer :: p, bit, v, child
+    p = plan%columns
+    v = plan%column
+    if (how_gather == 'linear') then
+      if (v > 0) call up(v, 1, .true., 0)
+      do child = 1, merge(p - 1, 0, v == 0)
+        call up(child, 1, .false., 0)
+      end do
+      return
+    end if
+    bit = 1
+    do while (bit < p)
+      if (mod(v, 2 * bit) == bit) call up(v, bit, .true., v - bit)
+      if (mod(v, 2 * bit) == 0 .and. v + bit < p) call up(v + bit, bit, .false., v)
+      bit = 2 * bit
+    end do
+  contains
+    subroutine up(first, span, sends, to)
+      integer, intent(in) :: first, span, to
+      logical, intent(in) :: sends
+      integer :: at, length
+      at = words * plan%slot(first) + 1
+      length = words * (plan%slot(min(first + span, p)) - plan%slot(first))
+      if (length == 0) return
+      if (sends) call esp_send(pool(at), length, plan%members(to))
+      if (.not. sends) call esp_receive(pool(at), length, plan%members(first))
+    end subroutine up
+  end subroutine collect_tree
+
+  ! The largest power of two that is not above p.
+  integer function esp_power_below(p)
+    integer, intent(in) :: p
+    esp_power_below = 0
+    if (p < 1) return
+    esp_power_below = 1
+    do while (2 * esp_power_below <= p)
+      esp_power_below = 2 * esp_power_below
+    end do
+  end function esp_power_below
+
+  ! --- owners that take turns ----------------------------------------------------------------------------------
+
+  subroutine esp_turns_begin(turns, map)
+    type(esp_turns), intent(inout) :: turns
+    type(esp_map), intent(in) :: map
+    if (allocated(turns%written)) deallocate(turns%written, turns%received)
+    allocate(turns%written(0:elements(map) - 1), turns%received(0:elements(map) - 1, 0:esp_procs - 1))
+    turns%written = -1
+    turns%received = -1
+  end subroutine esp_turns_begin
+
+  ! Whether an element must be sent to processor `to` in an iteration: it has no copy, or the element was written since.
+  logical function esp_arrives(turns, map, index, to, iteration)
+    type(esp_turns), intent(inout) :: turns
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:), to, iteration
+    integer(esp_long) :: code
+    esp_arrives = .false.
+    if (esp_owner(map, index) == to) return
+    code = esp_code(map, index)
+    esp_arrives = turns%received(code, to) < 0 .or. &
+      (turns%received(code, to) < iteration .and. turns%written(code) >= turns%received(code, to))
+    turns%received(code, to) = iteration
+  end function esp_arrives
+
+  subroutine esp_written(turns, map, index, iteration)
+    type(esp_turns), intent(inout) :: turns
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: index(:), iteration
+    turns%written(esp_code(map, index)) = iteration
+  end subroutine esp_written
+
+end module esp_runtime

@@ -1,0 +1,165 @@
+"""The assignments of a nest of DO loops, each with the loops around it and the conditions on the way."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.ir import statements as ir
+from aag.ir.expressions import Binary, Call, Element, Expr, Unary, Var
+from aag.spmd.names import elements
+from aag.spmd.needs import Use
+from aag.spmd.nests import conflicts
+from aag.spmd.nodes import Index, Reference
+from aag.spmd.vector import names_in
+
+if TYPE_CHECKING:
+    from aag.spmd.lower import Lowering
+
+_OPERATORS = {"+": "sum", "*": "product", ".and.": "all", ".or.": "any"}
+_FUNCTIONS = ("max", "min")
+
+
+class Leaf(Struct, frozen=True):
+    """One assignment of a loop nest: the loops around it (the tested one first) and the conditions on the way."""
+
+    indices: tuple[Index, ...]
+    mask: Expr | None
+    assign: ir.Assign
+
+
+def leaves_of(
+    lowering: "Lowering", statement: ir.Do, around: tuple[Index, ...] = (), *, arrays: bool = False
+) -> list[Leaf] | None:
+    """All assignments of a nest of DO loops in order, in element form; None where it holds anything else.
+
+    `arrays`: whether array syntax and FORALL count as loops inside; they do in an INDEPENDENT loop, while in a
+    sequential one each such statement is a parallel step of its own.
+
+    Raises:
+        Unsupported: a construct that is not modelled.
+    """
+    index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
+    within = arrays or statement.independent is not None
+    return _body(lowering, statement.body, (*around, index), None, arrays=within)
+
+
+def _body(
+    lowering: "Lowering", body: Sequence[ir.Stmt], indices: tuple[Index, ...], mask: Expr | None, *, arrays: bool
+) -> list[Leaf] | None:
+    found: list[Leaf] = []
+    for each in body:
+        match each:
+            case ir.Continue():
+                continue
+            case ir.Assign():
+                inner = _assignment(lowering, each, indices, mask, arrays=arrays)
+            case ir.Do():
+                inner = leaves_of(lowering, each, indices, arrays=arrays)
+                inner = inner and [replace(leaf, mask=both(mask, leaf.mask)) for leaf in inner]
+            case ir.Forall(indices=more, mask=own, body=nested) if arrays:
+                loops = tuple(lowering.index(one.name, one.lower, one.upper, one.step) for one in more)
+                inner = _body(lowering, nested, indices + loops, both(mask, own), arrays=True)
+                inner = inner if inner is not None and not _reads_itself(lowering, inner) else None
+            case ir.If(branches=branches):
+                inner = _conditional(lowering, branches, indices, mask, arrays=arrays)
+            case _:
+                return None
+        if inner is None:
+            return None
+        found += inner
+    return found
+
+
+def _assignment(
+    lowering: "Lowering", statement: ir.Assign, indices: tuple[Index, ...], mask: Expr | None, *, arrays: bool
+) -> list[Leaf] | None:
+    target = statement.target
+    if not isinstance(target, Var | Element):
+        return None
+    shape = lowering.symbols.shape(target)
+    if shape and not arrays:
+        return None
+    inner, positions = lowering.elementwise.context(shape)
+    names = frozenset(index.name for index in indices + inner)
+    place = lowering.elementwise.element(target, positions, names)
+    value = lowering.elementwise.element(statement.value, positions, names)
+    leaf = Leaf(indices + inner, mask, replace(statement, target=place, value=value))
+    return [leaf] if not inner or not _reads_itself(lowering, [leaf]) else None
+
+
+def _reads_itself(lowering: "Lowering", leaves: Sequence[Leaf]) -> bool:
+    """Whether array syntax may read what it writes elsewhere: all right-hand sides come first, unlike in a loop."""
+    for leaf in leaves:
+        target = leaf.assign.target
+        if not isinstance(target, Element):
+            continue
+        home = Reference(array=target.name, subscripts=target.subscripts, indices=leaf.indices)
+        read = [*elements(leaf.assign.value), *([] if leaf.mask is None else elements(leaf.mask))]
+        uses = [Use(each, leaf.indices) for each in read]
+        if conflicts(home, uses, lowering.env):
+            return True
+    return False
+
+
+def _conditional(
+    lowering: "Lowering", branches: Sequence[ir.Branch], indices: tuple[Index, ...], mask: Expr | None, *, arrays: bool
+) -> list[Leaf] | None:
+    """The assignments of an IF, each under its condition; None where a branch changes what a condition reads."""
+    found: list[Leaf] = []
+    reached = mask
+    read: frozenset[str] = frozenset()
+    names = frozenset(index.name for index in indices)
+    for branch in branches:
+        condition = branch.condition
+        if condition is not None:
+            condition = lowering.elementwise.element(condition, (), names)
+        read |= names_in(condition)
+        inner = _body(lowering, branch.body, indices, both(reached, condition), arrays=arrays)
+        if inner is None:
+            return None
+        found += inner
+        reached = reached if condition is None else both(reached, Unary(".not.", condition))
+    written = {leaf.assign.target.name for leaf in found if isinstance(leaf.assign.target, Var | Element)}
+    return None if read & written else found
+
+
+def both(left: Expr | None, right: Expr | None) -> Expr | None:
+    """The conjunction of two conditions, either of which may be absent."""
+    if left is None or right is None:
+        return right if left is None else left
+    return Binary(".and.", left, right)
+
+
+def reduced_names(leaves: Sequence[Leaf]) -> frozenset[str]:
+    """Scalars that the nest as a whole reduces into: every mention of them is ``s = s op expression``."""
+    candidates = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var) and _update(leaf)}
+    for leaf in leaves:
+        own = {leaf.assign.target.name} if isinstance(leaf.assign.target, Var) else set()
+        mentioned = names_in(leaf.assign.value) | names_in(leaf.mask) | names_in(leaf.assign.target)
+        candidates -= mentioned - own if _update(leaf) else mentioned
+    return frozenset(candidates)
+
+
+def reduction(leaf: Leaf, names: frozenset[str]) -> tuple[str, Expr] | None:
+    """The operation and operand of an assignment that reduces into one of `names`, else None."""
+    target = leaf.assign.target
+    return _update(leaf) if isinstance(target, Var) and target.name in names else None
+
+
+def _update(leaf: Leaf) -> tuple[str, Expr] | None:
+    """The operation and operand of ``s = s op expression`` or ``s = max(s, expression)``, else None."""
+    target = leaf.assign.target
+    if not isinstance(target, Var):
+        return None
+    match leaf.assign.value:
+        case Binary(op=op, left=left, right=right) if op in _OPERATORS:
+            name = _OPERATORS[op]
+        case Call(name=name, args=(left, right)) if name in _FUNCTIONS:
+            pass
+        case _:
+            return None
+    if right == target:
+        left, right = right, left
+    return (name, right) if left == target and target.name not in names_in(right) else None

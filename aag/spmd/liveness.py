@@ -1,0 +1,101 @@
+"""Is the value of a scalar still wanted after a loop? Only if not may each processor keep its own (Def 16)."""
+
+from collections.abc import Sequence
+
+from aag.ir import statements as s
+from aag.ir.expressions import Expr, Var
+from aag.ir.visitors import bodies, names_used
+
+
+def wanted_after(loop: s.Stmt, body: Sequence[s.Stmt], names: frozenset[str]) -> frozenset[str]:
+    """Which of the names may be read once `loop`, a statement somewhere in `body`, has ended."""
+    found = _after(loop, body, names)
+    return names if found is None else found[0]
+
+
+Found = tuple[frozenset[str], frozenset[str]]
+"""Names that may be read before they are written; names that are still undecided."""
+
+
+def _after(loop: s.Stmt, body: Sequence[s.Stmt], names: frozenset[str]) -> Found | None:
+    """What the statements after the loop do; None where it is not in this body."""
+    for at, statement in enumerate(body):
+        if statement is loop:
+            return _read_first(body[at + 1 :], names)
+        for inner in bodies(statement):
+            found = _after(loop, inner, names)
+            if found is None:
+                continue
+            read, left = found
+            if isinstance(statement, s.Do | s.DoWhile):  # the next iteration
+                again, _ = _read_first((statement,), left)
+                read |= again
+                left -= again
+            more, left = _read_first(body[at + 1 :], left)
+            return read | more, left
+    return None
+
+
+def _read_first(body: Sequence[s.Stmt], names: frozenset[str]) -> Found:
+    read: frozenset[str] = frozenset()
+    for statement in body:
+        if not names:
+            break
+        more, names = _statement(statement, names)
+        read |= more
+    return read, names
+
+
+def _statement(statement: s.Stmt, names: frozenset[str]) -> Found:
+    match statement:
+        case s.Assign(target=target, value=value):
+            read = names & (names_used(value) | (names_used(target) - _stored(target)))
+            return read, names - read - _stored(target)
+        case s.Do(var=var, lower=lower, upper=upper, step=step, body=body):
+            read = names & _reads(lower, upper, step)
+            inside, _ = _read_first(body, names - read - {var})
+            return read | inside, names - read - inside - {var}
+        case s.Forall(indices=indices, mask=mask, body=body):
+            own = frozenset(index.name for index in indices)
+            bounds = _reads(*(part for index in indices for part in (index.lower, index.upper, index.step)))
+            read = names & (bounds | (_reads(mask) - own))
+            inside, _ = _read_first(body, names - read - own)
+            return read | inside, names - read - inside
+        case s.If(branches=branches) | s.Where(branches=branches):
+            return _branches([*((_condition(each), each.body) for each in branches), (frozenset(), ())], names)
+        case s.SelectCase(selector=selector, cases=cases):
+            parts = [(_reads(selector, *(each.values or ())), each.body) for each in cases]
+            return _branches([*parts, (_reads(selector), ())], names)
+        case s.DoWhile(condition=condition, body=body):
+            return _branches([(_reads(condition), body), (frozenset(), ())], names)
+        case s.CallStmt(args=args) | s.Io(items=args) | s.Allocate(items=args):
+            read = names & _reads(*args)
+            return read, names - read
+        case s.Continue() | s.Stop() | s.Return() | s.Remap() | s.Exit() | s.Cycle():
+            return frozenset(), names
+        case _:
+            return names, frozenset()
+
+
+def _branches(parts: Sequence[tuple[frozenset[str], Sequence[s.Stmt]]], names: frozenset[str]) -> Found:
+    read: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset()
+    for condition, body in parts:
+        read |= names & condition
+        more, after = _read_first(body, names - read)
+        read |= more
+        left |= after
+    return read, left - read
+
+
+def _condition(branch: s.Branch | s.WhereBranch) -> frozenset[str]:
+    return _reads(branch.condition if isinstance(branch, s.Branch) else branch.mask)
+
+
+def _reads(*exprs: Expr | None) -> frozenset[str]:
+    return frozenset().union(*(names_used(each) for each in exprs if each is not None))
+
+
+def _stored(target: Expr) -> frozenset[str]:
+    """The scalar that an assignment replaces as a whole."""
+    return frozenset((target.name,)) if isinstance(target, Var) else frozenset()

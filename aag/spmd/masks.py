@@ -1,0 +1,103 @@
+"""WHERE evaluates a mask once: a mask that its own construct changes is kept in a temporary array."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from aag.ir import statements as ir
+from aag.ir.evaluate import Unknown, evaluate_int
+from aag.ir.expressions import Element, Expr, Section, Var
+from aag.mapping.layout import REPLICATED, GridAxis, Layout
+from aag.spmd.symbols import LOGICAL, Unsupported
+from aag.spmd.vector import names_in
+
+if TYPE_CHECKING:
+    from aag.spmd.lower import Lowering
+
+
+def first_target(branches: Sequence[ir.WhereBranch]) -> Var | Element | None:
+    """The first array that a WHERE construct assigns."""
+    for statement in (each for branch in branches for each in branch.body):
+        match statement:
+            case ir.Assign(target=Var() | Element() as target):
+                return target
+            case ir.Where(branches=inner):
+                found = first_target(inner)
+                if found is not None:
+                    return found
+    return None
+
+
+def must_be_kept(mask: Expr, later: Sequence[ir.WhereBranch]) -> bool:
+    """Whether a statement of the branches from this mask on, the last one excepted, writes what the mask reads."""
+    written = [name for branch in later for name in _written(branch.body)]
+    return bool(names_in(mask) & set(written[:-1]))
+
+
+def _written(body: Sequence[ir.Stmt]) -> list[str]:
+    names: list[str] = []
+    for statement in body:
+        match statement:
+            case ir.Assign(target=Var(name=name) | Element(name=name)):
+                names.append(name)
+            case ir.Where(branches=branches):
+                names += [name for branch in branches for name in _written(branch.body)]
+    return names
+
+
+def temporary(lowering: "Lowering", like: Var | Element) -> Var:
+    """A new logical array of the shape of `like`, each element beside the one of `like` that it belongs to.
+
+    Raises:
+        Unsupported: the section has bounds that are not known before the program runs.
+    """
+    layout = lowering.arrays[like.name]
+    subscripts = like.subscripts if isinstance(like, Element) else (Section(None, None, None),) * layout.rank
+    try:
+        places = [_place(each, *layout.bounds[dim], lowering) for dim, each in enumerate(subscripts)]
+    except Unknown as error:
+        raise Unsupported(f"a WHERE that changes its own mask, in a section that depends on {error.name}") from error
+    kept = [dim for dim, (_, _, extent) in enumerate(places) if extent is not None]
+    axes = [_axis(axis, layout, at, places, kept) for at, axis in enumerate(layout.axes)]
+    name = lowering.elementwise.fresh("mask")
+    lowering.symbols.declare(name, LOGICAL)
+    lowering.arrays[name] = Layout(
+        array=name,
+        element_bytes=LOGICAL.bytes,
+        bounds=tuple((1, places[dim][2] or 0) for dim in kept),
+        grid=layout.grid,
+        axes=tuple(axes),
+        template="",
+        span=lowering.span,
+    )
+    return Var(name)
+
+
+def _place(subscript: Expr, lower: int, upper: int, lowering: "Lowering") -> tuple[int, int, int | None]:
+    """First index, step and extent of a section subscript; a single index has no extent."""
+    if not isinstance(subscript, Section):
+        return evaluate_int(subscript, lowering.env), 1, None
+    first = lower if subscript.lower is None else evaluate_int(subscript.lower, lowering.env)
+    last = upper if subscript.upper is None else evaluate_int(subscript.upper, lowering.env)
+    step = 1 if subscript.step is None else evaluate_int(subscript.step, lowering.env)
+    return first, step, max(0, (last - first + step) // step)
+
+
+def _axis(
+    axis: GridAxis, layout: Layout, at: int, places: Sequence[tuple[int, int, int | None]], kept: Sequence[int]
+) -> GridAxis:
+    if axis.role != "dim":
+        return axis
+    if axis.distribution is None:
+        return REPLICATED
+    first, step, extent = places[axis.dim]
+    if extent is None:
+        coordinate = int(layout.owner_coordinate(at, first))
+        cell = axis.stride * first + axis.offset
+        return GridAxis(role="fixed", offset=cell, distribution=axis.distribution, coordinate=coordinate)
+    return GridAxis(
+        role="dim",
+        dim=kept.index(axis.dim),
+        stride=axis.stride * step,
+        offset=axis.stride * (first - step) + axis.offset,
+        distribution=axis.distribution,
+    )

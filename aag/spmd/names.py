@@ -1,0 +1,95 @@
+"""Scalar names that decide what a node does: those in loop bounds, subscripts and conditions (D8)."""
+
+from collections.abc import Iterable
+
+from aag.ir.expressions import Element, Expr
+from aag.ir.units import Program, Unit
+from aag.ir.visitors import calls_used, children
+from aag.spmd.nodes import Index, Need, Nest, Operation, Reference
+from aag.spmd.symbols import Symbols
+from aag.spmd.vector import names_in
+
+
+def scalars(symbols: Symbols, *exprs: Expr | None) -> frozenset[str]:
+    """The scalar variables in expressions."""
+    return frozenset(name for expr in exprs for name in names_in(expr) if not symbols.is_array(name))
+
+
+def _bounds(symbols: Symbols, indices: Iterable[Index]) -> frozenset[str]:
+    found: frozenset[str] = frozenset()
+    for index in indices:
+        found |= scalars(symbols, index.lower, index.upper, index.step)
+    return found
+
+
+def _reference(symbols: Symbols, reference: Reference | None) -> frozenset[str]:
+    if reference is None:
+        return frozenset()
+    names = scalars(symbols, *reference.subscripts) | _bounds(symbols, reference.indices)
+    return names - {index.name for index in reference.indices}
+
+
+def need_names(symbols: Symbols, need: Need) -> frozenset[str]:
+    """The scalars that decide what a need is."""
+    indices = {index.name for index in need.reference.indices}
+    return (_reference(symbols, need.reference) | _reference(symbols, need.home)) - indices
+
+
+def comm_names(symbols: Symbols, operation: Operation) -> frozenset[str]:
+    """The scalars that decide what an operation moves."""
+    found: frozenset[str] = frozenset()
+    for need in operation.needs:
+        found |= need_names(symbols, need)
+    for held in operation.held:
+        found |= need_names(symbols, held.need)
+        for write in held.stale:
+            found |= _reference(symbols, write)
+    return found
+
+
+def nest_names(symbols: Symbols, nest: Nest) -> frozenset[str]:
+    """The scalars that decide how often a nest runs and what it touches."""
+    indices = {index.name for index in nest.indices}
+    found = _bounds(symbols, nest.indices) | _reference(symbols, nest.home)
+    for assign in (*nest.assigns, *(each for level in nest.outer for each in level)):
+        found |= _subscript_names(symbols, assign.value) | _subscript_names(symbols, assign.target)
+    return found - indices
+
+
+def _subscript_names(symbols: Symbols, expr: Expr) -> frozenset[str]:
+    found: frozenset[str] = frozenset()
+    for element in elements(expr):
+        if symbols.is_array(element.name):
+            found |= scalars(symbols, *element.subscripts)
+    return found
+
+
+def elements(expr: Expr) -> list[Element]:
+    """All array elements in an expression, outermost first, those in subscripts included."""
+    found = [expr] if isinstance(expr, Element) else []
+    for child in children(expr):
+        found += elements(child)
+    return found
+
+
+def user_functions(program: Program, unit: Unit) -> list[str]:
+    """Functions that a unit calls and that are no intrinsics: in the source, declared external, or not declared."""
+    users = _functions(program, unit).keys() | _external(unit)
+    return sorted(users & calls_used(unit.body)) if users else []
+
+
+def whole_functions(program: Program, unit: Unit) -> frozenset[str]:
+    """User functions that are not ELEMENTAL: an array argument goes to them as a whole, their result is a scalar."""
+    known = _functions(program, unit)
+    elemental = {name for name, each in known.items() if "elemental" in each.prefixes}
+    return frozenset((known.keys() | _external(unit)) - elemental)
+
+
+def _functions(program: Program, unit: Unit) -> dict[str, Unit]:
+    """The functions that a unit can call: external, of modules, its own and its host's."""
+    units = [*program.units, *(inner for each in program.units for inner in each.contains), *unit.contains]
+    return {each.name: each for each in units if each.kind == "function"}
+
+
+def _external(unit: Unit) -> set[str]:
+    return {each.name for each in unit.entities if "external" in each.attributes}

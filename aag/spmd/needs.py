@@ -1,0 +1,174 @@
+"""Which references of a statement need communication, and what the run-time library would call it.
+
+The counts come from ownership (`aag.spmd.relation`); what is decided here is the name, and with it whether a
+collective along some grid axes does the work (hpf.md's table: patterns that are dense in the number of processors are
+recognised from the subscripts before anyone enumerates pairs, design decision D2).
+"""
+
+from collections.abc import Iterable
+
+import numpy as np
+from msgspec import Struct
+
+from aag.ir.evaluate import Environment
+from aag.ir.expressions import Call, Element, Expr
+from aag.mapping.layout import GridAxis, Layout, Layouts
+from aag.spmd.linear import Linear, linear
+from aag.spmd.nodes import Concatenate, Exchange, Index, Multicast, Need, Operation, Pattern, Reference
+from aag.spmd.vector import names_in
+
+
+class Use(Struct, frozen=True):
+    """A reference as a statement makes it: the element, and the indices whose space it is read in."""
+
+    element: Element
+    indices: tuple[Index, ...]
+
+
+_RANKED: tuple[Pattern, ...] = ("overlap_shift", "temporary_shift", "transfer", "transpose")
+
+
+def operations(
+    uses: Iterable[Use], home: Reference | None, layouts: Layouts, env: Environment, *, coalesce: bool
+) -> tuple[Operation, ...]:
+    """The communication that a statement with this home needs before it runs, in order of first mention.
+
+    With `coalesce` the references to one array that go the same way share an operation (their union, Def 10).
+    """
+    groups: dict[tuple[object, ...], list[Need]] = {}
+    names: dict[tuple[object, ...], tuple[Pattern, tuple[int, ...]]] = {}
+    for number, use in enumerate(dict.fromkeys(uses)):
+        layout = layouts.arrays.get(use.element.name)
+        if layout is None or not layout.is_distributed:
+            continue
+        reference = Reference(array=use.element.name, subscripts=use.element.subscripts, indices=use.indices)
+        need = Need(reference=reference, home=home)
+        found = classify(need, layouts, env)
+        if found is None:
+            continue
+        pattern, axes = found
+        key = (reference.array, axes, pattern == "concatenation", 0 if coalesce else number)
+        groups.setdefault(key, []).append(need)
+        names[key] = max(names.get(key, found), found, key=lambda each: _rank(each[0]))
+    return tuple(rebuild(tuple(needs), *names[key]) for key, needs in groups.items())
+
+
+def _rank(pattern: Pattern) -> int:
+    return _RANKED.index(pattern) if pattern in _RANKED else len(_RANKED)
+
+
+def rebuild(needs: tuple[Need, ...], pattern: Pattern, axes: tuple[int, ...]) -> Operation:
+    """The operation that a pattern and the axes of its collective ask for."""
+    array = needs[0].reference.array
+    if pattern == "concatenation":
+        return Concatenate(array=array, needs=needs, axes=axes)
+    if axes:
+        return Multicast(array=array, needs=needs, axes=axes, pattern=pattern)
+    return Exchange(array=array, needs=needs, pattern=pattern)
+
+
+def classify(need: Need, layouts: Layouts, env: Environment) -> tuple[Pattern, tuple[int, ...]] | None:
+    """The pattern of one reference and the grid axes of its collective; None where all data are already there."""
+    layout = layouts.arrays[need.reference.array]
+    home = None if need.home is None else layouts.arrays[need.home.array]
+    if home is not None and not home.is_distributed:
+        home = None
+    if home is not None and home.grid.shape != layout.grid.shape:
+        return "transfer", ()
+    kinds = {
+        axis: _axis_kind(meaning, axis, need, layout, home, env)
+        for axis, meaning in enumerate(layout.axes)
+        if meaning.role != "replicated"
+    }
+    gathered = tuple(axis for axis, kind in kinds.items() if kind in ("concatenation", "multicast"))
+    if any(kind == "concatenation" for kind in kinds.values()):
+        return "concatenation", gathered
+    moved = [kind for kind in kinds.values() if kind in _RANKED]
+    if gathered:
+        return ("multicast_shift" if moved else "multicast"), gathered
+    if not moved:
+        return None
+    return max(moved, key=_rank), ()
+
+
+def _axis_kind(
+    meaning: GridAxis, axis: int, need: Need, layout: Layout, home: Layout | None, env: Environment
+) -> Pattern | None:
+    """What one grid axis of the referenced array asks for."""
+    known = frozenset(index.name for index in need.reference.indices)
+    source = need.reference.subscripts[meaning.dim] if meaning.role == "dim" else None
+    reads = names_in(source) & known
+    if home is None or need.home is None or home.axes[axis].role == "replicated":
+        return "concatenation" if reads else "multicast"
+    target_meaning = home.axes[axis]
+    target = need.home.subscripts[target_meaning.dim] if target_meaning.role == "dim" else None
+    writes = names_in(target) & known
+    if writes and not reads:
+        return "multicast"
+    return _point_to_point(meaning, source, target_meaning, target, reads, writes, layout, axis, env)
+
+
+def _point_to_point(
+    meaning: GridAxis,
+    source: Expr | None,
+    target_meaning: GridAxis,
+    target: Expr | None,
+    reads: frozenset[str],
+    writes: frozenset[str],
+    layout: Layout,
+    axis: int,
+    env: Environment,
+) -> Pattern | None:
+    if meaning.distribution != target_meaning.distribution:
+        return "transfer"
+    wraps = isinstance(source, Call) and source.name == "cshift$"
+    plain = source.args[0] if isinstance(source, Call) and source.name in ("cshift$", "eoshift$") else source
+    cell = _cell(plain, meaning, env).plus(_cell(target, target_meaning, env), -1)
+    if isinstance(source, Call) and source.name in ("cshift$", "eoshift$"):
+        cell = cell.plus(linear(source.args[1], env), meaning.stride)
+    if not cell.is_constant:
+        return "transpose" if reads and writes and not reads & writes else _unequal(reads, writes)
+    if cell.constant == 0:
+        return None
+    if not reads:
+        return None if _same_block(meaning, source, target_meaning, target, env) else "transfer"
+    if _fits_overlap(abs(cell.constant), layout, axis) and (not wraps or _whole_dimension(meaning, layout)):
+        return "overlap_shift"
+    return "temporary_shift"
+
+
+def _unequal(reads: frozenset[str], writes: frozenset[str]) -> Pattern:
+    """Equal indices with an offset that is not known, or with other coefficients."""
+    return "temporary_shift" if reads and reads == writes else "transfer"
+
+
+def _cell(subscript: Expr | None, meaning: GridAxis, env: Environment) -> Linear:
+    """The template cell of a subscript as a linear form."""
+    if subscript is None:
+        return Linear(meaning.offset, {})
+    return Linear(meaning.offset, {}).plus(linear(subscript, env), meaning.stride)
+
+
+def _same_block(
+    meaning: GridAxis, source: Expr | None, target_meaning: GridAxis, target: Expr | None, env: Environment
+) -> bool:
+    """Whether two cells without loop indices certainly have one owner."""
+    first, second = _cell(source, meaning, env), _cell(target, target_meaning, env)
+    if meaning.distribution is None or not (first.is_constant and second.is_constant):
+        return False
+    owners = meaning.distribution.owner(np.array([first.constant, second.constant]))
+    return bool(owners[0] == owners[1])
+
+
+def _fits_overlap(width: int, layout: Layout, axis: int) -> bool:
+    """Whether a shift of `width` cells stays within the neighbour's block (Def 7)."""
+    distribution = layout.axes[axis].distribution
+    if distribution is None or distribution.kind != "block":
+        return False
+    held = distribution.held(np.arange(distribution.procs))
+    return not held.any() or width <= int(held[held > 0].min())
+
+
+def _whole_dimension(meaning: GridAxis, layout: Layout) -> bool:
+    """Whether the dimension fills its template, so that a circular shift wraps to the other end's neighbour."""
+    return meaning.distribution is not None and layout.extents[meaning.dim] == meaning.distribution.extent

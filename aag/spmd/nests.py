@@ -1,0 +1,169 @@
+"""Building one parallel nest: what it reads, its inner reduction loops, its loop order, whether it needs a copy."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from aag.ir.evaluate import Environment
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Var
+from aag.ir.statements import Assign
+from aag.ir.visitors import children, map_expression
+from aag.spmd.elementwise import INNER
+from aag.spmd.linear import difference
+from aag.spmd.needs import Use
+from aag.spmd.nodes import Index, Nest, Reference
+from aag.spmd.symbols import Symbols, Unsupported
+from aag.spmd.vector import names_in
+
+if TYPE_CHECKING:
+    from aag.spmd.lower import Lowering
+
+_COMBINE = {"sum": "+", "product": "*", "all": ".and.", "any": ".or."}
+_FIRST: dict[str, Expr] = {
+    "sum": RealLit(0.0, "0.0"),
+    "product": RealLit(1.0, "1.0"),
+    "all": LogicalLit(True),
+    "any": LogicalLit(False),
+}
+
+
+def uses_of(expr: Expr | None, indices: Sequence[Index], symbols: Symbols) -> list[Use]:
+    """The array elements that an expression reads in the space of `indices`.
+
+    Raises:
+        Unsupported: a subscript goes through another array.
+    """
+    if expr is None:
+        return []
+    found: list[Use] = []
+    if isinstance(expr, Element) and symbols.is_array(expr.name):
+        inner = [use for each in expr.subscripts for use in uses_of(each, indices, symbols)]
+        if inner:
+            raise Unsupported(f"a subscript of {expr.name} goes through the array {inner[0].element.name}")
+        found.append(Use(expr, tuple(indices)))
+        return found
+    if isinstance(expr, Var) and symbols.is_array(expr.name):
+        raise Unsupported(f"the whole array {expr.name} stands where an element is needed")
+    for child in children(expr):
+        found += uses_of(child, indices, symbols)
+    return found
+
+
+def inner_loops(
+    lowering: "Lowering", target: Expr, value: Expr, indices: tuple[Index, ...]
+) -> tuple[tuple[Index, ...], tuple[Assign, ...], tuple[tuple[Assign, ...], ...]]:
+    """All loops of an assignment, what runs innermost, and what runs around the inner loops.
+
+    A value without an inner reduction is one assignment in the innermost loop. ``y(i) = c + sum$(a(i,k)*x(k), k, ..)``
+    becomes: in loop k ``s = s + a(i,k)*x(k)``; in loop i ``s = 0`` and ``y(i) = c + s``.
+    """
+    span = lowering.span
+    found = [each for each in _calls(value) if _is_inner(each)]
+    if not found:
+        return indices, (Assign(span=span, target=target, value=value),), ()
+    if len(found) > 1:
+        raise Unsupported("more than one reduction over a loop inside an element of an array expression")
+    call = found[0]
+    name = lowering.elementwise.fresh("s")
+    lowering.symbols.declare(name, lowering.symbols.type_of(call.args[0]))
+    loops, element = _unnest(call)
+    op = call.name.removesuffix(INNER)
+    accumulated = Assign(span=span, target=Var(name), value=_accumulate(op, Var(name), element))
+    first = Assign(span=span, target=Var(name), value=_FIRST.get(op, IntLit(0)))
+    whole = map_expression(value, lambda each: Var(name) if each == call else each)
+    around = (first, Assign(span=span, target=target, value=whole))
+    depth = len(indices)
+    outer = tuple(around if level == depth - 1 else () for level in range(depth + len(loops) - 1))
+    if not depth:
+        raise Unsupported("an inner reduction without a loop around it")
+    return indices + loops, (accumulated,), outer
+
+
+def has_inner_loop(expr: Expr) -> bool:
+    """Whether an expression holds a reduction that has to be a loop inside."""
+    return any(_is_inner(each) for each in _calls(expr))
+
+
+def _calls(expr: Expr) -> list[Call]:
+    """Function references in an expression, an inner reduction without those inside it."""
+    if isinstance(expr, Call) and _is_inner(expr):
+        return [expr]
+    found = [expr] if isinstance(expr, Call) else []
+    for child in children(expr):
+        found += _calls(child)
+    return found
+
+
+def _is_inner(call: Call) -> bool:
+    return call.name.endswith(INNER) and call.name not in ("cshift$", "eoshift$")
+
+
+def _unnest(call: Call) -> tuple[tuple[Index, ...], Expr]:
+    loops = []
+    element: Expr = call
+    while isinstance(element, Call) and _is_inner(element):
+        element, index, lower, upper = element.args
+        assert isinstance(index, Var)
+        loops.append(Index(name=index.name, lower=lower, upper=upper, step=None))
+    return tuple(loops), element
+
+
+def _accumulate(op: str, result: Expr, element: Expr) -> Expr:
+    if op in _COMBINE:
+        return Binary(_COMBINE[op], result, element)
+    if op == "count":
+        return Binary("+", result, IntLit(1))
+    return Call(op, (result, element))
+
+
+def conflicts(home: Reference, uses: Sequence[Use], env: Environment) -> bool:
+    """Whether a FORALL may read what it writes at another index: then it needs a temporary."""
+    for use in uses:
+        if use.element.name != home.array or use.element.subscripts == home.subscripts:
+            continue
+        if not any(
+            _never_equal(own, other, home.indices, env)
+            for own, other in zip(home.subscripts, use.element.subscripts, strict=False)
+        ):
+            return True
+    return False
+
+
+def _never_equal(written: Expr, read: Expr, indices: Sequence[Index], env: Environment) -> bool:
+    """Whether one dimension tells that no element is both written and read."""
+    names = {index.name: index for index in indices}
+    if isinstance(written, Var) and written.name in names and not names_in(read) & names.keys():
+        index = names[written.name]
+        below = difference(index.lower, read, env)
+        above = difference(read, index.upper, env)
+        return (below is not None and below > 0) or (above is not None and above > 0)
+    apart = difference(written, read, env)
+    if apart is None or not names_in(written) & names.keys():
+        return apart is not None and apart != 0
+    steps = [each.step for each in indices if each.name in names_in(written)]
+    only = steps[0] if len(steps) == 1 else None
+    return isinstance(only, IntLit) and only.value != 0 and apart % only.value != 0
+
+
+def ordered(nest: Nest, home: Reference, *, interchange: bool) -> Nest:
+    """The nest with its loops in the order in which they run: stride 1 innermost where that is allowed.
+
+    Fortran arrays are column-major, so the index of the first subscript goes innermost. Inner reduction loops and
+    loops whose bounds depend on others stay where they are.
+    """
+    depth = len(home.indices)
+    names = [index.name for index in home.indices]
+    rectangular = not any(
+        (names_in(index.lower) | names_in(index.upper)) & set(names) for index in home.indices
+    )
+    if not interchange or not rectangular or depth < 2:
+        return nest
+    position = {}
+    for name in names:
+        dims = [dim for dim, each in enumerate(home.subscripts) if name in names_in(each)]
+        position[name] = dims[0] if dims else len(home.subscripts)
+    loops = tuple(sorted(nest.indices[:depth], key=lambda index: -position[index.name]))
+    return replace(nest, indices=loops + nest.indices[depth:])
+
+

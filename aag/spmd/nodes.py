@@ -1,0 +1,263 @@
+"""The node program as data: what every processor runs after lowering (SPMD, loosely synchronous).
+
+    node = Local(assigns)                        replicated scalar work, done by every processor
+         | Nest(indices, home, ...)              a parallel loop nest; each processor runs its share
+         | Communicate(operation)                data movement between processors
+         | Combine(op, ...)                      the global half of a reduction
+         | HostIo(kind, ...)                     PRINT, WRITE, READ through the host
+         | DoNode(var, ..., body)                a counted loop that every processor runs
+         | OwnedLoop(index, ..., body)           a sequential DO over distributed data (Def 16)
+         | WhileNode(condition, body) | IfNode(branches) | CallNode(name, body)
+         | ClockMark                             a call of SYSTEM_CLOCK and the like (Def 5)
+         | Leave(kind)                           EXIT, CYCLE, STOP, RETURN
+         | Unmodelled(reason)                    an Opaque statement: no cost can be charged
+    operation = Exchange(references, ...)        point-to-point, named by pattern
+              | Multicast(references, ...)       broadcast along grid axes (after a shift, if any)
+              | Concatenate(references, ...)     all-gather into a replicated array
+              | Gather(array)                    to the processor that does I/O
+              | Redistribute(array, old, new)
+
+A node keeps the span of the statement it came from (a time that cannot be traced to a line is a bug) and the
+scalar names it `uses` (their values decide what it does) and `defines`.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from aag.diagnostics import Span
+from aag.ir.expressions import Expr, IntLit
+from aag.ir.statements import Assign
+
+Pattern = Literal[
+    "overlap_shift",
+    "temporary_shift",
+    "transfer",
+    "multicast",
+    "multicast_shift",
+    "concatenation",
+    "transpose",
+    "gather",
+    "scatter",
+    "redistribution",
+]
+"""The vocabulary of the Fortran 90D run-time library (Bozkus, Choudhary, Fox, Haupt, Ranka, 1993)."""
+
+
+class Index(Struct, frozen=True, kw_only=True):
+    """One index of a nest: name = lower : upper : step."""
+
+    name: str
+    lower: Expr
+    upper: Expr
+    step: Expr | None
+
+
+class Reference(Struct, frozen=True, kw_only=True):
+    """A reference to an array inside the index space `indices` of the statement that makes it."""
+
+    array: str
+    subscripts: tuple[Expr, ...]
+    indices: tuple[Index, ...]
+
+
+class Need(Struct, frozen=True, kw_only=True):
+    """Who needs what: the iterations of `reference.indices` run where `home` lives and read `reference`.
+
+    `home` None: every processor runs every iteration (a replicated left-hand side).
+    """
+
+    reference: Reference
+    home: Reference | None
+
+
+class Held(Struct, frozen=True, kw_only=True):
+    """What an earlier communication brought (`need`), and the writes to the array since: they made parts stale."""
+
+    need: Need
+    stale: tuple[Reference, ...] = ()
+
+
+class Node(Struct, frozen=True, kw_only=True, eq=False):
+    """Base of all nodes."""
+
+    span: Span
+    uses: frozenset[str] = frozenset()
+    defines: frozenset[str] = frozenset()
+
+
+class Local(Node, frozen=True, kw_only=True, eq=False):
+    """Assignments to replicated scalars or to elements of replicated arrays: every processor computes them."""
+
+    assigns: tuple[Assign, ...]
+
+
+class Nest(Node, frozen=True, kw_only=True, eq=False):
+    """A parallel loop nest, outermost loop first. Owner-computes: an iteration runs where `home` lives.
+
+    `assigns` run in the innermost loop, `outer[d]` in each iteration of loop d besides (around the loop inside it).
+    `reduce` is the operation of a reduction: then `assigns` holds one Assign whose value is accumulated into its
+    target. `copies`: a FORALL that reads what it writes goes through a temporary (all right-hand sides first).
+    """
+
+    indices: tuple[Index, ...]
+    home: Reference | None
+    assigns: tuple[Assign, ...]
+    outer: tuple[tuple[Assign, ...], ...] = ()
+    mask: Expr | None = None
+    reduce: Literal["", "sum", "product", "max", "min", "all", "any", "count", "maxloc", "minloc"] = ""
+    copies: bool = False
+
+
+class Exchange(Struct, frozen=True, kw_only=True, eq=False):
+    """Point-to-point movement of the union of `needs`, less what is already valid (`held`), one array (Def 9, 10).
+
+        processor p          processor p+1
+        [ . . . . o ]  --->  [ x . . . . ]        o read by the message, x received into the overlap area
+    """
+
+    array: str
+    needs: tuple[Need, ...]
+    pattern: Pattern
+    held: tuple[Held, ...] = ()
+
+
+class Multicast(Struct, frozen=True, kw_only=True, eq=False):
+    """Along `axes` of the array's grid the owner's data go to every coordinate; other axes may shift first.
+
+        o . . .   --->   o x x x
+    """
+
+    array: str
+    needs: tuple[Need, ...]
+    axes: tuple[int, ...]
+    pattern: Pattern
+    held: tuple[Held, ...] = ()
+
+
+class Concatenate(Struct, frozen=True, kw_only=True, eq=False):
+    """Along `axes` every processor gets all that `needs` reads (all-gather into a replicated array)."""
+
+    array: str
+    needs: tuple[Need, ...]
+    axes: tuple[int, ...]
+    pattern: Pattern = "concatenation"
+    held: tuple[Held, ...] = ()
+
+
+class Gather(Struct, frozen=True, kw_only=True, eq=False):
+    """All that `needs` reads goes to linear rank 0, which does the I/O (Def 15)."""
+
+    array: str
+    needs: tuple[Need, ...]
+    pattern: Pattern = "gather"
+    held: tuple[Held, ...] = ()
+
+
+Operation = Exchange | Multicast | Concatenate | Gather
+
+
+class Communicate(Node, frozen=True, kw_only=True, eq=False):
+    """Data movement before the statement at `span` (the first that needs it, Def 4)."""
+
+    operation: Operation
+
+
+class Combine(Node, frozen=True, kw_only=True, eq=False):
+    """The global half of a reduction of what lives where `home` lives, over grid axes `axes` of its layout: partial
+    results are combined with `op`; the result is on all processors of those axes afterwards.
+
+    A full reduction combines one value; with DIM= one for each combination of the `kept` indices of a processor.
+    `names` are the arrays or scalars that are reduced, for people."""
+
+    op: str
+    home: Reference
+    axes: tuple[int, ...]
+    kept: tuple[Index, ...]
+    element_bytes: int
+    operation_class: str
+
+
+class HostIo(Node, frozen=True, kw_only=True, eq=False):
+    """PRINT, WRITE (rank 0 formats and sends to the host) or READ (rank 0 receives, then a broadcast, Def 15).
+
+    `bytes`: characters on the host link; `spread`: bytes in memory that a READ then brings to all processors.
+    """
+
+    kind: Literal["write", "read"]
+    items: Expr
+    bytes: Expr
+    spread: Expr = IntLit(0)
+
+
+class DoNode(Node, frozen=True, kw_only=True, eq=False):
+    """A counted loop run by every processor."""
+
+    var: str
+    lower: Expr
+    upper: Expr
+    step: Expr | None
+    body: tuple[Node, ...]
+    name: str = ""
+
+
+class OwnedLoop(Node, frozen=True, kw_only=True, eq=False):
+    """A sequential DO whose iterations read what earlier ones wrote: owners run their iterations in order, a
+    message goes at the iteration that crosses, and every processor tests the guard of every iteration (Def 16).
+
+    `body` are Assigns to elements of distributed arrays whose subscripts are affine in the loop index.
+    """
+
+    index: Index
+    home: Reference
+    assigns: tuple[Assign, ...]
+    needs: tuple[Need, ...]
+
+
+class WhileNode(Node, frozen=True, kw_only=True, eq=False):
+    """DO WHILE; a condition of None is left by EXIT only."""
+
+    condition: Expr | None
+    body: tuple[Node, ...]
+    name: str = ""
+
+
+class NodeBranch(Struct, frozen=True, kw_only=True, eq=False):
+    """One branch of `IfNode`; a condition of None is ELSE."""
+
+    condition: Expr | None
+    body: tuple[Node, ...]
+    span: Span
+
+
+class IfNode(Node, frozen=True, kw_only=True, eq=False):
+    """IF or SELECT CASE in the scalar (replicated) part of the program."""
+
+    branches: tuple[NodeBranch, ...]
+
+
+class CallNode(Node, frozen=True, kw_only=True, eq=False):
+    """A call; `body` is the callee lowered in place, empty for an external procedure."""
+
+    name: str
+    arguments: int
+    body: tuple[Node, ...]
+    assumption: str = ""
+
+
+class ClockMark(Node, frozen=True, kw_only=True, eq=False):
+    """A call that reads the clock: two of them bracket the timed region (Def 5)."""
+
+
+class Leave(Node, frozen=True, kw_only=True, eq=False):
+    """EXIT, CYCLE, STOP or RETURN; `name` is the construct name."""
+
+    kind: Literal["exit", "cycle", "stop", "return"]
+    name: str = ""
+
+
+class Unmodelled(Node, frozen=True, kw_only=True, eq=False):
+    """A statement that no cost can be charged for; the prediction says so and is not complete."""
+
+    text: str
+    reason: str

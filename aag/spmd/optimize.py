@@ -1,0 +1,359 @@
+"""Moving and dropping communication: hoisting out of loops, and redundant messages (Def 9), each switchable."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.ir.evaluate import Environment, Unknown, evaluate_int
+from aag.ir.expressions import Element
+from aag.mapping.layout import Layouts
+from aag.spmd.names import comm_names
+from aag.spmd.needs import classify, rebuild
+from aag.spmd.nodes import (
+    CallNode,
+    Communicate,
+    DoNode,
+    Exchange,
+    Gather,
+    Held,
+    HostIo,
+    IfNode,
+    Index,
+    Leave,
+    Local,
+    Need,
+    Nest,
+    Node,
+    NodeBranch,
+    Operation,
+    OwnedLoop,
+    Reference,
+    Unmodelled,
+    WhileNode,
+)
+from aag.spmd.overlaps import covers, disjoint
+from aag.spmd.program import NodeProgram
+from aag.spmd.symbols import Symbols
+from aag.spmd.vector import names_in
+
+_MOST_STALE = 4
+"""Writes remembered against one held reference; with more it is forgotten (and sent again)."""
+
+
+def optimize(program: NodeProgram) -> NodeProgram:
+    """The program with its communication hoisted and its redundant messages dropped, as its options say."""
+    symbols = Symbols(program.unit, program.layouts.arrays)
+    body = program.body
+    if program.options.on("hoist"):
+        body = _Hoist(symbols, program.layouts).body(body)
+    if program.options.on("redundant"):
+        body, _ = _Redundant(symbols, program.layouts).body(body, ())
+    return replace(program, body=body)
+
+
+# --- what nodes write -------------------------------------------------------------------------------------------
+
+
+class Effects(Struct, frozen=True):
+    """What a node list changes: array elements (None: unknown elements of the array) and scalars."""
+
+    arrays: tuple[tuple[str, Reference | None], ...]
+    scalars: frozenset[str]
+    everything: bool = False
+
+    def writes(self, array: str) -> bool:
+        """Whether some element of the array may change."""
+        return self.everything or any(name == array for name, _ in self.arrays)
+
+
+def effects(nodes: Iterable[Node]) -> Effects:
+    """The effects of a node list, inner bodies included."""
+    arrays: list[tuple[str, Reference | None]] = []
+    names: set[str] = set()
+    everything = False
+    for node in nodes:
+        names |= node.defines
+        match node:
+            case Nest():
+                levels = (*node.outer, node.assigns)
+                for depth, assigns in enumerate(levels, start=1 + len(node.indices) - len(levels)):
+                    for assign in assigns:
+                        if isinstance(assign.target, Element):
+                            space = node.indices[:depth] if node.outer else node.indices
+                            arrays.append((assign.target.name, _reference(assign.target, space)))
+            case Local(assigns=assigns):
+                arrays += [
+                    (each.target.name, _reference(each.target, ()))
+                    for each in assigns
+                    if isinstance(each.target, Element)
+                ]
+            case OwnedLoop(assigns=assigns, index=index):
+                arrays += [
+                    (each.target.name, _reference(each.target, (index,)))
+                    for each in assigns
+                    if isinstance(each.target, Element)
+                ]
+            case DoNode(body=body, var=var) | WhileNode(body=body, name=var):
+                inner = effects(body)
+                arrays += inner.arrays
+                names |= inner.scalars | ({var} if isinstance(node, DoNode) else set())
+                everything |= inner.everything
+            case IfNode(branches=branches):
+                inner = effects(each for branch in branches for each in branch.body)
+                arrays += inner.arrays
+                names |= inner.scalars
+                everything |= inner.everything
+            case HostIo(kind="read", defines=read):
+                arrays += [(name, None) for name in read]
+            case Unmodelled():
+                everything = True
+            case _:
+                everything |= getattr(node, "body", None) is not None
+    return Effects(tuple(arrays), frozenset(names), everything)
+
+
+def _reference(element: Element, indices: Sequence[Index]) -> Reference:
+    return Reference(array=element.name, subscripts=element.subscripts, indices=tuple(indices))
+
+
+def runs(loop: DoNode, env: Environment) -> bool:
+    """Whether a loop certainly has at least one iteration (Def 9)."""
+    try:
+        step = evaluate_int(loop.step, env) if loop.step else 1
+        trips = evaluate_int(loop.upper, env) - evaluate_int(loop.lower, env) + step
+    except Unknown:
+        return False
+    return step != 0 and trips // step >= 1
+
+
+def _jumps(nodes: Iterable[Node]) -> bool:
+    """Whether EXIT, CYCLE or the like stands anywhere in a node list."""
+    for node in nodes:
+        match node:
+            case Leave():
+                return True
+            case DoNode(body=body) | WhileNode(body=body) | CallNode(body=body):
+                if _jumps(body):
+                    return True
+            case IfNode(branches=branches):
+                if any(_jumps(branch.body) for branch in branches):
+                    return True
+    return False
+
+
+# --- hoisting ---------------------------------------------------------------------------------------------------
+
+
+class _Hoist:
+    """Moves communication before the outermost loop that does not change what it moves (message vectorisation)."""
+
+    def __init__(self, symbols: Symbols, layouts: Layouts) -> None:
+        self.symbols = symbols
+        self.layouts = layouts
+        self.env: Environment = layouts.environment
+
+    def body(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
+        result: list[Node] = []
+        for node in nodes:
+            match node:
+                case DoNode(body=body):
+                    before, inside = self._loop(node, self.body(body))
+                    result += [*before, replace(node, body=inside)]
+                case WhileNode(body=body):
+                    result.append(replace(node, body=self.body(body)))
+                case IfNode(branches=branches):
+                    result.append(replace(node, branches=tuple(self._branch(each) for each in branches)))
+                case _:
+                    result.append(node)
+        return tuple(result)
+
+    def _branch(self, branch: NodeBranch) -> NodeBranch:
+        return replace(branch, body=self.body(branch.body))
+
+    def _loop(self, loop: DoNode, body: tuple[Node, ...]) -> tuple[list[Node], tuple[Node, ...]]:
+        if not runs(loop, self.env):
+            return [], body
+        changed = effects(body)
+        before: list[Node] = []
+        inside: list[Node] = []
+        for node in body:
+            moved = self._moved(node, loop, changed) if isinstance(node, Communicate) else None
+            if moved is None:
+                inside.append(node)
+            elif moved not in before:
+                before.append(moved)
+        return before, tuple(inside)
+
+    def _moved(self, node: Communicate, loop: DoNode, changed: Effects) -> Communicate | None:
+        """The communication as it stands before the loop, all iterations at once; None where it must stay."""
+        operation = node.operation
+        if changed.writes(operation.array) or isinstance(operation, Gather):
+            return None
+        if (node.uses - {loop.var}) & changed.scalars:
+            return None
+        if loop.var not in node.uses:
+            return node
+        index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
+        needs = []
+        for need in operation.needs:
+            reference = replace(need.reference, indices=(index, *need.reference.indices))
+            home = None if need.home is None else replace(need.home, indices=reference.indices)
+            needs.append(Need(reference=reference, home=home))
+        found = [classify(need, self.layouts, self.env) for need in needs]
+        kinds = {each for each in found if each is not None}
+        if len(kinds) != 1 or None in found:
+            return None
+        ((pattern, axes),) = kinds
+        widened = rebuild(tuple(needs), pattern, axes)
+        return replace(node, operation=widened, uses=comm_names(self.symbols, widened))
+
+
+# --- redundancy -------------------------------------------------------------------------------------------------
+
+Facts = tuple[Held, ...]
+"""What is valid in overlap areas at a point of the program, on all paths."""
+
+
+class _Redundant:
+    """Forward data flow over the node tree: what earlier communication brought and no write has changed since."""
+
+    def __init__(self, symbols: Symbols, layouts: Layouts) -> None:
+        self.symbols = symbols
+        self.layouts = layouts
+        self.env: Environment = layouts.environment
+        self.running: frozenset[str] = frozenset()
+
+    def body(self, nodes: Sequence[Node], facts: Facts) -> tuple[tuple[Node, ...], Facts]:
+        result: list[Node] = []
+        for node in nodes:
+            match node:
+                case Communicate(operation=operation):
+                    kept, facts = self._communicate(node, operation, facts)
+                    result += [kept] if kept is not None else []
+                case DoNode(body=body) | WhileNode(body=body):
+                    inside, facts = self._loop(node, body, facts)
+                    result.append(replace(node, body=inside))
+                case IfNode(branches=branches):
+                    new, facts = self._branches(branches, facts)
+                    result.append(replace(node, branches=new))
+                case _:
+                    result.append(node)
+                    facts = self._after(effects((node,)), facts)
+        return tuple(result), facts
+
+    def _loop(self, node: DoNode | WhileNode, body: tuple[Node, ...], facts: Facts) -> tuple[tuple[Node, ...], Facts]:
+        """Facts at the top of the body hold on entry and after each iteration: iterate down to a fixed point.
+
+        A loop that certainly runs leaves behind what its last iteration did.
+        """
+        own = frozenset((node.var,)) if isinstance(node, DoNode) else frozenset()
+        entry = self._after(Effects((), own), facts)
+        jumps = _jumps(body)
+        if jumps:  # then only what nothing in the body changes is certain, wherever the loop is left
+            entry = self._after(effects(body), entry)
+        certain = not jumps and isinstance(node, DoNode) and runs(node, self.env)
+        outer, self.running = self.running, self.running | own
+        try:
+            while True:
+                inside, end = self.body(body, entry)
+                after = self._after(Effects((), own), _widened(end, node))
+                again = _common(entry, after)
+                if again == entry:
+                    return inside, after if certain else entry
+                entry = again
+        finally:
+            self.running = outer
+
+    def _branches(self, branches: tuple[NodeBranch, ...], facts: Facts) -> tuple[tuple[NodeBranch, ...], Facts]:
+        new, ends = [], []
+        for branch in branches:
+            body, end = self.body(branch.body, facts)
+            new.append(replace(branch, body=body))
+            ends.append(end)
+        if all(branch.condition is not None for branch in branches):
+            ends.append(facts)
+        after = ends[0]
+        for end in ends[1:]:
+            after = _common(after, end)
+        return tuple(new), after
+
+    def _communicate(
+        self, node: Communicate, operation: Operation, facts: Facts
+    ) -> tuple[Communicate | None, Facts]:
+        if isinstance(operation, Gather):
+            return node, facts
+        fresh = {held.need for held in facts if not held.stale}
+        needs = tuple(need for need in operation.needs if need not in fresh)
+        brought = tuple(Held(need=need) for need in operation.needs)
+        later = (*(held for held in facts if held.need not in operation.needs), *brought)
+        if not needs:
+            return None, facts
+        held = tuple(each for each in facts if each.need.reference.array == operation.array)
+        if not isinstance(operation, Exchange):
+            return replace(node, operation=replace(operation, needs=needs)), later
+        reduced = replace(operation, needs=needs, held=held)
+        return replace(node, operation=reduced, uses=comm_names(self.symbols, reduced)), later
+
+    def _after(self, changed: Effects, facts: Facts) -> Facts:
+        """What is still valid after some effects; a write to part of an array makes a held reference partly stale."""
+        if changed.everything:
+            return ()
+        kept = []
+        for held in facts:
+            reference = held.need.reference
+            if self._names(held) & changed.scalars:
+                continue
+            stale = list(held.stale)
+            for array, write in changed.arrays:
+                if array != reference.array:
+                    continue
+                if write is None or covers(write, reference, self.env):
+                    break
+                if not disjoint(write, reference, self.env) and write not in stale:
+                    stale.append(write)
+            else:
+                if len(stale) <= _MOST_STALE and all(self._fixed(each) for each in stale):
+                    kept.append(replace(held, stale=tuple(stale)))
+        return tuple(kept)
+
+    def _names(self, held: Held) -> frozenset[str]:
+        return comm_names(self.symbols, Exchange(array="", needs=(held.need,), held=(held,), pattern="transfer"))
+
+    def _fixed(self, write: Reference) -> bool:
+        """Whether the elements of a write are known without running more than the loops around."""
+        names = comm_names(
+            self.symbols, Exchange(array="", needs=(Need(reference=write, home=None),), pattern="transfer")
+        )
+        return names <= self.env.keys() | self.running
+
+
+def _widened(facts: Facts, loop: DoNode | WhileNode) -> Facts:
+    """Facts at the end of a loop body with the writes of this iteration as those of any iteration."""
+    if not isinstance(loop, DoNode):
+        return facts
+    bounds = frozenset().union(*map(names_in, (loop.lower, loop.upper, loop.step)))
+    if bounds & effects(loop.body).scalars:
+        return facts
+    index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
+
+    def widened(write: Reference) -> Reference:
+        around = [each for bound in write.indices for each in (bound.lower, bound.upper, bound.step)]
+        used = frozenset().union(*map(names_in, (*write.subscripts, *around)))
+        inner = {each.name for each in write.indices}
+        return replace(write, indices=(index, *write.indices)) if loop.var in used - inner else write
+
+    return tuple(
+        replace(held, stale=tuple(dict.fromkeys(widened(write) for write in held.stale))) if held.stale else held
+        for held in facts
+    )
+
+
+def _common(one: Facts, other: Facts) -> Facts:
+    """What holds in both: with the writes of either side."""
+    stale = {held.need: held.stale for held in other}
+    return tuple(
+        Held(need=held.need, stale=tuple(dict.fromkeys((*held.stale, *stale[held.need]))))
+        for held in one
+        if held.need in stale
+    )

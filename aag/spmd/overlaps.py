@@ -1,0 +1,78 @@
+"""Do two references certainly touch different elements, or does one certainly cover the other?
+
+Decided one dimension at a time from the values that its subscript takes, where these are known before the program
+runs; anything else is answered with no.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from aag.ir.evaluate import Environment, Unknown
+from aag.ir.expressions import Expr
+from aag.mapping.distinct import distinct, is_among
+from aag.spmd.components import Partition, tie_bounds
+from aag.spmd.nodes import Index, Reference
+from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
+
+_MOST = 1 << 20
+
+
+def disjoint(one: Reference, other: Reference, env: Environment) -> bool:
+    """Whether no element is touched by both: in some dimension the values differ throughout."""
+    for left, right in zip(one.subscripts, other.subscripts, strict=False):
+        first, second = _values(left, one.indices, env), _values(right, other.indices, env)
+        if first is not None and second is not None and not is_among(first, second).any():
+            return True
+    return False
+
+
+def covers(whole: Reference, part: Reference, env: Environment) -> bool:
+    """Whether each element of `part` is touched by `whole`: its dimensions are independent and each is covered."""
+    if not _independent(whole):
+        return False
+    for left, right in zip(whole.subscripts, part.subscripts, strict=False):
+        first, second = _values(left, whole.indices, env), _values(right, part.indices, env)
+        if first is None or second is None or not is_among(second, first).all():
+            return False
+    return True
+
+
+def _independent(reference: Reference) -> bool:
+    """Whether the reference touches the full product of the values of its dimensions."""
+    known = {index.name for index in reference.indices}
+    partition = Partition()
+    tie_bounds(partition, 0, reference.indices)
+    used: list[object] = []
+    for subscript in reference.subscripts:
+        roots = {partition.find((0, name)) for name in names_in(subscript) & known}
+        used += roots
+    return len(used) == len(set(used))
+
+
+def _values(subscript: Expr, indices: Sequence[Index], env: Environment) -> Ints | None:
+    """The distinct values of a subscript over its index space, or None where they are not known."""
+    known = {index.name: index for index in indices}
+    names = names_in(subscript) & known.keys()
+    pending = list(names)
+    while pending:
+        index = known[pending.pop()]
+        more = (names_in(index.lower) | names_in(index.upper) | names_in(index.step)) & known.keys() - names
+        names |= more
+        pending += more
+    used = tuple(index for index in indices if index.name in names)
+    try:
+        return _enumerated(subscript, used, tuple(sorted(env.items(), key=lambda item: item[0])))
+    except (Unknown, TooLarge):
+        return None
+
+
+@lru_cache(maxsize=256)
+def _enumerated(subscript: Expr, indices: tuple[Index, ...], env: tuple[tuple[str, object], ...]) -> Ints:
+    values = dict(env)
+    vectors = enumerate_indices(indices, values)  # type: ignore[arg-type]  # values came from an Environment
+    found = distinct(np.asarray(evaluate_vector(subscript, values, vectors)))  # type: ignore[arg-type]  # as above
+    if len(found) > _MOST:
+        raise TooLarge(str(subscript))
+    return found

@@ -1,0 +1,277 @@
+"""Who runs which iterations: owner-computes, counted exactly for every processor (hpf.md's lowering; Def 15, 16).
+
+The iterations of a nest run where its home lives. A loop level is shortened by every grid axis whose coordinate is
+decided by the indices up to that level, as the generated code would shorten its bounds.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.ir.evaluate import Environment
+from aag.ir.expressions import Element, Expr
+from aag.mapping.distinct import distinct_rows, distinct_with_inverse
+from aag.mapping.layout import Layout, Layouts
+from aag.spmd.components import Partition, Slot, tie_bounds
+from aag.spmd.nodes import Index, Nest, OwnedLoop, Reference
+from aag.spmd.relax import box
+from aag.spmd.steps import Phase
+from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
+
+
+class Trips(Struct, frozen=True, eq=False):
+    """How often the loops of a nest run on each processor.
+
+    `level` (P, D): iterations of loop d in total over the whole nest, outermost first; `count` (P,): innermost
+    executions (1 or 0 for a nest without indices). `bounded`: an upper bound, because the indices are coupled in too
+    many combinations (D2).
+    """
+
+    level: Ints
+    count: Ints
+    bounded: bool = False
+
+    def extents_of(self, ranks: Ints) -> Ints:
+        """A representative trip count of each loop on some processors, (C, D): level[d] / level[d-1], rounded up."""
+        level = self.level[ranks]
+        before = np.concatenate([np.ones_like(level[:, :1]), level[:, :-1]], axis=1)
+        return np.where(before > 0, -(-level // np.maximum(before, 1)), 0)
+
+
+class Classes(Struct, frozen=True, eq=False):
+    """Processors with equal local shapes: `class_of` (P,) and one `representative` rank for each class (C,)."""
+
+    class_of: Ints
+    representative: Ints
+
+
+class Segments(Struct, frozen=True, eq=False):
+    """An owned loop as runs of iterations by one owner: `owner` (R,), `count` (R,), and the messages that must
+    have arrived before each run (None: nothing). `iterations`: of the whole loop; every processor tests each."""
+
+    owner: Ints
+    count: Ints
+    messages: tuple[Phase | None, ...]
+    iterations: int
+
+
+def trips(nest: Nest, layouts: Layouts, env: Environment) -> Trips:
+    """Iterations of each processor at each level.
+
+    Raises:
+        Unknown: a bound has no value.
+        TooLarge: even an upper bound has too many combinations.
+    """
+    level, bounded = _levels(nest.home, nest.indices, layouts, env)
+    depth = len(nest.indices)
+    if not depth:
+        return Trips(level[:, :0], np.ascontiguousarray(level[:, 0]))
+    return Trips(level[:, 1:], np.ascontiguousarray(level[:, -1]), bounded)
+
+
+def executions(home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment) -> Ints:
+    """How many combinations of the indices run on each processor, shape (P,)."""
+    return np.ascontiguousarray(_levels(home, indices, layouts, env)[0][:, -1])
+
+
+def shape_classes(layouts: Layouts, limit: int = 1024) -> Classes:
+    """Ranks whose local parts have equal shapes. Up to `limit` processors every rank stands for itself."""
+    procs = layouts.procs
+    if procs <= limit:
+        every = np.arange(procs, dtype=np.int64)
+        return Classes(every, every)
+    class_of = np.zeros(procs, dtype=np.int64)
+    for grid in dict.fromkeys(layout.grid for layout in layouts.arrays.values()):
+        for axis, extent in enumerate(grid.shape):
+            coordinates = np.arange(extent, dtype=np.int64)
+            signature = [coordinates == 0, coordinates == extent - 1]
+            for layout in layouts.arrays.values():
+                if layout.grid == grid and layout.axes[axis].role == "dim":
+                    held = layout.held(axis)
+                    last = int(np.max(np.flatnonzero(held), initial=0))
+                    signature += [held, coordinates == last]
+                elif layout.grid == grid and layout.axes[axis].role == "fixed":
+                    signature.append(coordinates == layout.axes[axis].coordinate)
+            _, kind = distinct_rows(signature)
+            class_of = class_of * (int(kind.max()) + 1) + grid.spread(axis, kind.astype(np.int64))
+    _, first, inverse = distinct_with_inverse(class_of)
+    return Classes(inverse.astype(np.int64), first.astype(np.int64))
+
+
+def segments(owned: OwnedLoop, layouts: Layouts, env: Environment) -> Segments:
+    """The runs of an owned loop in order, with the elements that cross between owners (Def 16)."""
+    vectors = enumerate_indices((owned.index,), env)
+    iterations = len(vectors[owned.index.name])
+    layout = layouts.arrays[owned.home.array]
+    if not iterations:
+        empty = np.zeros(0, dtype=np.int64)
+        return Segments(empty, empty, (), 0)
+    owner = _ranks(owned.home, layout, env, vectors, iterations)
+    arrays = [need.reference.array for need in owned.needs]
+    source = np.empty((len(arrays), iterations), dtype=np.int64)
+    for at, need in enumerate(owned.needs):
+        source[at] = _ranks(need.reference, layouts.arrays[arrays[at]], env, vectors, iterations)
+    arrives = source != owner
+    for name in dict.fromkeys(arrays):
+        rows = [at for at, each in enumerate(arrays) if each == name]
+        read = [owned.needs[at].reference.subscripts for at in rows]
+        stored = [assign.target for assign in owned.assigns if isinstance(assign.target, Element)]
+        write = [target.subscripts for target in stored if target.name == name]
+        codes = [_codes(each, layouts.arrays[name], env, vectors, iterations) for each in (*read, *write)]
+        arrives[rows] = _fresh(np.stack(codes[: len(read)]), arrives[rows], owner, codes[len(read) :])
+    crossing = arrives.any(axis=0)
+    start = np.flatnonzero(np.concatenate([[True], (owner[1:] != owner[:-1]) | crossing[1:]]))
+    count = np.diff(np.append(start, iterations))
+    bytes_of = np.array([layouts.arrays[need.reference.array].element_bytes for need in owned.needs], dtype=np.int64)
+    messages = tuple(
+        _arrivals(source[arrives[:, at], at], int(owner[at]), bytes_of[arrives[:, at]]) if crossing[at] else None
+        for at in start
+    )
+    return Segments(owner[start], count, messages, iterations)
+
+
+def _codes(
+    subscripts: Sequence[Expr], layout: Layout, env: Environment, vectors: dict[str, Ints], length: int
+) -> Ints:
+    """A number for each element that a reference names in each iteration."""
+    code = np.zeros(length, dtype=np.int64)
+    for subscript, (lower, _), extent in zip(subscripts, layout.bounds, layout.extents, strict=True):
+        code = code * max(1, extent) + (evaluate_vector(subscript, env, vectors) - lower)
+    return code
+
+
+def _fresh(element: Ints, wanted: NDArray[np.bool_], owner: Ints, written: Sequence[Ints]) -> NDArray[np.bool_]:
+    """Which of the wanted operands (references, iterations) must be sent: the owner has no copy from an earlier
+    iteration, or the element was written since (Def 9). Each element is sent once to an iteration (Def 10)."""
+    which, iteration = np.nonzero(wanted)
+    number = element[which, iteration]
+    to = owner[iteration]
+    order = np.lexsort((which, iteration, to, number))
+    which, iteration, number, to = which[order], iteration[order], number[order], to[order]
+    again = np.concatenate([[False], (number[1:] == number[:-1]) & (to[1:] == to[:-1])])[: len(number)]
+    received = np.concatenate([[-1], iteration[:-1]])[: len(number)]
+    last = np.full(len(number), -1, dtype=np.int64)
+    for each in written:
+        length = len(each)
+        events = np.sort(each * length + np.arange(length))
+        place = np.searchsorted(events, number * length + iteration) - 1
+        event = events[np.maximum(place, 0)]
+        last = np.maximum(last, np.where((place >= 0) & (event // length == number), event % length, -1))
+    keep = ~again | ((last >= received) & (received < iteration))
+    result = np.zeros_like(wanted)
+    result[which[keep], iteration[keep]] = True
+    return result
+
+
+def _arrivals(sources: Ints, owner: int, bytes_of: Ints) -> Phase:
+    """One message from each processor that has one of the operands; a source sends its elements together."""
+    ranks = np.array(sorted(set(sources.tolist())), dtype=np.int64)
+    return Phase(
+        source=ranks,
+        destination=np.full(len(ranks), owner, dtype=np.int64),
+        elements=np.array([bytes_of[sources == rank].sum() for rank in ranks], dtype=np.int64),
+        element_bytes=1,
+        contiguous=True,
+        name="transfer",
+    )
+
+
+def _ranks(reference: Reference, layout: Layout, env: Environment, vectors: dict[str, Ints], length: int) -> Ints:
+    """The lowest rank that holds the referenced element, for each value of the index vectors."""
+    rank = np.zeros(length, dtype=np.int64)
+    for axis, meaning in enumerate(layout.axes):
+        stride = layout.grid.strides[axis]
+        if meaning.role == "fixed":
+            rank += meaning.coordinate * stride
+        elif meaning.role == "dim":
+            subscript = evaluate_vector(reference.subscripts[meaning.dim], env, vectors)
+            rank += layout.owner_coordinate(axis, subscript) * stride
+    return rank
+
+
+def _levels(
+    home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment
+) -> tuple[Ints, bool]:
+    """Iterations of each level, and whether they are an upper bound: the box around the indices, at worst without the
+    axes whose coordinate depends on more than one of them."""
+    try:
+        return _counted(home, indices, layouts, env, single=False), False
+    except TooLarge:
+        indices = box(indices, env)
+    try:
+        return _counted(home, indices, layouts, env, single=False), True
+    except TooLarge:
+        return _counted(home, indices, layouts, env, single=True), True
+
+
+def _counted(
+    home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment, *, single: bool
+) -> Ints:
+    """Shape (P, D + 1): column 0 is 1 where the processor takes part at all, column d + 1 the iterations of loop d.
+
+    `single`: only axes that one index decides shorten a loop."""
+    layout = None if home is None else layouts.arrays[home.array]
+    grid = layouts.grid if layout is None else layout.grid
+    depth = len(indices)
+    columns: list[Ints] = [np.ones((1,) * len(grid.shape), dtype=np.int64)] * (depth + 1)
+    names = {index.name: at for at, index in enumerate(indices)}
+    partition = Partition()
+    tie_bounds(partition, 0, indices)
+    used: dict[int, frozenset[str]] = {}
+    # What indices that are not asked for place (the reduced ones of a SUM with DIM=) restricts nobody.
+    others = frozenset(index.name for index in home.indices) - names.keys() if home else frozenset[str]()
+    for axis, meaning in enumerate(layout.axes if layout else ()):
+        if meaning.role == "replicated":
+            continue
+        subscript = home.subscripts[meaning.dim] if home and meaning.role == "dim" else None
+        if names_in(subscript) & others or (single and len(names_in(subscript) & names.keys()) > 1):
+            continue
+        used[axis] = names_in(subscript) & names.keys()
+        partition.join([Slot("axis", axis), *((0, name) for name in sorted(used[axis]))])
+    for group in partition.sets():
+        axes = sorted(each.number for each in group if isinstance(each, Slot))
+        levels = sorted(names[each[1]] for each in group if isinstance(each, tuple))
+        shares: dict[int, Ints | int] = {}
+        for column in range(depth + 1):
+            inside = sum(at < column for at in levels)
+            if inside not in shares:
+                prefix = tuple(indices[at] for at in levels[:inside])
+                decided = [axis for axis in axes if used[axis] <= {index.name for index in prefix}]
+                shares[inside] = _share(home, layout, prefix, decided, env)
+            columns[column] = columns[column] * shares[inside]
+    result = np.empty((depth + 1, grid.size), dtype=np.int64)
+    for column, share in enumerate(columns):
+        result[column].reshape(grid.shape[::-1])[...] = share
+    return result.T
+
+
+def _share(
+    home: Reference | None,
+    layout: Layout | None,
+    prefix: tuple[Index, ...],
+    axes: list[int],
+    env: Environment,
+) -> Ints | int:
+    """How many combinations of the prefix indices of one component each processor runs: one number, or an array with
+    the grid's axes in reverse order (so that it ravels to linear ranks), of extent 1 where an axis does not matter."""
+    vectors = enumerate_indices(prefix, env)
+    length = len(next(iter(vectors.values()))) if vectors else 1
+    if layout is None or home is None or not axes:
+        return length
+    grid = layout.grid
+    code = np.zeros(length, dtype=np.int64)
+    size = 1
+    for axis in axes:
+        meaning = layout.axes[axis]
+        if meaning.role == "fixed":
+            coordinate: Ints | int = meaning.coordinate
+        else:
+            subscript = evaluate_vector(home.subscripts[meaning.dim], env, vectors)
+            coordinate = layout.owner_coordinate(axis, subscript)
+        code = code + np.asarray(coordinate) * size
+        size *= grid.shape[axis]
+    counts = np.bincount(code, minlength=size).astype(np.int64)
+    shape = [grid.shape[axis] if axis in axes else 1 for axis in range(len(grid.shape))]
+    return counts.reshape(shape[::-1])

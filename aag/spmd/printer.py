@@ -1,0 +1,309 @@
+"""The node program as pseudo-Fortran for people: what every processor runs, and what it sends.
+
+      38      do my i in 2:n - 1 where b(i, j) lives        the processor's share of the iterations
+       |
+       line of the source to which the time is charged (Def 4)
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from textwrap import wrap
+
+from msgspec import Struct
+
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Var
+from aag.ir.spelling import spell
+from aag.ir.statements import Assign
+from aag.spmd import nodes as n
+from aag.spmd.program import NodeProgram
+from aag.spmd.vector import names_in
+
+WIDTH = 100
+_MARGIN = 7
+_STEP = "  "
+_DEEPEST = 40
+"""Indentation grows no further, so that there is always room for text."""
+
+_OPERATORS = {"sum": "+", "product": "*", "all": ".and.", "any": ".or."}
+
+
+class Line(Struct, frozen=True):
+    """One line: the source line in the margin (0: none), the depth and the text."""
+
+    source: int
+    depth: int
+    text: str
+
+
+def print_node(program: NodeProgram) -> str:
+    """The node program as text, at most `WIDTH` columns wide."""
+    layouts = program.layouts
+    count = f"{layouts.procs} processor{'s' * (layouts.procs != 1)}"
+    lines = [Line(0, 0, f"node program {program.unit.name}, {count}, grid {layouts.grid}")]
+    if program.options.disabled:
+        lines.append(Line(0, 0, f"optimisations off: {', '.join(sorted(program.options.disabled))}"))
+    lines.append(Line(0, 0, ""))
+    lines += _Printer(program).body(program.body, 0)
+    if program.notes or not program.complete:
+        lines.append(Line(0, 0, ""))
+    lines += [Line(note.span.line, 0, f"{note.code} {note.message}") for note in program.notes]
+    if not program.complete:
+        lines.append(Line(0, 0, "not complete: something could not be modelled"))
+    return "\n".join(text for line in lines for text in _folded(line)) + "\n"
+
+
+def _folded(line: Line) -> Iterator[str]:
+    margin = f"{line.source or '':>5}  "
+    indent = " " * min(_DEEPEST, len(_STEP) * line.depth)
+    parts = wrap(
+        line.text,
+        WIDTH - _MARGIN,
+        initial_indent=indent,
+        subsequent_indent=indent + 2 * _STEP,
+        break_on_hyphens=False,
+    )
+    yield (margin + (parts[0] if parts else "")).rstrip()
+    yield from (" " * _MARGIN + part for part in parts[1:])
+
+
+class _Printer(Struct, frozen=True):
+    program: NodeProgram
+
+    def body(self, nodes: Sequence[n.Node], depth: int) -> Iterator[Line]:
+        for at, node in enumerate(nodes):
+            following = next((each for each in nodes[at + 1 :] if not isinstance(each, n.Communicate)), None)
+            yield from self._numbered(node, depth, following)
+
+    def _numbered(self, node: n.Node, depth: int, following: n.Node | None) -> Iterator[Line]:
+        """The lines of a node; those that do not say otherwise belong to its line, which stands at the first."""
+        first = True
+        for line in self._node(node, depth, following):
+            yield Line(node.span.line, line.depth, line.text) if first else line
+            first = False
+
+    def _node(self, node: n.Node, depth: int, following: n.Node | None) -> Iterator[Line]:
+        match node:
+            case n.Local(assigns=assigns):
+                yield from (Line(0, depth, _assign(each)) for each in assigns)
+                if not assigns:
+                    yield Line(0, depth, "continue")
+            case n.Nest():
+                yield from self._nest(node, depth)
+            case n.Communicate(operation=operation):
+                yield from _communication(operation, depth, _hoisted(node, following))
+            case n.Combine():
+                yield Line(0, depth, _combine(node))
+            case n.DoNode(var=var, lower=lower, upper=upper, step=step, body=body, name=name):
+                yield from self._block(_named(name, _do(var, lower, upper, step)), body, depth, "end do")
+            case n.WhileNode(condition=condition, body=body, name=name):
+                head = "do" if condition is None else f"do while ({spell(condition)})"
+                yield from self._block(_named(name, head), body, depth, "end do")
+            case n.OwnedLoop():
+                yield from _owned(node, depth)
+            case n.IfNode(branches=branches):
+                yield from self._conditional(branches, depth)
+            case n.CallNode(name=name, arguments=arguments, body=body, assumption=assumption):
+                said = f"   ! {assumption}" if assumption else ""
+                yield Line(0, depth, f"call {name}, {arguments} argument{'s' * (arguments != 1)}{said}")
+                yield from self.body(body, depth + 1)
+            case _:
+                yield Line(0, depth, _simple(node))
+
+    def _block(self, head: str, body: Sequence[n.Node], depth: int, end: str) -> Iterator[Line]:
+        yield Line(0, depth, head)
+        yield from self.body(body, depth + 1)
+        yield Line(0, depth, end)
+
+    def _conditional(self, branches: Sequence[n.NodeBranch], depth: int) -> Iterator[Line]:
+        word = "if"
+        for branch in branches:
+            head = "else" if branch.condition is None else f"{word} ({spell(branch.condition)}) then"
+            yield Line(0 if word == "if" else branch.span.line, depth, head)
+            yield from self.body(branch.body, depth + 1)
+            word = "else if"
+        yield Line(0, depth, "end if")
+
+    # --- nests ------------------------------------------------------------------------------------------------
+
+    def _nest(self, nest: n.Nest, depth: int) -> Iterator[Line]:
+        if nest.copies:
+            yield Line(0, depth, "! all right-hand sides first, into a temporary")
+        shared, guarded = self._partition(nest)
+        if guarded:
+            yield Line(0, depth, f"only where {guarded} lives")
+            depth += 1
+        before, after = _around(nest)
+        for level, index in enumerate(nest.indices):
+            yield Line(0, depth + level, self._loop(index, nest.home if index.name in shared else None))
+            yield from (Line(0, depth + level + 1, _assign(each)) for each in before[level])
+        yield from _innermost(nest, depth + len(nest.indices))
+        for level in reversed(range(len(nest.indices))):
+            yield from (Line(0, depth + level + 1, _assign(each)) for each in after[level])
+            yield Line(0, depth + level, "end do")
+
+    def _loop(self, index: n.Index, home: n.Reference | None) -> str:
+        if home is None:
+            return _do(index.name, index.lower, index.upper, index.step)
+        return f"do my {index.name} in {_range(index)} where {_reference(home)} lives"
+
+    def _partition(self, nest: n.Nest) -> tuple[frozenset[str], str]:
+        """The loops of which a processor runs its share, and the place a guard asks for where no loop moves it."""
+        layout = self.program.layouts.arrays.get(nest.home.array) if nest.home else None
+        if nest.home is None or layout is None:
+            return frozenset(), ""
+        loops = frozenset(index.name for index in nest.indices)
+        shared: frozenset[str] = frozenset()
+        guarded = False
+        for axis in layout.axes:
+            moved = names_in(nest.home.subscripts[axis.dim]) & loops if axis.role == "dim" else frozenset[str]()
+            shared |= moved
+            guarded |= axis.role != "replicated" and not moved
+        return shared, _reference(nest.home) if guarded else ""
+
+
+def _around(nest: n.Nest) -> tuple[list[list[Assign]], list[list[Assign]]]:
+    """The assignments of each loop before and after the loop inside it: those that read what is computed there stand
+    after it."""
+    before: list[list[Assign]] = [[] for _ in nest.indices]
+    after: list[list[Assign]] = [[] for _ in nest.indices]
+    inside = _written(nest.assigns)
+    for level in reversed(range(len(nest.outer))):
+        for assign in nest.outer[level]:
+            (after if names_in(assign.value) & inside else before)[level].append(assign)
+        inside |= _written(nest.outer[level])
+    return before, after
+
+
+def _written(assigns: Iterable[Assign]) -> frozenset[str]:
+    return frozenset(each.target.name for each in assigns if isinstance(each.target, Var | Element))
+
+
+def _innermost(nest: n.Nest, depth: int) -> Iterator[Line]:
+    if nest.mask is not None:
+        yield Line(0, depth, f"if ({spell(nest.mask)}) then")
+        depth += 1
+    for assign in nest.assigns:
+        text = _accumulate(assign, nest.reduce) if nest.reduce else _assign(assign)
+        yield Line(0, depth, text)
+    if nest.mask is not None:
+        yield Line(0, depth - 1, "end if")
+
+
+def _accumulate(assign: Assign, operation: str) -> str:
+    """One step of the local part of a reduction."""
+    target = assign.target
+    step: Expr
+    if operation == "count":
+        return f"if ({spell(assign.value)}) {spell(target)} = {spell(target)} + 1   ! my part of the count"
+    if operation in _OPERATORS:
+        step = Binary(_OPERATORS[operation], target, assign.value)
+    else:
+        step = Call(operation, (target, assign.value))
+    return f"{spell(target)} = {spell(step)}   ! my part of the {operation}"
+
+
+def _owned(loop: n.OwnedLoop, depth: int) -> Iterator[Line]:
+    index = loop.index
+    yield Line(0, depth, f"{_do(index.name, index.lower, index.upper, index.step)}   ! the owners in order")
+    yield Line(0, depth + 1, f"if ({_reference(loop.home)} lives here) then")
+    crossing = list(dict.fromkeys(_reference(need.reference) for need in loop.needs))
+    if crossing:
+        yield Line(0, depth + 2, f"receive {', '.join(crossing)} where the owner before has it")
+    yield from (Line(0, depth + 2, _assign(each)) for each in loop.assigns)
+    yield Line(0, depth + 1, "end if")
+    yield Line(0, depth, "end do")
+
+
+# --- communication ----------------------------------------------------------------------------------------------
+
+
+def _hoisted(node: n.Communicate, following: n.Node | None) -> str:
+    """Whether it stands before a loop on behalf of a statement inside; the margin says for which line."""
+    if isinstance(following, n.DoNode) and node.span.line > following.span.line:
+        return f", hoisted out of the loop over {following.var}"
+    return ""
+
+
+def _communication(operation: n.Operation, depth: int, remark: str) -> Iterator[Line]:
+    yield Line(0, depth, _verb(operation) + remark)
+    for text in _grouped(operation.needs):
+        yield Line(0, depth + 2, text)
+    held = {each.need: each.stale for each in operation.held}
+    for stale in dict.fromkeys(held.values()):
+        written = "".join(f", but for {_reference(each)}{_over(each.indices)} written since" for each in stale)
+        for text in _grouped(need for need, since in held.items() if since == stale):
+            yield Line(0, depth + 2, f"here already: {text}{written}")
+
+
+def _verb(operation: n.Operation) -> str:
+    array = operation.array
+    match operation:
+        case n.Exchange(pattern=pattern):
+            return f"{pattern} {array}"
+        case n.Multicast(axes=axes, pattern=pattern) | n.Concatenate(axes=axes, pattern=pattern):
+            return f"{pattern} {array} along {_axes(axes)}"
+        case n.Gather():
+            return f"gather {array} to processor 0"
+    raise TypeError(f"print_node: unknown operation {type(operation).__name__}")
+
+
+def _axes(axes: Sequence[int]) -> str:
+    return f"grid ax{'e' if len(axes) > 1 else 'i'}s {', '.join(str(axis + 1) for axis in axes)}"
+
+
+def _grouped(needs: Iterable[n.Need]) -> Iterator[str]:
+    """References with the same loops and the same home in one line."""
+    groups: dict[tuple[tuple[n.Index, ...], n.Reference | None], list[str]] = {}
+    for need in needs:
+        groups.setdefault((need.reference.indices, need.home), []).append(_reference(need.reference))
+    for (indices, home), texts in groups.items():
+        where = "on every processor" if home is None else f"where {_reference(home)} lives"
+        yield f"{'; '.join(dict.fromkeys(texts))}{_over(indices)} {where}"
+
+
+def _combine(node: n.Combine) -> str:
+    kept = f" for each ({', '.join(index.name for index in node.kept)})" if node.kept else ""
+    return f"combine {node.op} along {_axes(node.axes)}, {node.element_bytes} bytes{kept}, the result on all"
+
+
+# --- small parts ------------------------------------------------------------------------------------------------
+
+
+def _simple(node: n.Node) -> str:
+    match node:
+        case n.HostIo(kind=kind, items=items, bytes=size):
+            amount = f"{spell(items)} item{'s' * (items != IntLit(1))}, {spell(size)} bytes"
+            return f"print {amount}, through the host" if kind == "write" else f"read {amount}, from the host"
+        case n.ClockMark():
+            return "read the clock"
+        case n.Leave(kind=kind, name=name):
+            return f"{kind} {name}".strip()
+        case n.Unmodelled(text=text, reason=reason):
+            return f"not modelled: {' '.join(text.split())}   ! {reason}"
+    raise TypeError(f"print_node: unknown node {type(node).__name__} at {node.span}")
+
+
+def _assign(assign: Assign) -> str:
+    return f"{spell(assign.target)} = {spell(assign.value)}"
+
+
+def _do(var: str, lower: Expr, upper: Expr, step: Expr | None) -> str:
+    return f"do {var} = {spell(lower)}, {spell(upper)}" + ("" if step is None else f", {spell(step)}")
+
+
+def _named(name: str, head: str) -> str:
+    return f"{name}: {head}" if name else head
+
+
+def _range(index: n.Index) -> str:
+    return f"{spell(index.lower)}:{spell(index.upper)}" + ("" if index.step is None else f":{spell(index.step)}")
+
+
+def _over(indices: Sequence[n.Index]) -> str:
+    return f" for {', '.join(f'{index.name} in {_range(index)}' for index in indices)}" if indices else ""
+
+
+def _reference(reference: n.Reference) -> str:
+    return spell(Element(reference.array, reference.subscripts)) if reference.subscripts else reference.array
+
+
+__all__ = ["WIDTH", "print_node"]

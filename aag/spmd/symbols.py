@@ -1,0 +1,277 @@
+"""Types, ranks and shapes of expressions in one program unit."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from aag.diagnostics import Diagnostic, Span
+from aag.ir.expressions import (
+    Binary,
+    Call,
+    ComplexLit,
+    Constructor,
+    Element,
+    Expr,
+    IntLit,
+    LogicalLit,
+    RealLit,
+    Section,
+    StringLit,
+    Unary,
+    Var,
+)
+from aag.ir.statements import Stmt
+from aag.ir.units import Type, Unit
+from aag.ir.visitors import walk_expressions
+from aag.mapping.layout import Layout
+from aag.source.intrinsics import LEADING
+from aag.spmd.linear import add, subtract
+
+INTEGER = Type(base="integer", bytes=4)
+REAL = Type(base="real", bytes=4)
+DOUBLE = Type(base="real", bytes=8)
+LOGICAL = Type(base="logical", bytes=4)
+
+REDUCTIONS = {
+    "sum": "sum",
+    "product": "product",
+    "maxval": "max",
+    "minval": "min",
+    "all": "all",
+    "any": "any",
+    "count": "count",
+    "maxloc": "maxloc",
+    "minloc": "minloc",
+}
+"""Reduction intrinsics and the operation that combines partial results."""
+
+_TO_INTEGER = frozenset(
+    ("int", "nint", "floor", "ceiling", "size", "lbound", "ubound", "count", "ifix", "maxloc", "minloc")
+)
+_TO_LOGICAL = frozenset(("all", "any", "logical"))
+_ORDER = ("logical", "integer", "real", "complex")
+
+
+class Extent(Struct, frozen=True):
+    """One dimension of a shape: index values lower, lower + step, ... not beyond upper."""
+
+    lower: Expr
+    upper: Expr
+    step: Expr | None = None
+
+
+class Symbols:
+    """What the names of a unit mean. Temporaries that lowering makes are added as it goes."""
+
+    def __init__(
+        self, unit: Unit, layouts: Mapping[str, Layout], whole_functions: frozenset[str] = frozenset()
+    ) -> None:
+        self.whole_functions = whole_functions
+        """User functions that take an array as a whole and give a scalar (not ELEMENTAL)."""
+        self._types = {entity.name: entity.type for entity in unit.entities}
+        self._constants = frozenset(each.name for each in unit.entities if "parameter" in each.attributes)
+        self._layouts = layouts
+
+    def declare(self, name: str, kind: Type) -> None:
+        """Add a temporary."""
+        self._types[name] = kind
+
+    def types(self) -> dict[str, Type]:
+        """All types, temporaries included."""
+        return dict(self._types)
+
+    def check_variable(self, target: Var | Element) -> None:
+        """What is assigned to is no named constant.
+
+        Raises:
+            Mismatch: it is.
+        """
+        if target.name in self._constants:
+            raise Mismatch(f"{target.name} is a PARAMETER and cannot be assigned", target.span)
+
+    def check_rank(self, element: Element) -> None:
+        """A reference has one subscript for each dimension of its array.
+
+        Raises:
+            Mismatch: it has not.
+        """
+        layout = self._layouts.get(element.name)
+        given = len(element.subscripts)
+        if layout is not None and layout.rank != given:
+            what = f"{element.name} has rank {layout.rank}" if layout.rank else f"{element.name} is a scalar"
+            count = "1 subscript stands" if given == 1 else f"{given} subscripts stand"
+            raise Mismatch(f"{what}, and {count} here", element.span)
+
+    def is_array(self, name: str) -> bool:
+        """Whether the name is an array."""
+        layout = self._layouts.get(name)
+        return layout is not None and layout.rank > 0
+
+    def type_of(self, expr: Expr) -> Type:
+        """The type of an expression (of an element, where it is an array)."""
+        match expr:
+            case IntLit():
+                return INTEGER
+            case RealLit(double=double):
+                return DOUBLE if double else REAL
+            case LogicalLit():
+                return LOGICAL
+            case StringLit(value=text):
+                return Type(base="character", bytes=len(text))
+            case ComplexLit():
+                return Type(base="complex", bytes=8)
+            case Var(name=name) | Element(name=name):
+                return self._types.get(name, INTEGER if name[:1] in "ijklmn" else REAL)
+            case Unary(operand=operand):
+                return self.type_of(operand)
+            case Binary(op=op) if op in (".and.", ".or.", ".eqv.", ".neqv.", "==", "/=", "<", "<=", ">", ">="):
+                return LOGICAL
+            case Binary(left=left, right=right):
+                return wider(self.type_of(left), self.type_of(right))
+            case Constructor(values=(first, *_)):
+                return self.type_of(first)
+            case Call(name=name, args=args):
+                return self._type_of_call(name, args)
+            case _:
+                return REAL
+
+    def _type_of_call(self, name: str, args: tuple[Expr, ...]) -> Type:
+        if name in _TO_INTEGER:
+            return INTEGER
+        if name in _TO_LOGICAL:
+            return LOGICAL
+        if name == "dble":
+            return DOUBLE
+        if name in ("real", "float"):
+            return DOUBLE if len(args) > 1 and args[1] == IntLit(8) else REAL
+        if name in ("dot_product", "matmul", "atan2"):
+            return wider(self.type_of(args[0]), self.type_of(args[1]))
+        if name in self._types:
+            return self._types[name]
+        return self.type_of(args[0]) if args else REAL
+
+    def shape(self, expr: Expr) -> tuple[Extent, ...]:
+        """The shape of an expression; empty for a scalar.
+
+        Raises:
+            Unsupported: the shape of a function result is not known.
+        """
+        match expr:
+            case Var(name=name) if self.is_array(name):
+                return tuple(Extent(IntLit(lower), IntLit(upper)) for lower, upper in self._layouts[name].bounds)
+            case Element(name=name, subscripts=subscripts):
+                bounds = self._layouts[name].bounds if name in self._layouts else ()
+                return tuple(
+                    whole(each, *(bounds[dim] if dim < len(bounds) else (1, 1)))
+                    for dim, each in enumerate(subscripts)
+                    if isinstance(each, Section)
+                )
+            case Unary(operand=operand):
+                return self.shape(operand)
+            case Binary(left=left, right=right):
+                return self.shape(left) or self.shape(right)
+            case Call(name=name, args=args, keywords=keywords):
+                return self._shape_of_call(name, args, dict(keywords))
+            case Constructor(values=values):
+                return (Extent(IntLit(1), IntLit(len(values))),)
+            case _:
+                return ()
+
+    def _shape_of_call(self, name: str, args: tuple[Expr, ...], keywords: dict[str, Expr]) -> tuple[Extent, ...]:
+        if name in REDUCTIONS:
+            shape = self.shape(args[0])
+            dim = reduction_dim(args, keywords, len(shape))
+            return () if dim is None else tuple(each for at, each in enumerate(shape) if at != dim)
+        match name:
+            case "dot_product" | "size" | "lbound" | "ubound" | "number_of_processors" | "kind":
+                return ()
+            case "transpose":
+                return self.shape(args[0])[::-1]
+            case "matmul":
+                left, right = self.shape(args[0]), self.shape(args[1])
+                return left[:-1] + right[1:]
+            case "reshape" | "spread" | "pack" | "unpack":
+                raise Unsupported(f"{name.upper()} is not modelled")
+            case _ if name in self.whole_functions:
+                return ()
+            case _:
+                return next((shape for arg in args if (shape := self.shape(arg))), ())
+
+
+class Mismatch(Exception):
+    """The program contradicts its own declarations; the text says how, `span` where (no line: the statement)."""
+
+    def __init__(self, message: str, span: Span) -> None:
+        self.span = span
+        super().__init__(message)
+
+    def finding(self, statement: Span) -> Diagnostic:
+        """What a person is told; `statement`: where, if nothing better is known."""
+        hint = "correct the reference, or what is declared"
+        return Diagnostic(code="E402", message=str(self), span=self.span if self.span.line else statement, hint=hint)
+
+
+class Unsupported(Exception):
+    """A construct that lowering does not model; the text says which."""
+
+
+def assigned(target: Expr, span: Span) -> Element:
+    """The target of an assignment for many index values.
+
+    Raises:
+        Mismatch: it is no element of an array.
+    """
+    if not isinstance(target, Element):
+        raise Mismatch("what FORALL assigns to must be an element of an array", span)
+    return target
+
+
+def check_arguments(statement: Stmt, symbols: Symbols) -> None:
+    """Array intrinsics have the arguments that they need.
+
+    Raises:
+        Mismatch: one has not.
+    """
+    for each in walk_expressions(statement):
+        wanted = LEADING.get(each.name, ()) if isinstance(each, Call) else ()
+        if isinstance(each, Call) and len(each.args) < len(wanted) and each.name not in symbols.types():
+            missing = wanted[len(each.args)].upper()
+            raise Mismatch(f"{each.name.upper()} needs the argument {missing}, which is missing here", each.span)
+
+
+def reduction_dim(args: tuple[Expr, ...], keywords: dict[str, Expr], rank: int | None = None) -> int | None:
+    """The zero-based DIM= of a reduction, or None. `rank`: of its operand, where the caller knows it.
+
+    Raises:
+        Unsupported: DIM= is not a literal.
+        Mismatch: the operand has no such dimension.
+    """
+    given = keywords.get("dim")
+    if given is None and len(args) > 1 and isinstance(args[1], IntLit):
+        given = args[1]
+    if given is None:
+        return None
+    if not isinstance(given, IntLit):
+        raise Unsupported("DIM= of a reduction must be a literal")
+    if given.value < 1 or (rank is not None and given.value > rank):
+        raise Mismatch(f"the array has no dimension {given.value}", given.span)
+    return given.value - 1
+
+
+def whole(section: Section, lower: int, upper: int) -> Extent:
+    """A section with its missing bounds filled in from the declared ones."""
+    return Extent(section.lower or IntLit(lower), section.upper or IntLit(upper), section.step)
+
+
+def wider(left: Type, right: Type) -> Type:
+    """The type of an arithmetic operation on two types."""
+    if left.base not in _ORDER or right.base not in _ORDER:
+        return left
+    rank = max(_ORDER.index(left.base), _ORDER.index(right.base))
+    size = max(each.bytes for each in (left, right) if _ORDER.index(each.base) == rank)
+    return Type(base=left.base if _ORDER.index(left.base) == rank else right.base, bytes=size)
+
+
+def shifted(position: Expr, context_lower: Expr, own_lower: Expr) -> Expr:
+    """The subscript of an operand whose dimension starts at `own_lower`, the context's at `context_lower`."""
+    return position if context_lower == own_lower else add(position, subtract(own_lower, context_lower))

@@ -1,0 +1,131 @@
+"""Integer expressions over whole index vectors at once: subscripts and loop bounds.
+
+Beside Fortran's operators two functions made by `aag.spmd.normalize` are known: ``cshift$(i, s, lo, hi)`` is the
+index i + s wrapped into lo..hi, ``eoshift$(i, s)`` is i + s, which may leave the array (then nothing is read).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aag.ir.evaluate import Environment, Unknown, evaluate_int
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Section, Unary, Var
+from aag.spmd.nodes import Index
+
+Ints = NDArray[np.int64]
+Vectors = Mapping[str, Ints]
+
+LIMIT = 1 << 24
+"""The most index combinations that are enumerated jointly (design decision D2)."""
+
+
+class TooLarge(Exception):
+    """An index space is too large to enumerate."""
+
+
+def names_in(expr: Expr | None) -> frozenset[str]:
+    """The names of variables that an expression reads (array names included)."""
+    match expr:
+        case None:
+            return frozenset()
+        case Var(name=name):
+            return frozenset((name,))
+        case Element(name=name, subscripts=subscripts):
+            return frozenset((name,)).union(*map(names_in, subscripts))
+        case Call(args=args, keywords=keywords):
+            return frozenset().union(*map(names_in, args), *(names_in(value) for _, value in keywords))
+        case Unary(operand=operand):
+            return names_in(operand)
+        case Binary(left=left, right=right):
+            return names_in(left) | names_in(right)
+        case Section(lower=lower, upper=upper, step=step):
+            return names_in(lower) | names_in(upper) | names_in(step)
+        case _:
+            return frozenset()
+
+
+def evaluate_vector(expr: Expr, env: Environment, vectors: Vectors) -> Ints | int:
+    """The value of an integer expression where some variables are vectors of equal length.
+
+    Raises:
+        Unknown: a scalar has no value, or the expression is no integer expression.
+    """
+    match expr:
+        case IntLit(value=value):
+            return value
+        case Var(name=name) if name in vectors:
+            return vectors[name]
+        case Unary(op=op, operand=operand) if op in "+-":
+            value_of = evaluate_vector(operand, env, vectors)
+            return -value_of if op == "-" else value_of
+        case Binary(op=op, left=left, right=right) if op in _OPERATORS:
+            return _OPERATORS[op](evaluate_vector(left, env, vectors), evaluate_vector(right, env, vectors))
+        case Call(name=name, args=args) if name in _FUNCTIONS:
+            return _FUNCTIONS[name](*(evaluate_vector(arg, env, vectors) for arg in args))
+        case _ if not names_in(expr) & vectors.keys():
+            return evaluate_int(expr, env)
+        case _:
+            raise Unknown(type(expr).__name__.lower(), "this subscript is not an integer expression of the indices")
+
+
+def enumerate_indices(indices: Sequence[Index], env: Environment) -> dict[str, Ints]:
+    """All combinations of the indices, outermost first; bounds may depend on indices before them.
+
+    Returns equally long vectors, in loop order. No index at all is one combination (vectors of length 1 are
+    not needed then: the mapping is empty).
+
+    Raises:
+        TooLarge: there are more than `LIMIT` combinations.
+    """
+    vectors: dict[str, Ints] = {}
+    length = 1
+    for index in indices:
+        lower = evaluate_vector(index.lower, env, vectors)
+        upper = evaluate_vector(index.upper, env, vectors)
+        step = 1 if index.step is None else evaluate_vector(index.step, env, vectors)
+        if np.any(np.equal(step, 0)):
+            raise Unknown(index.name, "its step is zero")
+        counts = np.maximum(0, (np.asarray(upper) - lower + step) // step)
+        total = int(counts.sum()) if counts.ndim else int(counts) * length
+        if total > LIMIT:
+            raise TooLarge(f"its indices up to {index.name} have {total:,} combinations, more than {LIMIT:,}")
+        each = counts if counts.ndim else np.full(length, int(counts), dtype=np.int64)
+        position = np.arange(total, dtype=np.int64) - np.repeat(np.cumsum(each) - each, each)
+        vectors = {name: np.repeat(vector, each) for name, vector in vectors.items()}
+        spread = [np.repeat(part, each) if np.ndim(part) else part for part in (lower, step)]
+        vectors[index.name] = spread[0] + spread[1] * position
+        length = total
+    return vectors
+
+
+def _divide(left: Ints | int, right: Ints | int) -> Ints:
+    if np.any(np.equal(right, 0)):
+        raise Unknown("/", "division by zero")
+    quotient = np.abs(left) // np.abs(right)
+    return np.where((np.asarray(left) < 0) == (np.asarray(right) < 0), quotient, -quotient)
+
+
+def _power(left: Ints | int, right: Ints | int) -> Ints:
+    if np.any(np.less(right, 0)) or np.any(np.greater(right, 62)):
+        raise Unknown("**", "the power is not a small natural number")
+    return np.asarray(left, dtype=np.int64) ** np.asarray(right, dtype=np.int64)
+
+
+_OPERATORS: Mapping[str, Callable[[Ints | int, Ints | int], Ints | int]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divide,
+    "**": _power,
+}
+
+_FUNCTIONS: Mapping[str, Callable[..., Ints | int]] = {
+    "mod": lambda a, b: a - b * _divide(a, b),
+    "modulo": np.mod,
+    "min": lambda *xs: np.minimum.reduce(np.broadcast_arrays(*xs)),
+    "max": lambda *xs: np.maximum.reduce(np.broadcast_arrays(*xs)),
+    "abs": np.abs,
+    "cshift$": lambda i, s, lo, hi: lo + np.mod(i - lo + s, np.maximum(1, hi - lo + 1)),
+    "eoshift$": lambda i, s: i + s,
+}

@@ -1,0 +1,33 @@
+"""What a person touches: the command line, the Python API, reports and the terminal interface.
+
+`esp.predict(source, system="ipsc860", procs=8)` answers how long a High Performance Fortran (HPF) program
+takes on a parallel machine and where the time goes, without running it. The program is abstracted to an
+application abstraction graph (AAG, room `aag`), the machine to a system abstraction graph (SAG, room
+`sag`), and `interpreter` reads one in terms of the other.
+
+The functions of `esp.api` are attributes of this package. They are loaded on first use, so that `import
+esp` and the start of the command stay cheap.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from esp.api import Prediction, predict
+
+__all__ = ["Prediction", "predict"]
+
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name of the API when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from esp import api
+
+    return getattr(api, name)
+
+
+def __dir__() -> list[str]:
+    """Show the API although it is not loaded yet."""
+    return sorted({*globals(), *__all__})

@@ -1,0 +1,304 @@
+"""The Python API: `predict` in one call, or its stages one by one where predictions share some of them.
+
+    source = read_source("laplace.hpf")            text -> Program        (once for each program)
+    system = load_machine("ipsc860")               YAML -> System         (once for each machine)
+    stages = lower_source(source, system, request) Program -> node program and graph
+    prediction = interpret_stages(stages, system, request)
+
+Each stage is a frozen value, so that nothing leaks from one what-if to the next.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct, field, structs
+
+from aag.diagnostics import Diagnostic, SourceError
+from aag.graph.aau import Graph
+from aag.ir.evaluate import Value
+from aag.ir.units import Program
+from aag.mapping.layout import Layouts
+from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
+from aag.source.files import decode
+from aag.source.joining import Form
+from aag.source.read import read_program
+from aag.spmd.program import OPTIMISATIONS, NodeProgram
+from esp import arguments
+from esp.asked import asked
+from esp.errors import UnreadableFileError, UsageError
+from esp.locate import benchmarks_dir, find_program, find_system, program_names
+from esp.output.assumptions import told_once
+from esp.output.figures import Shown
+from interpreter.engine import interpret
+from interpreter.result import Prediction as Result
+from interpreter.setting import Setting
+from sag.load import load_system
+from sag.scenario import Scenario, export
+from sag.unit import System
+from sag.values import WhatIf
+
+SWITCHES = ("hoist", "coalesce", "aggregate", "redundant", "interchange", "inline", "fuse", "invariant")
+"""Names of optimisations (Def 9); those that are not done may be switched off all the same."""
+
+
+class Source(Struct, frozen=True, kw_only=True):
+    """A program as read. `bundled`: it is one of those that come with esp."""
+
+    program: Program
+    bundled: bool = False
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """What the user decides beside program and machine."""
+
+    procs: int | None = None
+    """None: what the program says, else the machine's default (Def 12)."""
+    grid: tuple[int, ...] | None = None
+    distribute: Mapping[str, str] = field(default_factory=dict)
+    """Name of a template or array -> formats such as ``(BLOCK,*)``."""
+    values: Mapping[str, Value] = field(default_factory=dict)
+    """Name -> value, for PARAMETERs and whatever else decides the flow (D8)."""
+    scenario: Scenario = field(default_factory=Scenario)
+    off: frozenset[str] = frozenset()
+    """Optimisations that are switched off."""
+    timed: bool = False
+    """Only the timed region (Def 5)."""
+    unroll: bool = False
+    """Walk every iteration (D5)."""
+
+
+class Stages(Struct, frozen=True, kw_only=True):
+    """A program on its way down: read, lowered to what each processor does, abstracted to a graph."""
+
+    source: Source
+    node_program: NodeProgram
+    graph: Graph
+
+
+class Prediction(Shown, frozen=True):
+    """What `predict` answers; a notebook shows it as a page, `print` as the profile of `esp run`."""
+
+    def _repr_html_(self) -> str:
+        from esp.output.html import page
+
+        return page(self)
+
+    def __str__(self) -> str:
+        from esp.output.profile import profile
+        from esp.output.screen import Screen
+
+        return profile(self, Screen())
+
+
+def predict(
+    source: str | PathLike[str],
+    system: str | PathLike[str] = "ipsc860",
+    procs: int | None = 8,
+    *,
+    form: Form | None = None,
+    grid: Sequence[int] | str | None = None,
+    distribute: Mapping[str, str] | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002 (the name of the command's option)
+    bandwidth: WhatIf | None = None,
+    load: WhatIf | None = None,
+    latency: WhatIf | None = None,
+    processor_speed: WhatIf | None = None,
+    memory_speed: WhatIf | None = None,
+    overlap: WhatIf | None = None,
+    io: bool | str = True,
+    opt: Mapping[str, bool | str] | None = None,
+    system_set: Mapping[str, WhatIf] | None = None,
+    timed: bool = False,
+    unroll: bool = False,
+    **parameters: Any,
+) -> Prediction:
+    """Predict how long a program takes on a machine, and where the time goes.
+
+    Args:
+        source: a path, the name of a program that comes with esp, or program text (with a line break in it).
+        system: the name of a machine that comes with esp, or a path.
+        procs: number of processors. It is 8 where nothing is said; None takes what the program says, else the
+            machine's default (Def 12), as `esp run` does without ``--procs``.
+        form: ``free`` or ``fixed``; by the file's suffix if not given, free for text.
+        grid: extents of the processor grid: ``(4, 2)`` or ``"4x2"``.
+        distribute: name of a template or array -> formats, for example ``{"t": "(BLOCK,*)"}``.
+        set: values by name, as `parameters`, for names that clash with an argument.
+        bandwidth, latency, processor_speed, memory_speed: factors, or text such as ``x2``, ``30%``,
+            ``2.8 MB/s``.
+        load, overlap: fractions, or text such as ``30%``.
+        io: False (or ``"off"``) leaves the time of input and output out.
+        opt: optimisation -> whether it is on (all are, unless switched off; Def 9).
+        system_set: path of a parameter of the machine -> its change.
+        timed: restrict the profile to the timed region (Def 5).
+        unroll: walk every iteration instead of closing loops (D5).
+        **parameters: values by name: ``n=512``.
+
+    Each of the what-ifs may also be a list or array with one value for each scenario; then all times of the
+    result are arrays of that length.
+
+    Raises:
+        aag.diagnostics.SourceError: the program or its values prevent a prediction.
+        sag.errors.MachineError: the machine or a what-if does.
+        esp.errors.EspError: a file or argument does.
+    """
+    scenario = Scenario(
+        load=load,
+        bandwidth=bandwidth,
+        latency=latency,
+        processor_speed=processor_speed,
+        memory_speed=memory_speed,
+        overlap=overlap,
+        io=arguments.switch("io", io),
+        sets=tuple((system_set or {}).items()),
+    )
+    request = Request(
+        procs=arguments.processors(procs),
+        grid=arguments.grid(grid),
+        distribute=dict(distribute or {}),
+        values={name: _plain(value) for name, value in {**(set or {}), **parameters}.items()},
+        scenario=scenario,
+        off=switched_off({name: arguments.switch(name, on) for name, on in (opt or {}).items()}),
+        timed=timed,
+        unroll=unroll,
+    )
+    return predict_source(read_source(source, form=form), load_machine(system), request)
+
+
+def predict_source(source: Source, system: System, request: Request) -> Prediction:
+    """All stages from a program that is read and a machine that is loaded."""
+    return interpret_stages(lower_source(source, system, request), system, request)
+
+
+def read_source(source: str | PathLike[str], *, form: Form | None = None) -> Source:
+    """Read a program: a path, the name of one that comes with esp, or its text (with a line break in it).
+
+    Raises:
+        UnreadableFileError: there is no such file, or it cannot be read.
+        aag.diagnostics.SourceError: it is no program.
+    """
+    if isinstance(source, str) and "\n" in source:
+        return Source(program=read_program(source, "<text>", form=form, defer=True))
+    path = find_program(str(source))
+    bundled = path.parent == benchmarks_dir() and path.stem in program_names() and path != Path(source)
+    shown = path.name if bundled else str(source)
+    text = decode(_bytes_of(path), shown)
+    program = read_program(text, shown, form=form, include_dirs=(path.parent,), defer=True)
+    return Source(program=program, bundled=bundled)
+
+
+def load_machine(system: str | PathLike[str]) -> System:
+    """Read a machine: the name of one that comes with esp, or a path.
+
+    Raises:
+        UnreadableFileError: there is no such file.
+        sag.errors.MachineError: it is no machine.
+    """
+    return load_system(find_system(str(system)))
+
+
+def map_source(source: Source, system: System, request: Request) -> Layouts:
+    """The layouts of the main program's arrays.
+
+    Raises:
+        aag.diagnostics.SourceError: the directives or the user's decisions prevent them.
+    """
+    with _quoting(source.program):
+        return map_arrays(source.program, _overrides(request), system.default_processors)
+
+
+def lower_source(source: Source, system: System, request: Request) -> Stages:
+    """Lower a program for a number of processors, and abstract it.
+
+    Raises:
+        aag.diagnostics.SourceError: mapping or values prevent it.
+    """
+    options = Options(disabled=request.off)
+    with _quoting(source.program):
+        node_program = lower(source.program, _overrides(request), system.default_processors, options)
+        return Stages(source=source, node_program=node_program, graph=abstract(node_program))
+
+
+def interpret_stages(stages: Stages, system: System, request: Request) -> Prediction:
+    """Interpret an abstracted program on a machine under a scenario.
+
+    Raises:
+        sag.errors.MachineError: the scenario does not fit the machine.
+        aag.diagnostics.SourceError: values prevent it.
+    """
+    machine = export(system, request.scenario)
+    setting = Setting(
+        io=request.scenario.io,
+        timed=request.timed,
+        force_unroll=request.unroll,
+        values={name.lower(): value for name, value in request.values.items()},
+    )
+    with _quoting(stages.source.program):
+        result = interpret(stages.node_program, stages.graph, machine, setting)
+    return _presented(result, stages, request)
+
+
+@contextmanager
+def _quoting(program: Program) -> Iterator[None]:
+    """Give the findings of later stages the source lines that these no longer have at hand."""
+    try:
+        yield
+    except SourceError as error:
+        error.diagnostics = tuple(_with_line(each, program) for each in error.diagnostics)
+        raise
+
+
+def _with_line(found: Diagnostic, program: Program) -> Diagnostic:
+    at = found.span.line
+    if found.source_line or found.span.file != program.file or not 1 <= at <= len(program.lines):
+        return found
+    return structs.replace(found, source_line=program.lines[at - 1])
+
+
+def _overrides(request: Request) -> Overrides:
+    return Overrides(
+        procs=request.procs,
+        grid=request.grid,
+        distribute={name.lower(): formats for name, formats in request.distribute.items()},
+        values={name.lower(): value for name, value in request.values.items()},
+    )
+
+
+def switched_off(opt: Mapping[str, bool]) -> frozenset[str]:
+    """The optimisations that are off.
+
+    Raises:
+        UsageError: there is no such optimisation, or it cannot be switched on.
+    """
+    for name, on in opt.items():
+        if name not in SWITCHES:
+            raise UsageError(f"there is no optimisation {name!r}.", hint=f"Known: {', '.join(SWITCHES)}.")
+        if on and name not in OPTIMISATIONS:
+            hint = f"These are done: {', '.join(OPTIMISATIONS)}."
+            raise UsageError(f"the optimisation {name!r} is not done, so it is always off.", hint=hint)
+    return frozenset(name for name, on in opt.items() if not on)
+
+
+def _presented(result: Result, stages: Stages, request: Request) -> Prediction:
+    source, node_program = stages.source, stages.node_program
+    found = dict.fromkeys((*source.program.diagnostics, *node_program.layouts.notes, *node_program.notes))
+    said = {each.text for each in result.assumptions}
+    warnings = tuple(each for each in found if each.message not in said)
+    values = {each.name: getattr(result, each.name) for each in structs.fields(Result)}
+    values["assumptions"] = told_once(result.assumptions, found)
+    return Prediction(**values, bundled=source.bundled, asked=asked(request), warnings=warnings)
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be read: {error.strerror}.", where=str(path)) from None
+
+
+def _plain(value: Any) -> Value:
+    """A value of NumPy as the Python value it stands for."""
+    plain: Value = value.item() if hasattr(value, "item") else value
+    return plain

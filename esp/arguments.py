@@ -1,0 +1,74 @@
+"""Arguments of `esp.predict` that are easily given in another form than is meant."""
+
+from collections.abc import Iterable
+from operator import index
+
+from esp.errors import UsageError
+
+_MOST_PROCESSORS = 2**20
+
+
+def processors(given: object) -> int | None:
+    """A number of processors, or None.
+
+    Raises:
+        UsageError: something else.
+    """
+    if given is None:
+        return None
+    if isinstance(given, list | tuple | range):
+        hint = "Predict each number in a loop: [esp.predict(source, procs=p) for p in (1, 2, 4)]."
+        raise UsageError("one prediction has one number of processors.", where=f"procs={given!r}", hint=hint)
+    number = _whole(given)
+    if number is None or not 1 <= number <= _MOST_PROCESSORS:
+        told = f"this is no number of processors between 1 and {_MOST_PROCESSORS:,}."
+        raise UsageError(told, where=f"procs={given!r}", hint="Give a whole number such as 8.")
+    return number
+
+
+def grid(given: object) -> tuple[int, ...] | None:
+    """Extents of a processor grid: ``(4, 2)`` or ``4x2``, or None.
+
+    Raises:
+        UsageError: something else.
+    """
+    if given is None:
+        return None
+    hint = "Write extents such as (4, 2) or '4x2'."
+    if isinstance(given, str):
+        parts: Iterable[object] = [
+            int(each) if each.strip().isdecimal() else each for each in given.lower().replace(",", "x").split("x")
+        ]
+    elif isinstance(given, Iterable):
+        parts = given
+    else:
+        raise UsageError("this is no processor grid.", where=f"grid={given!r}", hint=hint)
+    extents = tuple(_whole(each) for each in parts)
+    found = tuple(each for each in extents if each is not None and each >= 1)
+    if not found or len(found) != len(extents):
+        raise UsageError("this is no processor grid.", where=f"grid={given!r}", hint=hint)
+    return found
+
+
+def switch(name: str, given: object) -> bool:
+    """Whether something is on: a boolean, ``on`` or ``off``.
+
+    Raises:
+        UsageError: something else.
+    """
+    text = given.strip().lower() if isinstance(given, str) else ""
+    if text in ("on", "off"):
+        return text == "on"
+    if isinstance(given, str) or given not in (True, False):
+        raise UsageError(f"{name} is either on or off.", where=f"{name}={given!r}", hint="Write True or False.")
+    return bool(given)
+
+
+def _whole(given: object) -> int | None:
+    """A whole number of any type that counts with whole numbers; 8.0 and True are none."""
+    if isinstance(given, bool):
+        return None
+    try:
+        return index(given)  # type: ignore[arg-type]  # what is no whole number is what this finds out
+    except TypeError:
+        return None

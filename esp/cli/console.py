@@ -1,0 +1,117 @@
+"""Where the output of a command goes: the terminal, a pipe or a file."""
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TextIO
+
+from msgspec import Struct
+
+from aag.diagnostics import Diagnostic
+from esp.errors import UnreadableFileError
+from esp.output.diagnostics import diagnostic
+from esp.output.screen import Screen
+
+_PIPED_WIDTH = 80
+_WIDEST = 160
+"""Beyond this a line of text is hard to follow."""
+
+COLOURS = ("auto", "always", "never")
+
+
+class Console(Struct, frozen=True, kw_only=True):
+    """What a command writes to. `file`: instead of standard output."""
+
+    screen: Screen
+    quiet: bool = False
+    file: str | None = None
+
+    def deliver(self, text: str) -> None:
+        """Write the result: to standard output, or to the file as a whole.
+
+        Raises:
+            UnreadableFileError: the file cannot be written.
+        """
+        if self.file is None or self.file == "-":
+            sys.stdout.write(text)
+        else:
+            write_whole(Path(self.file), text)
+
+    def note(self, text: str) -> None:
+        """Say something beside the result, unless the user wants quiet."""
+        if not self.quiet:
+            sys.stderr.write(text + "\n")
+
+    def warn(self, found: Iterable[Diagnostic], lines: tuple[str, ...] = ()) -> None:
+        """Show warnings with their places, on standard error."""
+        screen = Screen(self.screen.width, self.screen.colour and sys.stderr.isatty())
+        shown = [diagnostic(each, screen, lines) for each in found]
+        for each in shown:
+            self.note(each)
+        if shown and sys.stdout.isatty() and sys.stderr.isatty():
+            self.note("")
+
+    def took(self, seconds: float) -> None:
+        """Say how long the tool itself took, to a person only."""
+        if sys.stderr.isatty():
+            self.note(self.screen.paint("faint", f"esp took {seconds:.2f} s"))
+
+
+def console_for(color: str, *, quiet: bool = False, file: str | None = None) -> Console:
+    """The console of a command with the choice of its options."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    to_file = file is not None and file != "-"
+    screen = screen_for(None if to_file else sys.stdout, color)
+    return Console(screen=screen, quiet=quiet, file=file)
+
+
+def screen_for(stream: TextIO | None, color: str) -> Screen:
+    """Width and colour of a stream; None is a file, which is plain text of the width that COLUMNS says."""
+    terminal = stream is not None and stream.isatty()
+    wanted = os.environ.get("NO_COLOR", "") == "" and os.environ.get("TERM") != "dumb"
+    colour = color == "always" or (color != "never" and terminal and wanted)
+    return Screen(_width(stream if terminal else None), colour)
+
+
+def _width(terminal: TextIO | None) -> int:
+    told = os.environ.get("COLUMNS", "")
+    if told.isdecimal() and int(told) > 0:
+        return min(int(told), _WIDEST)
+    if terminal is None:
+        return _PIPED_WIDTH
+    try:
+        return min(os.get_terminal_size(terminal.fileno()).columns or _PIPED_WIDTH, _WIDEST)
+    except OSError:
+        return _PIPED_WIDTH
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file whole or not at all: readers see the old one until the new one is complete.
+
+    Raises:
+        UnreadableFileError: the folder does not exist or may not be written to.
+    """
+    try:
+        # A device or a pipe cannot be replaced, a folder not written. What /dev/stdout resolves to may have no name.
+        if path.exists() and not path.is_file():
+            path.write_text(text, encoding="utf-8")
+            return
+        _replace(path.resolve(), text)
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(path)) from None
+
+
+def _replace(target: Path, text: str) -> None:
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        if target.exists():
+            part.chmod(target.stat().st_mode & 0o7777)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

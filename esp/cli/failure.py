@@ -1,0 +1,84 @@
+"""Errors to text and exit code; imported only when something went wrong."""
+
+import platform
+import sys
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from aag.diagnostics import SourceError
+from esp import __version__
+from esp.cli.console import screen_for
+from esp.errors import EspError
+from esp.output import diagnostics
+from esp.output.screen import Screen, flow
+from sag.errors import MachineError
+
+_MOST_FINDINGS = 10
+"""More errors than anybody corrects before the next run."""
+
+
+def report(error: Exception, words: Sequence[str]) -> int:
+    """Say on standard error what went wrong.
+
+    Returns:
+        The exit code (Def 20).
+    """
+    screen = screen_for(sys.stderr, _colour(words))
+    if "--debug" in words:
+        sys.stderr.write("".join(traceback.format_exception(error)))
+    text, code = describe(error, screen, words)
+    sys.stderr.write(text + "\n")
+    return code
+
+
+def describe(error: Exception, screen: Screen, words: Sequence[str] = ()) -> tuple[str, int]:
+    """The text for an error, and its exit code."""
+    match error:
+        case EspError():
+            return diagnostics.error(error, screen), error.exit_code
+        case SourceError():
+            shown = [diagnostics.diagnostic(each, screen) for each in error.diagnostics[:_MOST_FINDINGS]]
+            return _counted(shown, len(error.diagnostics)), 1
+        case MachineError():
+            shown = [diagnostics.machine_finding(each, screen) for each in error.findings[:_MOST_FINDINGS]]
+            # What no file is to blame for was given as an option.
+            return _counted(shown, len(error.findings)), 1 if error.file else 2
+        case MemoryError():
+            text = "the computer that esp runs on has not enough memory for this."
+            return diagnostics.error(EspError(text, hint="Try fewer processors or scenarios."), screen), 1
+        case OSError():
+            what = EspError(f"{error.strerror or error}.", where=str(error.filename or ""))
+            return diagnostics.error(what, screen), 2
+        case _:
+            return _bug(error, screen, words), 1
+
+
+def _counted(shown: list[str], of_them: int) -> str:
+    if of_them == 1:
+        return shown[0]
+    more = f" (the first {len(shown)} are shown)" if of_them > len(shown) else ""
+    return "\n".join([*shown, f"{of_them} errors{more}"])
+
+
+def _bug(error: Exception, screen: Screen, words: Sequence[str]) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" in {Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    what = " ".join(str(error).split())[:200]
+    system = f"esp {__version__}, Python {platform.python_version()}, {platform.system()}"
+    text = (
+        f"esp: this is a bug in esp, not in your program: {type(error).__name__}{where}: {what}. "
+        f"Please report this line, the program, and the command `esp {' '.join(words)}` ({system}); "
+        "with --debug it also prints a traceback."
+    )
+    return flow(text.split(), screen.columns, " ", "     ")
+
+
+def _colour(words: Sequence[str]) -> str:
+    """The choice of --color, also where the options could not be read."""
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word.startswith("--color="):
+            return word.removeprefix("--color=")
+        if word == "--color":
+            return following
+    return "auto"

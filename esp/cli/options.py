@@ -1,0 +1,202 @@
+"""Options that several commands share, and what their texts mean."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from esp.cli.console import COLOURS, Console, console_for
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait for
+    from aag.ir.evaluate import Value
+    from esp.api import Request
+
+FORMS = ("free", "fixed")
+
+_MOST_PROCESSORS = 2**20
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Where the output goes and how it looks."""
+    group = parser.add_argument_group("output")
+    group.add_argument("-o", "--output", metavar="FILE", help="write to FILE, whole or not at all")
+    group.add_argument("-q", "--quiet", action="store_true", help="no warnings and no notes")
+    group.add_argument("--color", choices=COLOURS, default="auto", help="colour (default: on a terminal)")
+    group.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
+
+
+def add_program(parser: argparse.ArgumentParser, procs: str) -> None:
+    """Which program, on which machine, mapped how. `procs`: the help of ``--procs``."""
+    parser.add_argument(
+        "program",
+        metavar="PROG",
+        help="a file, the name of a program that comes with esp, or - (standard input)",
+    )
+    group = parser.add_argument_group("program and machine")
+    group.add_argument("--system", metavar="NAME|FILE", default="ipsc860", help="the machine (default: %(default)s)")
+    group.add_argument("--procs", metavar="P", help=procs)
+    group.add_argument("--form", choices=FORMS, help="source form (default: by the suffix, else free)")
+    group.add_argument("--grid", metavar="PxQ", help="extents of the processor grid, such as 4x2")
+    group.add_argument(
+        "--distribute",
+        metavar="NAME=(...)",
+        action="append",
+        default=[],
+        help="another distribution for a template or array: 'T=(BLOCK,*)' (repeatable)",
+    )
+    group.add_argument(
+        "--set",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="value of a PARAMETER or of a variable that decides the flow (repeatable)",
+    )
+
+
+def add_scenario(parser: argparse.ArgumentParser) -> None:
+    """What is different about the machine."""
+    group = parser.add_argument_group("what if", "A change is x2, 30% or a value with its unit.")
+    group.add_argument("--load", metavar="30%", help="other traffic on the network, below 100%%")
+    group.add_argument("--bandwidth", metavar="CHANGE", help="of the network: x2, 5MB/s")
+    group.add_argument("--latency", metavar="CHANGE", help="start-up and time per hop: x0.5, 40us")
+    group.add_argument("--processor-speed", metavar="CHANGE", help="x2, 80MHz")
+    group.add_argument("--memory-speed", metavar="CHANGE", help="x2")
+    group.add_argument("--overlap", metavar="0.4", help="share of transmission hidden behind computation")
+    group.add_argument("--io", choices=("on", "off"), default="on", help="whether input and output count")
+    group.add_argument(
+        "--opt",
+        metavar="NAME=off",
+        action="append",
+        default=[],
+        help="switch an optimisation off (repeatable)",
+    )
+    group.add_argument(
+        "--system-set",
+        metavar="PATH=CHANGE",
+        action="append",
+        default=[],
+        help="any parameter: cube.network.long.startup=120us (repeatable)",
+    )
+
+
+def console_of(options: argparse.Namespace) -> Console:
+    """The console that `add_output` describes."""
+    return console_for(options.color, quiet=options.quiet, file=options.output)
+
+
+def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
+    """The request that the options of `add_program`, and of `add_scenario` where it was called, stand for.
+
+    Raises:
+        UsageError: an option that cannot be read.
+    """
+    from esp.api import Request, switched_off
+    from sag.scenario import Scenario
+
+    given = vars(options)
+    scenario = Scenario()
+    if "load" in given:
+        scenario = Scenario(
+            load=options.load,
+            bandwidth=options.bandwidth,
+            latency=options.latency,
+            processor_speed=options.processor_speed,
+            memory_speed=options.memory_speed,
+            overlap=options.overlap,
+            io=options.io == "on",
+            sets=tuple(pairs("--system-set", options.system_set).items()),
+        )
+    return Request(
+        procs=procs,
+        grid=grid_of(options.grid),
+        distribute=pairs("--distribute", options.distribute, lower=True),
+        values={name: value_of(name, text) for name, text in pairs("--set", options.set, lower=True).items()},
+        scenario=scenario,
+        off=switched_off(switches_of(given.get("opt", []))),
+        timed=given.get("timed", False),
+        unroll=given.get("unroll", False),
+    )
+
+
+def pairs(option: str, given: list[str], *, lower: bool = False) -> dict[str, str]:
+    """``NAME=TEXT`` of a repeatable option.
+
+    Raises:
+        UsageError: no ``=``, no name, no text, or two different texts for a name.
+    """
+    found: dict[str, str] = {}
+    for each in given:
+        name, sign, text = each.partition("=")
+        name, text = name.strip(), text.strip()
+        if not (sign and name and text):
+            raise UsageError(f"{each!r} is not of the form NAME=VALUE.", where=option)
+        name = name.lower() if lower else name
+        if found.setdefault(name, text) != text:
+            raise UsageError(f"{name} is given twice, as {found[name]} and as {text}.", where=option)
+    return found
+
+
+def value_of(name: str, text: str) -> "Value":
+    """A Fortran constant: integer, real, logical or text in quotes.
+
+    Raises:
+        UsageError: none of these.
+    """
+    folded = text.strip().lower()
+    if folded in (".true.", ".false.", "true", "false"):
+        return "true" in folded
+    for kind, written in ((int, folded), (float, folded.replace("d", "e"))):
+        try:
+            value = kind(written)
+        except ValueError:
+            continue
+        if value == value and abs(value) != float("inf") and "_" not in written:  # noqa: PLR0124 (is it a NaN?)
+            return value
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
+    hint = "Values are constants: 256, 1.0d-4, .true. or 'text'."
+    raise UsageError(f"{text!r} is no value for {name}.", where="--set", hint=hint)
+
+
+def procs_of(text: str | None) -> tuple[int, ...] | None:
+    """``8`` or ``1,2,4,8``.
+
+    Raises:
+        UsageError: something that is no number of processors.
+    """
+    if text is None:
+        return None
+    numbers = []
+    for each in text.split(","):
+        if not each.strip().isdecimal() or not 1 <= int(each) <= _MOST_PROCESSORS:
+            told = f"{each.strip()!r} is no number of processors between 1 and {_MOST_PROCESSORS:,}."
+            raise UsageError(told, where="--procs", hint="Give one, or a list such as 1,2,4,8.")
+        numbers.append(int(each))
+    return tuple(dict.fromkeys(numbers))
+
+
+def grid_of(text: str | None) -> tuple[int, ...] | None:
+    """``4x2`` or ``4,2``.
+
+    Raises:
+        UsageError: something else.
+    """
+    if text is None:
+        return None
+    extents = text.lower().replace(",", "x").split("x")
+    if not all(each.strip().isdecimal() and int(each) >= 1 for each in extents):
+        raise UsageError(f"{text!r} is no processor grid.", where="--grid", hint="Write extents such as 4x2.")
+    return tuple(int(each) for each in extents)
+
+
+def switches_of(given: list[str]) -> dict[str, bool]:
+    """``NAME=off``.
+
+    Raises:
+        UsageError: neither on nor off.
+    """
+    found = {}
+    for name, text in pairs("--opt", given, lower=True).items():
+        if text.lower() not in ("on", "off"):
+            raise UsageError(f"{name} is either on or off, not {text!r}.", where="--opt")
+        found[name] = text.lower() == "on"
+    return found

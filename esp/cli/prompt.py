@@ -1,0 +1,58 @@
+"""Values that the program does not give: asked for on a terminal (D8)."""
+
+import sys
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from aag.ir.evaluate import Value
+from esp.api import Prediction, Request
+from esp.cli.options import value_of
+from esp.errors import UsageError
+from interpreter.errors import UnresolvedError
+
+
+def with_answers(predict: Callable[[Request], Prediction], request: Request) -> tuple[Prediction, Request]:
+    """The prediction, and the request with the values that were asked for on the way.
+
+    Raises:
+        UnresolvedError: values are missing and there is nobody to ask.
+    """
+    while True:
+        try:
+            return predict(request), request
+        except UnresolvedError as error:
+            if not _somebody_is_there():
+                raise
+            request = replace(request, values={**request.values, **_answers(error)})
+
+
+def _somebody_is_there() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _answers(error: UnresolvedError) -> dict[str, Value]:
+    """A value for each name; an empty answer gives up.
+
+    Raises:
+        UnresolvedError: the user gave up.
+    """
+    sys.stderr.write("The program does not say these values; Enter alone gives up.\n")
+    return {
+        name: _answer(name, f"{found.span}: {found.message}", error)
+        for name, found in zip(error.names, error.diagnostics, strict=True)
+    }
+
+
+def _answer(name: str, why: str, error: UnresolvedError) -> Value:
+    sys.stderr.write(f"{why}\n")
+    while True:
+        sys.stderr.write(f"  {name} = ")
+        sys.stderr.flush()
+        text = sys.stdin.readline().strip()
+        if not text:
+            raise error
+        try:
+            return value_of(name, text)
+        except UsageError as wrong:
+            sys.stderr.write(f"  {wrong}\n")

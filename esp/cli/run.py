@@ -1,0 +1,227 @@
+"""`esp run`: predict the time of a program on a machine, and where it goes."""
+
+import argparse
+import time
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.errors import UsageError
+from esp.output.screen import Screen
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait for
+    from aag.diagnostics import Diagnostic
+    from esp.api import Prediction
+
+EXAMPLES = """\
+examples:
+  esp run laplace.hpf --procs 8                         where the time goes
+  esp run laplace.hpf --procs 1,2,4,8                   speed-up and efficiency
+  esp run laplace.hpf --set n=512 --distribute 'TEMP=(BLOCK,*)'
+  esp run laplace.hpf --bandwidth x2 --load 30%         what if
+  esp run laplace.hpf --annotate                        the whole source
+  esp run laplace.hpf --line 36                         one line in detail
+  esp run laplace.hpf --json -o laplace.json            for other programs (docs/json.md)
+  generate | esp run - --procs 16                       from standard input
+"""
+
+VIEWS = ("annotate", "line", "aau", "per_processor")
+
+
+_KEPT: dict[str, str | list[str] | None] = {
+    "system": "ipsc860",
+    "form": None,
+    "grid": None,
+    "set": [],
+    "distribute": [],
+    "load": None,
+    "bandwidth": None,
+    "latency": None,
+    "processor_speed": None,
+    "memory_speed": None,
+    "overlap": None,
+    "io": "on",
+    "opt": [],
+    "system_set": [],
+}
+"""Options that the next command keeps, and what they are where they were not given."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp run PROG [options]"
+    add_program(parser, "number of processors, or a list 1,2,4,8 for a table of speed-up")
+    add_scenario(parser)
+    views = parser.add_argument_group("what to show")
+    views.add_argument("--annotate", action="store_true", help="the whole source with the time of each line")
+    views.add_argument("--line", metavar="N|N-M", help="a line, or some, in detail")
+    views.add_argument("--aau", metavar="ID|all", help="an application abstraction unit in detail, or all of them")
+    views.add_argument("--per-processor", action="store_true", help="how each processor spends the time")
+    views.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    views.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
+    forms = views.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="everything, as docs/json.md describes it")
+    forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    began = time.perf_counter()
+    procs = procs_of(options.procs)
+    _refuse_contradictions(options, procs)
+    lines = _line_range(options.line)
+    console = console_of(options)
+    from msgspec.structs import replace
+
+    from aag.diagnostics import SourceError
+    from esp import api
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import source_of
+    from interpreter.errors import UnresolvedError
+
+    source = source_of(options.program, options.form)
+    system = api.load_machine(options.system)
+    numbers = procs or (None,)
+    request = request_of(options, numbers[0])
+    predictions = []
+    impossible: dict[int, SourceError] = {}
+    for number in numbers:
+        try:
+            wanted = replace(request, procs=number)
+            made, request = with_answers(lambda asked: api.predict_source(source, system, asked), wanted)
+            predictions.append(made)
+        except UnresolvedError:
+            raise
+        except SourceError as error:  # a mapping that fits one number of processors need not fit another
+            impossible[number or 0] = error
+    if not predictions:
+        raise next(iter(impossible.values()))
+    console.warn(dict.fromkeys(found for each in predictions for found in each.warnings), source.program.lines)
+    if len(numbers) > 1:
+        reasons = {number: error.diagnostics[0] for number, error in impossible.items()}
+        if options.csv:  # which has no place for a reason
+            console.warn(reasons.values(), source.program.lines)
+        console.deliver(_several(predictions, reasons, options, console.screen))
+    else:
+        console.deliver(_one(predictions[0], options, lines, console.screen))
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def _refuse_contradictions(options: argparse.Namespace, procs: tuple[int, ...] | None) -> None:
+    chosen = ["--" + name.replace("_", "-") for name in VIEWS if getattr(options, name)]
+    if len(chosen) > 1 and not options.json:
+        raise UsageError(f"{' and '.join(chosen)} contradict each other.", hint="Choose one view.")
+    if procs is not None and len(procs) > 1 and chosen:
+        raise UsageError(f"{chosen[0]} needs one number of processors.", hint="Give --procs a single number.")
+    for view in {"--annotate", "--line"} & set(chosen):
+        if options.json or options.csv:
+            hint = "--json and --csv hold every line anyway."
+            raise UsageError(f"{view} is for reading, --json and --csv are for programs.", hint=hint)
+
+
+def _line_range(text: str | None) -> tuple[int, int]:
+    if text is None:
+        return 0, 0
+    start, dash, end = text.partition("-")
+    if not start.isdecimal() or (dash and not end.isdecimal()):
+        raise UsageError(f"{text!r} is no line.", where="--line", hint="Write 12, or 10-18.")
+    return int(start), int(end) if dash else int(start)
+
+
+def _chosen_aaus(text: str | None) -> frozenset[int] | None:
+    """The AAUs that ``--aau`` names: None for all, nothing where it is not given."""
+    if text is None:
+        return frozenset()
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise UsageError(f"{text!r} is no AAU.", where="--aau", hint="Write its number, or all.")
+    return frozenset((int(text),))
+
+
+def _one(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int, int], screen: Screen) -> str:
+    """The output for one prediction, in the form that was asked for."""
+    aaus = _chosen_aaus(options.aau)
+    if options.json:
+        from esp.output import json
+
+        return json.one(prediction, json.Wanted(per_processor=options.per_processor, aaus=aaus))
+    if options.csv:
+        from esp.output import csv
+
+        if options.per_processor:
+            return csv.processors(prediction)
+        return csv.lines(prediction) if options.aau is None else csv.aaus(prediction, aaus)
+    from esp.output import profile
+
+    if any(getattr(options, view) for view in VIEWS):
+        notes = profile.partial_notes([prediction], screen)
+        return _view(prediction, options, lines, screen) + "".join(f"\n{each}\n" for each in notes)
+    # A grid fits one number of processors only: what follows then is a closer look.
+    processors = prediction.processors
+    procs = f"{processors} --annotate" if options.grid else _doubling(processors)
+    following = "" if options.quiet else _next(options, procs)
+    return profile.profile(prediction, screen, following=following)
+
+
+def _view(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int, int], screen: Screen) -> str:
+    """The one view that was chosen instead of the profile."""
+    from esp.output import annotate, per_processor, profile
+
+    if options.line:
+        return annotate.lines_in_detail(prediction, *lines, screen)
+    if options.aau is not None:
+        return _aaus(prediction, _chosen_aaus(options.aau), screen)
+    shown = annotate.annotated if options.annotate else per_processor.per_processor
+    return f"{profile.heading(prediction, screen)}\n\n{shown(prediction, screen)}"
+
+
+def _aaus(prediction: "Prediction", chosen: frozenset[int] | None, screen: Screen) -> str:
+    from esp.output import annotate
+
+    if chosen is None:
+        return annotate.all_aaus(prediction, screen)
+    return "\n".join(annotate.aau_in_detail(prediction, number, screen) for number in sorted(chosen))
+
+
+def _several(
+    predictions: list["Prediction"], impossible: "dict[int, Diagnostic]", options: argparse.Namespace, screen: Screen
+) -> str:
+    """The output for a list of processor numbers; `impossible`: why there is none for some."""
+    if options.json:
+        from esp.output import json
+
+        return json.several(predictions, impossible)
+    if options.csv:
+        from esp.output import csv
+
+        return csv.scaling(predictions)
+    from esp.output import table
+
+    fastest = min(predictions, key=lambda each: float(each.time_s[0]))
+    following = "" if options.quiet else _next(options, f"{fastest.processors} --annotate")
+    return table.scaling(predictions, screen, following=following, impossible=impossible)
+
+
+def _doubling(processors: int) -> str:
+    """``1,2,4,8`` and so on up to this number, or 8, at most eight of them; the number itself is one of them."""
+    steps = {processors, *(2**power for power in range(max(8, processors).bit_length()))}
+    return ",".join(str(each) for each in sorted(steps)[-8:])
+
+
+def _next(options: argparse.Namespace, procs: str) -> str:
+    """The command worth typing next: this one, with other processors."""
+    from shlex import quote
+
+    if options.program == "-":
+        return ""
+    words = ["esp run", quote(options.program)]
+    for option, default in _KEPT.items():
+        given = getattr(options, option)
+        if given != default:
+            name = "--" + option.replace("_", "-")
+            words += [f"{name} {quote(each)}" for each in (given if isinstance(given, list) else [given])]
+    words += [f"--{name}" for name in ("timed", "unroll") if getattr(options, name)]
+    return " ".join([*words, "--procs", procs])

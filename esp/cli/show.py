@@ -1,0 +1,91 @@
+"""`esp show`: one stage of the road from text to prediction."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_output, add_program, console_of, procs_of, request_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp show --help` need not wait for
+    from esp.api import Request, Source
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp show --help` need not wait for
+    pass
+
+STAGES = {
+    "ir": "the program as it was understood, as Fortran",
+    "layouts": "which processors own which elements",
+    "node": "the node program: what each processor does",
+    "aag": "the application abstraction graph",
+    "saag": "the same, synchronised: with the communication between its units",
+}
+
+FORMATS = ("text", "dot", "graphml", "json", "mermaid")
+
+EXAMPLES = """\
+examples:
+  esp show layouts laplace.hpf --procs 8
+  esp show node laplace.hpf --procs 4 --opt hoist=off
+  esp show saag laplace.hpf --format dot | dot -Tsvg -o laplace.svg
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = "stages:\n" + "".join(f"  {name:8} {what}\n" for name, what in STAGES.items()) + "\n" + EXAMPLES
+    parser.add_argument("stage", metavar="STAGE", choices=STAGES, help=", ".join(STAGES))
+    parser.usage = "esp show STAGE PROG [options]"
+    add_program(parser, "number of processors")
+    parser.add_argument(
+        "--opt",
+        metavar="NAME=off",
+        action="append",
+        default=[],
+        help="switch an optimisation off (repeatable)",
+    )
+    parser.add_argument("--format", choices=FORMATS, default="text", help="of aag and saag (default: text)")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    procs = procs_of(options.procs)
+    if procs is not None and len(procs) > 1:
+        raise UsageError("a stage is shown for one number of processors.", where="--procs")
+    if options.format != "text" and options.stage not in ("aag", "saag"):
+        raise UsageError(f"{options.stage} is text.", where="--format", hint="Formats are for aag and saag.")
+    console = console_of(options)
+    from esp.cli.reading import source_of
+
+    source = source_of(options.program, options.form)
+    request = request_of(options, None if procs is None else procs[0])
+    text = _stage(options, source, request)
+    console.warn(source.program.diagnostics, source.program.lines)
+    console.deliver(text.rstrip("\n") + "\n")
+    return 0
+
+
+def _stage(options: argparse.Namespace, source: "Source", request: "Request") -> str:
+    """The text of one stage; nothing beyond that stage is made."""
+    from esp import api
+
+    if options.stage == "ir":
+        from aag.ir.printer import print_program
+
+        return print_program(source.program)
+    system = api.load_machine(options.system)
+    if options.stage == "layouts":
+        from aag.mapping.describe import describe_layouts
+
+        return describe_layouts(api.map_source(source, system, request))
+    stages = api.lower_source(source, system, request)
+    if options.stage == "node":
+        from aag.spmd.printer import print_node
+
+        return print_node(stages.node_program)
+    from msgspec.structs import replace
+
+    from aag.graph.export import export
+
+    graph = stages.graph if options.stage == "saag" else replace(stages.graph, edges=())
+    return export(graph, options.format)

@@ -1,0 +1,51 @@
+"""The errors a user of the command meets, and the exit code of each (Def 20).
+
+The rooms below know nothing of exit codes: `aag.diagnostics.SourceError` and `sag.errors.MachineError` carry
+findings of their own and end with code 1. The errors of this module are those of the door: options, files,
+checks.
+"""
+
+from typing import ClassVar
+
+
+class EspError(Exception):
+    """What went wrong, where, why, and what to do, as one short paragraph.
+
+    `what` is the sentence that is shown first, `where` a file with its line or an option, `why` the cause if
+    it is not obvious, `hint` the way out. Each part except `what` may be empty.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, what: str, *, where: str = "", why: str = "", hint: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.why = why
+        self.hint = hint
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        return " ".join(part for part in (place + self.what, self.why, self.hint) if part)
+
+
+class PredictionError(EspError):
+    """The program, the machine or the values given prevent a result."""
+
+
+class UsageError(EspError):
+    """A wrong option, or options that contradict each other."""
+
+    exit_code = 2
+
+
+class UnreadableFileError(EspError):
+    """A file that does not exist, may not be read or is not text."""
+
+    exit_code = 2
+
+
+class CheckFailedError(EspError):
+    """A check that was asked for did not hold."""
+
+    exit_code = 3

@@ -1,0 +1,50 @@
+"""Tables of fixed columns: numbers never wrap and are never cut, only the last, flexible column shrinks."""
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from esp.output.screen import Screen, shorten
+
+
+class Column(Struct, frozen=True):
+    """A column: its title, `align` (``>`` numbers, ``<`` words), least width and the gap in front of it."""
+
+    title: str
+    align: str = ">"
+    width: int = 0
+    gap: int = 2
+
+
+class Row(Struct, frozen=True):
+    """The cells of a row, and the role that colours it."""
+
+    cells: tuple[str, ...]
+    role: str = ""
+
+
+def table(columns: Sequence[Column], rows: Sequence[Row], screen: Screen, *, flexible: bool = False) -> str:
+    """Lay out rows below a heading. With `flexible` the last column gets what is left of the width.
+
+    Lines never end in spaces, so that text is the same wherever it is copied from.
+    """
+    widths = [
+        max(column.width, len(column.title), *(len(row.cells[i]) for row in rows), 0)
+        for i, column in enumerate(columns)
+    ]
+    if flexible:
+        taken = sum(widths[:-1]) + sum(column.gap for column in columns[1:])
+        widths[-1] = max(len(columns[-1].title), screen.columns - taken)
+    heading = _line([column.title for column in columns], columns, widths)
+    lines = [screen.paint("strong", heading)]
+    for row in rows:
+        cells = [*row.cells[:-1], shorten(row.cells[-1], widths[-1])] if flexible else row.cells
+        lines.append(screen.paint(row.role, _line(cells, columns, widths)))
+    return "\n".join(lines)
+
+
+def _line(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:
+    text = ""
+    for i, (cell, column, width) in enumerate(zip(cells, columns, widths, strict=True)):
+        text += " " * (column.gap if i else 0) + f"{cell:{column.align}{width}}"
+    return text.rstrip()

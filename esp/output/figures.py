@@ -1,0 +1,184 @@
+"""What the reports share: scenario 0 of a prediction as plain floats, ordered and described."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from msgspec import field
+from numpy.typing import NDArray
+
+from aag.diagnostics import Diagnostic
+from esp.output.numbers import count, data, plural, seconds, significant, value
+from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, Prediction
+
+Plain = bool | int | float | str | list[Any] | dict[str, Any] | None
+"""What JSON can say."""
+
+
+class Shown(Prediction, frozen=True, kw_only=True, eq=False):
+    """A prediction with what the door knows of it. `bundled`: the program comes with esp."""
+
+    bundled: bool = False
+    asked: Mapping[str, Plain] = field(default_factory=dict)
+    """What was asked for beside program, machine and processors: name of an argument -> what was given."""
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+CATEGORIES = ("computation", "communication", "waiting", "overhead")
+"""The four categories (Def 2) in the order in which they are shown."""
+
+_ROUNDING = 1e-12
+"""Share of the time below which a time is what the subtraction of larger ones left."""
+
+_SIZES = 4
+"""Message sizes that are named: a shift in two dimensions has no more, corners apart."""
+
+_MOST_CONTINUATIONS = 5
+"""More of a statement than fits in any column."""
+
+
+def first(values: NDArray[np.float64]) -> float:
+    """The value of the first scenario, which is the only one on the command line."""
+    return float(values.flat[0])
+
+
+def without_rounding(time_s: float, total_s: float) -> float:
+    """A time, or nothing where it is a rounding error of the whole."""
+    return time_s if abs(time_s) > _ROUNDING * total_s else 0.0
+
+
+def four(parts: Parts) -> tuple[float, float, float, float]:
+    """Seconds of each category in the order of `CATEGORIES`."""
+    return (
+        first(parts.computation_s),
+        first(parts.communication_s),
+        first(parts.waiting_s),
+        first(parts.overhead_s),
+    )
+
+
+def uncharged(prediction: Prediction) -> frozenset[tuple[str, int]]:
+    """File and line of each statement that could not be charged, where single statements are to blame."""
+    spans = (each.span for each in prediction.assumptions if each.code == "unmodelled")
+    return frozenset((span.file, span.line) for span in spans if span is not None and span.line)
+
+
+def hottest_first(lines: Iterable[LineMetrics]) -> tuple[LineMetrics, ...]:
+    """Lines that take time or send messages, the longest first; equal ones in source order."""
+    lines = tuple(lines)
+    total_s = sum(first(each.parts.time_s) for each in lines)
+    busy = [each for each in lines if without_rounding(first(each.parts.time_s), total_s) > 0 or each.messages]
+    return tuple(sorted(busy, key=lambda each: (-first(each.parts.time_s), each.file, each.line)))
+
+
+def place(line: LineMetrics, main_file: str) -> str:
+    """The line number, with its file where that is not the main one."""
+    return str(line.line) if line.file == main_file else f"{line.file}:{line.line}"
+
+
+def source_text(prediction: Prediction, file: str, line: int) -> str:
+    """The statement that begins at a line, continuation lines joined; nothing for a line of another file."""
+    if file != prediction.file or not 1 <= line <= len(prediction.lines_text):
+        return ""
+    text = prediction.lines_text[line - 1].rstrip()
+    for more in prediction.lines_text[line : line + _MOST_CONTINUATIONS]:
+        if not text.endswith("&"):
+            break
+        text = text[:-1].rstrip() + " " + more.strip().removeprefix("&").lstrip()
+    return text
+
+
+def grid(shape: tuple[int, ...]) -> str:
+    """Extents of a processor grid: ``4x2``."""
+    return "x".join(str(extent) for extent in shape)
+
+
+def constants(values: Mapping[str, object]) -> tuple[str, ...]:
+    """PARAMETER values: sizes and counts first, then the others, each in the order of the source."""
+
+    def is_other(name: str) -> bool:
+        return isinstance(values[name], bool) or not isinstance(values[name], int)
+
+    return tuple(f"{name}={value(values[name])}" for name in sorted(values, key=is_other))
+
+
+def options(asked: Mapping[str, Plain]) -> tuple[str, ...]:
+    """What was asked for as options of `esp run`, those left alone not: ``--load 30%``."""
+    told: list[str] = []
+    for name, given in asked.items():
+        option = f"--{name.replace('_', '-')}"
+        if isinstance(given, dict):
+            told += [f"{option} {part}={_written(name, each)}" for part, each in given.items()]
+        elif isinstance(given, bool):
+            told += [f"{option} off"] if name == "io" and not given else [option] * (given and name != "io")
+        elif given is not None:
+            told.append(f"{option} {_written(name, given)}")
+    return tuple(told)
+
+
+def _written(name: str, given: Plain) -> str:
+    if name == "opt":
+        return "on" if given else "off"
+    if name == "grid" and isinstance(given, list):
+        return grid(tuple(given))
+    if isinstance(given, list):
+        return ",".join(_written(name, each) for each in given)
+    if name == "set":
+        return value(given)
+    return f"{given:g}" if isinstance(given, float) else str(given)
+
+
+def messages(summary: MessageSummary, processors: int) -> str:
+    """What one communication moves: pattern, sizes, how often, how far.
+
+    Sizes are those of one typical execution over all processors (Def 8).
+    """
+    what = summary.pattern.replace("_", " ") + (f" of {summary.array}" if summary.array else "")
+    if not summary.messages or not summary.executions:
+        return f"{what}: no message"
+    sizes = [f"{count(number)} x {_exactly(size)}" for size, number in summary.sizes[:_SIZES]]
+    if len(summary.sizes) > _SIZES:
+        sizes.append(plural(len(summary.sizes) - _SIZES, "other size"))
+    each = summary.messages / summary.executions / processors
+    text = f"{what}, {plural(summary.executions, 'time')}: {_listed(sizes) or data(summary.bytes)}"
+    text += f" ({significant(each)} messages per processor), {plural(summary.hops, 'hop')}"
+    text += f", sizes vary: {data(summary.bytes)} in all" if _vary(summary) else ""
+    return text + (", links contended" if summary.contended else "")
+
+
+def _exactly(size: int) -> str:
+    return f"{size:,} B" if size < 100_000 else data(size)
+
+
+def _vary(summary: MessageSummary) -> bool:
+    """Whether executions as the one that is shown, all alike, would move another number of bytes.
+
+    Sizes beyond the commonest are not at hand, so this is known only where those shown are all there are.
+    """
+    shown = sum(number for _, number in summary.sizes)
+    moved = sum(size * number for size, number in summary.sizes)
+    return shown * summary.executions == summary.messages and moved * summary.executions != summary.bytes
+
+
+def _listed(words: list[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def communication_s(aau: AauMetrics) -> float:
+    """Time of an AAU that moving data costs, waiting for it included."""
+    return first(aau.parts.communication_s) + first(aau.parts.waiting_s)
+
+
+def hottest_communication(aaus: Iterable[AauMetrics]) -> AauMetrics | None:
+    """The AAU whose messages cost most, or None where nothing is sent."""
+    sending = [aau for aau in aaus if aau.comm is not None and aau.comm.messages]
+    return max(sending, key=lambda aau: (communication_s(aau), -aau.id), default=None)
+
+
+def why(aau: AauMetrics, processors: int) -> str:
+    """Why a communication costs what it costs, in one sentence."""
+    if aau.comm is None:
+        return aau.label
+    text = messages(aau.comm, processors)
+    return f"{text}; {seconds(communication_s(aau) / max(1, aau.comm.executions))} each"

@@ -1,0 +1,118 @@
+"""A prediction as one piece of HTML: no address in it, no script, nothing loaded; for notebooks and files."""
+
+from html import escape
+
+from esp.output.assumptions import assumed
+from esp.output.figures import (
+    CATEGORIES,
+    Shown,
+    first,
+    four,
+    grid,
+    hottest_communication,
+    hottest_first,
+    options,
+    place,
+    source_text,
+    why,
+)
+from esp.output.figures import constants as constants_of
+from esp.output.numbers import count, data, percent, percentages, plural, seconds
+from esp.output.profile import partial_notes
+from esp.output.screen import Screen
+from interpreter.result import LineMetrics
+
+_COLOURS = ("#4c78a8", "#e45756", "#bab0ac", "#f2a23a")
+"""One for each category."""
+
+_WIDE = Screen(10**6)
+"""The page breaks lines itself."""
+
+_STYLE = """
+<style scoped>
+.esp { font-family: sans-serif; max-width: 60em }
+.esp table { border-collapse: collapse }
+.esp td, .esp th { padding: 0.15em 0.6em; text-align: right; white-space: nowrap }
+.esp td.text, .esp th.text { text-align: left }
+.esp td.text code { white-space: pre }
+.esp .bar { display: flex; height: 0.8em; width: 12em }
+.esp .bar.total { width: 30em; height: 1.2em }
+.esp .bar i { display: block; height: 100% }
+.esp .note { margin: 0.2em 0 }
+</style>
+"""
+
+
+def page(prediction: Shown) -> str:
+    """The profile of a prediction as HTML. Where there are several scenarios, their times are listed."""
+    name = prediction.file.rsplit("/", 1)[-1] + (" (bundled)" if prediction.bundled else "")
+    procs = plural(prediction.processors, "processor")
+    shape = f" ({grid(prediction.grid)})" if prediction.grid else ""
+    values = " ".join(constants_of(prediction.constants))
+    head = f"<b>{escape(name)}</b>, {procs}{shape}, {escape(prediction.system)}, {escape(values)}"
+    with_options = escape("  ".join(options(prediction.asked)))
+    shares = percentages(four(prediction.parts))
+    legend = ", ".join(f"{label} {share}%" for label, share in zip(CATEGORIES, shares, strict=True))
+    sent = f"{plural(prediction.messages, 'message')} of {data(prediction.bytes)} in all"
+    blocks = [
+        f'<div class="esp">{_STYLE}',
+        f'<p class="note">{head}</p>',
+        f'<p class="note">with {with_options}</p>' if with_options else "",
+        f'<p class="note"><b>{seconds(first(prediction.time_s))}</b>: {legend}; {sent}</p>',
+        _bar(four(prediction.parts), first(prediction.time_s), "bar total"),
+        _scenarios(prediction),
+        _table(prediction),
+        *(f'<p class="note"><b>{label}</b> {escape(text)}</p>' for label, text in _notes(prediction)),
+        "</div>",
+    ]
+    return "\n".join(block for block in blocks if block)
+
+
+def _scenarios(prediction: Shown) -> str:
+    if prediction.scenarios == 1:
+        return ""
+    low, high = float(prediction.time_s.min()), float(prediction.time_s.max())
+    text = f"{plural(prediction.scenarios, 'scenario')}: {seconds(low)} to {seconds(high)}; the first is shown"
+    return f'<p class="note">{text}</p>'
+
+
+def _table(prediction: Shown) -> str:
+    titles = ("line", "time", *CATEGORIES, "messages", "bytes")
+    heading = "".join(f"<th>{title}</th>" for title in titles)
+    heading += '<th class="text">share</th><th class="text">source</th>'
+    rows = "\n".join(_row(prediction, line) for line in hottest_first(prediction.lines))
+    return f"<table>\n<tr>{heading}</tr>\n{rows}\n</table>"
+
+
+def _row(prediction: Shown, line: LineMetrics) -> str:
+    shares = percentages(four(line.parts))
+    cells = [escape(place(line, prediction.file)), seconds(first(line.parts.time_s))]
+    cells += [f"{share}%" for share in shares]
+    cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
+    source = escape(source_text(prediction, line.file, line.line).strip())
+    bar = _bar(four(line.parts), first(prediction.time_s), "bar")
+    figures = "".join(f"<td>{cell}</td>" for cell in cells)
+    return f'<tr>{figures}<td class="text">{bar}</td><td class="text"><code>{source}</code></td></tr>'
+
+
+def _bar(parts: tuple[float, ...], total_s: float, kind: str) -> str:
+    if total_s <= 0:
+        return ""
+    pieces = [
+        f'<i title="{label} {seconds(each)}" style="width:{100 * each / total_s:.2f}%;background:{colour}"></i>'
+        for label, each, colour in zip(CATEGORIES, parts, _COLOURS, strict=True)
+    ]
+    return f'<div class="{kind}">{"".join(pieces)}</div>'
+
+
+def _notes(prediction: Shown) -> list[tuple[str, str]]:
+    notes = []
+    hottest = hottest_communication(prediction.aaus)
+    if hottest is not None:
+        notes.append((f"line {hottest.span.line}", why(hottest, prediction.processors)))
+    notes += [("assumed", text) for text in assumed([prediction])]
+    notes += [("", text) for text in partial_notes([prediction], _WIDE)]
+    share = percent(first(prediction.estimated_share))
+    notes.append(("trust", f"{share} of the time rests on estimated figures"))
+    notes += [("warning", str(each)) for each in prediction.warnings]
+    return notes

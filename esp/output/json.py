@@ -1,0 +1,169 @@
+"""Predictions as JSON; docs/json.md describes every field."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from aag.diagnostics import Diagnostic, Span
+from esp import __version__
+from esp.output.figures import Shown, first, source_text
+from esp.output.table import speed_up
+from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, Prediction
+
+SCHEMA = 1
+"""Counts up when a field changes its meaning or goes; a new field does not count."""
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What is added on request: one entry for each processor, and AAUs (None: all of them)."""
+
+    per_processor: bool = False
+    aaus: frozenset[int] | None = frozenset()
+
+
+def one(prediction: Shown, wanted: Wanted | None = None) -> str:
+    """The JSON text of one prediction."""
+    return text_of({"schema": SCHEMA, "version": __version__, **content(prediction, wanted)})
+
+
+def several(predictions: Sequence[Shown], impossible: Mapping[int, Diagnostic] | None = None) -> str:
+    """The JSON text of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction."""
+    runs = []
+    for each, (ratio, efficiency) in zip(predictions, speed_up(predictions), strict=True):
+        runs.append({**content(each), "speed_up": ratio, "efficiency": efficiency})
+    reasons = [
+        {"processors": number, "code": each.code, "text": each.message, **_place(each.span)}
+        for number, each in (impossible or {}).items()
+    ]
+    return text_of({"schema": SCHEMA, "version": __version__, "runs": runs, "impossible": reasons})
+
+
+def text_of(told: Mapping[str, Any]) -> str:
+    """One field a line, in a list of objects one object a line: short, yet a `diff` says what changed."""
+    fields = [f" {_dump(name)}: {_value(value)}" for name, value in told.items()]
+    return "{\n" + ",\n".join(fields) + "\n}\n"
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return "[\n" + ",\n".join(f"  {_dump(each)}" for each in value) + "\n ]"
+    return _dump(value)
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def content(prediction: Shown, wanted: Wanted | None = None) -> dict[str, Any]:
+    """The fields of one prediction, as docs/json.md describes them."""
+    wanted = wanted or Wanted()
+    told: dict[str, Any] = {
+        "program": prediction.program,
+        "file": prediction.file,
+        "bundled": prediction.bundled,
+        "system": prediction.system,
+        "processors": prediction.processors,
+        "grid": list(prediction.grid),
+        "constants": {name: _constant(each) for name, each in prediction.constants.items()},
+        "asked": dict(prediction.asked),
+        "time_s": first(prediction.time_s),
+        "timed_s": None if prediction.timed_s is None else first(prediction.timed_s),
+        "load_s": first(prediction.load_s),
+        **_parts(prediction.parts),
+        "io_s": first(prediction.io_s),
+        "messages": prediction.messages,
+        "bytes": prediction.bytes,
+        "imbalance": first(prediction.imbalance),
+        "memory_bytes": prediction.memory_bytes,
+        "memory_usable_bytes": prediction.memory_usable_bytes,
+        "estimated_share": first(prediction.estimated_share),
+        "iterations": prediction.iterations,
+        "iterations_walked": prediction.iterations_walked,
+        "complete": prediction.complete,
+        "assumptions": [{"code": each.code, "text": each.text, **_place(each.span)} for each in prediction.assumptions],
+        "warnings": [
+            {"code": each.code, "text": each.message, **_place(each.span), "hint": each.hint}
+            for each in prediction.warnings
+        ],
+        "lines": [_line(prediction, each) for each in prediction.lines],
+    }
+    if wanted.per_processor:
+        each = prediction.per_processor
+        told["per_processor"] = {
+            "end_s": each.end_s[0].tolist(),
+            "computation_s": each.computation_s[0].tolist(),
+            "communication_s": each.communication_s[0].tolist(),
+            "overhead_s": each.overhead_s[0].tolist(),
+            "waiting_s": each.waiting_s[0].tolist(),
+        }
+    if wanted.aaus is None or wanted.aaus:
+        chosen = [a for a in prediction.aaus if wanted.aaus is None or a.id in wanted.aaus]
+        told["aaus"] = [_aau(each) for each in chosen]
+    return told
+
+
+def _parts(parts: Parts) -> dict[str, float]:
+    return {
+        "computation_s": first(parts.computation_s),
+        "communication_s": first(parts.communication_s),
+        "overhead_s": first(parts.overhead_s),
+        "waiting_s": first(parts.waiting_s),
+    }
+
+
+def _line(prediction: Prediction, line: LineMetrics) -> dict[str, Any]:
+    return {
+        "file": line.file,
+        "line": line.line,
+        "source": source_text(prediction, line.file, line.line).strip(),
+        "time_s": first(line.parts.time_s),
+        **_parts(line.parts),
+        "max_s": None if line.max_s is None else first(line.max_s),
+        "max_processor": line.max_processor,
+        "messages": line.messages,
+        "bytes": line.bytes,
+        "aaus": list(line.aaus),
+    }
+
+
+def _aau(aau: AauMetrics) -> dict[str, Any]:
+    return {
+        "id": aau.id,
+        "kind": aau.kind,
+        "label": aau.label,
+        **_place(aau.span),
+        "parent": aau.parent,
+        "time_s": first(aau.parts.time_s),
+        **_parts(aau.parts),
+        "total_s": first(aau.total_s),
+        "max_s": None if aau.max_s is None else first(aau.max_s),
+        "max_processor": aau.max_processor,
+        "clock_s": first(aau.clock_s),
+        "executions": aau.executions,
+        "misses": aau.misses,
+        "communication": None if aau.comm is None else _communication(aau.comm),
+    }
+
+
+def _communication(summary: MessageSummary) -> dict[str, Any]:
+    return {
+        "array": summary.array,
+        "pattern": summary.pattern,
+        "messages": summary.messages,
+        "bytes": summary.bytes,
+        "sizes": [{"bytes": size, "messages": number} for size, number in summary.sizes],
+        "hops": summary.hops,
+        "contended": summary.contended,
+    }
+
+
+def _place(span: Span | None) -> dict[str, Any]:
+    if span is None or not span.line:
+        return {"file": None, "line": None, "column": None}
+    return {"file": span.file, "line": span.line, "column": span.column or None}
+
+
+def _constant(value: object) -> object:
+    return value if isinstance(value, bool | int | float | str) else str(value)

@@ -1,0 +1,95 @@
+"""Machines as text: the list, and one machine with its units, figures and their sources."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import fields
+
+from esp.output.columns import Column, Row, table
+from esp.output.json import text_of
+from esp.output.numbers import count, plural
+from esp.output.screen import Screen, flow, paragraph, shorten
+from sag.describe import ComponentView, SystemView, UnitView
+
+
+class Listed(Struct, frozen=True, kw_only=True):
+    """A machine of the list. `fault`: why it cannot be read, where it cannot."""
+
+    name: str
+    title: str
+    processors: int
+    fault: str = ""
+
+
+def machine_list(machines: Iterable[Listed], screen: Screen) -> str:
+    """One line a machine."""
+    columns = [Column("name", "<"), Column("procs"), Column("what it is", "<")]
+    rows = [Row((each.name, count(each.processors), each.fault or each.title)) for each in machines]
+    return table(columns, rows, screen, flexible=True) + "\n"
+
+
+def machine(view: SystemView, screen: Screen) -> str:
+    """All units of a machine with their figures; the paths are those of ``--system-set``."""
+    head = flow([view.name, view.title], screen.columns, "  ", "  ")
+    sizes = f"{plural(view.default_processors, 'processor')} by default, {view.largest_built:,} at most"
+    sure = ", ".join(f"{number} {name}" for name, number in sorted(view.certainties.items()))
+    blocks = [screen.paint("strong", head) + f"\n{sizes}\nfigures: {sure}"]
+    blocks += [_unit(unit, depth, screen) for depth, unit in _walk(view.root, 0)]
+    blocks.append("\n".join(paragraph(key, text, screen.columns, 12) for key, text in view.sources.items()))
+    if view.notes:
+        blocks.append("\n".join(paragraph("note", each, screen.columns) for each in view.notes))
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _walk(unit: UnitView, depth: int) -> Iterator[tuple[int, UnitView]]:
+    yield depth, unit
+    for child in unit.children:
+        yield from _walk(child, depth + 1)
+
+
+def _unit(unit: UnitView, depth: int, screen: Screen) -> str:
+    states = "  ".join(f"{each.letter} {_state(each)}" for each in unit.components)
+    lines = [screen.paint("strong", f"{'  ' * depth}{unit.id} {unit.name}: {unit.title}")]
+    lines.append(f"{'  ' * depth}  {states}")
+    rows = [
+        Row(
+            (
+                f"  {each.path}",
+                each.text,
+                each.certainty,
+                shorten(f"{each.source} {each.remark}".strip(), 400),
+            )
+        )
+        for component in unit.components
+        for each in component.figures
+    ]
+    if rows:
+        columns = [
+            Column("  parameter", "<"),
+            Column("value"),
+            Column("certainty", "<"),
+            Column("source", "<"),
+        ]
+        lines.append(table(columns, rows, screen, flexible=True))
+    return "\n".join(lines)
+
+
+def _state(component: ComponentView) -> str:
+    if component.state == "compound":
+        return f"of {', '.join(component.refined_by)}"
+    return plural(len(component.figures), "figure") if component.state == "simple" else "none"
+
+
+def machine_json(view: SystemView) -> str:
+    """The same as JSON."""
+    told: dict[str, Any] = _plain(view)
+    return text_of(told)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Struct):
+        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+    if isinstance(value, Mapping):
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value

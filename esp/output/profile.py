@@ -1,0 +1,201 @@
+"""The first screen of `esp run`: total, hot lines, why, and what the figure rests on."""
+
+from collections.abc import Sequence
+
+from esp.output.assumptions import assumed
+from esp.output.assumptions import lines as lines_at
+from esp.output.columns import Column, Row, table
+from esp.output.figures import (
+    CATEGORIES,
+    Shown,
+    constants,
+    first,
+    four,
+    grid,
+    hottest_communication,
+    hottest_first,
+    options,
+    place,
+    source_text,
+    uncharged,
+    why,
+    without_rounding,
+)
+from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
+from esp.output.screen import Screen, flow, paragraph, printable
+from interpreter.result import LineMetrics, Prediction
+
+HOT_LINES = 10
+"""Lines shown before "and 37 more"."""
+
+_WORTH_SAYING = 0.01
+"""Share of the time from which input and output are mentioned."""
+
+_WORTH_A_LINE = 0.001
+"""Share of the time from which a line is shown rather than counted, beyond the first few."""
+
+_FIRST_FEW = 3
+
+
+def profile(prediction: Shown, screen: Screen, *, following: str = "") -> str:
+    """The profile of a prediction, at most `screen.columns` wide.
+
+    Args:
+        prediction: what to show; its first scenario is shown.
+        screen: width and colour.
+        following: the next command worth typing.
+    """
+    blocks = [heading(prediction, screen), hot_lines(prediction, screen)]
+    notes = footnotes(prediction, screen)
+    if following:
+        notes.append(paragraph("next", following, screen.columns))
+    return "\n\n".join([*blocks, "\n".join(notes)]).rstrip() + "\n"
+
+
+def heading(prediction: Shown, screen: Screen) -> str:
+    """What was predicted, for what machine, and the total with its four categories."""
+    name = prediction.file.rsplit("/", 1)[-1] + (" (bundled)" if prediction.bundled else "")
+    shape = f"({grid(prediction.grid)})" if prediction.grid else ""
+    procs = f"{plural(prediction.processors, 'proc')} {shape}".rstrip()
+    subject = [printable(name), procs, prediction.system, " ".join(constants(prediction.constants)[:6])]
+    shares = percentages(four(prediction.parts))
+    total = [f"time {seconds(first(prediction.time_s))}"]
+    total += [f"{name} {share}%" for name, share in zip(CATEGORIES, shares, strict=True)]
+    width = screen.columns
+    lines = [
+        screen.paint("strong", flow(filter(None, subject), width, indent="  ")),
+        *asked_for(prediction, screen),
+        *_which_scenario(prediction),
+        screen.paint("strong", flow(total, width, "   ", "     ")),
+        flow(_particulars(prediction), width, "   ", "     "),
+    ]
+    return "\n".join(lines)
+
+
+def _which_scenario(prediction: Prediction) -> list[str]:
+    """That there are others than the one that is shown, where there are."""
+    if prediction.scenarios == 1:
+        return []
+    low, high = float(prediction.time_s.min()), float(prediction.time_s.max())
+    return [f"{prediction.scenarios} scenarios, {seconds(low)} to {seconds(high)} (time_s); the first is shown"]
+
+
+def asked_for(prediction: Shown, screen: Screen) -> list[str]:
+    """The line that says what is different from a plain run, where anything is."""
+    given = [printable(each) for each in options(prediction.asked)]
+    return [flow(["with", *given], screen.columns, "  ", "     ")] if given else []
+
+
+def _particulars(prediction: Prediction) -> list[str]:
+    told = []
+    if prediction.timed_s is not None:
+        told.append(f"timed region {seconds(first(prediction.timed_s))}")
+    told.append(f"messages {count(prediction.messages)} ({data(prediction.bytes)})")
+    if prediction.processors > 1:
+        told.append(f"imbalance {significant(first(prediction.imbalance))}")
+    if first(prediction.io_s) >= _WORTH_SAYING * first(prediction.time_s) > 0:
+        told.append(f"I/O {seconds(first(prediction.io_s))}")
+    if first(prediction.load_s) > 0:
+        told.append(f"loading {seconds(first(prediction.load_s))}")
+    return told
+
+
+def hot_lines(prediction: Prediction, screen: Screen, most: int = HOT_LINES) -> str:
+    """The table of the lines that take the time, the longest first."""
+    ranked = hottest_first(prediction.lines)
+    if not ranked:
+        return "No line takes any time."
+    least_s = _WORTH_A_LINE * first(prediction.time_s)
+    worth = sum(1 for each in ranked if first(each.parts.time_s) >= least_s)
+    many = min(most, max(worth, _FIRST_FEW))
+    # One line too many is shown rather than counted: "and 1 more" would take as much room.
+    shown = ranked if len(ranked) <= many + 1 else ranked[:many]
+    text = line_table(prediction, shown, screen)
+    rest = ranked[len(shown) :]
+    if rest:
+        left_s = sum(first(each.parts.time_s) for each in rest)
+        text += f"\nand {len(rest)} more, {seconds(left_s)} together (--annotate shows all)"
+    return text
+
+
+def line_table(prediction: Prediction, lines: tuple[LineMetrics, ...], screen: Screen) -> str:
+    """Time, categories, messages and source of each of the given lines."""
+    total_s = first(prediction.time_s)
+    bar = 0 if screen.columns < 72 else 5 if screen.columns < 100 else 10
+    columns = [
+        Column("line", width=4),
+        Column("time", width=7),
+        Column("comp", width=4),
+        Column("comm", width=4, gap=1),
+        Column("wait", width=4, gap=1),
+        Column("ovhd", width=4, gap=1),
+        Column("msgs", width=5),
+        Column("bytes", width=7, gap=1),
+    ]
+    columns += [Column("share", "<", bar)] if bar else []
+    columns += [Column("source", "<")]
+    rows = []
+    for line in lines:
+        time_s = without_rounding(first(line.parts.time_s), total_s)
+        cells = [place(line, prediction.file), seconds(time_s)]
+        cells += [f"{share}%" if time_s > 0 else "" for share in percentages(four(line.parts))]
+        cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
+        cells += ["#" * round(bar * time_s / total_s) if total_s > 0 else ""] if bar else []
+        cells += [printable(source_text(prediction, line.file, line.line)).strip()]
+        rows.append(Row(tuple(cells), _heat(time_s, total_s)))
+    return table(columns, rows, screen, flexible=True)
+
+
+def _heat(time_s: float, total_s: float) -> str:
+    share = time_s / total_s if total_s > 0 else 0.0
+    return "hot" if share >= 0.5 else "warm" if share >= 0.1 else ""
+
+
+def footnotes(prediction: Prediction, screen: Screen) -> list[str]:
+    """Why the hottest communication costs what it does, and what the figure rests on."""
+    width = screen.columns
+    notes = []
+    hottest = hottest_communication(prediction.aaus)
+    if hottest is not None:
+        notes.append(paragraph(f"line {hottest.span.line}", why(hottest, prediction.processors), width))
+    notes += assumed_notes([prediction], width)
+    notes.append(paragraph("memory", _memory(prediction), width))
+    notes.append(paragraph("trust", _trust(prediction), width))
+    return notes + partial_notes([prediction], screen)
+
+
+def partial_notes(predictions: Sequence[Prediction], screen: Screen) -> list[str]:
+    """The footnote that says that time is missing, where it is; it belongs in every view."""
+    partial = [each for each in predictions if not each.complete]
+    if not partial:
+        return []
+    main = partial[0].file
+    places = sorted(frozenset().union(*(uncharged(each) for each in partial)))
+    shown = [str(line) if file == main else f"{file}:{line}" for file, line in places]
+    what = lines_at(shown) if places else "something"
+    text = f"{what} could not be charged (see the warnings); the time is a lower bound"
+    return [screen.paint("warm", paragraph("partial", text, screen.columns))]
+
+
+def assumed_notes(predictions: Sequence[Prediction], width: int) -> list[str]:
+    """The footnotes that say what was assumed."""
+    first_one, *others = assumed(predictions)
+    return [paragraph("assumed", first_one, width), *(paragraph("", each, width) for each in others)]
+
+
+def _memory(prediction: Prediction) -> str:
+    text = f"{memory(prediction.memory_bytes)} of data on the fullest processor"
+    usable = prediction.memory_usable_bytes
+    if usable is None:
+        return text
+    if prediction.memory_bytes > usable:
+        return f"{text}, MORE than the {memory(usable)} a node can use: such a run would not fit"
+    return f"{text}, {memory(usable)} usable"
+
+
+def _trust(prediction: Prediction) -> str:
+    text = f"{percent(first(prediction.estimated_share))} of the time rests on estimated figures"
+    if prediction.iterations:
+        walked, all_of_them = prediction.iterations_walked, prediction.iterations
+        text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked"
+    return text

@@ -1,0 +1,88 @@
+"""One program on several numbers of processors: time, speed-up, efficiency."""
+
+from collections.abc import Mapping, Sequence
+
+from aag.diagnostics import Diagnostic
+from esp.output.columns import Column, Row, table
+from esp.output.figures import Shown, constants, first, four, grid
+from esp.output.numbers import count, data, percentages, plural, seconds, significant
+from esp.output.profile import asked_for, assumed_notes, partial_notes
+from esp.output.screen import Screen, flow, paragraph, printable
+from interpreter.result import Prediction
+
+
+def speed_up(predictions: Sequence[Prediction]) -> tuple[tuple[float, float], ...]:
+    """Speed-up and efficiency of each, against the run with the fewest processors.
+
+    Where that is not one processor, its own efficiency counts as 1.
+    """
+    base = min(predictions, key=lambda each: each.processors)
+    base_s = first(base.time_s) * base.processors
+    told = []
+    for each in predictions:
+        time_s = first(each.time_s)
+        ratio = base_s / time_s if time_s > 0 else 0.0
+        told.append((ratio, ratio / each.processors))
+    return tuple(told)
+
+
+def scaling(
+    predictions: Sequence[Shown],
+    screen: Screen,
+    *,
+    following: str = "",
+    impossible: Mapping[int, Diagnostic] | None = None,
+) -> str:
+    """The table of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction."""
+    sample = predictions[0]
+    base = min(each.processors for each in predictions)
+    name = printable(sample.file.rsplit("/", 1)[-1]) + (" (bundled)" if sample.bundled else "")
+    head = flow(filter(None, [name, sample.system, " ".join(constants(sample.constants)[:6])]), screen.columns)
+    columns = [
+        Column("procs", width=5),
+        Column("grid", width=5),
+        Column("time", width=8),
+        Column("speed-up", width=8),
+        Column("efficiency", width=10),
+        Column("comp", width=4),
+        Column("comm", width=4, gap=1),
+        Column("wait", width=4, gap=1),
+        Column("ovhd", width=4, gap=1),
+        Column("msgs", width=5),
+        Column("bytes", width=7, gap=1),
+    ]
+    if screen.columns < 80:
+        columns[3:5] = [Column("speed", width=5), Column("eff", width=4, gap=1)]
+        del columns[1]
+        del columns[-1]
+    rows = []
+    fastest = min(first(each.time_s) for each in predictions)
+    for each, (ratio, efficiency) in zip(predictions, speed_up(predictions), strict=True):
+        cells = [
+            str(each.processors),
+            grid(each.grid) or "-",
+            seconds(first(each.time_s)),
+            significant(ratio),
+        ]
+        cells += [f"{100 * efficiency:.0f}%", *(f"{share}%" for share in percentages(four(each.parts)))]
+        cells += [count(each.messages), data(each.bytes)]
+        if screen.columns < 80:
+            del cells[1]
+            del cells[-1]
+        rows.append(Row(tuple(cells), "good" if first(each.time_s) == fastest else ""))
+    refused = impossible or {}
+    rows += [Row((str(number), *["-"] * (len(columns) - 1)), "faint") for number in refused]
+    if refused:
+        rows.sort(key=lambda row: int(row.cells[0]))
+    blocks = ["\n".join([screen.paint("strong", head), *asked_for(sample, screen)]), table(columns, rows, screen)]
+    notes = []
+    if base != 1:
+        notes.append(paragraph("speed-up", f"against {base} processors, which count as {base}", screen.columns))
+    for number, why in refused.items():
+        reason = f"impossible: {why.code} {why.message}" + (f" (line {why.span.line})" if why.span.line else "")
+        notes.append(screen.paint("warm", paragraph(plural(number, "proc"), reason, screen.columns)))
+    notes += assumed_notes(predictions, screen.columns)
+    notes += partial_notes(predictions, screen)
+    if following:
+        notes.append(paragraph("next", following, screen.columns))
+    return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"

@@ -1,0 +1,250 @@
+"""The interpretation algorithm: one walk over the application graph, one interpretation function for each class.
+
+    interpret(program, graph, machine, setting) -> Prediction
+
+The walk keeps a clock for every processor and scenario (D4) and asks a model what each AAU does to it. It is a
+loop over a table; all ideas of cost are in `interpreter.models`.
+Source: Parashar and Hariri, section 2.3 (interpretation function, interpretation algorithm).
+"""
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from aag.diagnostics import Diagnostic
+from aag.graph import aau as g
+from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown, Value
+from aag.spmd.program import NodeProgram
+from aag.spmd.vector import TooLarge
+from interpreter.errors import InterpretationError
+from interpreter.evaluate import Scalars, leave_of
+from interpreter.listeners import Listener
+from interpreter.lowered import Lowered
+from interpreter.metrics import WAITING, Array, Ledger, Shape, Tally, difference, merged
+from interpreter.models.communication import communicate
+from interpreter.models.compute import charge_work
+from interpreter.models.condition import choose
+from interpreter.models.io import host_io
+from interpreter.models.iteration import iterate, synchronised, undetermined
+from interpreter.models.sync import reduce, synchronise
+from interpreter.reduce import largest
+from interpreter.result import Prediction
+from interpreter.services import Services
+from interpreter.setting import Setting
+from interpreter.state import Run
+from interpreter.summary import About, summarise
+from sag.machine import Machine
+
+NO_SETTING = Setting()
+
+
+def interpret(program: NodeProgram, graph: g.Graph, machine: Machine, setting: Setting = NO_SETTING,
+              listener: Listener | None = None) -> Prediction:
+    """Predict the time of a node program on a machine.
+
+    Raises:
+        UnresolvedError: values that decide the flow are not known; it lists all of them (D8).
+        InterpretationError: a loop never ends.
+    """
+    services = Lowered(program)
+    about = About(
+        program=program.unit.name, file=program.file, lines=program.lines, constants=services.constants,
+        complete=program.complete,
+        notes=tuple((note.code, note.message, note.span) for note in (*program.notes, *program.layouts.notes)),
+    )
+    return interpret_with(services, graph, machine, setting, about, listener)
+
+
+def interpret_with(services: Services, graph: g.Graph, machine: Machine, setting: Setting, about: About,
+                   listener: Listener | None = None) -> Prediction:
+    """As `interpret`, for any answers to the engine's questions."""
+    walker = Walker(graph, setting.values, setting.scalar_steps)
+    with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
+        run = start(services, graph, machine, setting, walker, listener)
+        walker.books = run.ledger
+        walker.visit(run, graph.body)
+        return finish(run, graph, about)
+
+
+def start(services: Services, graph: g.Graph, machine: Machine, setting: Setting, walker: "Walker",
+          listener: Listener | None = None) -> Run:
+    """The state before the first AAU: all clocks at 0 (Def 1), caches cold, links free."""
+    procs, scenarios = services.procs, machine.scenarios
+    network = machine.network
+    cells = procs * graph.count
+    detail = cells <= setting.detail_cells and 32 * cells * scenarios <= setting.detail_bytes
+    shape = Shape(scenarios=scenarios, procs=procs, detail=detail,
+                  whole=not detail and 8 * cells * scenarios <= setting.detail_bytes)
+    env: dict[str, Value] = {**setting.values, **services.constants, NUMBER_OF_PROCESSORS: procs}
+    overlap = None
+    if network is not None:
+        factor = network.overlap if setting.overlap is None else np.array([setting.overlap])
+        overlap = factor[:, None] if factor.any() else None
+    return Run(
+        services=services, machine=machine, setting=setting, visit=walker.visit,
+        clock=np.zeros((scenarios, procs)), origin=np.zeros((scenarios, 1)), ledger=Ledger(shape),
+        node=np.arange(procs) if network is None else network.topology.place(services.grid),
+        size=procs if network is None else network.topology.size(services.grid),
+        overlap=overlap, critical=graph.critical, listener=listener, env=env,
+    )
+
+
+def finish(run: Run, graph: g.Graph, about: About) -> Prediction:
+    """All wait for the last (Def 3); then the ledger is read."""
+    end = next((each for each in g.walk(graph.body) if isinstance(each, g.End)), None)
+    own_end = run.clock + run.origin
+    if not np.isfinite(own_end).all():
+        raise InterpretationError((Diagnostic(
+            code="E509", message="the predicted time is too large for a number", span=graph.body[0].span,
+            hint="something is extreme: the size of the problem, a figure of the machine, or a change to it"),))
+    idle = largest(own_end)[:, None] - own_end
+    if run.setting.timed:
+        own_end, idle = _between_marks(run, own_end, idle)
+    if end is not None:
+        run.note(end.id, WAITING, idle)
+        run.ended[end.id] = largest(run.clock) + run.origin[:, 0]
+        run.count(end.id, Tally.EXECUTIONS, 1.0)
+    return summarise(run, graph, about, own_end)
+
+
+def _between_marks(run: Run, own_end: Array, idle: Array) -> tuple[Array, Array]:
+    """Keep of the ledger what was spent between two readings of the clock (Def 5). The region begins when the last
+    comes to the first reading: the time by which others came earlier is taken off their idling."""
+    if len(run.marks) < 2:
+        run.assume("timed", "the program does not read the clock twice: the profile is that of the whole program")
+        return own_end, idle
+    (began, before), (ended, after) = run.marks[0], run.marks[-1]
+    if before is None or after is None:
+        run.assume("timed", "the program reads the clock inside a loop: the profile is that of the whole program")
+        return own_end, idle
+    run.ledger = difference(after, before)
+    start, stop = largest(began)[:, None], largest(ended)[:, None]
+    return ended - start, (stop - ended) - (start - began)
+
+
+class Walker:
+    """Visits AAUs in program order. What a body leaves early is handed up as "kind:name" (see `Run.visit`)."""
+
+    def __init__(self, graph: g.Graph, given: Mapping[str, Value], steps: int = NO_SETTING.scalar_steps) -> None:
+        self.scalars = Scalars(graph, given, steps)
+        self.books: Ledger | None = None
+
+    def visit(self, run: Run, body: tuple[g.AAU, ...]) -> str:
+        """Interpret the AAUs of a body one after the other."""
+        listener = run.listener
+        for aau in body:
+            if listener is not None:
+                listener.entered(aau, run.clock + run.origin)
+            try:
+                left = HANDLERS[type(aau)](self, run, aau)
+            except Unknown as unknown:
+                raise self.scalars.unresolved(unknown, aau.span, run.env) from unknown
+            except MemoryError as problem:
+                finding = Diagnostic(code="E510", message="there is not enough memory to interpret this statement here",
+                                     span=aau.span, hint="choose fewer processors or scenarios, or a smaller problem")
+                raise InterpretationError((finding,)) from problem
+            except TooLarge as problem:
+                finding = Diagnostic(code="E505", message=f"the index space of this statement is too large: {problem}",
+                                     span=aau.span, hint="choose a smaller problem")
+                raise InterpretationError((finding,)) from problem
+            run.ended[aau.id] = largest(run.clock) + run.origin[:, 0]
+            if listener is not None:
+                listener.left(aau, run.clock + run.origin)
+            if left:
+                return left
+        return ""
+
+    def nothing(self, run: Run, aau: g.AAU) -> str:
+        """Start and End: no time of their own (Def 1; the wait at the end is settled after the walk)."""
+        if isinstance(aau, g.Start):
+            run.count(aau.id, Tally.EXECUTIONS, 1.0)
+        return ""
+
+    def spawn(self, run: Run, aau: g.Spawn) -> str:
+        """Loading is `load_s`, never in the clock (Def 1)."""
+        return self.visit(run, aau.body)
+
+    def sequence(self, run: Run, aau: g.Seq) -> str:
+        """Replicated statements: every processor computes them (Def 15)."""
+        charge_work(run, aau.id, aau.work)
+        run.count(aau.id, Tally.EXECUTIONS, 1.0)
+        if aau.assigns:
+            self.scalars.assign(run.env, aau.assigns)
+        elif aau.defines:
+            self.scalars.forget(run.env, aau.defines & self.scalars.relevant)
+        if aau.unmodelled:
+            run.assume("unmodelled", f"line {aau.span.line}: {aau.unmodelled}; no time is charged for it", aau.span)
+            run.complete = False
+        if aau.clock_mark:
+            self._mark(run)
+        return leave_of(aau)
+
+    def _mark(self, run: Run) -> None:
+        kept = run.setting.timed and run.ledger is self.books
+        ledger = merged([run.ledger, Ledger(run.ledger.shape)]) if kept else None
+        if len(run.marks) > 1:
+            run.marks.pop()
+        run.marks.append((run.clock + run.origin, ledger))
+
+    def iteration(self, run: Run, aau: g.IterD) -> str:
+        """IterD."""
+        return iterate(run, self.scalars, aau)
+
+    def synchronised(self, run: Run, aau: g.IterSync) -> str:
+        """IterSync."""
+        return synchronised(run, self.scalars, aau)
+
+    def undetermined(self, run: Run, aau: g.IterND) -> str:
+        """IterND."""
+        return undetermined(run, self.scalars, aau)
+
+    def condition(self, run: Run, aau: g.CondtD | g.CondtSync) -> str:
+        """CondtD and CondtSync."""
+        return choose(run, self.scalars, aau)
+
+    def communication(self, run: Run, aau: g.Comm) -> str:
+        """Comm: between processors, or with the host."""
+        communicate(run, aau)
+        host_io(run, aau)
+        self.scalars.forget(run.env, aau.defines & self.scalars.relevant)
+        return ""
+
+    def barrier(self, run: Run, aau: g.Sync) -> str:
+        """Sync."""
+        synchronise(run, aau)
+        return ""
+
+    def reduction(self, run: Run, aau: g.SyncSeq) -> str:
+        """SyncSeq."""
+        reduce(run, aau)
+        self.scalars.forget(run.env, aau.defines & self.scalars.relevant)
+        return ""
+
+    def call(self, run: Run, aau: g.Call) -> str:
+        """Call: its own overhead, and the body where it is known."""
+        charge_work(run, aau.id, aau.work)
+        run.count(aau.id, Tally.EXECUTIONS, 1.0)
+        if aau.assumption:
+            run.assume("call", f"line {aau.span.line}: {aau.assumption}", aau.span)
+        left = self.visit(run, aau.body)
+        if not aau.body:
+            self.scalars.forget(run.env, aau.defines & self.scalars.relevant)
+        return "" if left.startswith("return") else left
+
+
+HANDLERS: Mapping[type[g.AAU], Callable[..., str]] = {
+    g.Start: Walker.nothing,
+    g.End: Walker.nothing,
+    g.Spawn: Walker.spawn,
+    g.Seq: Walker.sequence,
+    g.IterD: Walker.iteration,
+    g.IterSync: Walker.synchronised,
+    g.IterND: Walker.undetermined,
+    g.CondtD: Walker.condition,
+    g.CondtSync: Walker.condition,
+    g.Comm: Walker.communication,
+    g.Sync: Walker.barrier,
+    g.SyncSeq: Walker.reduction,
+    g.Call: Walker.call,
+}
+

@@ -1,0 +1,358 @@
+"""Functional interpretation: the values of the scalars that decide the flow, while the walk goes on (D8).
+
+Only scalars that matter are followed: those that decide something, and those from which they are computed. A value
+that cannot be computed is forgotten, unless the user gave one (`Setting.values`). What is needed and not known is
+asked for, all of it at once.
+"""
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+
+from aag.diagnostics import Diagnostic, Span
+from aag.graph import aau as g
+from aag.ir.evaluate import Environment, Unknown, Value, evaluate, evaluate_int
+from aag.ir.expressions import Binary, Element, Expr, IntLit, Var
+from aag.ir.statements import Assign
+from aag.ir.visitors import children
+from aag.spmd.nodes import DoNode
+from interpreter.errors import InterpretationError, UnresolvedError
+
+Env = dict[str, Value]
+Body = tuple[g.AAU, ...]
+
+REPLAYED = 100_000
+"""Iterations that are replayed to know a scalar after a loop; beyond it the scalar is not known."""
+
+
+def names_in(expr: Expr | None) -> frozenset[str]:
+    """Names whose values an expression reads."""
+    return frozenset() if expr is None else _names(expr)
+
+
+@cache
+def _names(expr: Expr) -> frozenset[str]:
+    own = frozenset((expr.name,)) if isinstance(expr, Var | Element) else frozenset[str]()
+    return own.union(*(_names(each) for each in children(expr)))
+
+
+def decides(aau: g.AAU) -> frozenset[str]:
+    """Names whose values decide what an AAU does and costs; the AAUs inside it not included."""
+    match aau:
+        case g.IterD(nest=None, loop=DoNode() as loop) | g.IterSync(owned=None, loop=DoNode() as loop):
+            return names_in(loop.lower) | names_in(loop.upper) | names_in(loop.step)
+        case g.IterD() | g.IterSync() | g.Comm() | g.SyncSeq():
+            return aau.uses
+        case g.IterND(condition=condition):
+            return names_in(condition)
+        case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
+            return frozenset().union(*(names_in(branch.condition) for branch in branches))
+        case _:
+            return frozenset()
+
+
+def assigns(body: Body) -> Iterator[Assign]:
+    """All scalar assignments inside a body."""
+    for each in g.walk(body):
+        if isinstance(each, g.Seq):
+            yield from (one for one in each.assigns if isinstance(one.target, Var))
+
+
+def closure(names: Iterable[str], body: Body) -> frozenset[str]:
+    """The names, and those from which assignments in `body` compute them."""
+    wanted = set(names)
+    sources = [(one.target.name, names_in(one.value)) for one in assigns(body) if isinstance(one.target, Var)]
+    grown = True
+    while grown:
+        before = len(wanted)
+        for target, read in sources:
+            if target in wanted:
+                wanted |= read
+        grown = len(wanted) > before
+    return frozenset(wanted)
+
+
+def needed(body: Body) -> frozenset[str]:
+    """Names that decide what a body does, traced back through its own assignments."""
+    return closure(frozenset().union(*(decides(each) for each in g.walk(body))), body)
+
+
+def defined(body: Body) -> frozenset[str]:
+    """Scalars that a body changes, loop variables included."""
+    found = frozenset[str]().union(*(each.defines for each in body))
+    loops = (each.loop.var for each in g.walk(body) if isinstance(each, g.IterD | g.IterSync) and each.loop)
+    targets = (one.target.name for one in assigns(body) if isinstance(one.target, Var))
+    return found.union(loops, targets)
+
+
+class Scalars:
+    """What is known about scalars: which matter, and what the user said."""
+
+    def __init__(self, graph: g.Graph, given: Environment, steps: int = 1_000_000) -> None:
+        self.graph = graph
+        self.given = given
+        self._steps = steps
+        own = frozenset[str]().union(*(decides(each) for each in g.walk(graph.body)))
+        self.relevant = closure(graph.critical | own, graph.body)
+
+    def forget(self, env: Env, names: Iterable[str]) -> None:
+        """The program changed these scalars in a way that is not followed."""
+        for name in names:
+            if name in self.given:
+                env[name] = self.given[name]
+            else:
+                env.pop(name, None)
+
+    def assign(self, env: Env, statements: tuple[Assign, ...]) -> None:
+        """Carry out scalar assignments."""
+        for each in statements:
+            if not isinstance(each.target, Var) or each.target.name not in self.relevant:
+                continue
+            try:
+                env[each.target.name] = evaluate(each.value, env)
+            except Unknown:
+                self.forget(env, (each.target.name,))
+
+    def trips(self, loop: DoNode, env: Env, span: Span) -> tuple[int, int, int]:
+        """First value, step and trip count of a counted loop.
+
+        Raises:
+            UnresolvedError: a bound is not known.
+        """
+        try:
+            first = evaluate_int(loop.lower, env)
+            last = evaluate_int(loop.upper, env)
+            step = 1 if loop.step is None else evaluate_int(loop.step, env)
+        except Unknown as unknown:
+            raise self.unresolved(unknown, span, env) from unknown
+        if step == 0:
+            raise InterpretationError((Diagnostic(code="E503", message="the step of this loop is 0", span=span,
+                                                  hint="a DO loop steps by 1 where it says nothing"),))
+        return first, step, max(0, (last - first + step) // step)
+
+    def unresolved(self, unknown: Unknown, span: Span, env: Env) -> InterpretationError | UnresolvedError:
+        """The error that asks for a variable, and for all others that will be needed as well; an error that says why
+        where no value of a variable would help."""
+        name = unknown.name
+        if unknown.why:
+            return InterpretationError((Diagnostic(
+                code="E508", span=span,
+                message=f"{name} decides what happens here and cannot be computed: {unknown.why}",
+                hint="use a scalar in its place; esp follows scalars, and --set gives them values"),))
+        wanted = {name: span}
+        known = self._computable(env)
+        for each in g.walk(self.graph.body):
+            for other in sorted(decides(each) & self.relevant):
+                if other not in known and other not in wanted:
+                    wanted[other] = each.span
+        return UnresolvedError(
+            tuple(Diagnostic(
+                code="E501", span=place, message=f"the value of {each} decides the flow and cannot be computed",
+                hint=f"give it with --set {each.upper()}=VALUE") for each, place in wanted.items()),
+            tuple(wanted))
+
+    def _computable(self, env: Env) -> frozenset[str]:
+        """Names with a value, loop variables, and what can be computed from them."""
+        known = set(env) | set(self.given)
+        known |= {each.loop.var for each in g.walk(self.graph.body)
+                  if isinstance(each, g.IterD | g.IterSync) and each.loop is not None}
+        statements = [one for one in assigns(self.graph.body) if isinstance(one.target, Var)]
+        grown = True
+        while grown:
+            before = len(known)
+            known |= {one.target.name for one in statements if isinstance(one.target, Var)
+                      and not any(isinstance(part, Element) for part in _parts(one.value))
+                      and names_in(one.value) <= known}
+            grown = len(known) > before
+        for each in g.walk(self.graph.body):
+            nest = each.nest if isinstance(each, g.IterD) else None
+            if nest is not None:
+                known |= {index.name for index in nest.indices}
+            owned = each.owned if isinstance(each, g.IterSync) else None
+            if owned is not None:
+                known.add(owned.index.name)
+        return frozenset(known)
+
+    def holds(self, condition: Expr, env: Env) -> bool | None:
+        """Whether a condition holds; None: not known. A known operand may decide .and. and .or. by itself."""
+        try:
+            return bool(evaluate(condition, env))
+        except Unknown:
+            return None
+
+    def simulate(self, body: Body, env: Env) -> str:
+        """Carry out what a body does to the scalars; answers how it was left."""
+        for each in body:
+            left = self._one(each, env)
+            if left:
+                return left
+        return ""
+
+    def _one(self, each: g.AAU, env: Env) -> str:
+        self._steps -= 1
+        if self._steps < 0:
+            raise InterpretationError((Diagnostic(
+                code="E507", span=each.span,
+                message="following the scalars that decide the flow takes too long here",
+                hint="choose fewer iterations, or give the values that the loops around it compute with --set"),))
+        match each:
+            case g.Seq():
+                if each.assigns:
+                    self.assign(env, each.assigns)
+                else:
+                    self.forget(env, each.defines & self.relevant)
+                return leave_of(each)
+            case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
+                return self._branch(branches, env)
+            case g.IterD(nest=None, loop=DoNode() as loop, body=body) | g.IterSync(
+                owned=None, loop=DoNode() as loop, body=body
+            ):
+                if not defined(body) & self.relevant and loop.var not in self.relevant:
+                    return ""
+                return self._count(loop, body, env, each.span)
+            case g.IterND():
+                if not defined(each.body) & self.relevant:
+                    return ""
+                return self.while_trips(each, env, REPLAYED)[1]
+            case g.Call(body=body) | g.Spawn(body=body):
+                left = self.simulate(body, env)
+                return "" if left.startswith("return") else left
+            case _:
+                self.forget(env, each.defines & self.relevant)
+                return ""
+
+    def _branch(self, branches: tuple[g.AauBranch, ...], env: Env) -> str:
+        for branch in branches:
+            verdict = True if branch.condition is None else self.holds(branch.condition, env)
+            if verdict:
+                return self.simulate(branch.body, env)
+            if verdict is None:
+                self.forget(env, frozenset[str]().union(*(defined(one.body) for one in branches)) & self.relevant)
+                return ""
+        return ""
+
+    def _count(self, loop: DoNode, body: Body, env: Env, span: Span) -> str:
+        first, step, count = self.trips(loop, env, span)
+        if count > REPLAYED:
+            self.forget(env, defined(body) & self.relevant)
+            env[loop.var] = first + count * step
+            return ""
+        for number in range(count):
+            env[loop.var] = first + number * step
+            left = own_leave(self.simulate(body, env), loop.name)
+            if left == "exit":
+                return ""
+            if left and left != "cycle":
+                return left
+        env[loop.var] = first + count * step
+        return ""
+
+    def while_trips(self, loop: g.IterND, env: Env, limit: int) -> tuple[int, str, bool, Env]:
+        """How often a while loop runs (Def 18): complete iterations; how the last, incomplete one was left ("": there
+        is none); whether a condition that is not known was taken to hold; and `env` before the last iteration. `env`
+        itself is left as after the loop.
+
+        Raises:
+            UnresolvedError: nothing that is known ends the loop, or not within `limit` iterations.
+        """
+        assumed = False
+        watched = tuple(sorted((defined(loop.body) | names_in(loop.condition)) & self.relevant))
+        for count in range(limit):
+            verdict = True if loop.condition is None else self.holds(loop.condition, env)
+            if verdict is False:
+                return count, "", assumed, env
+            assumed |= verdict is None
+            before = dict(env)
+            left = self.simulate(loop.body, env)
+            own = own_leave(left, loop.name)
+            if own and own != "cycle":
+                return count, left, assumed, before
+            if all(env.get(name) == before.get(name) for name in watched):
+                raise self._endless(loop, env)
+        raise self._asking(loop, "E502", f"this loop does not end within {limit:,} iterations")
+
+    def _endless(self, loop: g.IterND, env: Env) -> UnresolvedError:
+        asked = names_in(loop.condition) | frozenset().union(
+            *(decides(each) for each in g.walk(loop.body) if isinstance(each, g.CondtD | g.CondtSync)))
+        unknown = sorted(name for name in asked if name not in env) or sorted(asked)
+        why = f" ({', '.join(unknown)} cannot be computed)" if unknown else ""
+        return self._asking(loop, "E504", f"how often this loop runs is not known{why}")
+
+    def _asking(self, loop: g.IterND, code: str, message: str) -> UnresolvedError:
+        name = f"trips_{loop.span.line}"
+        hint = f"give the number of its iterations with --set {name.upper()}=VALUE"
+        return UnresolvedError((Diagnostic(code=code, message=message, span=loop.span, hint=hint),), (name,))
+
+    def after(self, loop: DoNode | None, body: Body, env: Env, start: Env, count: int) -> None:
+        """Set in `env` the scalars as they are after `count` iterations that began with `start`; some of them were
+        not walked."""
+        changed = defined(body) & self.relevant
+        if not changed:
+            return
+        counters = {name: step for name in changed if (step := _counter_step(name, body, start, changed)) is not None}
+        for name, step in counters.items():
+            value = start.get(name)
+            if isinstance(value, int):
+                env[name] = value + step * count
+        rest = changed - counters.keys()
+        if not rest or not closure(rest, body) & (changed | ({loop.var} if loop else set())):
+            return
+        if count > REPLAYED:
+            self.forget(env, rest)
+            return
+        replay = dict(start)
+        first, step = 0, 1
+        if loop is not None:
+            first, step, _ = self.trips(loop, replay, loop.span)
+        for number in range(count):
+            if loop is not None:
+                replay[loop.var] = first + number * step
+            self.simulate(body, replay)
+        for name in rest:
+            if name in replay:
+                env[name] = replay[name]
+            else:
+                env.pop(name, None)
+
+
+def leave_of(aau: g.Seq) -> str:
+    """How a Seq leaves its loop or the program: "", or kind:name."""
+    return f"{aau.leave}:{aau.leave_name}" if aau.leave else ""
+
+
+def own_leave(left: str, name: str) -> str:
+    """What leaving a body means to the loop of that construct name: "exit", "cycle", or what is passed on."""
+    kind, _, target = left.partition(":")
+    if kind in ("exit", "cycle") and target in ("", name):
+        return kind
+    return left
+
+
+def _parts(expr: Expr) -> Iterator[Expr]:
+    yield expr
+    for each in children(expr):
+        yield from _parts(each)
+
+
+def _counter_step(name: str, body: Body, env: Env, changed: frozenset[str]) -> int | None:
+    """The step of a scalar that the body changes by ``name = name + constant`` only, once and always."""
+    own = [one for one in assigns(body) if isinstance(one.target, Var) and one.target.name == name]
+    here = [one for each in body if isinstance(each, g.Seq) for one in each.assigns]
+    if len(own) != 1 or own[0] not in here:
+        return None
+    match own[0].value:
+        case Binary(op="+", left=Var(name=left), right=step) if left == name:
+            sign = 1
+        case Binary(op="-", left=Var(name=left), right=step) if left == name:
+            sign = -1
+        case Binary(op="+", left=step, right=Var(name=right)) if right == name:
+            sign = 1
+        case _:
+            return None
+    if isinstance(step, IntLit):
+        return sign * step.value
+    if names_in(step) & changed:
+        return None
+    try:
+        return sign * evaluate_int(step, env)
+    except Unknown:
+        return None

@@ -1,0 +1,1 @@
+"""Models: one idea of cost a file, asked by the engine for each application abstraction unit."""

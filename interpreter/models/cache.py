@@ -1,0 +1,125 @@
+"""Cache misses of the nests, charged with the penalties of M (Def 17).
+
+A miss is time of the statement that misses, hence computation. Which lines are still cached is carried from nest to
+nest; what a nest misses is remembered for the state in which it found the cache, so that loops whose cache contents
+have settled cost nothing more. Processors whose local parts have equal shapes share one computation in `memory`.
+"""
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.graph.aau import IterD
+from aag.graph.build import MASK_SHARE
+from aag.spmd.nodes import Nest as LoweredNest
+from interpreter.metrics import COMPUTATION, Tally
+from interpreter.models.memory import Access, Cache, CacheState, Misses, Nest, interpret_nest
+from interpreter.services import TripsLike
+from interpreter.state import Run
+from sag.machine import MemoryCosts
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class _Seen(Struct, frozen=True):
+    """What a nest missed, and the states of the caches before and after."""
+
+    before: CacheState
+    after: CacheState
+    seconds: Array
+    """(S or 1, P)."""
+    lines: float
+    estimated: Array
+
+
+def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLike | None) -> None:
+    """Charge the misses of one execution of a nest; `key` says which nest with which values, `trips` how often its
+    loops run, if that is known already."""
+    costs = run.machine.memory
+    nest = aau.nest
+    if costs is None or nest is None or not run.setting.memory:
+        return
+    ranks = _classes(run)[1]
+    state = run.cache if isinstance(run.cache, CacheState) else CacheState.cold(ranks.size)
+    seen = _remembered(run, key, state)
+    if seen is None:
+        seen = _interpret(run, aau, key, costs, state, trips)
+    run.cache = seen.after
+    if seen.seconds.any():
+        run.spend(aau.id, COMPUTATION, seen.seconds)
+        run.count(aau.id, Tally.MISSES, seen.lines)
+        if seen.estimated.any():
+            run.count(aau.id, Tally.ESTIMATED_S, seen.estimated)
+
+
+def _classes(run: Run) -> tuple[Ints, Ints]:
+    key = ("classes",)
+    known = run.memo.get(key)
+    if isinstance(known, tuple):
+        return known
+    found = run.services.classes()
+    run.memo[key] = found
+    return found
+
+
+def _remembered(run: Run, key: tuple[object, ...], state: CacheState) -> _Seen | None:
+    known = run.memo.get(("misses", *key))
+    if isinstance(known, _Seen) and (known.before is state or known.before.same_as(state)):
+        return known
+    return None
+
+
+def _interpret(run: Run, aau: IterD, key: tuple[object, ...], costs: MemoryCosts, state: CacheState,
+               trips: TripsLike | None) -> _Seen:
+    shape = run.memo.get(("accesses", *key))
+    if not isinstance(shape, Nest):
+        shape = _shape(run, aau, trips or run.services.trips(nest_of(aau), run.env))
+        run.memo["accesses", *key] = shape
+    if not shape.accesses:
+        return _Seen(state, state, np.zeros((1, 1)), 0.0, np.zeros(1))
+    cache = Cache(size_bytes=costs.cache_bytes, line_bytes=costs.line_bytes, associativity=costs.associativity,
+                  replacement=costs.replacement, write_allocate=costs.write_allocate)
+    traces = run.memo.setdefault(("traces",), {})
+    assert isinstance(traces, dict)
+    misses, after = interpret_nest(shape, cache, state, traces)
+    class_of, ranks = _classes(run)
+    seconds = _seconds(costs, misses)
+    lines = misses.read + misses.write
+    often = np.bincount(class_of, minlength=ranks.size).astype(np.float64)
+    estimated = seconds @ often / run.procs if costs.estimated else np.zeros(1)
+    if ranks.size < run.procs or not (class_of == np.arange(run.procs)).all():
+        seconds = seconds[:, class_of]
+    seen = _Seen(state, after, seconds, float(lines @ often), estimated)
+    run.memo["misses", *key] = seen
+    return seen
+
+
+def nest_of(aau: IterD) -> LoweredNest:
+    """The nest of an AAU that has one."""
+    assert aau.nest is not None
+    return aau.nest
+
+
+def _seconds(costs: MemoryCosts, misses: Misses) -> Array:
+    total: Array = (costs.read_miss_s[:, None] * misses.read[None, :]
+                    + costs.write_miss_s[:, None] * misses.write[None, :]
+                    + costs.writeback_s[:, None] * misses.writeback[None, :])
+    return total
+
+
+def _shape(run: Run, aau: IterD, trips: TripsLike) -> Nest:
+    """The nest as the cache sees it: trip counts and addresses on each processor."""
+    nest = nest_of(aau)
+    ranks = _classes(run)[1]
+    extents = trips.extents_of(ranks)
+    accesses = run.services.accesses(nest, run.env)
+    strides = [each.strides_bytes for each in accesses]
+    if not extents.shape[1]:
+        extents = trips.count[ranks, None]
+        strides = [np.zeros_like(extents) for _ in accesses]
+    share = 1.0 if nest.mask is None else MASK_SHARE
+    return Nest(extents=extents, addresses_known=False, accesses=tuple(
+        Access(array=each.array, element_bytes=each.element_bytes, start=each.start_bytes, strides=stride,
+               write=each.write, fraction=share if each.write else 1.0)
+        for each, stride in zip(accesses, strides, strict=True)))

@@ -1,0 +1,302 @@
+"""Which iterations of a nest have to be looked at, so that the misses of all of them follow.
+
+Two observations keep the cost independent of trip counts:
+
+* References that step less than a line bring a new line only every few iterations; those between touch what is there
+  already, unless more references than the cache has ways share a set (then every iteration is looked at).
+* After the cache has filled, a nest whose references move on together misses the same in each iteration, as all its
+  lines move to other sets by the same step. So a few iterations after that stand for the rest, and what is left in the
+  cache moves on by the step of the iterations left out (in inner loops, those at the end are looked at instead). Where
+  references move apart, four blocks of iterations stand for their surroundings; the first half of each block fills the
+  cache, and in the later blocks it is not counted.
+"""
+
+from math import gcd, prod
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from aag.mapping.distinct import distinct
+
+FEW = 1 << 10
+"""References that are all looked at in any case."""
+BUDGET = 6 << 10
+"""References looked at per nest and shape before iterations are left out."""
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """The cache as the replay needs it; `random` replacement instead of LRU."""
+
+    line_bytes: int
+    sets: int
+    ways: int
+    write_allocate: bool
+    random: bool
+
+    @property
+    def companions(self) -> int:
+        """References that can move through a set beside another without throwing its line out."""
+        return 0 if self.random else self.ways - 1
+
+
+class Body(Struct, frozen=True, kw_only=True):
+    """The R references of a nest on one processor, in program order, loops outermost first."""
+
+    start: NDArray[np.int64]
+    """(R,) byte address when all loop counters are 0."""
+    strides: NDArray[np.int64]
+    """(R, D) bytes per step of each loop."""
+    write: NDArray[np.bool_]
+    fraction: NDArray[np.float64]
+    """(R,) share of iterations that perform the reference."""
+
+
+class Shape(Struct, frozen=True, kw_only=True):
+    """A nest on one processor; `extents` (D,) are its trip counts."""
+
+    extents: NDArray[np.int64]
+    body: Body
+
+
+class Trace(Struct, frozen=True):
+    """T references in order of time."""
+
+    line: NDArray[np.int64]
+    """Number of the line touched: byte address / line size."""
+    write: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    """Number of lines for which this one stands."""
+    charge: NDArray[np.float64]
+    """Number of misses counted if this one misses: the same, but for writes without allocation that of the writes."""
+    certain: NDArray[np.bool_]
+    """False where most executions do not make the reference: it is asked for, but moves nothing."""
+    moved: int = 0
+    """Lines by which what is cached at the end still moves on: the nest ends that much later than the trace."""
+
+
+class Sample(Struct, frozen=True):
+    """Iterations looked at of one loop."""
+
+    index: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    """Number of iterations for which each stands."""
+    left_out: int = 0
+    """Iterations at the end, behind the last one looked at."""
+
+
+def trace(shape: Shape, policy: Policy) -> Trace:
+    """The references of one execution of the nest to look at."""
+    body = shape.body
+    if not body.start.size or not shape.extents.all():
+        nothing = np.zeros(0)
+        return Trace(nothing.astype(np.int64), nothing.astype(np.bool_), nothing, nothing, nothing.astype(np.bool_))
+    step = _inner_step(shape, policy)
+    samples = _samples(shape, policy, step, shortened=True)
+    found = _look(shape, policy, step, samples)
+    if samples and samples[0].left_out:
+        if _turned_over(found, policy):
+            moved = samples[0].left_out * int(body.strides[0, 0]) // policy.line_bytes
+            return replace(found, moved=moved)
+        return _look(shape, policy, step, _samples(shape, policy, step, shortened=False))
+    return found
+
+
+def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Trace:
+    """The references of the iterations to look at."""
+    body = shape.body
+    address = body.start
+    weight: NDArray[np.float64] = np.ones(())
+    for loop, sample in enumerate(samples):
+        address = address[..., None, :] + sample.index[:, None] * body.strides[:, loop]
+        weight = weight[..., None] * sample.weight
+    line = _lines(address, policy.line_bytes)
+    touch = np.flatnonzero(_kept(line, body)) if step > 1 else np.arange(line.size)
+    iteration = touch // body.start.size
+    reference = touch - iteration * body.start.size
+    weight = weight.reshape(-1)
+    share = _touched_share(shape, policy.line_bytes)
+    write, weights = body.write[reference], weight[iteration] * share[reference]
+    charges = weights
+    if not policy.write_allocate and write.any():
+        charges = weights.copy()
+        for number in np.flatnonzero(body.write):
+            mine = np.flatnonzero(reference == number)
+            until = np.diff(iteration[mine], append=weight.size)
+            charges[mine] = weight[iteration[mine]] * until * min(1.0, body.fraction[number])
+    return Trace(line.reshape(-1)[touch], write, weights, charges, (share >= 0.5)[reference])
+
+
+def _turned_over(found: Trace, policy: Policy) -> bool:
+    """Whether the trace brings as many lines into each set as it holds, so that nothing older is left."""
+    brings = found.certain & (np.bool_(policy.write_allocate) | ~found.write)
+    per_set = np.bincount(distinct(found.line[brings]) % policy.sets, minlength=policy.sets)
+    return bool(per_set.min() >= policy.ways)
+
+
+def _kept(line: NDArray[np.int64], body: Body) -> NDArray[np.bool_]:
+    """Which touches (loops..., R) matter: those that enter a line, and those of slower references beside them."""
+    kept = np.ones(line.shape, np.bool_)
+    np.not_equal(line[..., 1:, :], line[..., :-1, :], out=kept[..., 1:, :])
+    speed = np.abs(body.strides[:, -1])
+    slower = speed < speed.max()
+    if slower.any():
+        kept |= kept.any(axis=-1, keepdims=True) & slower
+    return kept
+
+
+def _lines(address: NDArray[np.int64], line_bytes: int) -> NDArray[np.int64]:
+    if line_bytes & (line_bytes - 1):
+        return address // line_bytes
+    return address >> (line_bytes.bit_length() - 1)
+
+
+def _touched_share(shape: Shape, line_bytes: int) -> NDArray[np.float64]:
+    """Share of its lines that a masked reference touches: a line offers it as many chances as it has elements."""
+    fraction = shape.body.fraction
+    if (fraction >= 1).all() or not shape.extents.size:
+        return np.minimum(fraction, 1.0)
+    step = np.abs(shape.body.strides[:, -1])
+    inner = int(shape.extents[-1])
+    chances = np.where(step > 0, np.maximum(1, line_bytes // np.maximum(step, 1)), inner)
+    return 1.0 - (1.0 - np.minimum(fraction, 1.0)) ** np.minimum(chances, inner)
+
+
+def _samples(shape: Shape, policy: Policy, step: int, *, shortened: bool) -> list[Sample]:
+    """Iterations to look at of each loop, outermost first; `shortened`: the end of the outermost may be left out."""
+    extents = [int(n) for n in shape.extents]
+    strides = shape.body.strides
+    counts = [*extents[:-1], *(-(-inner // step) for inner in extents[-1:])]
+    together = bool((strides == strides[:1]).all())
+    left = BUDGET if together else 2 * BUDGET
+    plans: list[Sample] = []
+    for loop, count in enumerate(counts):
+        inside = shape.body.start.size * prod(counts[loop + 1:])
+        room = left // inside
+        early = shortened and together and loop == 0 and count * inside > FEW
+        if count <= room and not early:
+            plans += [_every(n) for n in extents[loop:]]
+            break
+        stride, trips = strides[:, loop], extents[loop]
+        fill = _iterations_to_fill(shape, loop, policy)
+        period = _period(stride, policy.line_bytes)
+        if early:
+            plans.append(_start(trips, fill, period))
+            if count <= room or plans[0].index.size * inside * count // trips <= left:
+                plans += [_every(n) for n in extents[1:]]
+                break
+            left //= -(-plans[-1].index.size * count // trips)
+            continue
+        plans.append(_ends(trips, fill, period) if together
+                     else _blocks(trips, max(room * trips // count, 8 * fill), 4, period))
+        left //= -(-plans[-1].index.size * count // trips)
+    return plans
+
+
+def _iterations_to_fill(shape: Shape, loop: int, policy: Policy) -> int:
+    """Iterations of a loop that bring in twice what the cache holds (4, if none brings anything new)."""
+    body = shape.body
+    loads = ~body.write if not policy.write_allocate and not body.write.all() else np.ones_like(body.write)
+    stride, inner = body.strides[:, loop], np.abs(body.strides[:, loop + 1:])
+    trips = shape.extents[loop + 1:]
+    reach = (inner * (trips - 1)).sum(axis=1) + policy.line_bytes
+    touched = np.minimum(np.prod(np.where(inner > 0, trips, 1), axis=1), reach / policy.line_bytes)
+    dense = (np.where(inner > 0, inner, policy.line_bytes) <= policy.line_bytes).any(axis=1)
+    moved = np.abs(stride) / np.where(dense, reach, policy.line_bytes)
+    fresh = touched * np.minimum(1.0, moved) * loads
+    order = np.lexsort((body.start, *body.strides.T))
+    follows = (np.diff(body.strides[order], axis=0) == 0).all(axis=1) & (
+        np.diff(body.start[order]) <= 4 * np.abs(stride[order][1:]))
+    leads = np.concatenate([[True], ~follows])
+    lines = float(np.maximum.reduceat(fresh[order], np.flatnonzero(leads)).sum())
+    wanted = 2 * policy.sets * policy.ways
+    return max(2, int(np.ceil(wanted / lines))) if lines > 0 else 4
+
+
+def _inner_step(shape: Shape, policy: Policy) -> int:
+    """Iterations of the innermost loop in which no reference passes over a line; 1 if each has to be looked at."""
+    if not shape.extents.size:
+        return 1
+    fastest = int(np.abs(shape.body.strides[:, -1]).max())
+    step = policy.line_bytes // fastest if fastest else int(shape.extents[-1])
+    late = not policy.write_allocate and _fetched_late(shape.body, policy)
+    return 1 if step <= 1 or late or _crowded(shape, policy) else step
+
+
+def _fetched_late(body: Body, policy: Policy) -> bool:
+    """Whether a line may be brought in by a read after the first of its writes, which missed for want of allocation."""
+    apart = np.abs(body.start[:, None] - body.start)
+    alike = (body.strides[:, None, :] == body.strides).all(axis=2)
+    write_and_read = body.write[:, None] & ~body.write
+    before = np.tri(body.start.size, dtype=np.bool_)
+    return bool((write_and_read & alike & (apart < policy.line_bytes) & ~(before & (apart == 0))).any())
+
+
+def _crowded(shape: Shape, policy: Policy) -> bool:
+    """Whether references that move through the same set at the same time throw out lines in use."""
+    body = shape.body
+    line_bytes, turn = policy.line_bytes, policy.sets * policy.line_bytes
+    apart = np.abs(body.start[:, None] - body.start)
+    within = apart % turn
+    close = np.minimum(within, turn - within) < line_bytes
+    alike = (body.strides[:, None, :] == body.strides).all(axis=2)
+    rivals = close & alike & (apart >= line_bytes)
+    if not policy.write_allocate:
+        # A write holds no line, unless the nest reads the same lines.
+        reach = (np.abs(body.strides) * (shape.extents - 1)).sum(axis=1) + line_bytes
+        holds = ~body.write | (alike & ~body.write & (apart <= reach)).any(axis=1)
+        rivals &= holds & holds[:, None]
+    if not rivals.any():
+        return False
+    return any(_streams(body.start[row], line_bytes) > policy.companions for row in rivals if row.any())
+
+
+def _streams(start: NDArray[np.int64], line_bytes: int) -> int:
+    """Number of groups of references that are at least a line apart."""
+    return 1 + int((np.diff(np.sort(start)) >= line_bytes).sum())
+
+
+def _period(stride: NDArray[np.int64], line_bytes: int) -> int:
+    """Iterations after which all references stand at the same place of their lines again."""
+    return max(line_bytes // gcd(int(s), line_bytes) for s in stride)
+
+
+def _every(count: int) -> Sample:
+    return Sample(np.arange(count), np.ones(count))
+
+
+def _start(count: int, fill: int, period: int) -> Sample:
+    """Iterations at the start, until each misses like the next."""
+    tail = period * -(-4 // period)
+    fill += (count - fill - tail) % period
+    if fill + tail >= count:
+        return _every(count)
+    weight = np.concatenate([np.ones(fill), np.full(tail, (count - fill) / tail)])
+    return Sample(np.arange(fill + tail), weight, left_out=count - fill - tail)
+
+
+def _ends(count: int, fill: int, period: int) -> Sample:
+    """Iterations at the start, until each misses like the next, and at the end, which leave their lines behind."""
+    tail = period * -(-4 // period)
+    if 2 * fill + tail >= count:
+        return _every(count)
+    weight = np.concatenate([np.ones(fill), np.full(tail, (count - fill) / tail), np.zeros(fill)])
+    index = np.concatenate([np.arange(fill + tail), np.arange(count - fill, count)])
+    return Sample(index, weight)
+
+
+def _blocks(count: int, taken: int, blocks: int, period: int) -> Sample:
+    """About `taken` of `count` iterations in `blocks` blocks; the second half of each stands for its surroundings."""
+    half = taken // (2 * blocks)
+    half -= half % period if half >= period else 0
+    if taken >= count or half == 0:
+        return _every(count)
+    first = np.linspace(0, count - 2 * half, blocks).round().astype(np.int64)
+    index = (first[:, None] + np.arange(2 * half)).reshape(-1)
+    middle = first + half
+    border = np.concatenate([[half], (first[:-1] + 2 * half + middle[1:]) / 2, [count]])
+    weight = np.zeros((blocks, 2 * half))
+    weight[0, :half] = 1.0
+    weight[:, half:] = (np.diff(border) / half)[:, None]
+    return Sample(index, weight.reshape(-1))

@@ -1,0 +1,235 @@
+"""Comm AAUs: what an operation moves, as patterns of messages, and the line it has in the communication table.
+
+The steps of an operation come from `aag`; phases are charged as they are, collectives by the algorithm that the
+machine names (Def 8). Everything that does not depend on the clock is computed once for each set of values.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.graph.aau import Comm, Work
+from aag.spmd.nodes import Exchange
+from aag.spmd.steps import CollectiveCall, Phase, Step
+from interpreter.metrics import Tally
+from interpreter.models.collective import exchange_steps, stages
+from interpreter.models.compute import Cost, price, seconds, sorted_uses, times, values_of
+from interpreter.models.message import Pattern, constant, pattern, transfer
+from interpreter.state import CommEntry, Run
+from sag.machine import NetworkCosts
+
+Ints = NDArray[np.int64]
+
+PACKING = (("index.1d", 1.0), ("load", 1.0), ("loop.iteration", 1.0), ("store", 1.0))
+"""What gathering one element of a strided section takes on a machine that has no figure for packing."""
+
+
+class Batch(Struct, frozen=True):
+    """Patterns that are under way one after the other or, if `concurrent`, together."""
+
+    patterns: tuple[Pattern, ...]
+    concurrent: bool
+
+
+class Plan(Struct, frozen=True):
+    """All that a communication does, and its entry for the table."""
+
+    batches: tuple[Batch, ...]
+    entry: CommEntry
+    before: tuple[tuple[Cost, Ints], ...] = ()
+    """Packing before the first batch: cost and ranks."""
+    after: tuple[tuple[Cost, Ints], ...] = ()
+
+
+def communicate(run: Run, aau: Comm) -> None:
+    """Interpret a Comm AAU that moves data between processors."""
+    operation = aau.operation
+    if operation is None:
+        return
+    key = ("comm", aau.id, values_of(sorted_uses(run, aau), run.env))
+    plan = run.memo.get(key)
+    if not isinstance(plan, Plan):
+        steps = run.services.steps(operation, run.env)
+        if any(step.bounded for step in steps):
+            run.assume("bound", f"the elements of {operation.array} that move are coupled in too many combinations to "
+                       "be counted: they are an upper bound", aau.span)
+        concurrent = isinstance(operation, Exchange) and run.machine.network is not None \
+            and run.machine.network.exchange == "concurrent"
+        plan = make_plan(run, steps, array=operation.array, pattern_name=operation.pattern, concurrent=concurrent)
+        run.memo[key] = plan
+    execute(run, aau.id, plan)
+
+
+def make_plan(run: Run, steps: Sequence[Step], *, array: str, pattern_name: str, concurrent: bool = False,
+              combine: Work | None = None) -> Plan:
+    """Price the steps of an operation. Without a network nothing is charged, which is announced."""
+    network = run.machine.network
+    if network is None:
+        if steps and run.procs > 1:
+            run.assume("no-network", f"the machine {run.machine.name} describes no network: communication could not be "
+                       "charged")
+            run.complete = False
+        return Plan((), CommEntry(array, pattern_name))
+    if pattern_name == "transpose":
+        steps = _all_to_all(run.procs, steps, network)
+    batches: list[Batch] = []
+    before: list[tuple[Cost, Ints]] = []
+    after: list[tuple[Cost, Ints]] = []
+    for joined, group in groupby(steps, lambda step: isinstance(step, Phase)):
+        if joined:
+            phases = tuple(_phase(run, network, step) for step in group if isinstance(step, Phase))
+            batches.append(Batch(phases, concurrent and len(phases) > 1))
+            continue
+        for step in group:
+            if isinstance(step, CollectiveCall):
+                batches += _collective(run, network, step, combine)
+                ends = _pack_collective(run, network, step)
+                before += ends[0]
+                after += ends[1]
+    entry = _entry(array, pattern_name, [each for batch in batches for each in batch.patterns])
+    return Plan(tuple(batches), entry, tuple(before), tuple(after))
+
+
+def execute(run: Run, aau: int, plan: Plan) -> None:
+    """Let the messages of a plan happen."""
+    run.table.setdefault(aau, plan.entry)
+    run.count(aau, Tally.EXECUTIONS, 1.0)
+    for cost, ranks in plan.before:
+        _some(run, aau, cost, ranks)
+    for batch in plan.batches:
+        transfer(run, aau, batch.patterns, concurrent=batch.concurrent)
+    for cost, ranks in plan.after:
+        _some(run, aau, cost, ranks)
+
+
+def _some(run: Run, aau: int, cost: Cost, ranks: Ints) -> None:
+    if cost.overhead is not None:
+        run.spend(aau, 2, cost.overhead, ranks)
+    if cost.estimated.any():
+        run.count(aau, Tally.ESTIMATED_S, cost.estimated)
+
+
+def _all_to_all(procs: int, steps: Sequence[Step], network: NetworkCosts) -> Sequence[Step]:
+    """The messages of a transpose in the order of the machine's algorithm."""
+    phases = [step for step in steps if isinstance(step, Phase)]
+    how = network.collectives.get("transpose")
+    if not phases or how is None or len({phase.element_bytes for phase in phases}) > 1:
+        return steps
+    source, destination, elements = (
+        np.concatenate([getattr(phase, part) for phase in phases]) for part in ("source", "destination", "elements"))
+    ordered: list[Step] = [
+        Phase(source=source[pick], destination=destination[pick], elements=elements[pick],
+              element_bytes=phases[0].element_bytes, contiguous=all(phase.contiguous for phase in phases),
+              name=f"transpose {number}")
+        for number, pick in exchange_steps(source, destination, procs, how.algorithm)]
+    return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
+
+
+def _phase(run: Run, network: NetworkCosts, phase: Phase) -> Pattern:
+    packing = None if phase.contiguous else pack_cost(run, network, phase.elements, phase.element_bytes)
+    return pattern(run, network, name=phase.name, source=phase.source, destination=phase.destination,
+                   size_bytes=phase.elements * phase.element_bytes, pack=packing, unpack=packing)
+
+
+def pack_cost(run: Run, network: NetworkCosts, elements: Ints, element_bytes: int) -> Cost | None:
+    """Gathering elements into a message buffer, or scattering them: the machine's figure per byte (0 is
+    one, too), by counts where it describes no memory."""
+    if not elements.any():
+        return None
+    count = elements.astype(np.float64)
+    per_byte = network.pack_per_byte_s
+    if run.machine.memory is not None or per_byte.any():
+        each, guessed = per_byte[:, None] * element_bytes, network.pack_estimated
+        estimated = per_byte * element_bytes if guessed else np.zeros(1)
+    else:
+        each, estimated = seconds(run, PACKING)
+    return Cost(None, each * count[None, :], estimated * (count.sum() / run.procs))
+
+
+def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: Work | None) -> list[Batch]:
+    """Stages as batches; a collective that the machine does not describe is built as its neighbours are."""
+    how = network.collectives.get(call.kind)
+    algorithm = "binomial" if how is None else how.algorithm
+    if how is None:
+        run.assume("collective", f"the machine {run.machine.name} does not say how a {call.kind} is done; it is taken "
+                   "to be a binomial tree")
+    software = None if how is None else how.stage_software_s
+    each = None if combine is None else price(run, combine)
+    batches: list[Batch] = []
+    joined: list[Pattern] = []
+    together = False
+    given = call.elements
+    if (given == given[0, 0]).all():
+        given = np.broadcast_to(given[0, 0], given.shape)
+    for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm):
+        elements = np.broadcast_to(stage.elements, source.shape).reshape(-1)
+        senders, receivers = source.reshape(-1), destination.reshape(-1)
+        if call.kind != "barrier" and not (elements[0] if constant(elements) else elements.all()):
+            some = np.flatnonzero(elements)
+            if not some.size:
+                continue
+            senders, receivers, elements = senders[some], receivers[some], elements[some]
+        work = None
+        if each is not None and stage.combines:
+            work = times(each, elements[: 1 if constant(elements) else None].astype(np.float64))
+            work = Cost(work.computation, work.overhead, work.estimated * (elements.size / run.procs))
+        messages = pattern(run, network, name=call.name or call.kind, source=senders, destination=receivers,
+                           size_bytes=_in_bytes(elements, call.element_bytes), combine=work, software=software)
+        if joined and stage.together is not together:
+            batches.append(Batch(tuple(joined), together))
+            joined = []
+        together = stage.together
+        joined.append(messages)
+    if joined:
+        batches.append(Batch(tuple(joined), together))
+    return batches
+
+
+def _in_bytes(elements: Ints, element_bytes: int) -> Ints:
+    if constant(elements):
+        return np.broadcast_to(elements[0] * element_bytes, elements.shape)
+    return elements * element_bytes
+
+
+def _pack_collective(run: Run, network: NetworkCosts, call: CollectiveCall
+                     ) -> tuple[list[tuple[Cost, Ints]], list[tuple[Cost, Ints]]]:
+    """Each member packs what it contributes and unpacks what it gets."""
+    if call.contiguous or call.kind in ("reduction", "barrier") or call.members.shape[1] < 2:
+        return [], []
+    own = call.elements
+    total = own.sum(axis=1, keepdims=True)
+    root = np.arange(call.members.shape[1])[None, :] == call.root[:, None]
+    match call.kind:
+        case "broadcast":
+            gives, gets = own * root, np.where(root, 0, (own * root).sum(axis=1, keepdims=True))
+        case "gather":
+            gives, gets = own * ~root, np.where(root, total - own, 0)
+        case "scatter":
+            gives, gets = np.where(root, total - own, 0), own * ~root
+        case "concatenation":
+            gives, gets = own, total - own
+        case _:
+            gives, gets = own, own
+    result: list[list[tuple[Cost, Ints]]] = [[], []]
+    for side, elements in zip(result, (gives, gets), strict=True):
+        cost = pack_cost(run, network, elements.ravel(), call.element_bytes)
+        if cost is not None:
+            side.append((cost, call.members.ravel()))
+    return result[0], result[1]
+
+
+def _entry(array: str, name: str, patterns: Sequence[Pattern]) -> CommEntry:
+    if not patterns:
+        return CommEntry(array, name)
+    counts = Counter[int]()
+    for each in patterns:
+        for size, often in each.sizes:
+            counts[size] += often
+    common = sorted(counts.most_common(4), reverse=True)
+    total = sum(each.whole_s for each in patterns)
+    share = sum(each.whole_s * each.estimated for each in patterns) / total if total else 0.0
+    return CommEntry(array, name, sizes=tuple(common), hops=max(each.longest for each in patterns), estimated=share)

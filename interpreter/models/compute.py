@@ -1,0 +1,158 @@
+"""Computation: operation counts times what P says of each class, and loop overhead at every level.
+
+Formula: T(IterD) = T_setup + n * (T_iter + T_body), at every level of a nest.
+Source: Parashar and Hariri, section 2.3.
+"""
+
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.graph.aau import AAU, Counts, IterD, Work
+from aag.ir.evaluate import Environment, Value
+from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
+from interpreter.state import Run
+
+Array = NDArray[np.float64]
+
+LOOP_SETUP = Work(computation=(("loop.setup", 1.0),))
+LOOP_STEP = Work(computation=(("loop.iteration", 1.0),))
+
+
+class Price(Struct, frozen=True):
+    """Seconds of one execution, each (S or 1, 1), and how much of it is only estimated, (S or 1,)."""
+
+    computation: Array
+    overhead: Array
+    estimated: Array
+
+
+class Cost(Struct, frozen=True):
+    """What an AAU costs each processor once, (S or 1, P or 1) each; None: nothing. `estimated` (S or 1,): the mean
+    over processors of what is only estimated."""
+
+    computation: Array | None
+    overhead: Array | None
+    estimated: Array
+
+
+def seconds(run: Run, counts: Counts) -> tuple[Array, Array]:
+    """Seconds of some operations, (S or 1, 1), and the estimated ones among them, (S or 1,).
+
+    A class that the machine does not price is charged nothing, which is announced.
+    """
+    total: Array = np.zeros(1)
+    estimated: Array = np.zeros(1)
+    costs = run.machine.processor
+    for name, often in counts:
+        if not often:
+            continue
+        if name not in costs.time_s:
+            run.assume("unpriced", f"the machine {run.machine.name} has no time for {name}: it is not charged")
+            run.complete = False
+            continue
+        time = costs.of(name) * often
+        total = total + time
+        if costs.estimated.get(name, False):
+            estimated = estimated + time
+    return total[:, None], estimated
+
+
+def price(run: Run, work: Work) -> Price:
+    """The price of one execution of `work`."""
+    key = ("price", id(work))
+    known = run.memo.get(key)
+    if isinstance(known, Price):
+        return known
+    computation, sure = seconds(run, work.computation)
+    overhead, guessed = seconds(run, work.overhead)
+    result = Price(computation, overhead, sure + guessed)
+    run.memo[key] = result
+    return result
+
+
+def times(work: Price, often: Array) -> Cost:
+    """The cost of executing `work` as often as (P,) says."""
+    per_processor = often[None, :]
+    mean = float(often.mean())
+    computation = work.computation * per_processor if work.computation.any() else None
+    overhead = work.overhead * per_processor if work.overhead.any() else None
+    return Cost(computation, overhead, work.estimated * mean)
+
+
+def charge(run: Run, aau: int, cost: Cost) -> None:
+    """Let all processors pay."""
+    if cost.computation is not None:
+        run.spend(aau, COMPUTATION, cost.computation)
+    if cost.overhead is not None:
+        run.spend(aau, OVERHEAD, cost.overhead)
+    if cost.estimated.any():
+        run.count(aau, Tally.ESTIMATED_S, cost.estimated)
+
+
+def charge_work(run: Run, aau: int, work: Work) -> None:
+    """Every processor executes `work` once."""
+    if not (work.computation or work.overhead):
+        return
+    key = ("once", id(work))
+    cost = run.memo.get(key)
+    if not isinstance(cost, Cost):
+        each = price(run, work)
+        cost = Cost(each.computation, each.overhead, each.estimated)
+        run.memo[key] = cost
+    charge(run, aau, cost)
+
+
+def values_of(names: tuple[str, ...], env: Environment) -> tuple[Value | None, ...]:
+    """The values on which an answer about a node depends: a key for caches."""
+    return tuple(env.get(name) for name in names)
+
+
+def sorted_uses(run: Run, aau: AAU) -> tuple[str, ...]:
+    """The names an AAU uses, in a fixed order."""
+    key = ("uses", aau.id)
+    known = run.memo.get(key)
+    if isinstance(known, tuple):
+        return known
+    names = tuple(sorted(aau.uses))
+    run.memo[key] = names
+    return names
+
+
+def nest_cost(run: Run, aau: IterD, level: Array, count: Array) -> Cost:
+    """The cost of a nest on each processor: loop d is set up once for each iteration of loop d - 1.
+
+    Args:
+        run: The interpretation.
+        aau: The nest, with the work of one iteration at each level.
+        level: (P, D) iterations at each level in total, innermost last.
+        count: (P,) executions; for a nest with loops those of the innermost.
+    """
+    depth = level.shape[1]
+    setup, step = price(run, LOOP_SETUP), price(run, LOOP_STEP)
+    at_level = [[price(run, work)] for work in aau.outer] + [[] for _ in range(len(aau.outer), depth)]
+    for number, prices in enumerate(at_level[:depth]):
+        prices.extend([step, setup] if number < depth - 1 else [step])
+    columns = [(level[:, number], prices) for number, prices in enumerate(at_level[:depth])]
+    if depth:
+        columns[-1][1].append(price(run, aau.work))
+    else:
+        columns.append((count, [price(run, aau.work)]))
+    whole = [price(run, aau.setup), *([setup] if depth else [])]
+    guessed = sum((each.estimated for each in whole), start=np.zeros(1))
+    for often, prices in columns:
+        guessed = guessed + sum(each.estimated for each in prices) * float(often.mean())
+    return Cost(_linear([each.computation for each in whole], [(n, [p.computation for p in ps]) for n, ps in columns]),
+                _linear([each.overhead for each in whole], [(n, [p.overhead for p in ps]) for n, ps in columns]),
+                guessed)
+
+
+def _linear(constant: list[Array], columns: list[tuple[Array, list[Array]]]) -> Array | None:
+    """Seconds (S or 1, P or 1): some that everybody spends, and some for each of the executions (P,); None: none."""
+    total: Array = sum(constant, start=np.zeros((1, 1)))
+    for often, prices in columns:
+        each = sum(prices, start=np.zeros((1, 1)))
+        if each.any():
+            total = total + each * often
+    return total if total.any() else None

@@ -1,0 +1,87 @@
+"""Conditionals: tests, and the body of the branch that is taken; weights are 0 or 1 once the condition is known.
+
+Formula: T = T_test(1) + ... + T_test(k) + T_body(k); else the sum over branches weighted by their probability.
+Source: Parashar and Hariri, section 2.3. A condition that cannot be computed gets equal weights, which is announced.
+"""
+
+import numpy as np
+
+from aag.graph.aau import AauBranch, CondtD, CondtSync, Seq, walk
+from interpreter.evaluate import Scalars, defined, leave_of
+from interpreter.metrics import Tally
+from interpreter.models.compute import charge_work
+from interpreter.state import Run
+
+
+def choose(run: Run, scalars: Scalars, aau: CondtD | CondtSync) -> str:
+    """Interpret a conditional; answers how its body was left."""
+    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    for number, branch in enumerate(aau.branches):
+        verdict = True if branch.condition is None else scalars.holds(branch.condition, run.env)
+        if verdict is None:
+            return _weigh(run, scalars, aau, number)
+        charge_work(run, aau.id, branch.work)
+        if verdict:
+            return run.visit(run, branch.body)
+    return ""
+
+
+def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> str:
+    """Branches from `first` on are taken with some probability each; what leaves a loop is not taken at all."""
+    if run.tape is not None:
+        run.tape.append(None)
+    branches = aau.branches[first:]
+    line = aau.span.line
+    weights = _weights(run, aau, first)
+    start, origin = run.clock.copy(), run.origin
+    cache, outer = run.cache, run.weight
+    likely = int(np.argmax(weights))
+    kept = cache
+    mixed = np.zeros_like(start)
+    for number, (branch, weight) in enumerate(zip((*branches, None), weights, strict=True)):
+        if weight <= 0.0:
+            continue
+        run.clock[...] = start
+        run.cache = cache
+        run.weight = outer * weight
+        for tested in branches[: number + 1]:
+            charge_work(run, aau.id, tested.work)
+        if branch is not None:
+            env = dict(run.env)
+            run.visit(run, branch.body)
+            run.env.clear()
+            run.env.update(env)
+        run.rebase(origin)
+        mixed += weight * run.clock
+        if number == likely:
+            kept = run.cache
+    run.clock[...] = mixed
+    run.weight = outer
+    run.cache = kept
+    shown = ", ".join(f"{weight:.0%}" for weight in weights)
+    run.assume("branch", f"line {line}: the condition cannot be computed; its branches are weighted {shown}"
+               + (", those that leave the loop not at all" if any(map(_leaves, branches)) else ""), aau.span)
+    scalars.forget(run.env, frozenset[str]().union(*(defined(branch.body) for branch in branches)) & scalars.relevant)
+    return ""
+
+
+def _weights(run: Run, aau: CondtD | CondtSync, first: int) -> tuple[float, ...]:
+    """One weight for each branch from `first` on, and one for taking none of them; they add up to 1."""
+    branches = aau.branches[first:]
+    otherwise = branches[-1].condition is not None
+    possible = [not _leaves(branch) for branch in branches] + [otherwise]
+    given = run.setting.branches.get(aau.span.line)
+    if given is not None:
+        asked = [*given[first:], *([max(0.0, 1.0 - sum(given))] if len(given) == len(aau.branches) else [])]
+        weights = [asked[at] if at < len(asked) else 0.0 for at in range(len(possible))]
+    else:
+        weights = [1.0 if each else 0.0 for each in possible]
+    total = sum(weights)
+    if total <= 0.0:
+        return (*(0.0 for _ in branches), 1.0)
+    return tuple(each / total for each in weights)
+
+
+def _leaves(branch: AauBranch) -> bool:
+    """Whether the branch ends a loop or the program."""
+    return any(isinstance(each, Seq) and leave_of(each) for each in walk(branch.body))

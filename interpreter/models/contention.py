@@ -1,0 +1,261 @@
+"""Messages that meet on links: circuit switching, first come first served.
+
+A message is ready to enter the network `hold` before it would arrive uncontended: after call overhead, startup and
+the latency of its route. It then takes its route when all links of it are free, holds every link for its byte
+time, and arrives when it lets go. Of messages that wait, the one that can start first goes first; ties go to the
+one that entered the network first (before the latency of its route), then to the lower rank. That is what an event
+simulation does; here all messages of a batch are scheduled in rounds, each round committing every message that is
+first on all its links.
+
+Across batches a link remembers its latest message: when that was ready, when it starts and ends, and since when the
+link had been idle. A message that was ready before that one was (its processor ran ahead) is not held up by it. Nor
+is one that finds the link idle while the latest waits for another link of its route: nobody reserves a link.
+
+Source: ground truth with one circuit for each link and direction (SimGrid with a concurrency limit of one).
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.mapping.distinct import distinct
+from interpreter.state import Run
+from sag.machine import NetworkCosts
+
+if TYPE_CHECKING:
+    from interpreter.models.message import Pattern
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+DIRECT = ("hypercube", "mesh", "torus", "ring")
+"""Topologies in which a link of one hop serves one source only."""
+
+ALWAYS = 4096
+"""Processors x scenarios up to which links are followed from the start."""
+
+LARGEST_LINK_TABLE = 256_000_000
+"""Bytes that the times of links may take."""
+
+SAME = 1e-6
+"""Times that differ by less than this fraction of the shortest byte time are a tie: rounding must not decide."""
+
+
+class Flight(Struct, frozen=True):
+    """Messages under way: when each send was called, (S, M)."""
+
+    pattern: "Pattern"
+    sent: Array
+
+
+class Routes(Struct, frozen=True):
+    """Links of each message of a batch, (M, H) padded with -1; `shared`: two of them use the same link."""
+
+    links: Ints
+    shared: bool
+
+
+def delays(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocking: bool
+           ) -> tuple[Array | None, ...]:
+    """How much later than uncontended the messages of each flight arrive; None: not at all."""
+    waits = tuple(flight.pattern.link_wait for flight in flights)
+    if not _follow(run, network, flights, blocking=blocking):
+        return waits
+    routes = _routes(run, network, flights)
+    ready = np.concatenate([
+        flight.sent + (flight.pattern.time - flight.pattern.hold)
+        + (0.0 if flight.pattern.link_wait is None else flight.pattern.link_wait) for flight in flights
+    ], axis=1)
+    hold = np.concatenate([np.broadcast_to(flight.pattern.hold, flight.sent.shape) for flight in flights], axis=1)
+    entered = np.concatenate([flight.sent + flight.pattern.entry for flight in flights], axis=1)
+    late = _schedule(run, routes, entered, ready, hold)
+    if late is None:
+        return waits
+    ends = np.cumsum([flight.sent.shape[1] for flight in flights])[:-1]
+    parts = np.split(late, ends, axis=1)
+    return tuple(part if wait is None else part + wait for part, wait in zip(parts, waits, strict=True))
+
+
+def _follow(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocking: bool) -> bool:
+    """Whether messages can meet. On many processors links are followed from the first message on that travels more
+    than its own link: until then none can meet another."""
+    if network.switching != "circuit" or not run.setting.contention:
+        return False
+    links = run.links
+    if not links.followed:
+        many = run.procs * run.scenarios > ALWAYS
+        alone = many and apart(network) and blocking and all(flight.pattern.longest <= 1 for flight in flights)
+        if alone:
+            return False
+    count = sum(flight.pattern.messages for flight in flights)
+    table = run.scenarios * network.topology.link_count(run.size) * 32
+    if count > run.setting.contention_messages or table > LARGEST_LINK_TABLE:
+        not_followed(run)
+        return False
+    if not links.followed:
+        links.followed = True
+        shape = (run.scenarios, 2 * (network.topology.link_count(run.size) + 1))
+        links.free = np.full(shape, -np.inf)
+        links.taken = np.full(shape, -np.inf)
+    return True
+
+
+def apart(network: NetworkCosts) -> bool:
+    """Whether a link of one hop serves one source only."""
+    return network.topology.kind in DIRECT and network.duplex == "full"
+
+
+def not_followed(run: Run) -> None:
+    """Say that links are not followed."""
+    run.assume("contention", f"waiting for links is left out where more than {run.setting.contention_messages} "
+               "messages are under way at once")
+
+
+def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Routes:
+    key = ("routes", *(id(flight.pattern) for flight in flights))
+    known = run.memo.get(key)
+    if isinstance(known, Routes):
+        return known
+    source = np.concatenate([flight.pattern.source for flight in flights])
+    destination = np.concatenate([flight.pattern.destination for flight in flights])
+    links = network.topology.routes(run.node[source], run.node[destination], run.size)
+    if network.duplex == "half":
+        links = network.topology.undirected(links, run.size)
+    used = links[links >= 0]
+    routes = Routes(links, bool(distinct(used).size < used.size))
+    run.memo[key] = routes
+    return routes
+
+
+def _schedule(run: Run, routes: Routes, entered: Array, ready: Array, hold: Array) -> Array | None:
+    """Start of each message less its readiness, (S, M); None where nobody waits and no decision is recorded."""
+    links = run.links
+    assert links.free is not None
+    assert links.taken is not None
+    free, taken = links.free, links.taken
+    if not routes.links.shape[1]:
+        return None
+    columns = free.shape[1] // 2
+    route = routes.links
+    link = np.where(route < 0, columns - 1, route)  # the last column is a link that nobody takes
+    held, idle = free[:, link], free[:, link + columns]
+    since, begun = taken[:, link], taken[:, link + columns]
+    now = ready[:, :, None]
+    if run.recorder is not None:
+        for each in (held, since, idle, begun):
+            run.decide(np.where(np.isfinite(each), each - now, -1.0))
+    grain = SAME * float(hold[hold > 0].min()) if (hold > 0).any() else 1e-15
+    passes = (since > now + grain) | ((begun > now + grain) & (idle <= now + grain))
+    blocked = np.where(passes, -np.inf, held).max(axis=2)
+    if routes.shared:
+        start = _rounds(run, route, entered, ready, blocked, hold, grain)
+    else:
+        start = np.maximum(ready, blocked)
+    _occupy(free, taken, route, (ready, start, start + hold))
+    late = start - ready
+    return late if run.recorder is not None or bool((late > 0.0).any()) else None
+
+
+def _occupy(free: Array, taken: Array, route: Ints, times: tuple[Array, Array, Array]) -> None:
+    """Links remember the message that leaves them last, and when the one before it leaves.
+
+    First half of the columns: end in `free`, readiness in `taken`; second half: idle since, start. `times` of the
+    messages: ready, start, end.
+    """
+    scenarios, columns = free.shape[0], free.shape[1] // 2
+    message, position = np.nonzero(route >= 0)
+    cells = (np.arange(scenarios)[:, None] * 2 * columns + route[message, position]).ravel()
+    ready, start, end = (each[:, message].ravel() for each in times)
+    order = np.lexsort((end, cells))
+    cells = cells[order]
+    last = np.flatnonzero(np.append(cells[1:] != cells[:-1], True))
+    cell, latest = cells[last], order[last]
+    before = np.where((last > 0) & (cells[last - 1] == cell), end[order[last - 1]], -np.inf)
+    ends, facts = free.reshape(-1), taken.reshape(-1)
+    former, newest, idle = ends[cell], end[latest], ends[cell + columns]
+    later = newest >= former
+    ends[cell + columns] = np.where(later, np.maximum(former, before), np.maximum(idle, newest))
+    ends[cell] = np.maximum(former, newest)
+    facts[cell[later]] = ready[latest[later]]
+    facts[cell[later] + columns] = start[latest[later]]
+
+
+def _rounds(run: Run, route: Ints, entered: Array, ready: Array, blocked: Array, hold: Array, grain: float) -> Array:
+    """Start of each message when messages of the batch share links, (S, M)."""
+    scenarios, messages = ready.shape
+    columns = int(route.max()) + 2
+    busy = np.full((scenarios, columns), -np.inf)
+    start = np.maximum(ready, blocked)
+    order = np.zeros((scenarios, messages), np.int64)
+    left = np.arange(scenarios * messages)
+    round_number = 0
+    while left.size:
+        scenario, message = left // messages, left % messages
+        cells = scenario[:, None] * columns + np.where(route[message] < 0, columns - 1, route[message])
+        queue = busy.reshape(-1)[cells].max(axis=1)
+        own = np.maximum(ready, blocked).reshape(-1)[left]
+        possible = np.maximum(own, queue)
+        first = _first(cells, columns, possible, entered.reshape(-1)[left], message, grain)
+        if run.recorder is not None:
+            _record(run, (scenarios, messages), left, own - queue)
+        done = left[first]
+        start.reshape(-1)[done] = possible[first]
+        order.reshape(-1)[done] = round_number
+        leaves = (possible + hold.reshape(-1)[left])[first]
+        taken = cells[first]
+        busy.reshape(-1)[taken] = np.maximum(busy.reshape(-1)[taken], leaves[:, None])
+        busy[:, columns - 1] = -np.inf
+        left = left[~first]
+        round_number += 1
+    if run.recorder is not None:
+        run.recorder.choices.append(order)
+        _record_order(run, route, start, entered, ready, grain)
+    return start
+
+
+def _first(cells: Ints, columns: int, possible: Array, entered: Array, rank: Ints, grain: float
+           ) -> NDArray[np.bool_]:
+    """Which messages come before all others on each of their links."""
+    place = np.lexsort((rank, np.rint(entered / grain), np.rint(possible / grain)))
+    position = np.empty(place.size, np.int64)
+    position[place] = np.arange(place.size)
+    best = np.full(int(cells.max()) + 1, place.size, np.int64)
+    np.minimum.at(best, cells.ravel(), np.repeat(position, cells.shape[1]))
+    empty = cells % columns == columns - 1
+    wins: NDArray[np.bool_] = ((best[cells] == position[:, None]) | empty).all(axis=1)
+    return wins
+
+
+def _record(run: Run, shape: tuple[int, int], left: Ints, gap: Array) -> None:
+    whole = np.full(shape, np.inf)
+    whole.reshape(-1)[left] = np.where(np.isfinite(gap), gap, np.inf)
+    run.decide(np.where(np.isfinite(whole), whole, 1.0))
+
+
+def _record_order(run: Run, route: Ints, start: Array, entered: Array, ready: Array, grain: float) -> None:
+    """What keeps the order on each link: a message was ready after its predecessor started, or at least entered after
+    it. Where neither holds, another link held it up; such an iteration is never taken for a repetition."""
+    assert run.recorder is not None
+    message, position = np.nonzero(route >= 0)
+    link = route[message, position]
+    pairs = []
+    for scenario in range(start.shape[0]):
+        key = np.lexsort((message, start[scenario, message], link))
+        same = link[key[1:]] == link[key[:-1]]
+        pairs.append((message[key[1:]][same], message[key[:-1]][same]))
+    shape = (start.shape[0], pairs[0][0].size)
+    started, queued = np.empty(shape), np.empty(shape)
+    identity = np.empty(shape, np.int64)
+    for scenario, (after, before) in enumerate(pairs):
+        started[scenario] = ready[scenario, after] - start[scenario, before]
+        queued[scenario] = entered[scenario, after] - entered[scenario, before]
+        identity[scenario] = after * start.shape[1] + before
+    queued[np.abs(queued) < grain] = 0.0
+    if ((started < 0.0) & (queued < 0.0)).any():
+        identity[:, :1] = -1 - run.walked
+    run.recorder.choices.append(identity)
+    run.decide(started)
+    run.decide(queued)

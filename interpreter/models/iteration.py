@@ -1,0 +1,137 @@
+"""Loops: IterD in closed form, IterSync iteration by iteration until it repeats, IterND by functional interpretation.
+
+Formula: T_exec(IterD) = T_setup + n * (T_iter + T_body).
+Formula: TCall_iter(i) = TCall_iter(i-1) + T_ovhd + T_blk1 + T_comm1(i-1) + ...: the walk itself.
+Source: Parashar and Hariri, section 2.3; Def 16, 17, 18.
+"""
+
+import numpy as np
+from msgspec import Struct
+
+from aag.graph.aau import AAU, IterD, IterND, IterSync
+from aag.ir.evaluate import Unknown
+from aag.spmd.nodes import DoNode
+from interpreter.evaluate import Scalars, defined, needed, own_leave
+from interpreter.metrics import Tally
+from interpreter.models.cache import charge_misses
+from interpreter.models.compute import (
+    LOOP_SETUP,
+    LOOP_STEP,
+    Cost,
+    charge,
+    charge_work,
+    nest_cost,
+    sorted_uses,
+    values_of,
+)
+from interpreter.models.owned import run_owned
+from interpreter.models.period import repeat
+from interpreter.state import Run
+
+
+def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
+    """A parallel nest, or a counted loop without communication."""
+    if aau.nest is None:
+        return "" if aau.loop is None else _counted(run, scalars, aau, aau.loop, aau.body)
+    key = ("nest", aau.id, values_of(sorted_uses(run, aau), run.env))
+    cost, trips = run.memo.get(key), None
+    if not isinstance(cost, Cost):
+        try:
+            trips = run.services.trips(aau.nest, run.env)
+        except Unknown as unknown:
+            raise scalars.unresolved(unknown, aau.span, run.env) from unknown
+        if trips.bounded:
+            run.assume("bound", f"the indices of {aau.label} are coupled in too many combinations to be counted: "
+                       "its iterations are an upper bound", aau.span)
+        cost = nest_cost(run, aau, trips.level.astype(np.float64), trips.count.astype(np.float64))
+        run.memo[key] = cost
+    charge(run, aau.id, cost)
+    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    charge_misses(run, aau, key, trips)
+    scalars.forget(run.env, aau.defines & scalars.relevant)
+    return ""
+
+
+def synchronised(run: Run, scalars: Scalars, aau: IterSync) -> str:
+    """A counted loop with communication, or a sequential DO over distributed data."""
+    if aau.owned is not None:
+        run_owned(run, scalars, aau, aau.owned)
+        return ""
+    return "" if aau.loop is None else _counted(run, scalars, aau, aau.loop, aau.body)
+
+
+def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, body: tuple[AAU, ...]) -> str:
+    first, step, count = scalars.trips(loop, run.env, aau.span)
+    names = _dependence(run, aau, loop.var, body)
+    start = dict(run.env)
+    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    charge_work(run, aau.id, LOOP_SETUP)
+
+    def one(number: int) -> str:
+        run.env[loop.var] = first + number * step
+        charge_work(run, aau.id, LOOP_STEP)
+        left = own_leave(run.visit(run, body), loop.name)
+        return "" if left == "cycle" else left
+
+    walked = run.walked
+    left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
+    if left == "exit":
+        return ""
+    if left:
+        return left
+    if run.walked - walked < count:
+        scalars.after(loop, body, run.env, start, count)
+    run.env[loop.var] = first + count * step
+    return ""
+
+
+def _dependence(run: Run, aau: AAU, var: str, body: tuple[AAU, ...]) -> tuple[str, ...] | None:
+    """Scalars that the body changes and that decide what it does; None where the loop variable is one of them."""
+    key = ("dependence", aau.id)
+    known = run.memo.get(key)
+    if isinstance(known, Dependence):
+        return known.names
+    wanted = needed(body)
+    names = None if var and var in wanted else tuple(sorted(wanted & defined(body)))
+    run.memo[key] = Dependence(names)
+    return names
+
+
+class Dependence(Struct, frozen=True):
+    """Answer of `_dependence`, kept."""
+
+    names: tuple[str, ...] | None
+
+
+def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
+    """A while loop: its trip count by functional interpretation (Def 18), then as any loop with communication."""
+    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    known = scalars.given.get(f"trips_{aau.span.line}")
+    after = dict(run.env)
+    left, last = "", after
+    if isinstance(known, int) and not isinstance(known, bool):
+        count = max(0, known)
+        for _ in range(min(count, run.setting.while_iterations)):
+            scalars.simulate(aau.body, after)
+        run.assume("while", f"line {aau.span.line}: the loop runs {count} times, as asked", aau.span)
+    else:
+        count, left, assumed, last = scalars.while_trips(aau, after, run.setting.while_iterations)
+        if assumed:
+            run.assume("while", f"line {aau.span.line}: it is not known when the condition ends the loop; it is taken "
+                       f"to run to its bound, {count} iterations", aau.span)
+
+    def one(_: int) -> str:
+        charge_work(run, aau.id, aau.work)
+        how = own_leave(run.visit(run, aau.body), aau.name)
+        return "" if how == "cycle" else how
+
+    how = repeat(run, aau, count, one, names=_dependence(run, aau, "", aau.body) or ())
+    if not how and left:
+        run.env.clear()
+        run.env.update(last)
+        how = one(count)
+    elif not how:
+        charge_work(run, aau.id, aau.work)
+    run.env.clear()
+    run.env.update(after)
+    return "" if how == "exit" else how

@@ -1,0 +1,298 @@
+"""The memory hierarchy: how many cache lines each processor misses in a loop nest.
+
+The method is the heuristic of Parashar and Hariri ("Interpretive performance prediction for parallel application
+development", section "Modeling access to the memory hierarchy"): a reference is still cached if little enough was
+brought in since its last use. Where the paper keeps one miss counter for the program, this model keeps one for
+each set of the cache, because addresses are known; that is what separates 3 (L - 256) misses from L in a sweep
+that only partly fits.
+
+A nest is interpreted once for each distinct shape (extents, addresses, strides, cache contents), not for each
+processor. Its loops are not walked: `cache_trace` picks the iterations from which the misses of all others follow,
+`cache_replay` decides for each of their references whether the line survived since its last use. The figures are
+those of the whole nest (Def 17), and the cache contents go on to the next nest.
+"""
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from aag.mapping.distinct import distinct_with_inverse
+from interpreter.models.cache_order import Contents, odd_factor
+from interpreter.models.cache_replay import replay
+from interpreter.models.cache_trace import BUDGET, Body, Policy, Shape, Trace, trace
+
+__all__ = ["Access", "Cache", "CacheState", "Misses", "Nest", "interpret_nest"]
+
+MAX_CLASSES = 64
+"""Beyond this many distinct shapes, figures of a shape are interpolated between those with about as many iterations."""
+
+
+class Cache(Struct, frozen=True, kw_only=True):
+    """Geometry and policy of a data cache.
+
+    `associativity` 0 means fully associative. `replacement` is "lru" or "random". Without `write_allocate` a
+    write that misses goes to memory and leaves the cache as it was (the i860's way).
+
+    Raises:
+        ValueError: The size is not a whole number of sets, or the replacement is unknown.
+    """
+
+    size_bytes: int
+    line_bytes: int
+    associativity: int
+    replacement: str = "lru"
+    write_allocate: bool = True
+
+    def __post_init__(self) -> None:
+        if self.line_bytes <= 0 or self.size_bytes <= 0 or self.associativity < 0:
+            raise ValueError("a cache needs a positive size and line, and an associativity of at least 0")
+        if self.size_bytes % (self.line_bytes * max(1, self.associativity)):
+            raise ValueError(f"{self.size_bytes} bytes are not a whole number of sets of {self.associativity} lines "
+                             f"of {self.line_bytes} bytes")
+        if self.replacement not in {"lru", "random"}:
+            raise ValueError(f"replacement {self.replacement!r} is not known: lru or random")
+
+    @property
+    def lines(self) -> int:
+        """Number of lines it holds."""
+        return self.size_bytes // self.line_bytes
+
+    @property
+    def ways(self) -> int:
+        """Lines of a set."""
+        return self.associativity or self.lines
+
+    @property
+    def sets(self) -> int:
+        """Number of sets."""
+        return self.lines // self.ways
+
+    @property
+    def random(self) -> bool:
+        """Whether there is a choice of lines to replace, and chance makes it."""
+        return self.replacement == "random" and self.ways > 1
+
+    @property
+    def remembered(self) -> int:
+        """Lines of a set that may still be there: with random replacement also some that many misses spared."""
+        return min(4 * self.ways, self.ways + 16) if self.random else self.ways
+
+
+class Access(Struct, frozen=True, kw_only=True):
+    """One array reference of a nest; accesses are given in program order of the body."""
+
+    array: str
+    """Identity of the storage."""
+    element_bytes: int
+    start: NDArray[np.int64]
+    """(P,) byte address of the access when all loop counters are 0."""
+    strides: NDArray[np.int64]
+    """(P, D) bytes per step of each loop, outermost first; 0 = invariant in that loop."""
+    write: bool
+    fraction: float = 1.0
+    """Share of the iterations that perform it (masks)."""
+
+
+class Nest(Struct, frozen=True, kw_only=True):
+    """A perfect loop nest with the references of its body.
+
+    With `addresses_known` false the starts are offsets within each array only: each array is then taken to start at
+    an unknown, line-aligned address, and no set conflicts between arrays are assumed.
+    """
+
+    extents: NDArray[np.int64]
+    """(P, D) trip counts, outermost first; with a 0 the processor does nothing."""
+    accesses: tuple[Access, ...]
+    addresses_known: bool = True
+
+
+class Misses(Struct, frozen=True):
+    """(P,) figures for the whole nest: lines read, misses of writes, dirty lines written back.
+
+    Write misses are lines where the cache allocates on writes, and single writes where it does not.
+    """
+
+    read: NDArray[np.float64]
+    write: NDArray[np.float64]
+    writeback: NDArray[np.float64]
+
+
+class CacheState(Struct, frozen=True, eq=False):
+    """What is cached after the nests so far; processors with equal contents share them."""
+
+    class_of: NDArray[np.int32]
+    """(P,) contents of each processor, numbered by first appearance."""
+    contents: Contents
+    arrays: tuple[str, ...] = ()
+    """Arrays at unknown addresses, in order of first appearance; the place gives each a pretended address."""
+
+    @staticmethod
+    def cold(procs: int) -> "CacheState":
+        """Nothing cached on any of `procs` processors."""
+        return CacheState(np.zeros(procs, np.int32), Contents.empty(1, 0, 0))
+
+    def same_as(self, other: "CacheState") -> bool:
+        """Whether every nest behaves from here as it does from `other`."""
+        return (self.arrays == other.arrays and np.array_equal(self.class_of, other.class_of)
+                and self.contents.same_as(other.contents))
+
+
+def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[bytes, Trace] | None = None
+                   ) -> tuple[Misses, CacheState]:
+    """Misses of one execution of `nest` on each processor, and what is cached after it.
+
+    Args:
+        nest: The loops and references, with arrays over the P processors.
+        cache: Geometry and policy; the same for all nests of a program.
+        state: What is cached before.
+        traces: What was looked at before of nests on a cache of this geometry, to be used again; it grows.
+
+    Raises:
+        ValueError: The state comes from a cache of another geometry or another number of processors.
+    """
+    state = _fit(state, nest, cache)
+    arrays, bases = _bases(nest, cache, state.arrays)
+    class_of, leader = _classes(nest, cache, state.class_of)
+    iterations = nest.extents[leader].prod(axis=1)
+    chosen, position = _represent(iterations)
+    shapes = [_shape(nest, int(proc), bases) for proc in leader[chosen]]
+    policy = Policy(line_bytes=cache.line_bytes, sets=cache.sets, ways=cache.ways,
+                    write_allocate=cache.write_allocate, random=cache.random)
+    known = {} if traces is None else traces
+    counts, after = replay([_trace(shape, policy, known) for shape in shapes], policy,
+                           state.contents.take(state.class_of[leader[chosen]]))
+    if chosen.size < leader.size:
+        counts = np.stack([np.interp(iterations, iterations[chosen], kind) for kind in counts.T], axis=1)
+    label, first = _first_appearance(after.fingerprint()[position])
+    contents = after.take(position[first])
+    misses = Misses(*(np.ascontiguousarray(counts[class_of, kind]) for kind in range(3)))
+    return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=contents, arrays=arrays)
+
+
+def _fit(state: CacheState, nest: Nest, cache: Cache) -> CacheState:
+    """The state with arrays of this cache's geometry; a cold one has none yet."""
+    if nest.extents.shape[0] != state.class_of.shape[0]:
+        raise ValueError(f"a nest of {nest.extents.shape[0]} processors meets a cache state of "
+                         f"{state.class_of.shape[0]}")
+    if state.contents.line.size == 0:
+        return replace(state, contents=Contents.empty(1, cache.sets, cache.remembered))
+    if state.contents.line.shape[1:] != (cache.sets, cache.remembered):
+        raise ValueError("the cache state was made by a cache of another geometry")
+    return state
+
+
+def _bases(nest: Nest, cache: Cache, arrays: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+    """Address to add to each access: 0 where addresses are known, else a pretended place of its array.
+
+    Pretended places are terabytes apart. Their first sets follow the van der Corput sequence (0, 1/2, 1/4, 3/4,
+    1/8, ... of the sets), so that streams through several arrays are as far from each other in the sets as possible.
+    """
+    if nest.addresses_known:
+        return arrays, (0,) * len(nest.accesses)
+    known = dict.fromkeys(arrays)
+    known.update(dict.fromkeys(access.array for access in nest.accesses))
+    place = {array: (number + 1 << 40) + int(_van_der_corput(number) * cache.sets) * cache.line_bytes
+             for number, array in enumerate(known)}
+    return tuple(known), tuple(place[access.array] for access in nest.accesses)
+
+
+def _van_der_corput(number: int) -> float:
+    fraction, digit = 0.0, 0.5
+    while number:
+        fraction += digit * (number & 1)
+        number >>= 1
+        digit /= 2
+    return fraction
+
+
+def _shape(nest: Nest, proc: int, bases: tuple[int, ...]) -> Shape:
+    """The nest as one processor sees it."""
+    accesses = [access for access in zip(nest.accesses, bases, strict=True) if access[0].fraction > 0]
+    depth = nest.extents.shape[1]
+    strides = np.array([access.strides[proc] for access, _ in accesses], np.int64).reshape(len(accesses), depth)
+    return Shape(extents=nest.extents[proc], body=Body(
+        start=np.array([access.start[proc] + base for access, base in accesses], np.int64), strides=strides,
+        write=np.array([access.write for access, _ in accesses], np.bool_),
+        fraction=np.array([access.fraction for access, _ in accesses], np.float64)))
+
+
+def _trace(shape: Shape, policy: Policy, known: dict[bytes, Trace]) -> Trace:
+    body = shape.body
+    key = b"".join(part.tobytes() for part in (shape.extents, body.start, body.strides, body.write, body.fraction))
+    found = known.get(key)
+    if found is None:
+        found = known[key] = trace(shape, policy)
+    return found
+
+
+_SMALL = 4096
+
+
+def _classes(nest: Nest, cache: Cache, class_of: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Class of each processor, and the first processor of each class: equal contents, extents, starts and strides.
+
+    Starts that are all as many lines further on make no difference to a nest that brings in the cache many times over.
+    Equal 64-bit linear hashes of the rows stand for equal rows; columns that are the same everywhere are left out.
+    """
+    columns: list[NDArray[np.int64]] = [class_of[:, None].astype(np.int64), nest.extents]
+    where = 0
+    if nest.accesses:
+        large = nest.extents.prod(axis=1) * len(nest.accesses) > BUDGET
+        where = large * (nest.accesses[0].start // cache.line_bytes * cache.line_bytes)
+    for access in nest.accesses:
+        columns += [(access.start - where)[:, None], access.strides]
+    mixed = np.zeros(class_of.shape[0], np.uint64)
+    factor = 0
+    for block in columns:
+        factor += block.shape[1]
+        if not _constant(block):
+            values = block.astype(np.int64).view(np.uint64)
+            for column in range(block.shape[1]):
+                mixed += values[:, column] * odd_factor(factor - column)
+    return _first_appearance(mixed)
+
+
+def _constant(block: NDArray[np.int64]) -> bool:
+    return block.shape[0] == 1 or block.strides[0] == 0 or bool((block == block[:1]).all())
+
+
+def _first_appearance(values: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Number of each value by first appearance, and the place of that appearance."""
+    if values.size > _SMALL:
+        peeled = _peel(values)
+        if peeled is not None:
+            return peeled
+    _, first, inverse = distinct_with_inverse(values)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return rank[inverse.reshape(-1)], first[order]
+
+
+def _peel(values: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]] | None:
+    """The same without sorting, if there are few distinct values."""
+    label = np.full(values.size, -1, np.intp)
+    first: list[int] = []
+    while len(first) < MAX_CLASSES:
+        unseen = int(np.argmax(label < 0))
+        if label[unseen] >= 0:
+            return label, np.array(first, np.intp)
+        label[values == values[unseen]] = len(first)
+        first.append(unseen)
+    return None
+
+
+def _represent(iterations: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Classes to interpret, in order of their iterations, and for each class the number of the one standing for it.
+
+    Up to MAX_CLASSES each class stands for itself. Beyond, evenly chosen ones stand for their neighbours.
+    """
+    if iterations.size <= MAX_CLASSES:
+        every = np.arange(iterations.size)
+        return every, every
+    order = np.argsort(iterations, kind="stable")
+    chosen = order[np.linspace(0, iterations.size - 1, MAX_CLASSES).round().astype(np.intp)]
+    position = np.empty_like(order)
+    position[order] = np.linspace(0, MAX_CLASSES - 1, iterations.size).round().astype(np.intp)
+    return chosen, position

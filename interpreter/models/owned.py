@@ -1,0 +1,145 @@
+"""A sequential DO over distributed data: owners run their iterations in order (Def 16).
+
+    processor 0  |== own iterations ==|--->                     message where an iteration reads what crossed
+    processor 1  |.....waiting........|---|== own iterations ==|--->
+
+Every processor tests the guard of every iteration: its own share of the loop is computation, the rest overhead.
+"""
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.graph.aau import IterSync
+from aag.ir.evaluate import Unknown
+from aag.spmd.nodes import OwnedLoop
+from aag.spmd.steps import Phase
+from interpreter.evaluate import Scalars
+from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
+from interpreter.models.communication import Plan, execute, make_plan
+from interpreter.models.compute import LOOP_SETUP, charge_work, price, seconds, sorted_uses, values_of
+from interpreter.models.period import repeat
+from interpreter.services import SegmentsLike
+from interpreter.state import Run
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEW = 64
+"""Segments up to which nobody looks for a period in the sequence of owners."""
+
+
+class _Chain(Struct, frozen=True):
+    """A priced owned loop. Times are (S or 1, 1) for one iteration."""
+
+    owner: tuple[int, ...]
+    count: tuple[int, ...]
+    begin: tuple[int, ...]
+    """First iteration of each segment, from 0."""
+    messages: tuple[Plan | None, ...]
+    round: int
+    """After so many segments owners, counts and messages repeat; 0: they do not."""
+    iterations: int
+    own: Array
+    """Computation of an iteration at its owner, loop control included."""
+    guard: Array
+    """Overhead of an iteration at its owner."""
+    other: Array
+    """Overhead of an iteration of somebody else."""
+    estimated: Array
+    """(S or 1,) estimated seconds of the whole loop, mean over processors."""
+
+
+def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> None:
+    """Interpret an owned loop."""
+    key = ("owned", aau.id, values_of(sorted_uses(run, aau), run.env))
+    chain = run.memo.get(key)
+    if not isinstance(chain, _Chain):
+        try:
+            chain = _make(run, aau, run.services.segments(loop, run.env))
+        except Unknown as unknown:
+            raise scalars.unresolved(unknown, aau.span, run.env) from unknown
+        run.memo[key] = chain
+    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    charge_work(run, aau.id, LOOP_SETUP)
+    _walk(run, aau, chain)
+    run.count(aau.id, Tally.ESTIMATED_S, chain.estimated)
+    scalars.forget(run.env, aau.defines & scalars.relevant)
+
+
+def _make(run: Run, aau: IterSync, segments: SegmentsLike) -> _Chain:
+    one = price(run, aau.work)
+    step, step_estimated = seconds(run, (("loop.iteration", 1.0),))
+    plans: dict[tuple[object, ...], Plan] = {}
+    messages = tuple(None if each is None else _plan(run, each, plans) for each in segments.messages)
+    count = segments.count.astype(np.int64)
+    ends = np.cumsum(count)
+    return _Chain(
+        owner=tuple(int(each) for each in segments.owner), count=tuple(int(each) for each in count),
+        begin=tuple(int(each) for each in ends - count), messages=messages,
+        round=_round(segments.owner, count, messages), iterations=segments.iterations,
+        own=one.computation + step, guard=one.overhead, other=one.overhead + step,
+        estimated=one.estimated * (segments.iterations / run.procs) + step_estimated * segments.iterations,
+    )
+
+
+def _plan(run: Run, phase: Phase, plans: dict[tuple[object, ...], Plan]) -> Plan:
+    key = (phase.source.tobytes(), phase.destination.tobytes(), phase.elements.tobytes(), phase.element_bytes,
+           phase.contiguous, phase.name)
+    if key not in plans:
+        plans[key] = make_plan(run, (phase,), array="", pattern_name=phase.name)
+    return plans[key]
+
+
+def _round(owner: Ints, count: Ints, messages: tuple[Plan | None, ...]) -> int:
+    """The period of the segments but for the first round and the last segment; 0: none."""
+    total = len(owner)
+    if total <= FEW:
+        return 0
+    again = np.flatnonzero(owner[1:] == owner[0])
+    if not again.size or 4 * (length := int(again[0]) + 1) > total:
+        return 0
+    if not (owner[length:] == owner[:-length]).all() or not (count[length:-1] == count[: -length - 1]).all():
+        return 0
+    same = all(messages[at] is messages[at - length] for at in range(2 * length, total))
+    return length if same else 0
+
+
+def _walk(run: Run, aau: IterSync, chain: _Chain) -> None:
+    tested = np.zeros(run.procs, np.int64)
+    total = len(chain.owner)
+    length = chain.round
+    if not length:
+        _segments(run, aau, chain, range(total), tested)
+    else:
+        rounds = (total - 1) // length
+        _segments(run, aau, chain, range(length), tested)
+
+        def one(number: int) -> str:
+            _segments(run, aau, chain, range((number + 1) * length, (number + 2) * length), tested)
+            return ""
+
+        repeat(run, aau, rounds - 1, one)
+        for at in range((rounds - 1) * length, rounds * length):
+            tested[chain.owner[at]] = chain.begin[at] + chain.count[at]
+        _segments(run, aau, chain, range(rounds * length, total), tested)
+    rest = (chain.iterations - tested)[None, :]
+    if rest.any() and chain.other.any():
+        run.spend(aau.id, OVERHEAD, chain.other * rest)
+
+
+def _segments(run: Run, aau: IterSync, chain: _Chain, which: range, tested: Ints) -> None:
+    for at in which:
+        rank = chain.owner[at]
+        who = slice(rank, rank + 1)
+        ahead = chain.begin[at] - int(tested[rank])
+        if ahead and chain.other.any():
+            run.spend(aau.id, OVERHEAD, chain.other * ahead, who)
+        messages = chain.messages[at]
+        if messages is not None:
+            execute(run, aau.id, messages)
+            run.count(aau.id, Tally.EXECUTIONS, -1.0)
+        run.spend(aau.id, COMPUTATION, chain.own * chain.count[at], who)
+        if chain.guard.any():
+            run.spend(aau.id, OVERHEAD, chain.guard * chain.count[at], who)
+        tested[rank] = chain.begin[at] + chain.count[at]

@@ -1,0 +1,419 @@
+"""Loops with communication that repeat themselves: walk, recognise, jump, walk on (D5).
+
+An iteration is a function of the state at its start: clocks, links, caches, scalars. If after c iterations the
+clocks of all processors have moved by the same amount and all else is as it was, everything repeats for ever, as
+that function commutes with moving all clocks. If they have moved by different amounts, twice in a row the same
+ones, and every decision fell the same way, all moves on linearly until some decision falls differently: each gap
+between two times that are compared is then linear in the number of the period, so the last period before any gap
+changes sign is known. The jump goes there, for each scenario by itself. What a period costs is constant or grows
+linearly (waiting does, where one processor runs away from another).
+"""
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.diagnostics import Diagnostic
+from aag.graph.aau import AAU, children, walk
+from interpreter.errors import InterpretationError
+from interpreter.metrics import Ledger, Tally, merged
+from interpreter.models.front import Front, playable, tell_apart
+from interpreter.models.message import CROWD
+from interpreter.reduce import every, largest, least
+from interpreter.state import Equatable, Recorder, Run, Tape
+
+Array = NDArray[np.float64]
+Floats = NDArray[np.floating]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+QUIET = 3
+"""Iterations at the start of a loop whose decisions are not recorded: most loops repeat before they are needed."""
+
+ROUNDING = 256 * np.finfo(np.float64).eps
+FAR = np.iinfo(np.int64).max // 4
+_CLOCKS = 4096
+"""Clocks that move in about the time that an iteration takes anyway."""
+
+
+class Snapshot(Struct, eq=False):
+    """The state at the end of an iteration, and what the iteration cost and decided."""
+
+    clock: Array
+    taken: Array | None
+    free: Array | None
+    cache: Equatable | None
+    values: tuple[object, ...]
+    ledger: Ledger | None
+    decisions: Recorder | None
+
+    def nbytes(self) -> int:
+        """Memory it holds."""
+        parts = (self.clock, self.taken, self.free)
+        return sum(each.nbytes for each in parts if each is not None) + (
+            0 if self.ledger is None else self.ledger.nbytes()
+        ) + (0 if self.decisions is None else self.decisions.nbytes())
+
+
+def repeat(run: Run, aau: AAU, trips: int, step: Callable[[int], str], *, names: tuple[str, ...] = (),
+           periodic: bool = True) -> str:
+    """Run `step(number)` for `trips` iterations; answers how the loop was left ("" at its end).
+
+    Args:
+        run: The interpretation.
+        aau: The loop.
+        trips: How often, on all processors.
+        step: Walks one iteration.
+        names: Scalars that the body changes and whose values decide what it does.
+        periodic: Whether iterations may repeat at all (the body does not depend on the loop index).
+    """
+    run.rebase()
+    if run.tape is not None:
+        run.tape.append(None)
+    if not periodic or run.setting.force_unroll or trips < 3:
+        _afford(run, aau, trips, trips)
+        for number in range(trips):
+            run.walked += 1
+            run.count(aau.id, Tally.ITERATIONS, 1.0)
+            left = step(number)
+            if left:
+                return left
+        return ""
+    return _Walk(run, aau, trips, names).go(step)
+
+
+def _afford(run: Run, aau: AAU, more: int, trips: int) -> None:
+    """Refuses `more` iterations of a loop with `trips` where the walk would never end in a person's time."""
+    clocks = 1 + run.procs * run.scenarios // _CLOCKS
+    if (run.walked + more) * clocks <= run.setting.walked_iterations or run.setting.force_unroll:
+        return
+    allowed = run.setting.walked_iterations // clocks
+    raise InterpretationError((Diagnostic(
+        code="E506",
+        message=f"this loop runs {trips:,} times and its iterations differ, so that each has to be walked; with all "
+        f"other loops that is more than the {allowed:,} that are walked",
+        span=aau.span,
+        hint="choose a smaller problem or fewer processors and scenarios; --unroll walks however many there are",
+    ),))
+
+
+class _Walk:
+    """The walk of one loop that may repeat itself."""
+
+    def __init__(self, run: Run, aau: AAU, trips: int, names: tuple[str, ...]) -> None:
+        outer = run.active
+        self.run, self.aau, self.names = run, aau, names
+        self.left = np.full(run.scenarios, trips, np.int64)
+        if outer is not None:
+            self.left[~outer] = 0
+        self.outer = outer
+        self.parent = run.ledger
+        self.outer_recorder = run.recorder
+        self.since = np.zeros(run.scenarios, np.int64)
+        self.longest = run.setting.longest_period
+        self.base = run.origin
+        self.history: deque[Snapshot] = deque([self._snapshot(None, None)])
+        self.number = 0
+        self.crowded = (run.scenarios == 1 and run.procs >= CROWD and outer is None and run.recorder is None
+                        and run.weight == 1.0 and run.listener is None and run.tape is None)
+        self.tape: Tape | None = None
+
+    def go(self, step: Callable[[int], str]) -> str:
+        """Walk and jump until no scenario has iterations left."""
+        how = ""
+        while not how and (live := self.left > 0).any():
+            how = self._iteration(step, live)
+            if not how:
+                self._jump(live)
+                self._walk_front()
+        self._finish()
+        return how
+
+    def _iteration(self, step: Callable[[int], str], live: Bools) -> str:
+        run = self.run
+        frozen = None
+        if not live.all():
+            run.active = live
+            frozen = self._keep(~live)
+        run.ledger = Ledger(self.parent.shape)
+        record = self.outer_recorder is not None or (self.number >= QUIET and not self.crowded)
+        run.tape = [] if self.crowded else None
+        run.recorder = Recorder() if record else None
+        _afford(run, self.aau, 1, self.number + int(self.left.max()))
+        run.walked += 1
+        run.count(self.aau.id, Tally.ITERATIONS, 1.0)
+        how = step(self.number)
+        if frozen is not None:
+            self._restore(~live, frozen)
+        self.history.append(self._snapshot(run.ledger, run.recorder))
+        if self.outer_recorder is not None and run.recorder is not None:
+            self.outer_recorder.gaps += run.recorder.gaps
+            self.outer_recorder.choices += run.recorder.choices
+        run.ledger, run.recorder, run.active = self.parent, self.outer_recorder, self.outer
+        if self.crowded:
+            self.tape, run.tape = run.tape, None
+        self.number += 1
+        self.left[live] -= 1
+        self.since[live] += 1
+        self._forget()
+        return how
+
+    def _keep(self, which: Bools) -> tuple[Array, Array | None, Array | None]:
+        clock, taken, free = self._times()
+        return (clock[which], None if taken is None else taken[which], None if free is None else free[which])
+
+    def _restore(self, which: Bools, kept: tuple[Array, Array | None, Array | None]) -> None:
+        clock, taken, free = kept
+        links, since = self.run.links, (self.run.origin - self.base)[which]
+        self.run.clock[which] = clock - since
+        if links.taken is not None and links.free is not None:
+            links.taken[which] = -np.inf if taken is None else taken - since
+            links.free[which] = -np.inf if free is None else free - since
+
+    def _snapshot(self, ledger: Ledger | None, decisions: Recorder | None) -> Snapshot:
+        values = tuple(self.run.env.get(name) for name in self.names)
+        clock, taken, free = self._times()
+        return Snapshot(clock, taken, free, self.run.cache, values, ledger, decisions)
+
+    def _times(self) -> tuple[Array, Array | None, Array | None]:
+        """Clocks and links from the loop's own origin, as copies."""
+        links, since = self.run.links, self.run.origin - self.base
+        return (self.run.clock + since, None if links.taken is None else links.taken + since,
+                None if links.free is None else links.free + since)
+
+    def _forget(self) -> None:
+        """Drop what is too old to matter, or too large to keep."""
+        latest = self.history[-1].nbytes()
+        self.longest = max(1, min(self.longest, self.run.setting.loop_bytes // max(1, 2 * latest)))
+        while len(self.history) > 2 * self.longest + 1:
+            self._fold(self.history.popleft())
+
+    def _fold(self, old: Snapshot) -> None:
+        if old.ledger is not None:
+            self.parent.add(old.ledger)
+
+    def _finish(self) -> None:
+        for each in self.history:
+            self._fold(each)
+        self.history.clear()
+        self.run.rebase()
+
+    def _jump(self, live: Bools) -> None:
+        """Add as many periods as are sure to repeat the latest, for each scenario by itself."""
+        ready = live & (self.left > 0)
+        noise = self._noise()
+        for period in range(1, self.longest + 1):
+            if len(self.history) <= period:
+                return
+            if self.number > 8 and period > 2 and self.number % 4:
+                return
+            able = ready & (self.left >= period) & (self.since >= period)
+            if not able.any() or not self._same(period):
+                continue
+            periods, drifting = self._periods(period, able, noise)
+            if periods.any():
+                self._apply(period, periods, drifting)
+                return
+
+    def _walk_front(self) -> None:
+        """On very many processors, walk the rest of the loop only where it is not settled yet."""
+        tape, left = self.tape or [], int(self.left[0])
+        if not playable(tape) or left < 2 or not self._same(1):
+            return
+        now, then, run = self.history[-1], self.history[-2], self.run
+        noise = float(self._noise()[0])
+        wave = tell_apart(now.clock[0], then.clock[0], noise)
+        if wave is None:
+            return
+        ledger = self._ledger(1, 1)
+        self.parent.add_linear(ledger, ledger, np.array([float(left)]), np.zeros(1, np.bool_), np.zeros(1))
+        run.walked += Front(tape, self.parent).walk(wave, left, noise)
+        run.clock[0] = wave.clock + left * wave.pace - (run.origin - self.base)[0]
+        self.left[:] = 0
+
+    def _same(self, period: int) -> bool:
+        """Whether caches and scalars are as they were a period ago."""
+        now, then = self.history[-1], self.history[-1 - period]
+        if now.values != then.values:
+            return False
+        if now.cache is None or then.cache is None or now.cache is then.cache:
+            return now.cache is then.cache
+        return now.cache.same_as(then.cache)
+
+    def _periods(self, period: int, able: Bools, noise: Array) -> tuple[Ints, Bools]:
+        """How many periods may be added to each scenario (S,), and for which the moves differ among processors."""
+        now, then = self.history[-1], self.history[-1 - period]
+        moved = now.clock - then.clock
+        uniform = every(np.abs(moved - moved[:, :1]) <= noise[:, None])
+        uniform &= _links_moved_alike(now, then, moved, noise)
+        most = np.where(able, self.left // period, 0)
+        drifting = able & ~uniform
+        if drifting.any():
+            most = np.where(drifting, np.minimum(most, self._until_decided(period, drifting, moved, noise)), most)
+        return most, drifting
+
+    def _noise(self) -> Array:
+        """(S,) differences of times up to which they are equal."""
+        clock = self.history[-1].clock
+        return ROUNDING * np.maximum(largest(clock), -least(clock))
+
+    def _until_decided(self, period: int, drifting: Bools, moved: Array, noise: Array) -> Ints:
+        """Periods that can be added before a decision falls differently, (S,)."""
+        none = np.zeros(self.run.scenarios, np.int64)
+        if len(self.history) <= 2 * period:
+            return none
+        then, before = self.history[-1 - period], self.history[-1 - 2 * period]
+        same = every(np.abs(moved - (then.clock - before.clock)) <= noise[:, None]) & drifting
+        same &= (self.since >= 2 * period) & _links_steady(self.history[-1], then, before, noise)
+        if not same.any():
+            return none
+        most = np.where(same, FAR, 0)
+        for back in range(1, period + 1):
+            latest, earlier = self.history[-back].decisions, self.history[-back - period].decisions
+            if latest is None or earlier is None:
+                return none
+            most = np.minimum(most, _until(latest, earlier, noise))
+            if not most.any():
+                return none
+        return most
+
+    def _apply(self, period: int, periods: Ints, drifting: Bools) -> None:
+        run = self.run
+        now, then = self.history[-1], self.history[-1 - period]
+        times = periods.astype(np.float64)
+        noise = self._noise()
+        ledger = self._ledger(1, period)
+        drifting = drifting & (periods > 0)
+        previous = self._ledger(period + 1, 2 * period) if drifting.any() else ledger
+        self.parent.add_linear(ledger, previous, times, drifting, noise)
+        shift = times[:, None]
+        run.clock += shift * (now.clock - then.clock)
+        self._ended_later(times * (now.clock - then.clock).max(axis=1))
+        links = run.links
+        if links.free is not None and links.taken is not None and then.free is not None \
+                and then.taken is not None and now.free is not None and now.taken is not None:
+            used = _used(now, then)
+            links.free += np.where(used, shift * _moved(now.free, then.free, now, then, drifting), 0.0)
+            links.taken += np.where(used, shift * _moved(now.taken, then.taken, now, then, drifting), 0.0)
+        self._tell_outer(period, times)
+        self.left -= periods * period
+        self.since[periods > 0] = 0
+        if run.listener is not None:
+            run.listener.skipped(self.aau, periods * period)
+        if (self.left > 0).any():
+            earliest = run.origin + least(run.clock)[:, None]
+            self.base = np.where(shift > 0, earliest, self.base)
+            run.rebase(np.where(shift > 0, earliest, run.origin))
+            now.clock, now.taken, now.free = self._times()
+
+    def _ledger(self, first: int, last: int) -> Ledger:
+        """What the iterations from `first` back to `last` back cost together."""
+        ledgers = (self.history[-back].ledger for back in range(first, last + 1))
+        return merged([each for each in ledgers if each is not None])
+
+    def _ended_later(self, by: Array) -> None:
+        """AAUs of the body last ended in the last of the added periods."""
+        for each in walk(children(self.aau)):
+            if each.id in self.run.ended:
+                self.run.ended[each.id] = self.run.ended[each.id] + by
+
+    def _tell_outer(self, period: int, times: Array) -> None:
+        """An outer loop must know the decisions at the end of the jump: in between they are linear."""
+        outer = self.outer_recorder
+        if outer is None:
+            return
+        outer.choices.append(times.astype(np.int64)[:, None])
+        for back in range(period, 0, -1):
+            latest = self.history[-back].decisions
+            earlier = self.history[-back - period].decisions if back + period <= len(self.history) else None
+            if latest is None:
+                continue
+            for at, (gap, offsets) in enumerate(latest.gaps):
+                first = gap
+                if earlier is not None and at < len(earlier.gaps) and earlier.gaps[at][0].shape == gap.shape:
+                    first = earlier.gaps[at][0]
+                factor = times.reshape((-1,) + (1,) * (gap.ndim - 1))
+                outer.gaps.append((gap + factor * (gap - first), offsets))
+
+
+def _used(now: Snapshot, then: Snapshot) -> Bools:
+    """(S, L) links that some message took in the latest period."""
+    if now.free is None or then.free is None:
+        return np.zeros((now.clock.shape[0], 0), np.bool_)
+    used: Bools = np.isfinite(now.free) & (now.free != then.free)
+    return used
+
+
+def _moved(late: Array, early: Array, now: Snapshot, then: Snapshot, drifting: Bools) -> Array:
+    """How far the times of a link move in a period in which it is used: as the clocks, where all of them move alike."""
+    by = (now.clock - then.clock)[:, :1]
+    own = np.where(np.isfinite(early), late - np.where(np.isfinite(early), early, 0.0), 0.0)
+    return np.where(drifting[:, None], own, by)
+
+
+def _links_steady(now: Snapshot, then: Snapshot, before: Snapshot, noise: Array) -> Bools:
+    """(S,) whether every link moved by the same in two periods, or was not used in the latest."""
+    if now.free is None or now.taken is None:
+        return np.ones(noise.size, np.bool_)
+    if then.free is None or then.taken is None or before.free is None or before.taken is None:
+        return np.zeros(noise.size, np.bool_)
+    eps = noise[:, None]
+    with np.errstate(invalid="ignore"):
+        same = (np.abs(now.free - 2.0 * then.free + before.free) <= eps) & (
+            np.abs(now.taken - 2.0 * then.taken + before.taken) <= eps)
+    return every(same | ~_used(now, then))
+
+
+def _links_moved_alike(now: Snapshot, then: Snapshot, moved: Array, noise: Array) -> Bools:
+    """(S,) whether every link moved as the clocks did, or has long been free."""
+    if now.free is None:
+        return np.ones(moved.shape[0], np.bool_)
+    if then.free is None or now.taken is None or then.taken is None:
+        return np.zeros(moved.shape[0], np.bool_)
+    by = moved[:, :1]
+    eps = noise[:, None]
+    with np.errstate(invalid="ignore"):
+        alike = (np.abs(now.free - then.free - by) <= eps) & (np.abs(now.taken - then.taken - by) <= eps)
+    long_free = (now.free <= least(now.clock)[:, None]) & (then.free <= least(then.clock)[:, None])
+    return every(alike | long_free)
+
+
+def _until(latest: Recorder, earlier: Recorder, noise: Array) -> Ints:
+    """Periods until a gap changes sign, (S,); 0 where the two iterations decided differently."""
+    scenarios = noise.size
+    none = np.zeros(scenarios, np.int64)
+    if len(latest.gaps) != len(earlier.gaps) or len(latest.choices) != len(earlier.choices):
+        return none
+    most = np.full(scenarios, FAR, np.int64)
+    for now, then in zip(latest.choices, earlier.choices, strict=True):
+        if now.shape != then.shape:
+            return none
+        equal = every((now == then).reshape(now.shape[0], -1))
+        most = np.where(equal, most, 0)
+    for (gap, offsets), (old_gap, former) in zip(latest.gaps, earlier.gaps, strict=True):
+        if gap.shape != old_gap.shape or len(offsets) != len(former):
+            return none
+        eps = noise.reshape((-1,) + (1,) * (gap.ndim - 1))
+        slope = gap - old_gap
+        still = np.abs(slope) <= eps
+        if still.all():
+            continue
+        for offset, old in zip(offsets, former, strict=True):
+            most = np.minimum(most, _crossing(gap - offset, old_gap - old, still, eps))
+    return most
+
+
+def _crossing(now: Floats, then: Floats, still: Bools, eps: Floats) -> Ints:
+    """Periods before a gap that moves linearly changes sign, the smallest of each scenario, (S,)."""
+    slope = now - then
+    approaches = (~still) & (now * slope < 0.0) & (np.abs(now) > eps)
+    arrived = (~still) & (((np.abs(now) <= eps) & (np.abs(then) > eps))
+                          | ((now * then < 0.0) & (np.abs(then) > eps) & (np.abs(now) > eps)))
+    ratio = np.divide(np.abs(now), np.abs(slope), out=np.full(now.shape, float(FAR)), where=approaches)
+    periods = np.where(arrived, 0.0, np.maximum(np.ceil(ratio * (1.0 - 1e-12)) - 1.0, 0.0))
+    axes = tuple(range(1, now.ndim))
+    soonest: Ints = np.minimum(periods.min(axis=axes, initial=float(FAR)), float(FAR)).astype(np.int64)
+    return soonest

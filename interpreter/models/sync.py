@@ -1,0 +1,41 @@
+"""Sync and SyncSeq: barriers and the global half of reductions.
+
+Source: Parashar and Hariri, section 2.3: call overhead, transmission and waiting; the algorithm is the machine's.
+"""
+
+import numpy as np
+
+from aag.graph.aau import Sync, SyncSeq
+from aag.spmd.steps import CollectiveCall
+from interpreter.models.communication import Plan, execute, make_plan
+from interpreter.models.compute import sorted_uses, values_of
+from interpreter.state import Run
+
+
+def reduce(run: Run, aau: SyncSeq) -> None:
+    """Partial results are combined; all processors have the result afterwards."""
+    key = ("reduce", aau.id, values_of(sorted_uses(run, aau), run.env))
+    plan = run.memo.get(key)
+    if not isinstance(plan, Plan):
+        call = run.services.combine_call(aau.combine, run.env)
+        steps = () if call is None else (call,)
+        plan = make_plan(run, steps, array=aau.combine.home.array, pattern_name="reduction", combine=aau.work)
+        run.memo[key] = plan
+    execute(run, aau.id, plan)
+
+
+def synchronise(run: Run, aau: Sync) -> None:
+    """A barrier of all processors."""
+    plan = run.memo.get(("barrier",))
+    if not isinstance(plan, Plan):
+        plan = make_plan(run, (everybody(run, "barrier", 0, 1),), array="", pattern_name="barrier")
+        run.memo["barrier",] = plan
+    execute(run, aau.id, plan)
+
+
+def everybody(run: Run, kind: str, elements: int, element_bytes: int) -> CollectiveCall:
+    """A collective of all processors with rank 0 as its root."""
+    members = np.arange(run.procs, dtype=np.int64)[None, :]
+    return CollectiveCall(kind=kind, members=members, root=np.zeros(1, np.int64),
+                          elements=np.full_like(members, elements), element_bytes=element_bytes, contiguous=True,
+                          name=kind)

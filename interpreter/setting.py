@@ -1,0 +1,47 @@
+"""How to interpret: what the user may choose beside the program and the machine."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+
+from aag.ir.evaluate import Value
+
+
+class Setting(Struct, frozen=True, kw_only=True):
+    """Options of an interpretation.
+
+    `values` holds what the user said with ``--set NAME=VALUE`` about variables that cannot be computed; the name
+    ``trips_LINE`` gives the trip count of the while loop at that line. `branches`: line of an IF -> weights of its
+    branches, where its condition cannot be resolved (without: equal weights, announced).
+    """
+
+    io: bool = True
+    """Whether formatting and the host link are charged (Def 2)."""
+    contention: bool = True
+    """Whether messages wait for busy links; the machine's switching must ask for it, too."""
+    memory: bool = True
+    """Whether cache misses are charged."""
+    overlap: float | None = None
+    """The overlap factor f for all scenarios; None: the machine's (Def 6)."""
+    force_unroll: bool = False
+    """Walk every iteration of every loop with communication (D5)."""
+    timed: bool = False
+    """Keep metrics only between the first and the last reading of the clock (Def 5)."""
+    values: Mapping[str, Value] = field(default_factory=dict)
+    branches: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
+    longest_period: int = 16
+    """Largest number of iterations after which a loop may repeat itself (D5)."""
+    loop_bytes: int = 256_000_000
+    """Memory for what is kept of the latest iterations while a period is sought."""
+    detail_cells: int = 1_000_000
+    """Processors x AAUs up to which metrics are kept for each AAU and processor (D9)."""
+    detail_bytes: int = 256_000_000
+    """The same bound in bytes, which also counts scenarios."""
+    contention_messages: int = 131_072
+    """Messages in flight at once up to which links are followed; beyond it none waits, which is announced."""
+    walked_iterations: int = 200_000
+    """Iterations that may be walked in all, one for each 4096 clocks; beyond it the program is refused."""
+    scalar_steps: int = 1_000_000
+    """Statements that may be carried out to know the scalars that decide the flow (D8)."""
+    while_iterations: int = 300_000
+    """Iterations after which a while loop is taken to be endless."""

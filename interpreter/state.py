@@ -1,0 +1,220 @@
+"""The walk's mutable things: clock, ledger, links, communication table, environment. There are no others.
+
+The clock is one float64 for each scenario and processor (D4), shape (S, P), measured from `origin` (S, 1): loops
+move the origin along, so that small differences keep their digits in long programs.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from msgspec import Struct, field
+from numpy.typing import NDArray
+
+from aag.diagnostics import Span
+from aag.graph.aau import AAU
+from aag.ir.evaluate import Value
+from interpreter.listeners import Listener
+from interpreter.metrics import Index, Ledger, Tally
+from interpreter.reduce import least
+from interpreter.result import Assumption
+from interpreter.services import Services
+from interpreter.setting import Setting
+from sag.machine import Machine
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Equatable(Protocol):
+    """A state that can be compared, such as the contents of the caches."""
+
+    def same_as(self, other: Any, /) -> bool:
+        """Whether everything behaves from here as it does from `other`."""
+        ...
+
+
+class Recorder(Struct):
+    """The decisions of an iteration: for each comparison how far it was from going the other way.
+
+    `gaps`: arrays with the scenario axis first, and the offsets at which something would be decided differently
+    (0 for a maximum of two times whose difference the gap is). `choices`: discrete decisions, (S, ...) each.
+    """
+
+    gaps: list[tuple[Array, tuple[Array | float, ...]]] = field(default_factory=list)
+    choices: list[NDArray[np.int64]] = field(default_factory=list)
+
+    def nbytes(self) -> int:
+        """Memory it holds."""
+        return sum(gap.nbytes for gap, _ in self.gaps) + sum(each.nbytes for each in self.choices)
+
+
+class Crowd(Struct, frozen=True, kw_only=True, eq=False):
+    """The messages of a phase in which most of very many processors take part, one entry for each processor."""
+
+    source: Ints | None
+    """(P,) from whom each receives; itself where it does not."""
+    flip: int
+    """Without `source`: all exchange with rank xor this power of two."""
+    arrive: Array
+    """(S or 1, P or 1) how long after its send its message arrives; -inf where there is none."""
+    queue: Array | None
+    """(S or 1, P or 1) how long that message waits for links under the load of others besides (Def 11)."""
+    busy: Array
+    """(S or 1, P or 1) how long it is busy sending."""
+    before: Array | None
+    """Overhead before sending (S or 1, P)."""
+    after: Array | None
+    """Overhead after receiving."""
+
+
+class Busy(Struct, frozen=True, eq=False):
+    """Entry of a tape: all processors are busy for `seconds`, (S or 1, P or 1)."""
+
+    seconds: Array
+
+
+class Thronged(Struct, frozen=True, kw_only=True, eq=False):
+    """Entry of a tape: a phase, and what each receiver waited and received for, (S, P)."""
+
+    aau: int
+    messages: Crowd
+    waiting: Array
+    transmission: Array
+
+
+Tape = list[Busy | Thronged | None]
+"""What an iteration did, so that it can be done again on some processors only; None: anything else."""
+
+
+class Links(Struct):
+    """When each directed link was last taken and is free again, (S, L); None until messages can meet."""
+
+    taken: Array | None = None
+    free: Array | None = None
+    followed: bool = False
+
+
+class CommEntry(Struct):
+    """The line of the communication table that an AAU has (its counts are in the ledger's tallies)."""
+
+    array: str
+    pattern: str
+    sizes: tuple[tuple[int, int], ...] = ()
+    hops: int = 0
+    contended: bool = False
+    estimated: float = 0.0
+    """Share of the uncontended time of its messages that rests on estimated figures."""
+
+
+class Run(Struct):
+    """All that one interpretation knows: what it is given, and the state of the walk."""
+
+    services: Services
+    machine: Machine
+    setting: Setting
+    visit: Callable[["Run", tuple[AAU, ...]], str]
+    """Walks a body; answers "" or how it was left: exit, cycle, stop, return, with a construct name after a colon."""
+    clock: Array
+    origin: Array
+    ledger: Ledger
+    node: NDArray[np.int64]
+    """(P,) node of each rank (Def 14)."""
+    size: int
+    """Nodes of the instance of the machine."""
+    overlap: Array | None
+    """(S or 1, 1) the overlap factor; None where it is 0 everywhere."""
+    critical: frozenset[str] = frozenset()
+    listener: Listener | None = None
+    env: dict[str, Value] = field(default_factory=dict)
+    cache: Equatable | None = None
+    links: Links = field(default_factory=Links)
+    table: dict[int, CommEntry] = field(default_factory=dict)
+    marks: list[tuple[Array, Ledger | None]] = field(default_factory=list)
+    """Readings of the clock: (S, P) each, and the ledger until then where it is wanted."""
+    weight: float = 1.0
+    """Probability of the branch that is being walked."""
+    active: NDArray[np.bool_] | None = None
+    """(S,) scenarios that still run; None: all."""
+    recorder: Recorder | None = None
+    memo: dict[tuple[object, ...], object] = field(default_factory=dict)
+    """What models computed before, by their own keys."""
+    ended: dict[int, Array] = field(default_factory=dict)
+    """AAU -> largest clock when it last ended, (S,)."""
+    assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
+    complete: bool = True
+    tape: Tape | None = None
+    walked: int = 0
+    """Iterations of synchronised loops that were walked."""
+
+    @property
+    def scenarios(self) -> int:
+        """S."""
+        return int(self.clock.shape[0])
+
+    @property
+    def procs(self) -> int:
+        """P."""
+        return int(self.clock.shape[1])
+
+    def spend(self, aau: int, category: int, seconds: Array, ranks: Index = None) -> None:
+        """Let processors be busy: the clock moves and the ledger knows why."""
+        if self.tape is not None:
+            self.tape.append(Busy(seconds) if ranks is None else None)
+        if ranks is None:
+            self.clock += seconds
+        elif self.scenarios == 1:
+            self.clock[0, ranks] += seconds[0]
+        else:
+            self.clock[:, ranks] += seconds
+        self.note(aau, category, seconds, ranks)
+
+    def note(self, aau: int, category: int, seconds: Array, ranks: Index = None) -> None:
+        """Enter seconds in the ledger only."""
+        if self.active is not None:
+            seconds = seconds * (self.active * self.weight)[:, None]
+        elif self.weight != 1.0:
+            seconds = seconds * self.weight
+        self.ledger.charge(aau, category, seconds, ranks)
+
+    def count(self, aau: int, tally: Tally, amount: float | Array) -> None:
+        """Count something, weighted as time is."""
+        if self.active is None:
+            self.ledger.count(aau, tally, amount * self.weight)
+        else:
+            self.ledger.count(aau, tally, np.asarray(amount * self.active * self.weight, dtype=np.float64))
+
+    def take(self, ranks: Index) -> Array:
+        """The clocks of some processors, (S, M), as a copy."""
+        if ranks is None:
+            return self.clock.copy()
+        if isinstance(ranks, slice):
+            return self.clock[:, ranks].copy()
+        return np.take(self.clock, ranks, axis=1)
+
+    def put(self, ranks: Index, times: Array) -> None:
+        """Set the clocks of some processors."""
+        if ranks is None:
+            self.clock[...] = times
+        elif self.scenarios == 1:
+            self.clock[0, ranks] = times[0]
+        else:
+            self.clock[:, ranks] = times
+
+    def decide(self, gap: Array, *offsets: Array | float) -> None:
+        """Remember a decision, while a period is sought. The array must not be changed afterwards."""
+        if self.recorder is not None:
+            self.recorder.gaps.append((gap, offsets or (0.0,)))
+
+    def assume(self, code: str, text: str, span: Span | None = None) -> None:
+        """Say once what the prediction rests on."""
+        self.assumptions.setdefault((code, text), Assumption(code=code, text=text, span=span))
+
+    def rebase(self, origin: Array | None = None) -> None:
+        """Measure the clock from another origin (S, 1): by default from the earliest clock of each scenario."""
+        by = least(self.clock)[:, None] if origin is None else origin - self.origin
+        self.clock -= by
+        self.origin = self.origin + by
+        if self.links.free is not None and self.links.taken is not None:
+            self.links.free -= by
+            self.links.taken -= by

@@ -1,0 +1,215 @@
+"""From the ledger of a finished walk to a `Prediction`: sums over children, lines and processors (Def 3, 4)."""
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.diagnostics import Span
+from aag.graph.aau import AAU, Graph, children, walk
+from aag.ir.evaluate import Value
+from interpreter.metrics import COMPUTATION, WAITING, Ledger, Tally
+from interpreter.reduce import largest, mean
+from interpreter.result import (
+    AauMetrics,
+    LineMetrics,
+    MessageSummary,
+    Parts,
+    PerProcessor,
+    Prediction,
+)
+from interpreter.state import CommEntry, Run
+
+Array = NDArray[np.float64]
+
+
+class About(Struct, frozen=True, kw_only=True):
+    """What the prediction says of the program, beside its time. `notes`: (code, text, place)."""
+
+    program: str
+    file: str
+    lines: tuple[str, ...] = ()
+    constants: Mapping[str, Value]
+    complete: bool = True
+    notes: tuple[tuple[str, str, Span | None], ...] = ()
+
+
+class _Books:
+    """The ledger, read by AAU."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self.shape = ledger.shape
+        self.known: dict[int, Array] = {}
+        self.none = np.zeros((4, ledger.shape.scenarios))
+        self.untold = np.zeros((len(Tally), ledger.shape.scenarios))
+
+    def means(self, aau: int) -> Array:
+        """(4, S) mean over processors."""
+        if self.shape.detail:
+            known = self.known.get(aau)
+            if known is None:
+                parts = self.ledger.parts.get(aau)
+                known = self.none if parts is None else np.stack([mean(part) for part in parts])
+                self.known[aau] = known
+            return known
+        return self.ledger.means.get(aau, self.none)
+
+    def totals(self) -> Array:
+        """(4, S, P) over all AAUs."""
+        if not self.shape.detail and self.ledger.totals is not None:
+            return self.ledger.totals
+        total = np.zeros((4, self.shape.scenarios, self.shape.procs))
+        for parts in self.ledger.parts.values():
+            total += parts
+        return total
+
+    def tally(self, aau: int) -> Array:
+        """(tallies, S)."""
+        return self.ledger.tallies.get(aau, self.untold)
+
+    def largest(self, aaus: Iterable[int]) -> tuple[Array | None, int | None]:
+        """The largest sum of some AAUs on one processor (S,), and that processor in scenario 0."""
+        if not self.shape.detail and not self.shape.whole:
+            return None, None
+        total: Array | None = None
+        for aau in aaus:
+            own = self.ledger.parts.get(aau) if self.shape.detail else self.ledger.whole.get(aau)
+            if own is None:
+                continue
+            own = own.sum(axis=0) if self.shape.detail else own
+            total = own.copy() if total is None else np.add(total, own, out=total)
+        if total is None:
+            return np.zeros(self.shape.scenarios), 0
+        return largest(total), int(total[0].argmax())
+
+
+def _extrapolate(run: Run) -> None:
+    """Say where the machine is larger than any that was built, or has nodes to spare (Def 14)."""
+    machine = run.machine
+    if run.procs > machine.largest_built:
+        run.assume("extrapolated", f"the largest {machine.name} built has {machine.largest_built:,} processors; "
+                   f"{run.procs:,} are an extrapolation")
+    if machine.network is not None and run.size > run.procs:
+        grid = "x".join(map(str, run.services.grid))
+        run.assume("idle-nodes", f"the grid {grid} takes {run.procs:,} of {run.size:,} nodes; the others route "
+                   "messages and compute nothing")
+
+
+def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Prediction:
+    """Read the books. `own_end` (S, P): when each processor came to its own end."""
+    _extrapolate(run)
+    books = _Books(run.ledger)
+    totals = books.totals()
+    aaus = tuple(_aau(run, books, aau, parent) for aau, parent in _with_parents(graph.body, None))
+    tallies = sum((books.tally(each.id) for each in aaus), start=np.zeros_like(books.untold))
+    means = np.stack([mean(part) for part in totals])
+    io = run.machine.io
+    usable = None if run.machine.memory is None else run.machine.memory.usable_bytes
+    held = run.services.bytes_held()
+    memory = int(held.max(initial=0))
+    if usable is not None and memory > usable:
+        run.assume("memory", f"a processor needs {memory} bytes for its data, its node has {int(usable)}")
+    for code, text, span in about.notes:
+        run.assume(code, text, span)
+    for text in run.machine.notes:
+        run.assume("machine", text)
+    computation = totals[COMPUTATION]
+    average = mean(computation)
+    return Prediction(
+        program=about.program, file=about.file, lines_text=about.lines, system=run.machine.name,
+        processors=run.procs, grid=run.services.grid, scenarios=run.scenarios, constants=dict(about.constants),
+        time_s=largest(own_end), timed_s=_timed(run),
+        load_s=_full(run, None if io is None else io.load_s), parts=_parts(means), io_s=tallies[Tally.IO_S],
+        messages=_whole(tallies[Tally.MESSAGES]), bytes=_whole(tallies[Tally.BYTES]),
+        lines=_lines(books, aaus, about.file), aaus=aaus,
+        per_processor=PerProcessor(end_s=own_end, computation_s=totals[0], communication_s=totals[1],
+                                   overhead_s=totals[2], waiting_s=totals[3]),
+        imbalance=np.divide(largest(computation), average, out=np.ones(run.scenarios), where=average > 0),
+        memory_bytes=memory, memory_usable_bytes=usable,
+        estimated_share=_estimated(run, aaus, tallies, means),
+        iterations=_whole(tallies[Tally.ITERATIONS]), iterations_walked=run.walked,
+        assumptions=tuple(run.assumptions.values()), complete=run.complete and about.complete,
+    )
+
+
+def _with_parents(body: tuple[AAU, ...], parent: int | None) -> Iterable[tuple[AAU, int | None]]:
+    for aau in body:
+        yield aau, parent
+        yield from _with_parents(children(aau), aau.id)
+
+
+def _aau(run: Run, books: _Books, aau: AAU, parent: int | None) -> AauMetrics:
+    inside = [each.id for each in walk((aau,))]
+    own = books.means(aau.id)
+    total = own.sum(axis=0) if len(inside) == 1 else sum(
+        (books.means(each).sum(axis=0) for each in inside), start=np.zeros(run.scenarios))
+    largest, processor = books.largest(inside)
+    tally = books.tally(aau.id)
+    entry = run.table.get(aau.id)
+    return AauMetrics(
+        id=aau.id, kind=type(aau).__name__, label=aau.label, span=aau.span, parent=parent, parts=_parts(own),
+        total_s=total, max_s=largest, max_processor=processor,
+        clock_s=run.ended.get(aau.id, np.zeros(run.scenarios)), executions=_whole(tally[Tally.EXECUTIONS]),
+        comm=None if entry is None else _message_summary(entry, tally), misses=float(tally[Tally.MISSES, 0]),
+    )
+
+
+def _message_summary(entry: CommEntry, tally: Array) -> MessageSummary:
+    return MessageSummary(
+        array=entry.array, pattern=entry.pattern, executions=_whole(tally[Tally.EXECUTIONS]),
+        messages=_whole(tally[Tally.MESSAGES]), bytes=_whole(tally[Tally.BYTES]), sizes=entry.sizes, hops=entry.hops,
+        contended=entry.contended,
+    )
+
+
+def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[LineMetrics, ...]:
+    """Lines that took time or sent messages, in the order of the files and lines (Def 4)."""
+    places: dict[tuple[str, int], list[AauMetrics]] = {}
+    for each in aaus:
+        places.setdefault((each.span.file or file, each.span.line), []).append(each)
+    result = []
+    for (name, line), here in sorted(places.items()):
+        ids = [each.id for each in here]
+        parts = sum((books.means(each) for each in ids), start=np.zeros_like(books.none))
+        tally = sum((books.tally(each) for each in ids), start=np.zeros_like(books.untold))
+        largest, processor = books.largest(ids)
+        result.append(LineMetrics(
+            file=name, line=line, parts=_parts(parts), max_s=largest, max_processor=processor,
+            messages=_whole(tally[Tally.MESSAGES]), bytes=_whole(tally[Tally.BYTES]), aaus=tuple(ids)))
+    return tuple(result)
+
+
+def _parts(means: Array) -> Parts:
+    return Parts(computation_s=means[0], communication_s=means[1], overhead_s=means[2], waiting_s=means[3])
+
+
+def _timed(run: Run) -> Array | None:
+    """Def 5: between the first and the last reading of the clock."""
+    if len(run.marks) < 2:
+        return None
+    spent: Array = largest(run.marks[-1][0]) - largest(run.marks[0][0])
+    return spent
+
+
+def _estimated(run: Run, aaus: tuple[AauMetrics, ...], tallies: Array, means: Array) -> Array:
+    """Share of computation, overhead and communication that rests on estimated figures; waiting follows from them."""
+    guessed = tallies[Tally.ESTIMATED_S].copy()
+    for each in aaus:
+        entry = run.table.get(each.id)
+        if entry is not None:
+            guessed += each.parts.communication_s * entry.estimated
+    spent = means[:WAITING].sum(axis=0)
+    share: Array = np.clip(np.divide(guessed, spent, out=np.zeros_like(spent), where=spent > 0), 0.0, 1.0)
+    return share
+
+
+def _full(run: Run, figure: Array | None) -> Array:
+    return np.zeros(run.scenarios) if figure is None else np.broadcast_to(figure, (run.scenarios,)).copy()
+
+
+def _whole(figure: Array) -> int:
+    return round(float(figure[0]))
+
+

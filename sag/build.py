@@ -1,0 +1,267 @@
+"""Outline to System: every key against the schema, every value to SI, every figure to its source."""
+
+from collections.abc import Iterable, Mapping
+from math import inf
+from types import MappingProxyType
+
+from sag.document import Findings
+from sag.errors import Place, nearest
+from sag.outline import Outline, RawFigure, RawPart, RawUnit
+from sag.quantities import QuantityError, parse_quantity
+from sag.schema import MOST_PROCESSORS, PARTS, RESERVED, Key, Keys, keys_of, plain_word
+from sag.unit import (
+    CERTAINTIES,
+    COMPONENTS,
+    LETTERS,
+    ROLES,
+    VOID,
+    Choice,
+    Component,
+    Compound,
+    Figure,
+    Parameter,
+    Simple,
+    System,
+    SystemUnit,
+)
+
+
+def build_system(outline: Outline) -> System:
+    """The machine that an outline describes.
+
+    Raises:
+        MachineError: with every key that is unknown, missing or wrong.
+    """
+    findings = Findings()
+    root = _unit(outline.root, outline, findings)
+    default = _count(outline, "default", findings)
+    largest = _count(outline, "largest_built", findings)
+    for name in ("name", "title"):
+        if name not in outline.words:
+            findings.add("M104", f"the key '{name}' is missing", outline.place)
+    _refuse_twice("role", ((role, raw.place) for role, raw in _roles(outline.root)), findings)
+    findings.raise_any()
+    return System(
+        name=outline.words["name"].text,
+        title=outline.words["title"].text,
+        root=root,
+        default_processors=default,
+        largest_built=largest,
+        sources=MappingProxyType({key: text.text for key, text in outline.sources.items()}),
+        notes=outline.notes,
+        file=outline.place.file,
+    )
+
+
+def _roles(unit: RawUnit) -> Iterable[tuple[str, RawUnit]]:
+    role = unit.words.get("role")
+    if role is not None and role.text != "group":
+        yield role.text, unit
+    for child in unit.children.values():
+        yield from _roles(child)
+
+
+def _refuse_twice(what: str, named: Iterable[tuple[str, Place]], findings: Findings) -> None:
+    seen: set[str] = set()
+    for name, place in named:
+        if name in seen:
+            findings.add("M110", f"a second unit has the {what} '{name}'", place, "a machine has one of each")
+        seen.add(name)
+
+
+def _count(outline: Outline, name: str, findings: Findings) -> int:
+    word = outline.processors.get(name)
+    if word is None:
+        message = f"the key 'processors.{name}' is missing"
+        findings.add("M104", message, outline.place, "write 'processors: {default: 8, largest_built: 128}'")
+        return 1
+    try:
+        count = int(parse_quantity(word.text, "count"))
+    except QuantityError as error:
+        findings.add("M106", error.message, word.place, error.hint)
+        return 1
+    if not 1 <= count <= MOST_PROCESSORS:
+        findings.add("M107", f"'{name}' must be between 1 and {MOST_PROCESSORS}", word.place)
+    return count
+
+
+def _unit(raw: RawUnit, outline: Outline, findings: Findings) -> SystemUnit:
+    role = _role(raw, findings)
+    children = tuple(_unit(child, outline, findings) for child in raw.children.values())
+    components = {}
+    for name in COMPONENTS:
+        part = raw.parts.get(name)
+        components[name] = _component(name, part, role, outline, findings) if part else VOID
+        if part is not None:
+            _check_refinement(name, part, raw.children, findings)
+    return SystemUnit(
+        id=raw.words["id"].text if "id" in raw.words else raw.name,
+        name=raw.name,
+        title=raw.words["title"].text if "title" in raw.words else "",
+        role=role,
+        components=MappingProxyType(components),
+        children=children,
+    )
+
+
+def _role(raw: RawUnit, findings: Findings) -> str:
+    word = raw.words.get("role")
+    if word is None:
+        return "group"
+    if word.text not in ROLES:
+        hint = nearest(word.text, ROLES)
+        findings.add("M107", f"'{word.text}' is no role of a unit", word.place, hint)
+    return word.text
+
+
+def _check_refinement(
+    component: str, part: RawPart, children: Mapping[str, RawUnit], findings: Findings
+) -> None:
+    for name in part.refined_by:
+        child = children.get(name.text)
+        if child is None:
+            message = f"'{component}' is refined by '{name.text}', which is not a unit below"
+            findings.add("M110", message, name.place, nearest(name.text, children))
+            continue
+        below = child.parts.get(component)
+        if below is None or not (below.figures or below.refined_by):
+            message = f"'{component}' is refined by '{name.text}', whose own {LETTERS[component]} is void"
+            findings.add("M110", message, name.place)
+
+
+def _component(name: str, part: RawPart, role: str, outline: Outline, findings: Findings) -> Component:
+    if part.refined_by:
+        return Compound(tuple(each.text for each in part.refined_by))
+    if not part.figures:
+        return VOID
+    if role in ROLES and (role, name) not in PARTS:
+        homes = [home for home, component in PARTS if component == name]
+        message = f"a unit of role '{role}' has no figures for '{name}'"
+        findings.add("M110", message, part.place, f"figures for it belong to: {', '.join(homes)}")
+        return VOID
+    for each in part.ranges:
+        if each.text in RESERVED or not each.text.isidentifier():
+            findings.add(
+                "M107", f"'{each.text}' cannot name a message range", each.place, "choose another name"
+            )
+    known = keys_of(role, name, tuple(each.text for each in part.ranges))
+    figures: dict[str, Parameter] = {}
+    meant = set()
+    for path, raw in part.figures.items():
+        if path in known:
+            parameter = _parameter(raw, known[path], outline, findings)
+            if parameter is not None:
+                figures[path] = parameter
+        else:
+            meant.add(_unknown(raw, known, f"'{name}' of a {role}", findings))
+    blamed = tuple(meant - {""})  # a mistyped key is one mistake, not also a missing one
+    for path, key in known.items():
+        if key.required and path not in part.figures and not path.startswith(blamed):
+            message = f"the key '{path}' is missing in '{name}' ({key.about})"
+            findings.add("M104", message, _place_of_group(path, part))
+    if (role, name) == ("network", "network"):
+        _check_ranges(part, figures, findings)
+    return Simple(MappingProxyType(figures))
+
+
+def _place_of_group(path: str, part: RawPart) -> Place:
+    """Where a missing key should have stood: its group if there is one, else the component."""
+    for raw in part.figures.values():
+        if len(raw.keys) > 1 and path.startswith(raw.keys[0].text + "."):
+            return raw.keys[0].place
+    return next((each.place for each in part.ranges if path.startswith(each.text + ".")), part.place)
+
+
+def _unknown(raw: RawFigure, known: Keys, where: str, findings: Findings) -> str:
+    """Blame the first key of the chain that leads nowhere; the path that was probably meant is returned."""
+    prefix = ""
+    for key in raw.keys:
+        below = {path[len(prefix) :].split(".")[0] for path in known if path.startswith(prefix)}
+        if prefix[:-1] in known:
+            findings.add("M105", f"'{prefix[:-1]}' is one value, not a group", key.place)
+            return prefix[:-1]
+        if key.text not in below:
+            group = f" in '{prefix[:-1]}'" if prefix else ""
+            hint = nearest(key.text, sorted(below)) or nearest(key.text, sorted(known))
+            findings.add("M103", f"unknown key '{key.text}'{group} in {where}", key.place, hint)
+            return next((prefix + name for name in below if f"'{name}'?" in hint), "")
+        prefix += key.text + "."
+    deeper = next(path for path in known if path.startswith(prefix))
+    findings.add("M105", f"'{raw.path}' is a group, not a value", raw.value.place, f"it holds '{deeper}'")
+    return prefix
+
+
+def _parameter(raw: RawFigure, key: Key, outline: Outline, findings: Findings) -> Parameter | None:
+    source, certainty = _attribution(raw, outline, findings)
+    text = raw.value.text.strip()
+    if not text:
+        findings.add("M105", f"'{raw.path}' has no value", raw.value.place)
+        return None
+    if key.words:
+        word = plain_word(text, key)
+        if word not in key.words:
+            message = f"'{text}' is not possible for '{raw.path}' ({key.about})"
+            findings.add("M107", message, raw.value.place, nearest(text, key.words))
+            return None
+        return Choice(
+            value=word,
+            allowed=key.words,
+            source=source,
+            certainty=certainty,
+            remark=raw.remark,
+            place=raw.value.place,
+        )
+    try:
+        value = parse_quantity(text, key.dimension)
+    except QuantityError as error:
+        findings.add("M106", f"'{raw.path}': {error.message}", raw.value.place, error.hint)
+        return None
+    if value < key.least or value > key.most:
+        bound = f"at least {key.least:g}" if value < key.least else f"at most {key.most:g}"
+        findings.add("M107", f"'{raw.path}' is {text}; it must be {bound}", raw.value.place)
+        return None
+    return Figure(
+        value=value,
+        dimension=key.dimension,
+        text=text,
+        source=source,
+        certainty=certainty,
+        remark=raw.remark,
+        place=raw.value.place,
+    )
+
+
+def _attribution(raw: RawFigure, outline: Outline, findings: Findings) -> tuple[str, str]:
+    if raw.source is None:
+        message = f"'{raw.path}' has no source, here or above"
+        findings.add("M108", message, raw.keys[-1].place, "every figure names one of 'sources'")
+    elif raw.source.text not in outline.sources:
+        message = f"'{raw.source.text}' is not one of the sources of this file"
+        findings.add("M108", message, raw.source.place, nearest(raw.source.text, outline.sources))
+    if raw.certainty is None:
+        message = f"'{raw.path}' has no certainty, here or above"
+        findings.add("M108", message, raw.keys[-1].place, f"one of {', '.join(CERTAINTIES)}")
+    elif raw.certainty.text not in CERTAINTIES:
+        message = f"'{raw.certainty.text}' is no certainty"
+        findings.add("M108", message, raw.certainty.place, nearest(raw.certainty.text, CERTAINTIES))
+    return (raw.source.text if raw.source else "", raw.certainty.text if raw.certainty else "")
+
+
+def _check_ranges(part: RawPart, figures: dict[str, Parameter], findings: Findings) -> None:
+    """Exactly one range is unbounded, and no two end at the same size."""
+    if not part.ranges:
+        findings.add("M104", "'network' has no message ranges", part.place, "write 'ranges: {all: {...}}'")
+        return
+    ends: dict[float, str] = {}
+    for each in part.ranges:
+        upto = figures.get(f"{each.text}.upto")
+        end = upto.value if isinstance(upto, Figure) else inf
+        if end in ends:
+            what = "have no 'upto'" if end == inf else "end at the same size"
+            message = f"the message ranges '{ends[end]}' and '{each.text}' {what}"
+            findings.add("M107", message, each.place)
+        ends[end] = each.text
+    if inf not in ends:
+        findings.add(
+            "M107", "the largest messages have no range", part.ranges[-1].place, "leave its 'upto' out"
+        )

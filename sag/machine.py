@@ -1,0 +1,165 @@
+"""What a machine exports to the interpretation engine: plain SI numbers, nothing else.
+
+`sag.scenario.export` flattens a System Abstraction Graph (SAG) into a `Machine` after the user's what-if
+changes have been applied. Every figure is a float64 array with a leading *scenario* axis of length S (or
+length 1 where no scenario touches it), so one walk of the engine serves a whole sweep. Beside each figure
+stands whether it is only estimated, so that a prediction can say how much of its time rests on guesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from sag.topology import Topology
+
+Array = NDArray[np.float64]
+"""Shape (S,) or (1,): one value for each scenario."""
+
+
+class ProcessorCosts(Struct, frozen=True, kw_only=True):
+    """The P component: seconds for one operation of each class.
+
+    Operation classes are strings such as ``"r8.add"``, ``"int.mul"``, ``"load"``, ``"index.2d"``,
+    ``"loop.setup"``, ``"loop.iteration"``, ``"call"``; `sag.schema.OPERATIONS` lists them all.
+    """
+
+    time_s: Mapping[str, Array]
+    estimated: Mapping[str, bool]
+
+    def of(self, operation: str) -> Array:
+        """Seconds of one operation, shape (S,) or (1,).
+
+        Raises:
+            KeyError: the machine does not price this class.
+        """
+        return self.time_s[operation]
+
+
+class MemoryCosts(Struct, frozen=True, kw_only=True):
+    """The M component: one cache level in front of main memory.
+
+    `read_miss_s` is the time to fill a line, `write_miss_s` what a store that misses costs (per store where
+    the cache does not allocate on writes, per line where it does), `writeback_s` the eviction of a dirty
+    line, on top of the fill that evicts it.
+    """
+
+    cache_bytes: int
+    line_bytes: int
+    associativity: int
+    replacement: str
+    write_allocate: bool
+    read_miss_s: Array
+    write_miss_s: Array
+    writeback_s: Array
+    usable_bytes: float
+    page_bytes: int
+    estimated: bool
+
+
+class MessageRange(Struct, frozen=True, kw_only=True):
+    """The point-to-point law for messages of at most `upto_bytes` bytes (inf in the last range).
+
+    A message of m bytes over h hops takes ``call_overhead + startup + per_byte * m + per_hop * h`` when
+    nothing is in its way, and `receive_overhead` more on the processor that receives it. `call_overhead_s` is
+    what the sending processor is busy with in every send model.
+    """
+
+    upto_bytes: float
+    call_overhead_s: Array
+    startup_s: Array
+    per_byte_s: Array
+    per_hop_s: Array
+    receive_overhead_s: Array
+    estimated: bool
+
+
+class Collective(Struct, frozen=True, kw_only=True):
+    """How one collective is built from point-to-point messages.
+
+    `algorithm` is one of ``binomial``, ``recursive_doubling``, ``ring``, ``pairwise``, ``linear``;
+    `stage_software_s` is run-time software charged to each participant in each stage.
+    """
+
+    algorithm: str
+    stage_software_s: Array
+    estimated: bool
+
+
+class NetworkCosts(Struct, frozen=True, kw_only=True):
+    """The C/S component: message law, link behaviour and collectives (Def 6, 7, 8, 11)."""
+
+    ranges: tuple[MessageRange, ...]
+    topology: Topology
+    send_model: str
+    """``blocking``: the sender is busy until its bytes have left; ``startup``: call overhead only."""
+    duplex: str
+    """``full``: one message per link and direction; ``half``: one per link."""
+    switching: str
+    """``circuit``: a route is held for the byte time once all its links are free; ``none``: no contention."""
+    exchange: str
+    """``sequential``: one direction after the other; ``concurrent``: all directions in flight."""
+    exchange_factor: Array
+    """Time of a two-way exchange in units of a one-way message (1 where links are full duplex)."""
+    load: Array
+    """Network load l of Def 11, 0 <= l < 1; already applied to `per_byte_s`, kept for the link waiting."""
+    overlap: Array
+    """The overlap factor f: transmission is multiplied by 1 - f."""
+    pack_per_byte_s: Array
+    """Gathering a strided section into a message buffer, or scattering it: a figure of M, so `--memory-speed`
+    scales it and `--bandwidth` does not."""
+    copy_per_byte_s: Array
+    """The same for a contiguous section, where a run time copies it at all."""
+    pack_estimated: bool
+    collectives: Mapping[str, Collective]
+    """Keys: broadcast, reduction, concatenation, transpose, gather, scatter, barrier."""
+
+
+class IoCosts(Struct, frozen=True, kw_only=True):
+    """The I/O components: the link to the host and formatting (Def 2)."""
+
+    host_latency_s: Array
+    host_per_byte_s: Array
+    format_item_s: Array
+    """Formatting one item of a PRINT or READ list, on the node that does it."""
+    load_s: Array
+    """Allocating the machine and loading the node program; reported as load_s, never in time_s (Def 1)."""
+    estimated: bool
+
+
+class Machine(Struct, frozen=True, kw_only=True):
+    """All that a machine exports, for `scenarios` what-if scenarios at once.
+
+    A component that the description does not have is None: the engine then says what it could not charge.
+    """
+
+    name: str
+    scenarios: int
+    default_processors: int
+    largest_built: int
+    processor: ProcessorCosts
+    memory: MemoryCosts | None
+    network: NetworkCosts | None
+    io: IoCosts | None
+    notes: tuple[str, ...]
+    """What the description or a what-if wants said with every prediction, such as a missing component."""
+
+    def arrays(self) -> tuple[Array, ...]:
+        """Every figure that may vary between scenarios, always in the same order: P, M, C/S, I/O."""
+        found = list(self.processor.time_s.values())
+        if self.memory is not None:
+            found += [self.memory.read_miss_s, self.memory.write_miss_s, self.memory.writeback_s]
+        if self.network is not None:
+            network = self.network
+            found += [network.exchange_factor, network.load, network.overlap]
+            found += [network.pack_per_byte_s, network.copy_per_byte_s]
+            found += [collective.stage_software_s for collective in network.collectives.values()]
+            for law in network.ranges:
+                found += [law.call_overhead_s, law.startup_s, law.per_byte_s]
+                found += [law.per_hop_s, law.receive_overhead_s]
+        if self.io is not None:
+            found += [self.io.host_latency_s, self.io.host_per_byte_s, self.io.format_item_s, self.io.load_s]
+        return tuple(found)

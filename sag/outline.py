@@ -1,0 +1,238 @@
+"""The shape of a machine file: units, components and figures with their places; no meaning is checked yet.
+
+A file may lay itself over another (``extends``): units meet by name, figures by key. Sources and certainties
+that stand above a group are pushed down to each figure first, so that an overlaid figure keeps its own.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from sag.document import Findings, Listing, Node, Scalar, Table
+from sag.errors import Place, nearest
+from sag.schema import FIGURE_KEYS, FORMAT, PROCESSORS_KEYS, TOP_KEYS, UNIT_KEYS
+from sag.unit import COMPONENTS
+
+
+class RawFigure(Struct, frozen=True, kw_only=True):
+    """One value with the keys that lead to it from its component."""
+
+    keys: tuple[Scalar, ...]
+    value: Scalar
+    source: Scalar | None = None
+    certainty: Scalar | None = None
+    remark: str = ""
+
+    @property
+    def path(self) -> str:
+        """Dotted key; the group of message ranges is left out."""
+        return ".".join(key.text for key in self.keys)
+
+
+class RawPart(Struct, frozen=True, kw_only=True):
+    """One component: figures, or the names of the children that refine it, or neither (void)."""
+
+    place: Place
+    figures: Mapping[str, RawFigure] = field(default_factory=dict)
+    ranges: tuple[Scalar, ...] = ()
+    refined_by: tuple[Scalar, ...] = ()
+
+
+class RawUnit(Struct, frozen=True, kw_only=True):
+    """One SAU as written."""
+
+    name: str
+    place: Place
+    words: Mapping[str, Scalar] = field(default_factory=dict)
+    parts: Mapping[str, RawPart] = field(default_factory=dict)
+    children: Mapping[str, "RawUnit"] = field(default_factory=dict)
+
+
+class Outline(Struct, frozen=True, kw_only=True):
+    """One machine file as written."""
+
+    place: Place
+    words: Mapping[str, Scalar]
+    processors: Mapping[str, Scalar]
+    sources: Mapping[str, Scalar]
+    notes: tuple[str, ...]
+    extends: Scalar | None
+    root: RawUnit
+
+
+def outline_of(document: Table, findings: Findings) -> Outline:
+    """The outline of one file; whatever has the wrong shape is noted."""
+    _refuse_unknown(document, TOP_KEYS, "a machine file", findings)
+    words = {name: word for name in ("format", "name", "title") if (word := _word(document, name, findings))}
+    version = words.get("format")
+    if version is None:
+        findings.add("M104", "the key 'format' is missing", document.place, f"begin with 'format: {FORMAT}'")
+    elif version.text != str(FORMAT):
+        message = f"format {version.text} is not known to this version"
+        findings.add("M107", message, version.place, f"this version reads format {FORMAT}")
+    system = document.get("system")
+    root = RawUnit(name="system", place=document.place)
+    if isinstance(system, Table):
+        root = _unit("system", system, findings)
+    elif system is not None:
+        findings.add("M105", "'system' must be a mapping that describes a unit", system.place)
+    return Outline(
+        place=document.place,
+        words=words,
+        processors=_words_of(document, "processors", PROCESSORS_KEYS, findings),
+        sources=_words_of(document, "sources", None, findings),
+        notes=_notes(document.get("notes"), findings),
+        extends=_word(document, "extends", findings),
+        root=root,
+    )
+
+
+def merge(base: Outline, over: Outline) -> Outline:
+    """`over` laid over `base`: what it says wins, what it leaves out stays."""
+    return Outline(
+        place=over.place,
+        words={**base.words, **over.words},
+        processors={**base.processors, **over.processors},
+        sources={**base.sources, **over.sources},
+        notes=base.notes + over.notes,
+        extends=None,
+        root=_merge_units(base.root, over.root),
+    )
+
+
+def _merge_units(base: RawUnit, over: RawUnit) -> RawUnit:
+    children = dict(base.children)
+    for name, child in over.children.items():
+        children[name] = _merge_units(children[name], child) if name in children else child
+    parts = dict(base.parts)
+    for name, part in over.parts.items():
+        parts[name] = _merge_parts(parts[name], part) if name in parts else part
+    return RawUnit(
+        name=base.name, place=over.place, words={**base.words, **over.words}, parts=parts, children=children
+    )
+
+
+def _merge_parts(base: RawPart, over: RawPart) -> RawPart:
+    if not (base.figures and over.figures):
+        return over
+    known = {each.text for each in base.ranges}
+    ranges = base.ranges + tuple(each for each in over.ranges if each.text not in known)
+    return replace(over, figures={**base.figures, **over.figures}, ranges=ranges)
+
+
+def _unit(name: str, table: Table, findings: Findings) -> RawUnit:
+    _refuse_unknown(table, UNIT_KEYS, f"the unit '{name}'", findings)
+    children: dict[str, RawUnit] = {}
+    units = table.get("units")
+    if isinstance(units, Table):
+        for key, value in units:
+            if not key.text.isidentifier():
+                findings.add(
+                    "M107", f"'{key.text}' cannot name a unit", key.place, "use letters, digits and _"
+                )
+            elif isinstance(value, Table):
+                children[key.text] = _unit(key.text, value, findings)
+            else:
+                findings.add("M105", f"the unit '{key.text}' must be a mapping", value.place)
+    elif units is not None:
+        findings.add("M105", "'units' must be a mapping from names to units", units.place)
+    parts = {key.text: _part(key, value, findings) for key, value in table if key.text in COMPONENTS}
+    words = {key: word for key in ("id", "title", "role") if (word := _word(table, key, findings))}
+    return RawUnit(name=name, place=table.place, words=words, parts=parts, children=children)
+
+
+def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
+    if isinstance(node, Table):
+        figures: dict[str, RawFigure] = {}
+        ranges = _figures(node, (), (None, None), figures, findings)
+        return RawPart(place=key.place, figures=figures, ranges=ranges)
+    if isinstance(node, Listing) and all(isinstance(item, Scalar) for item in node.items):
+        return RawPart(place=key.place, refined_by=tuple(n for n in node.items if isinstance(n, Scalar)))
+    if not (isinstance(node, Scalar) and node.text == "void"):
+        message = f"'{key.text}' must hold figures, a list of the units that refine it, or 'void'"
+        findings.add("M105", message, node.place)
+    return RawPart(place=key.place)
+
+
+def _figures(
+    table: Table,
+    keys: tuple[Scalar, ...],
+    above: tuple[Scalar | None, Scalar | None],
+    into: dict[str, RawFigure],
+    findings: Findings,
+) -> tuple[Scalar, ...]:
+    """Collect the figures of a group and those below it; the names of message ranges are returned."""
+    source = _word(table, "source", findings) or above[0]
+    certainty = _word(table, "certainty", findings) or above[1]
+    ranges: tuple[Scalar, ...] = ()
+    for key, node in table:
+        chain = (*keys, key)
+        if key.text in FIGURE_KEYS:
+            continue
+        if isinstance(node, Listing):
+            findings.add("M105", f"'{key.text}' must be one value or a group of them, not a list", node.place)
+        elif isinstance(node, Scalar):
+            raw = RawFigure(keys=chain, value=node, source=source, certainty=certainty)
+            into[raw.path] = raw
+        elif node.get("value") is not None:
+            raw = _figure(node, chain, (source, certainty), findings)
+            into[raw.path] = raw
+        elif not keys and key.text == "ranges":
+            ranges = tuple(name for name, _ in node)
+            _figures(node, (), (source, certainty), into, findings)
+        else:
+            _figures(node, chain, (source, certainty), into, findings)
+    return ranges
+
+
+def _figure(
+    table: Table, keys: tuple[Scalar, ...], above: tuple[Scalar | None, Scalar | None], findings: Findings
+) -> RawFigure:
+    _refuse_unknown(table, FIGURE_KEYS, f"the figure '{keys[-1].text}'", findings)
+    remark = _word(table, "remark", findings)
+    return RawFigure(
+        keys=keys,
+        value=_word(table, "value", findings) or Scalar("", table.place),
+        source=_word(table, "source", findings) or above[0],
+        certainty=_word(table, "certainty", findings) or above[1],
+        remark=remark.text if remark else "",
+    )
+
+
+def _word(table: Table, name: str, findings: Findings) -> Scalar | None:
+    node = table.get(name)
+    if node is None or isinstance(node, Scalar):
+        return node
+    findings.add("M105", f"'{name}' must be one word or text", node.place)
+    return None
+
+
+def _words_of(
+    document: Table, name: str, known: tuple[str, ...] | None, findings: Findings
+) -> dict[str, Scalar]:
+    node = document.get(name)
+    if node is None:
+        return {}
+    if not isinstance(node, Table):
+        findings.add("M105", f"'{name}' must be a mapping", node.place)
+        return {}
+    if known is not None:
+        _refuse_unknown(node, known, f"'{name}'", findings)
+    return {key.text: word for key, _ in node if (word := _word(node, key.text, findings))}
+
+
+def _notes(node: Node | None, findings: Findings) -> tuple[str, ...]:
+    if node is None:
+        return ()
+    if isinstance(node, Listing):
+        return tuple(item.text for item in node.items if isinstance(item, Scalar))
+    findings.add("M105", "'notes' must be a list of texts", node.place)
+    return ()
+
+
+def _refuse_unknown(table: Table, known: tuple[str, ...], where: str, findings: Findings) -> None:
+    for key, _ in table:
+        if key.text not in known:
+            hint = nearest(key.text, known)
+            findings.add("M103", f"unknown key '{key.text}' in {where}", key.place, hint)

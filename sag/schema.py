@@ -1,0 +1,214 @@
+"""The format of machine files: every key, its dimension, and whether it must be there.
+
+Written by hand, so that a mistake in a file can be answered with its line and the nearest key. `PARTS` holds
+one table for each kind of component; keys are dotted as in paths.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from sag.topology import KINDS
+
+FORMAT = 1
+"""Version of the format; raised when a file of an older version would be read wrongly."""
+
+MOST_PROCESSORS = 2**20
+"""Def 14: any size up to this is accepted."""
+
+KINDS_OF_NUMBER = ("int", "r4", "r8")
+
+OPERATIONS = (
+    *(f"{kind}.{name}" for kind in KINDS_OF_NUMBER for name in ("add", "mul", "div", "pow", "cmp")),
+    *(f"{kind}.{name}" for kind in ("r4", "r8") for name in ("sqrt", "exp", "log", "sin")),
+    *("convert", "logical", "load", "store", "index.1d", "index.2d"),
+    *("loop.setup", "loop.iteration", "call", "assign", "guard"),
+    *(f"{kind}.{name}" for kind in ("c8", "c16") for name in ("add", "mul", "div")),
+)
+"""The operation classes that P prices.
+
+``add`` is also subtraction and negation; ``cmp`` compares and branches and also prices ABS, MIN, MAX, SIGN
+and MERGE; ``div`` of integers also MOD; ``sin`` stands for all other trigonometric and hyperbolic functions,
+``log`` for LOG10; ``pow`` is a power that is not a small whole number (those are multiplications). ``load``
+and ``store`` are cache hits (misses are M's), ``index.2d`` an index computation of rank 2 or more that is not
+stepped by an induction variable, ``assign`` a scalar assignment, ``guard`` one ownership test. Complex
+numbers (``c8`` of two REAL*4, ``c16`` of two REAL*8) may be left out: they are then composed of real
+operations.
+"""
+
+COLLECTIVES: Mapping[str, tuple[str, ...]] = {
+    "broadcast": ("binomial", "linear"),
+    "reduction": ("recursive_doubling", "binomial", "linear"),
+    "concatenation": ("recursive_doubling", "ring"),
+    "transpose": ("pairwise", "ring"),
+    "gather": ("binomial", "linear"),
+    "scatter": ("binomial", "linear"),
+    "barrier": ("recursive_doubling", "linear"),
+}
+"""Collective -> the algorithms that it may be built by (Def 8)."""
+
+FLAG = ("true", "false")
+
+
+class Key(Struct, frozen=True, kw_only=True):
+    """One key: a number of `dimension`, or one of the words of `words`.
+
+    A key that is not `swept` shapes the machine (a size, a policy): one walk of the engine knows one value.
+    """
+
+    about: str
+    dimension: str = ""
+    words: tuple[str, ...] = ()
+    required: bool = True
+    swept: bool = True
+    exported: bool = True
+    """Whether a prediction can depend on it; what is not exported is there for the reader."""
+    least: float = 0.0
+    most: float = 1e18
+    """Beyond any machine, but so far from the largest number that sums stay finite."""
+
+
+Keys = Mapping[str, Key]
+
+
+def _word(words: tuple[str, ...], about: str, *, required: bool = True) -> Key:
+    return Key(words=words, about=about, required=required, swept=False)
+
+
+def _time(about: str, *, required: bool = True) -> Key:
+    return Key(dimension="time", about=about, required=required)
+
+
+def _shape(dimension: str, about: str, *, required: bool = True, least: float = 1.0) -> Key:
+    most = MOST_PROCESSORS if dimension == "count" else 2.0**60
+    return Key(dimension=dimension, about=about, required=required, swept=False, least=least, most=most)
+
+
+def _clock(about: str, *, required: bool) -> Key:
+    return Key(dimension="frequency", about=about, required=required, exported=False, least=1.0)
+
+
+def _noted(dimension: str, about: str) -> Key:
+    return Key(dimension=dimension, about=about, required=False, exported=False)
+
+
+NODE_PROCESSOR: Keys = {
+    "clock": _clock("processor clock, which a processor speed with unit is relative to", required=True),
+    "peak_r4": _noted("rate", "peak rate, REAL*4"),
+    "peak_r8": _noted("rate", "peak rate, REAL*8"),
+} | {name: _time(f"one {name}", required=name[0] != "c" or name[1] not in "18") for name in OPERATIONS}
+
+NODE_MEMORY: Keys = {
+    "cache_size": _shape("size", "data cache", least=1.0),
+    "line": _shape("size", "cache line"),
+    "associativity": _shape("count", "lines in a set"),
+    "replacement": _word(("lru", "random", "fifo"), "which line of a set is evicted"),
+    "write_allocate": _word(FLAG, "whether a store that misses brings its line in"),
+    "read_miss": _time("filling a line"),
+    "write_miss": _time("a store that misses: per store, or per line where the cache allocates on writes"),
+    "writeback": _time("evicting a dirty line, on top of the fill"),
+    "size": Key(dimension="size", about="main memory of a node", swept=False, exported=False, least=1.0),
+    "usable": _shape("size", "what of it a program can use"),
+    "page": _shape("size", "page of virtual memory"),
+    "pack": Key(dimension="per_byte", about="gathering a strided section into a message buffer"),
+    "copy": Key(dimension="per_byte", about="copying a contiguous section into a message buffer"),
+    "instruction_cache": _noted("size", "instruction cache"),
+    "tlb_entries": _noted("count", "pages whose translation is kept"),
+    "tlb_miss": _noted("time", "looking up a translation"),
+    "bandwidth": _noted("bandwidth", "peak bandwidth of main memory"),
+}
+
+NODE_IO: Keys = {"format_item": _time("formatting one item of a PRINT or READ list")}
+
+NETWORK: Keys = (
+    {
+        "topology.kind": _word(KINDS, "how nodes are joined"),
+        "topology.dimensions": _shape("count", "dimensions of a mesh or torus", required=False),
+        "topology.arity": _shape(
+            "count", "downward ports of a switch of a fat tree", required=False, least=2
+        ),
+        "topology.taper": _shape("count", "downward per upward cable of a fat tree", required=False),
+        "send_model": _word(("blocking", "startup"), "how long a send keeps its processor busy (Def 6)"),
+        "duplex": _word(("full", "half"), "one message per link and direction, or one per link"),
+        "switching": _word(("circuit", "none"), "whether a message holds its route; none: no contention"),
+        "exchange": _word(
+            ("sequential", "concurrent"), "directions of an exchange: in turn or together (Def 7)"
+        ),
+        "exchange_factor": Key(dimension="number", about="a two-way exchange in units of a one-way message"),
+        "overlap": Key(dimension="fraction", about="overlap factor f (Def 6)", most=1.0),
+        "load": Key(dimension="fraction", about="load l of the network (Def 11)", most=1.0),
+        "link_bandwidth": _noted("bandwidth", "hardware rate of a link and direction"),
+    }
+    | {
+        f"collectives.{name}.algorithm": _word(words, "how it is built, Def 8")
+        for name, words in COLLECTIVES.items()
+    }
+    | {
+        f"collectives.{name}.stage_software": _time("run-time software of each participant in a stage")
+        for name in COLLECTIVES
+    }
+)
+
+RANGE: Keys = {
+    "upto": _shape("size", "largest message of the range; the last range has none", required=False),
+    "startup": _time("start-up of the law: everything that does not depend on bytes or hops"),
+    "call_overhead": _time(
+        "the part of the start-up that the sender computes; all of it unless given", required=False
+    ),
+    "per_byte": Key(dimension="per_byte", about="transmission of a byte"),
+    "per_hop": _time("each link of the route"),
+    "receive_overhead": _time("what the receiving processor is busy with"),
+}
+"""The law of one range of message sizes; its keys follow the name of the range (``long.startup``)."""
+
+LINK: Keys = {
+    "startup": _time("one message to or from the host"),
+    "per_byte": Key(dimension="per_byte", about="transmission of a byte to or from the host"),
+}
+
+HOST_PROCESSOR: Keys = {"clock": _clock("clock of the host", required=False)}
+
+HOST_MEMORY: Keys = {"size": _noted("size", "main memory of the host")}
+
+HOST_IO: Keys = {
+    "load": _time("allocating the machine and loading the node program (Def 1: never inside time_s)"),
+    "file_rate": _noted("bandwidth", "rate of one I/O node"),
+    "file_block": _noted("time", "one random block of a file"),
+}
+
+PARTS: Mapping[tuple[str, str], Keys] = {
+    ("node", "processor"): NODE_PROCESSOR,
+    ("node", "memory"): NODE_MEMORY,
+    ("node", "io"): NODE_IO,
+    ("network", "network"): NETWORK,
+    ("link", "network"): LINK,
+    ("host", "processor"): HOST_PROCESSOR,
+    ("host", "memory"): HOST_MEMORY,
+    ("host", "io"): HOST_IO,
+}
+"""(role of the unit, component) -> its keys. Any other component can only be compound or void."""
+
+TOP_KEYS = ("format", "name", "title", "extends", "processors", "sources", "notes", "system")
+PROCESSORS_KEYS = ("default", "largest_built")
+UNIT_KEYS = ("id", "title", "role", "processor", "memory", "network", "io", "units")
+FIGURE_KEYS = ("value", "source", "certainty", "remark")
+"""Keys of a figure written as a mapping; `source` and `certainty` may also stand above, for all below."""
+
+
+def keys_of(role: str, component: str, ranges: tuple[str, ...] = ()) -> Keys:
+    """The keys of one component, those of the named message ranges included; empty where none can stand."""
+    keys = dict(PARTS.get((role, component), {}))
+    if (role, component) == ("network", "network"):
+        keys |= {f"{name}.{key}": spec for name in ranges for key, spec in RANGE.items()}
+    return keys
+
+
+def plain_word(text: str, key: Key) -> str:
+    """A word as the schema spells it: where a flag is wanted, yes and on are true, no and off false."""
+    if key.words != FLAG:
+        return text
+    return {"yes": "true", "on": "true", "no": "false", "off": "false"}.get(text, text)
+
+
+RESERVED = frozenset(key.split(".")[0] for key in NETWORK) | {"ranges", *FIGURE_KEYS}
+"""Names that a message range cannot have, as its keys stand beside those of the network."""

@@ -1,0 +1,72 @@
+"""`esp compile` and `esp validate`, from the command line on."""
+
+import os
+import subprocess
+
+import pytest
+
+from esp.cli import compile as compiling
+from esp.cli.main import main
+from esp.cli.validate import difference, with_values
+
+
+def test_compile_writes_sources_that_make_builds(tmp_path, capsys):
+    assert main(["compile", "pi", "--procs", "3", "--set", "n=100", "-o", str(tmp_path), "--build"]) == 0
+    assert "for 3 processors (built)" in capsys.readouterr().out
+    text = (tmp_path / "quadrature.f90").read_text()
+    assert "forall (i = 1:n) x(i) = (dble(i) - 0.5d0) / dble(n)" in text
+    words = ["make", "-s", "run"]
+    done = subprocess.run(words, cwd=tmp_path, env=os.environ, capture_output=True, text=True, check=True)
+    # The midpoint rule with 100 points: pi + 1 / (12 * 100**2) to the next order.
+    assert float(done.stdout.split()[-1]) == pytest.approx(3.14159265358979 + 1 / 120000, abs=1e-9)
+
+
+def test_validate_says_same(capsys):
+    assert main(["validate", "gauss", "--procs", "1,3", "--set", "n=10"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows[1:]] == ["1", "3"]
+    assert all(row[1] == "same" and row[-1] == "same" for row in rows[1:])
+    assert rows[1][2:6] == ["0"] * 4
+    # 9 multicasts to two others, and a sum: one message to the power of two, an exchange, and the result back.
+    assert rows[2][2] == rows[2][3] == str(9 * 2 + 4)
+
+
+def test_missing_tool_is_named(monkeypatch, capsys):
+    monkeypatch.setattr(compiling.shutil, "which", lambda _: None)
+    assert main(["validate", "pi", "--procs", "2"]) == 1
+    told = capsys.readouterr().err
+    assert "gfortran is not installed" in told
+    assert "Install gfortran" in told
+
+
+def test_what_cannot_be_compiled_is_refused_with_its_line(tmp_path, capsys):
+    program = tmp_path / "reads.hpf"
+    program.write_text("program reads\ninteger :: n\nread *, n\nprint *, n\nend program reads\n")
+    assert main(["compile", str(program), "--procs", "2", "-o", str(tmp_path / "out")]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "READ" in told
+    assert ":3" in told
+    assert not (tmp_path / "out").exists()
+
+
+def test_parameter_values_are_replaced_in_the_text():
+    text = "integer, parameter :: n = 128, m = n + 1\nparameter (k = max(1, 2), l = 3)\nn = 5 ! parameter n = 3\n"
+    changed = with_values(text, {"n": "7", "k": "9"})
+    assert changed.splitlines()[0] == "integer, parameter :: n = 7, m = n + 1"
+    assert changed.splitlines()[1] == "parameter (k = 9, l = 3)"
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "same"),
+    [
+        ("a 1 2.0000000000000000", "a 1 2.0000000000000013", True),
+        ("2.0000000000000000", "2.0000000000100000", False),
+        ("1.0", "NaN", False),
+        ("NaN", "NaN", True),
+        ("3", "4", False),
+        ("T", "F", False),
+        ("1 2", "1", False),
+    ],
+)
+def test_outputs_are_compared_by_kind(expected, found, same):
+    assert (difference(expected, found) == "") is same

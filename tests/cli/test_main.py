@@ -1,0 +1,188 @@
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from aag.diagnostics import Diagnostic, SourceError
+from esp import __version__
+from esp.cli.failure import describe
+from esp.cli.main import COMMANDS, INTERRUPTED, PIPE_CLOSED
+from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
+from esp.output.screen import Screen
+from sag.errors import Finding, MachineError, Place
+
+ESP = (sys.executable, "-m", "esp")
+
+
+def _loaded(*words):
+    """The modules that a command loads, from `-X importtime`."""
+    command = [sys.executable, "-X", "importtime", "-m", "esp", *words]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr.splitlines()[-1]
+    lines = [line for line in run.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rsplit("|", 1)[1].strip() for line in lines}
+
+
+@pytest.mark.parametrize("words", [("--version",), ("--help",), ("run", "--help"), ("show", "--help")])
+def test_what_says_little_loads_little(words):
+    loaded = _loaded(*words)
+    assert "esp.cli.main" in loaded
+    heavy = {
+        "numpy",
+        "yaml",
+        "fparser",
+        "rich",
+        "networkx",
+        "textual",
+        "esp.api",
+        "interpreter",
+        "sag",
+        "json",
+    }
+    assert sorted(heavy & loaded) == []
+
+
+def test_a_list_of_programs_needs_no_numbers():
+    assert not {"numpy", "yaml", "fparser"} & _loaded("examples", "list")
+
+
+def test_version(esp):
+    assert esp("--version") == (0, f"esp {__version__}\n", "")
+
+
+def test_no_command_is_help(esp):
+    code, out, _ = esp()
+    assert code == 0
+    assert all(name in out for name in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_examples_that_can_be_typed(esp, command):
+    code, out, _ = esp(command, "--help")
+    assert code == 0
+    examples = re.findall(r"^  .*\besp (\w+) ", out.partition("examples:")[2], re.MULTILINE)
+    assert examples
+    assert set(examples) <= set(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("rnu", "Did you mean `esp run`?"),
+        ("frobnicate", "The commands are run, show, compile, validate, system, examples."),
+        ("laplace.hpf", "To predict it: `esp run laplace.hpf`."),
+        ("--debug", "a command is missing"),
+        ("run", "the following arguments are required: PROG"),
+        ("system", "the following arguments are required: ACTION"),
+        ("run a b", "unrecognized arguments: b"),
+    ],
+)
+def test_wrong_use_ends_with_2(esp, words, told):
+    code, out, err = esp(*words.split())
+    assert (code, out) == (2, "")
+    assert told in " ".join(err.split())
+
+
+def _machine_error(file):
+    return MachineError([Finding(code="M120", message="no", place=Place(file, 3, 1) if file else Place())])
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UsageError("x"), 2),
+        (UnreadableFileError("x"), 2),
+        (PredictionError("x"), 1),
+        (CheckFailedError("x"), 3),
+        (SourceError([Diagnostic(code="E1", message="x")]), 1),
+        (_machine_error("a.yaml"), 1),
+        (_machine_error(""), 2),
+        (PermissionError(13, "Permission denied", "x"), 2),
+        (MemoryError(), 1),
+        (RuntimeError("x"), 1),
+    ],
+)
+def test_exit_codes(error, code):
+    assert describe(error, Screen(80))[1] == code
+
+
+def test_very_many_findings_are_counted():
+    found = [Diagnostic(code="E1", message=f"number {i}") for i in range(25)]
+    text, _ = describe(SourceError(found), Screen(80))
+    assert text.endswith("25 errors (the first 10 are shown)")
+
+
+def test_a_bug_of_ours_is_called_one(esp, fake, monkeypatch):
+    def fail(*_):
+        raise KeyError("oops")
+
+    monkeypatch.setattr("esp.api.predict_source", fail)
+    code, out, err = esp("run", "laplace.hpf")
+    assert (code, out) == (1, "")
+    told = " ".join(err.split())
+    assert told.startswith("esp: this is a bug in esp, not in your program: KeyError in test_main.py:")
+    assert "`esp run laplace.hpf`" in told
+    assert f"esp {__version__}" in told
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("words", [("--debug", "run", "laplace.hpf"), ("run", "laplace.hpf", "--debug")])
+def test_debug_shows_the_traceback(esp, fake, monkeypatch, words):
+    def fail(*_):
+        raise KeyError("oops")
+
+    monkeypatch.setattr("esp.api.predict_source", fail)
+    code, _, err = esp(*words)
+    assert code == 1
+    assert err.startswith("Traceback")
+    assert "this is a bug in esp" in err
+
+
+def test_ctrl_c_is_no_error(esp, fake, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("esp.api.predict_source", interrupt)
+    assert esp("run", "laplace.hpf") == (INTERRUPTED, "", "\n")
+
+
+def test_a_reader_that_goes_away_is_no_error():
+    read, write = os.pipe()
+    os.close(read)
+    run = subprocess.run([*ESP, "system", "show", "ipsc860"], stdout=write, stderr=subprocess.PIPE, check=False)
+    os.close(write)
+    assert (run.returncode, run.stderr) == (PIPE_CLOSED, b"")
+
+
+WAITS = """
+import sys, time
+from esp.cli import main, reading
+
+class Stdin:
+    def read(self):
+        print("ready", flush=True)
+        time.sleep(60)
+
+sys.stdin = Stdin()
+sys.exit(main.main(["run", "-"]))
+"""
+
+
+def test_a_real_interrupt_leaves_no_traceback():
+    process = subprocess.Popen([sys.executable, "-c", WAITS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=20)
+    assert (process.returncode, err) == (INTERRUPTED, "\n")
+
+
+def test_output_that_the_terminal_cannot_show_does_not_fail(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("format: 1\nname: caf\u00e9\u2603\n", encoding="utf-8")
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    run = subprocess.run([*ESP, "system", "check", path], capture_output=True, env=environment, check=False)
+    assert run.returncode == 3
+    assert b"Traceback" not in run.stderr

@@ -1,0 +1,30 @@
+"""What all tests share: the same random programs, the same width and the same MPI on every machine."""
+
+import os
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+# Set at import, so that command lines started by a test inherit them.
+os.environ.update(
+    COLUMNS="80",
+    LINES="24",
+    NO_COLOR="1",
+    # Open MPI refuses root and more ranks than cores unless told; a container has both.
+    OMPI_ALLOW_RUN_AS_ROOT="1",
+    OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+    OMPI_MCA_rmaps_base_oversubscribe="1",
+)
+os.environ.pop("FORCE_COLOR", None)
+
+# `ci` finds the same examples on every run; `explore` looks for new ones (ESP_HYPOTHESIS=explore).
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("explore", deadline=None, max_examples=2000)
+hypothesis.settings.load_profile(os.environ.get("ESP_HYPOTHESIS", "ci"))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The checkout."""
+    return Path(__file__).resolve().parent.parent

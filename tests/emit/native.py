@@ -1,0 +1,71 @@
+"""Node programs compiled and run, the serial program beside them."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from aag.pipeline import Options, Overrides, lower
+from aag.spmd.emit import emit
+from esp.api import Request, Source
+from esp.cli.validate import difference, predicted_counts, run, serial_answer, with_values
+
+FLAGS = ("-O0", "-w", "-ffp-contract=off", "-fcheck=bounds,mem")
+
+
+class Native:
+    """Compiles in one folder; the run-time library is compiled once, and each serial program."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.objects = {}
+        self.answers = {}
+
+    def expected(self, text):
+        """What the serial program prints."""
+        if text not in self.answers:
+            self.answers[text] = serial_answer(text, self.folder / f"serial{len(self.answers)}")
+        return self.answers[text]
+
+    def build(self, emission):
+        """The executable of an emission."""
+        place = self.folder / "program"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        library = sorted(name for name in emission.files if name.startswith("esp_"))
+        library.sort(key=lambda name: name != "esp_runtime.f90")
+        objects = [self._compiled(name, emission.files[name]) for name in library]
+        main = f"{emission.name}.f90"
+        (place / main).write_text(emission.files[main])
+        mpif90(place, *FLAGS, f"-I{self.folder}", main, *objects, "-o", emission.name)
+        return place / emission.name
+
+    def _compiled(self, name, text):
+        if self.objects.get(name) != text:
+            (self.folder / name).write_text(text)
+            mpif90(self.folder, *FLAGS, "-c", name)
+            self.objects[name] = text
+        return str(self.folder / name.replace(".f90", ".o"))
+
+    def answer(self, node_program, algorithms=None):
+        """What a node program prints and sends; copies that are stale are NaN."""
+        emission = emit(node_program, algorithms, poisons=True)
+        return run(self.build(emission), emission.procs)
+
+
+def mpif90(folder, *words):
+    done = subprocess.run(["mpif90", *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+
+
+def lowered(program, procs, values=None, distribute=None, options=None):
+    return lower(program, Overrides(procs=procs, values=values or {}, distribute=distribute or {}), procs, options)
+
+
+def check(native, program, system, procs, values=None, distribute=None, disabled=frozenset()):
+    """Answer and messages of a program on some processors."""
+    node_program = lowered(program, procs, values, distribute, Options(disabled=disabled))
+    text = with_values("\n".join(program.lines) + "\n", {name: str(value) for name, value in (values or {}).items()})
+    answer, counted = native.answer(node_program)
+    assert difference(native.expected(text), answer) == "", answer
+    request = Request(procs=procs, values=values or {}, distribute=distribute or {}, off=disabled)
+    assert counted == predicted_counts(Source(program=program), system, request)

@@ -1,0 +1,77 @@
+"""Small programs with what the benchmarks lack, and what the text of a node program looks like."""
+
+from pathlib import Path
+
+import pytest
+
+from aag.pipeline import read_program
+from aag.spmd.emit import NotEmitted, emit
+from esp.cli.validate import difference
+from tests.emit.native import check, lowered
+from tests.emit.test_benchmarks import source, values
+
+FOLDER = Path(__file__).parent / "programs"
+
+
+@pytest.mark.parametrize("procs", [1, 3, 5])
+@pytest.mark.parametrize("name", ["names", "types", "turns", "copies", "ours", "output"])
+def test_program(name, procs, native, system):
+    program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
+    if name == "names":  # a branch on data: only the answer
+        answer, _ = native.answer(lowered(program, procs))
+        assert_same(native.expected("\n".join(program.lines) + "\n"), answer)
+    else:
+        check(native, program, system, procs)
+
+
+def assert_same(expected, answer):
+    assert difference(expected, answer) == ""
+
+
+def test_source_lines_stand_beside_what_became_of_them():
+    program = source("laplace")
+    text = emit(lowered(program, 4, values("laplace", 12))).files["laplace.f90"]
+    for number, line in enumerate(program.lines[26:45], start=27):
+        if line.strip() and not line.strip().startswith(("!", "end", "b(i, j)")):
+            assert f"! {number:4}  {line.strip()}" in text
+
+
+def test_storage_is_the_own_part_and_its_overlap_area():
+    text = emit(lowered(source("laplace"), 4, values("laplace", 12))).files["laplace.f90"]
+    assert "call esp_store(map_a, 1, 1, 1)" in text
+    assert "call esp_store(map_b, 1, 0, 0)" in text
+
+
+def test_multipliers_of_gauss_go_to_a_buffer_and_the_matrix_is_packed():
+    text = emit(lowered(source("gauss"), 4, values("gauss", 12))).files["gauss.f90"]
+    assert "a(i, a_at2(j)) = a(i, a_at2(j)) - a_far1(i, k) * a(k, a_at2(j))" in text
+    assert "call esp_pack(map_a, 1, a_at2)" in text
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("read *, x", "READ"),
+        ("call other(x)", "other"),
+        ("x = minloc(a, dim=1)", "MINLOC"),
+        ("a = eoshift(a, 1, 5)", "BOUNDARY"),
+        ("x = total(a)\ncontains\ninteger function total(of)\ninteger :: of(9)\ntotal = of(1)\nend function", "total"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(statement, reason):
+    first, _, rest = statement.partition("\n")
+    lines = ["program p", "integer :: x, a(9)", "!hpf$ distribute a(block)", "a = 1", first, "print *, x", rest]
+    text = "\n".join([*lines, "end program p"]) + "\n"
+    with pytest.raises(NotEmitted, match=reason) as refused:
+        emit(lowered(read_program(text, "p.hpf"), 2))
+    assert refused.value.line == 5
+
+
+@pytest.mark.parametrize("name", ["copies", "names"])
+def test_algorithms_of_collectives_may_be_others(name, native):
+    program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
+    node_program = lowered(program, 5)
+    expected = native.expected("\n".join(program.lines) + "\n")
+    for broadcast, reduction, concatenation in (("linear", "linear", "ring"), ("chain", "binomial", "pairwise")):
+        chosen = {"broadcast": broadcast, "reduction": reduction, "concatenation": concatenation, "gather": "linear"}
+        assert_same(expected, native.answer(node_program, chosen)[0])

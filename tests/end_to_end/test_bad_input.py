@@ -1,0 +1,635 @@
+"""Bad input ends with a paragraph that names a place and a way out, and never with a traceback."""
+
+import re
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from esp.locate import benchmarks_dir, program_names
+from interpreter.setting import Setting
+from tests.end_to_end import fuzz
+
+GOOD = """\
+program p
+  integer, parameter :: n = 64
+  real :: a(n), b(n)
+  integer :: i
+!HPF$ PROCESSORS q(4)
+!HPF$ DISTRIBUTE a(BLOCK) ONTO q
+!HPF$ ALIGN b(i) WITH a(i)
+  a = 0.0
+  forall (i = 2:n-1) b(i) = a(i-1) + a(i+1)
+end program p
+"""
+
+
+def changed(*pairs):
+    text = GOOD
+    for old, new in pairs:
+        assert old in text
+        text = text.replace(old, new)
+    return text
+
+
+def body(statements, declared=""):
+    """`GOOD` with other statements in the place of its first, and more names."""
+    return changed(("a = 0.0", statements), (":: i\n", f":: i{declared}\n"))
+
+
+def command(text, *words, limit_s=fuzz.LIMIT_S):
+    """What comes of a program on standard input; nothing that the fuzz would call a failure."""
+    outcome = fuzz.run(fuzz.Case(0, text, ("run", "-", *words)), limit_s)
+    assert not outcome.why, outcome
+    return outcome
+
+
+READ = """read *, k, m
+  do i = 1, k
+    a = a + b
+    do j = 1, m
+      b = cshift(a, 1)
+    end do
+  end do"""
+DIFFERING = """do i = 1, 2000000000
+    k = mod(i * k + 1, 7)
+    a(k+1:n) = b(1:n-k)
+  end do"""
+
+PROGRAMS = {
+    "truncated": GOOD[:150],
+    "a comment only": "! nothing\n",
+    "a letter": "Dear reader,\nthis is a letter.\n",
+    "NUL": "program p\n a = \0\nend\n",
+    "unknown directive": changed(("!HPF$ ALIGN", "!HPF$ ALGIN")),
+    "rank of a distribution": changed(("a(BLOCK)", "a(BLOCK,BLOCK)")),
+    "rank of an alignment": changed(("WITH a(i)", "WITH a(i,i)")),
+    "rank of a reference": changed(("a(i-1) +", "a(i-1,i) +")),
+    "cycle of alignments": changed(("DISTRIBUTE a(BLOCK) ONTO q", "ALIGN a(i) WITH b(i)")),
+    "unknown name": changed(("DISTRIBUTE a(BLOCK)", "DISTRIBUTE c(BLOCK)")),
+    "block too small": changed(("a(BLOCK)", "a(BLOCK(2))")),
+    "no processors": changed(("q(4)", "q(0)")),
+    "negative processors": changed(("q(4)", "q(-4)")),
+    "a value nobody knows": changed(("parameter :: n = 64", "parameter :: n = m")),
+    "values that are read": body(READ, ", j, k, m"),
+    "step 0": body("do i = 1, n, 0\n    a = cshift(b, 1)\n  end do"),
+    "differing iterations": body(DIFFERING, ", k = 0"),
+    "endless": body("do while (.true.)\n    a = cshift(b, 1)\n  end do"),
+    "very long while": body("k = 0\n  do while (k >= 0)\n    k = k + 1\n    a = cshift(b, 1)\n  end do", ", k"),
+    "division by zero": changed(("n = 64", "n = 64 / 0")),
+    "no main program": "subroutine s\n  x = 1\nend subroutine\n",
+    "two main programs": GOOD + changed(("program p", "program r")),
+    "no argument": body("a = cshift(b)"),
+    "no such dimension": body("a = cshift(b, 1, dim=2)"),
+    "deep loops": body("do i = 1, 2\n" * 200 + "a = cshift(b, 1)\n" + "end do\n" * 200),
+    "unknown include": body("include 'nix.inc'"),
+    "missing end": body("do i = 1, n\n    a = 0.0"),
+}
+
+TOLD = {
+    "truncated": """\
+<stdin>:5:7: E142 a directive stands behind the end of the program
+    5 | !HPF$ PROCESSORS q(4)
+      |       ^^^^^^^^^^^^^^^
+       hint: move the directive
+<stdin>:6:7: E142 a directive stands behind the end of the program
+    6 | !HPF$ DISTRIBUTE a(BLOCK) ONTO q
+      |       ^^^^^^^^^^^^^^^^^^^^^^^^^^
+       hint: move the directive
+<stdin>:7:7: E142 a directive stands behind the end of the program
+    7 | !HPF$ ALIGN b(i) W
+      |       ^^^^^^^^^^^^
+       hint: move the directive
+<stdin>:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM
+    1 | program p
+      | ^^^^^^^^^
+       hint: the last statement stands in line 4; is the file complete?
+4 errors
+""",
+    "a comment only": """\
+<stdin>:1: E102 there is no Fortran statement in this source
+    1 | ! nothing
+       hint: is the file complete, and is it really in free form?
+""",
+    "a letter": """\
+<stdin>:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM
+    1 | Dear reader,
+      | ^^^^^^^^^^^^
+       hint: the last statement stands in line 2; is the file complete?
+""",
+    "NUL": """\
+<stdin>:2: E101 this is a binary file, not Fortran text
+       hint: give the HPF source (.hpf .f90 .f)
+""",
+    "unknown directive": """\
+<stdin>:7:7: E140 unknown directive ALGIN
+    7 | !HPF$ ALGIN b(i) WITH a(i)
+      |       ^^^^^
+       hint: did you mean ALIGN?
+""",
+    "rank of a distribution": """\
+<stdin>:6:18: E302 DISTRIBUTE a has 2 formats, but a has 1 dimension
+    6 | !HPF$ DISTRIBUTE a(BLOCK,BLOCK) ONTO q
+      |                  ^^^^^^^^^^^^^^^^^^^^^
+       hint: write one format for each dimension of a
+""",
+    "rank of an alignment": """\
+<stdin>:7:7: E302 ALIGN b gives 2 subscripts for a, which has 1 dimension
+    7 | !HPF$ ALIGN b(i) WITH a(i,i)
+      |       ^^^^^^^^^^^^^^^^^^^^^^
+       hint: write one subscript for each dimension of a
+""",
+    "rank of a reference": """\
+<stdin>:9:29: E402 a has rank 1, and 2 subscripts stand here
+    9 |   forall (i = 2:n-1) b(i) = a(i-1,i) + a(i+1)
+      |                             ^^^^^^^^
+       hint: correct the reference, or what is declared
+""",
+    "cycle of alignments": """\
+<stdin>:6:7: E304 these alignments form a cycle: a -> b -> a
+    6 | !HPF$ ALIGN a(i) WITH b(i)
+      |       ^^^^^^^^^^^^^^^^^^^^
+       hint: distribute one of them, or align it with a template
+""",
+    "unknown name": """\
+<stdin>:6:18: E301 there is no array or template c
+    6 | !HPF$ DISTRIBUTE c(BLOCK) ONTO q
+      |                  ^^^^^^^^^^^^^^^
+       hint: known: a, b
+""",
+    "block too small": """\
+<stdin>:6:26: E307 DISTRIBUTE a, dimension 1: BLOCK(2) on 4 processors holds 8
+    of 64 indices
+    6 | !HPF$ DISTRIBUTE a(BLOCK(2)) ONTO q
+      |                          ^
+       hint: BLOCK(16) or larger holds all of them, and so does BLOCK
+""",
+    "no processors": """\
+<stdin>:5:20: E309 PROCESSORS q has the shape 0: each extent must be at least 1
+    5 | !HPF$ PROCESSORS q(0)
+      |                    ^
+       hint: an arrangement has at least one processor
+""",
+    "negative processors": """\
+<stdin>:5:20: E309 PROCESSORS q has the shape -4: each extent must be at least 1
+    5 | !HPF$ PROCESSORS q(-4)
+      |                    ^^
+       hint: an arrangement has at least one processor
+""",
+    "a value nobody knows": """\
+<stdin>:3:13: E312 the shape of a: the value of n is not known
+    3 |   real :: a(n), b(n)
+      |             ^
+       hint: give it with --set n=VALUE
+<stdin>:3:19: E312 the shape of b: the value of n is not known
+    3 |   real :: a(n), b(n)
+      |                   ^
+       hint: give it with --set n=VALUE
+2 errors
+""",
+    "values that are read": """\
+<stdin>:9:3: E501 the value of k decides the flow and cannot be computed
+    9 |   do i = 1, k
+      |   ^^^^^^^^^^^
+       hint: give it with --set K=VALUE
+<stdin>:11:5: E501 the value of m decides the flow and cannot be computed
+   11 |     do j = 1, m
+      |     ^^^^^^^^^^^
+       hint: give it with --set M=VALUE
+2 errors
+""",
+    "step 0": """\
+<stdin>:8:3: E503 the step of this loop is 0
+    8 |   do i = 1, n, 0
+      |   ^^^^^^^^^^^^^^
+       hint: a DO loop steps by 1 where it says nothing
+""",
+    "differing iterations": """\
+<stdin>:8:3: E506 this loop runs 2,000,000,000 times and its iterations differ,
+    so that each has to be walked; with all other loops that is more than the
+    200,000 that are walked
+    8 |   do i = 1, 2000000000
+      |   ^^^^^^^^^^^^^^^^^^^^
+       hint: choose a smaller problem or fewer processors and scenarios;
+             --unroll walks however many there are
+""",
+    "endless": """\
+<stdin>:8:3: E504 how often this loop runs is not known
+    8 |   do while (.true.)
+      |   ^^^^^^^^^^^^^^^^^
+       hint: give the number of its iterations with --set TRIPS_8=VALUE
+""",
+    "very long while": """\
+<stdin>:9:3: E502 this loop does not end within 300,000 iterations
+    9 |   do while (k >= 0)
+      |   ^^^^^^^^^^^^^^^^^
+       hint: give the number of its iterations with --set TRIPS_9=VALUE
+""",
+    "division by zero": """\
+<stdin>:2:25: E319 the PARAMETER n has no value: integer division or modulo by
+    zero
+    2 |   integer, parameter :: n = 64 / 0
+      |                         ^
+       hint: correct its expression, or give it with --set n=VALUE
+<stdin>:3:13: E312 the shape of a: the value of n is not known
+    3 |   real :: a(n), b(n)
+      |             ^
+       hint: give it with --set n=VALUE
+<stdin>:3:19: E312 the shape of b: the value of n is not known
+    3 |   real :: a(n), b(n)
+      |                   ^
+       hint: give it with --set n=VALUE
+3 errors
+""",
+    "no main program": """\
+<stdin>:1: E401 there is no main program here, so nothing can be predicted
+    1 | subroutine s
+       hint: a file with a PROGRAM statement is needed
+""",
+    "two main programs": """\
+<stdin>:11:1: E403 a second main program; the first is p in line 1
+   11 | program r
+      | ^^^^^^^^^
+       hint: a program has one: make the other a SUBROUTINE, or put it in a file
+             of its own
+""",
+    "no argument": """\
+<stdin>:8:7: E402 CSHIFT needs the argument SHIFT, which is missing here
+    8 |   a = cshift(b)
+      |       ^^^^^^^^^
+       hint: correct the reference, or what is declared
+""",
+    "no such dimension": """\
+<stdin>:8:24: E402 the array has no dimension 2
+    8 |   a = cshift(b, 1, dim=2)
+      |                        ^
+       hint: correct the reference, or what is declared
+""",
+    "deep loops": """\
+<stdin>:56:1: E114 blocks are nested more than 48 deep
+   56 | do i = 1, 2
+      | ^^^^^^^^^^^
+       hint: move the inner ones into a procedure
+""",
+    "unknown include": """\
+<stdin>:8:12: E104 the file nix.inc to include is not found
+    8 |   include 'nix.inc'
+      |            ^^^^^^^
+       hint: searched in .
+""",
+    "missing end": """\
+<stdin>:11:1: E111 found END PROGRAM where END DO is expected
+   11 | end program p
+      | ^^^^^^^^^^^^^
+       hint: the DO begins in line 8
+""",
+}
+
+OPTIONS = [
+    ("--procs 4 --grid 3x2", 1, """\
+E310 --grid 3x2 has 6 processors, but there are 4
+       hint: for example --grid 2x2
+"""),
+    ("--grid 2x2", 1, """\
+E311 --grid 2x2 has 2 dimensions, but the grids of the program have 1
+       hint: give one extent for each distributed dimension
+"""),
+    ("--set m=3", 1, """\
+E301 --set m: there is no such name in program p
+       hint: known: i, n
+"""),
+    ("--set n=0.5", 1, """\
+<stdin>:2:25: E316 --set n=0.5: n cannot have this value, it is integer
+    2 |   integer, parameter :: n = 64
+      |                         ^
+       hint: give n a value of its type
+"""),
+    ("--set n=abc", 2, """\
+esp: --set: 'abc' is no value for n. Values are constants: 256, 1.0d-4, .true.
+     or 'text'.
+"""),
+    ("--set n", 2, """\
+esp: --set: 'n' is not of the form NAME=VALUE.
+"""),
+    ("--distribute A=(BLOK)", 1, """\
+E315 --distribute a=(BLOK): 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n)
+    and *
+       hint: for example --distribute 'a=(BLOCK,*)'
+"""),
+    ("--distribute A=(BLOCK,*)", 1, """\
+E302 --distribute a has 2 formats, but a has 1 dimension
+       hint: write one format for each dimension of a
+"""),
+    ("--distribute C=(BLOCK)", 1, """\
+E301 --distribute c=(BLOCK): there is no array or template c
+       hint: known: a, b
+"""),
+    ("--distribute A=(BLOCK(2)) --procs 4", 1, """\
+E307 --distribute a, dimension 1: BLOCK(2) on 4 processors holds 8 of 64 indices
+       hint: BLOCK(16) or larger holds all of them, and so does BLOCK
+"""),
+    ("--procs 0", 2, """\
+esp: --procs: '0' is no number of processors between 1 and 1,048,576. Give one,
+     or a list such as 1,2,4,8.
+"""),
+    ("--procs -4", 2, """\
+esp: --procs: '-4' is no number of processors between 1 and 1,048,576. Give one,
+     or a list such as 1,2,4,8.
+"""),
+    ("--procs 1,x", 2, """\
+esp: --procs: 'x' is no number of processors between 1 and 1,048,576. Give one,
+     or a list such as 1,2,4,8.
+"""),
+    ("--load 100%", 2, """\
+M121 --load: '100%' is out of range
+       hint: it is at least 0 and below 100 %
+"""),
+    ("--load nan", 2, """\
+M121 --load: 'nan' is not a fraction
+       hint: a change is 'x2', '30%' or a value such as 30% or 0.3
+"""),
+    ("--load inf", 2, """\
+M121 --load: 'inf' is not a fraction
+       hint: a change is 'x2', '30%' or a value such as 30% or 0.3
+"""),
+    ("--load -1", 2, """\
+M121 --load: '-1' is out of range
+       hint: it is at least 0 and below 100 %
+"""),
+    ("--bandwidth x0", 2, """\
+M121 --bandwidth: 'x0' is not a factor
+       hint: it must be above 0
+"""),
+    ("--bandwidth -3", 2, """\
+M121 --bandwidth: '-3' lacks its unit: a bandwidth is wanted
+       hint: a change is 'x2', '30%' or a value such as 2.8 MB/s
+"""),
+    ("--bandwidth 5us", 2, """\
+M121 --bandwidth: '5us' is a time, but a bandwidth is wanted
+       hint: a change is 'x2', '30%' or a value such as 2.8 MB/s
+"""),
+    ("--latency 5MB/s", 2, """\
+M121 --latency: '5MB/s' is a bandwidth, but a time is wanted
+       hint: a change is 'x2', '30%' or a value such as 65 us
+"""),
+    ("--overlap 2", 2, """\
+M121 --overlap: '2' is out of range
+       hint: it is at least 0 and at most 100 %; did you mean 2%?
+"""),
+    ("--system-set cube.network.long.strtup=120us", 2, """\
+M120 'cube.network.long.strtup' is no parameter of the machine 'ipsc860'
+       hint: did you mean 'cube.network.long.startup'?
+"""),
+    ("--system-set cube.network.long.startup=120MB", 2, """\
+M121 'cube.network.long.startup': '120MB' is a size, but a time is wanted
+       hint: a change is 'x2', '30%' or a value such as 65 us
+"""),
+    ("--system-set nix=1", 2, """\
+M120 'nix' is no parameter of the machine 'ipsc860'
+       hint: `esp system show ipsc860` lists the paths
+"""),
+    ("--annotate --per-processor", 2, """\
+esp: --annotate and --per-processor contradict each other. Choose one view.
+"""),
+    ("--json --csv", 2, """\
+esp: argument --csv: not allowed with argument --json. `esp run --help` lists
+     the options.
+"""),
+    ("--json --line 3", 2, """\
+esp: --line is for reading, --json and --csv are for programs. --json and --csv
+     hold every line anyway.
+"""),
+    ("--line 99", 2, """\
+esp: --line 99: <stdin> has lines 1 to 10.
+"""),
+    ("--aau 99", 2, """\
+esp: --aau 99: The AAUs of this program are 0 to 5. --aau all lists them.
+"""),
+    ("--bandwith x2", 2, """\
+esp: unrecognized arguments: --bandwith x2. Did you mean --bandwidth?
+"""),
+    ("--opt nix=off", 2, """\
+esp: there is no optimisation 'nix'. Known: hoist, coalesce, aggregate,
+     redundant, interchange, inline, fuse, invariant.
+"""),
+    ("--system nix", 2, """\
+esp: nix: there is no such machine, neither here nor with esp. `esp system list`
+     shows those that come with esp.
+"""),
+    ("--system .", 2, """\
+esp: .: this is a folder, not a machine. Name a file in it.
+"""),
+    ("-o nix/out.txt", 2, """\
+esp: nix/out.txt: cannot be written: No such file or directory.
+"""),
+]
+
+
+@pytest.mark.parametrize("what", PROGRAMS)
+def test_programs(what):
+    outcome = command(PROGRAMS[what])
+    assert (outcome.code, outcome.out) == (1, "")
+    assert outcome.err == TOLD[what]
+
+
+@pytest.mark.parametrize(("words", "code", "told"), OPTIONS, ids=[each[0] for each in OPTIONS])
+def test_options(words, code, told):
+    outcome = command(GOOD, *words.split())
+    assert (outcome.code, outcome.out, outcome.err) == (code, "", told)
+
+
+def test_all_bad_directives_are_named_in_one_run():
+    outcome = command(changed(("DISTRIBUTE a(BLOCK)", "DISTRIBUTE c(BLOCK)"), ("WITH a(i)", "WITH d(i)")))
+    assert outcome.code == 1
+    assert re.findall(r"<stdin>:(\d+):", outcome.err) == ["6", "7"]
+    assert outcome.err.endswith("2 errors\n")
+
+
+def test_the_options_that_are_asked_for_help():
+    text = PROGRAMS["values that are read"]
+    assert command(text, "--set", "k=3").err.count("E501") == 1
+    assert command(text, "--set", "K=3", "--set", "m=2").code == 0
+    assert command(PROGRAMS["endless"], "--set", "TRIPS_8=5").code == 0
+    assert command(PROGRAMS["division by zero"], "--set", "n=8").code == 0
+    assert command(GOOD, "--distribute", "A=(BLOCK(16))", "--procs", "4").code == 0
+
+
+def test_every_error_has_a_way_out():
+    for told in (*TOLD.values(), *(told for _, _, told in OPTIONS if not told.startswith("esp: "))):
+        assert len(re.findall(r"\b[EM]\d{3} ", told)) == told.count(" hint: "), told
+
+
+# --- sizes ------------------------------------------------------------------------------------------------------
+
+
+def test_huge_arrays_end_soon():
+    text = changed(("n = 64", "n = 2**20"), ("a(n), b(n)", "a(n,n), b(n,n)"), ("a(BLOCK)", "a(BLOCK,*)"),
+                   ("ALIGN b(i) WITH a(i)", "ALIGN b(i,j) WITH a(i,j)"),
+                   ("forall (i = 2:n-1) b(i) = a(i-1) + a(i+1)", "a = cshift(b, 1)"))  # fmt: skip
+    for more in ("", "\n  b = transpose(a)"):
+        outcome = command(text.replace("a = cshift(b, 1)", "a = cshift(b, 1)" + more), "--procs", "4")
+        assert outcome.code == 0 or re.match(r"<stdin>:10:3: E5\d\d ", outcome.err), outcome.err
+
+
+def test_a_million_processors():
+    for text in (GOOD, PROGRAMS["step 0"].replace("n, 0", "n"), body("a(5) = b(7)\n  print *, a, sum(b)")):
+        outcome = command(text.replace("q(4)", "q(number_of_processors())"), "--procs", "1048576", limit_s=30)
+        assert outcome.code in (0, 1)
+
+
+def test_ten_thousand_lines():
+    outcome = command(body("x = x + 1.0\n" * 10_000), limit_s=60)
+    assert outcome.code == 0
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["x = 1" + " " * 1_000_000 + "+ 1", "x = " + "y" * 1_000_000, "x = " + "+".join(["1"] * 20_000),
+     "x = " + "(" * 5000 + "1" + ")" * 5000, "x = '" + "y" * 1_000_000],
+    ids=["blanks", "a name", "a sum", "parentheses", "a text"],
+)  # fmt: skip
+def test_long_lines(statement):
+    outcome = command(body(statement), limit_s=30)
+    assert outcome.code in (0, 1)
+    assert max(map(len, outcome.err.splitlines()), default=0) <= 80
+
+
+def test_nested_loops_whose_work_is_too_long_to_follow(monkeypatch):
+    monkeypatch.setattr("esp.api.Setting", partial(Setting, scalar_steps=10_000))
+    loops = "k = 0\n do i = 1, 20000\n do j = 1, 30000\n k = k + mod(i * j, 3)\n end do\n end do\n do i = 1, k\n"
+    outcome = command(body(loops + "a = cshift(b, 1)\n end do", ", j, k"), limit_s=60)
+    assert (outcome.code, outcome.out) == (1, "")
+    assert "E507 following the scalars that decide the flow takes too long here" in " ".join(outcome.err.split())
+
+
+def test_indirect_subscripts_are_said():
+    outcome = command(changed(("a(i-1) + a(i+1)", "a(idx(i))"), (":: i\n", ":: i, idx(n)\n")))
+    assert outcome.code == 0
+    assert "goes through the array idx" in " ".join(outcome.out.split())
+    assert "lower bound" in " ".join(outcome.out.split())
+
+
+# --- files ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", program_names())
+def test_truncated_files(name):
+    text = (benchmarks_dir() / f"{name}.hpf").read_text(encoding="utf-8")
+    for tenth in range(1, 10):
+        outcome = command(text[: len(text) * tenth // 10])
+        assert (outcome.code, outcome.out) == (1, "")
+        assert re.search(r"<stdin>:\d+(:\d+)?: E\d{3} ", outcome.err), outcome.err
+
+
+@pytest.mark.parametrize(
+    "content", [b"\0\1\2", b"\xff\xfe", b"", b"\n\n", b"{", b"program p\n a = (\n" * 3, bytes(range(256)) * 100],
+    ids=["NUL", "BOM", "empty", "blank", "brace", "open", "all bytes"],
+)  # fmt: skip
+def test_files_of_any_content(tmp_path, content):
+    path = tmp_path / "x.hpf"
+    path.write_bytes(content)
+    for words in (("run", str(path)), ("run", "laplace.hpf", "--system", str(path))):
+        outcome = fuzz.run(fuzz.Case(0, "", words))
+        assert not outcome.why, outcome
+        assert outcome.code in (1, 2)
+        assert "x.hpf" in "".join(outcome.err.split())
+    assert fuzz.run(fuzz.Case(0, "", ("system", "check", str(path)))).code == 3
+
+
+def test_files_that_include_themselves(tmp_path):
+    path = tmp_path / "x.hpf"
+    path.write_text("program p\n" + "include 'x.hpf'\n" * 5 + "end\n", encoding="utf-8")
+    outcome = fuzz.run(fuzz.Case(0, "", ("run", str(path))))
+    assert outcome.code == 1
+    assert not outcome.why
+    assert "does x.hpf include itself?" in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("run", "nix.hpf"), "esp: nix.hpf: there is no such program"),
+        (("run", "."), "esp: .: this is a folder, not a program. Name a file in it."),
+        (("run", "laplace.hpf", "--system", "nix.yaml"), "esp: nix.yaml: there is no such machine"),
+        (("run", "laplace.hpf", "-o", "/nix/nix.txt"), "esp: /nix/nix.txt: cannot be written: No such file"),
+        (("run", ""), "esp: there is no such program: the name is empty."),
+        (("run",), "esp: the following arguments are required: PROG."),
+        (("nix",), "esp: there is no command 'nix'."),
+        (("system", "show", "nix"), "esp: nix: there is no such machine"),
+        (("examples", "copy", "nix"), "esp: nix: there is no such program with esp. `esp examples list` shows them."),
+    ],
+)
+def test_files_that_are_not_there(words, told):
+    outcome = fuzz.run(fuzz.Case(0, "", words))
+    assert (outcome.code, outcome.out, outcome.why) == (2, "", "")
+    assert told in " ".join(outcome.err.split())
+
+
+def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
+    path = tmp_path / "x.hpf"
+    path.write_text(GOOD, encoding="utf-8")
+
+    def refused(self):  # whoever runs the tests may be allowed everything
+        raise PermissionError(13, "Permission denied", str(self))
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    outcome = fuzz.run(fuzz.Case(0, "", ("run", str(path))))
+    assert (outcome.code, outcome.why) == (2, "")
+    assert "cannot be read: Permission denied." in " ".join(outcome.err.split())
+
+
+def test_a_reader_that_goes_away(root):
+    line = f"{sys.executable} -m esp run laplace.hpf --annotate | head -1; {sys.executable} -m esp run laplace.hpf >&-"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, cwd=root, timeout=60)
+    assert done.stdout.startswith("laplace.hpf")
+    assert "Traceback" not in done.stderr
+    assert "bug in esp" not in done.stderr
+
+
+# --- machines ---------------------------------------------------------------------------------------------------
+
+
+def _machine(root):
+    return (root / "systems" / "ipsc860.yaml").read_text(encoding="utf-8")
+
+
+def test_a_machine_with_a_wrong_unit(root):
+    text = _machine(root)
+    wrong = re.sub(r"(?m)^(\s+clock: ).*$", r"\g<1>{value: 40 us, source: esp, certainty: quoted}", text, count=1)
+    line = next(number for number, each in enumerate(wrong.splitlines(), 1) if "40 us, source: esp" in each)
+    outcome = fuzz.run(fuzz.Case(0, GOOD, ("run", "-"), machine=wrong))
+    assert (outcome.code, outcome.why) == (1, "")
+    assert f"machine.yaml:{line}:" in "".join(outcome.err.split())
+    assert "'40 us' is a time, but a frequency is wanted" in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace("clock:", "clok:", 1),
+        lambda text: re.sub(r"(?m)^\s+clock:.*\n(\s{8,}.*\n)*", "", text, count=1),
+        lambda text: re.sub(r"(?m)^(\s+)(clock:.*)$", r"\1\2\n\1\2", text, count=1),
+        lambda text: text[: len(text) // 2],
+        lambda text: text + "\nnonsense: 1\n",
+        lambda text: text + "\n  bad: [indent\n",
+        lambda text: "a: " + "[" * 5000,
+        lambda text: "a: " + "{a: " * 300 + "1" + "}" * 300,
+        lambda text: "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",
+        lambda text: "- 1\n- 2\n",
+        lambda text: "42",
+        lambda text: "!!python/object/apply:os.system ['true']",
+        lambda text: re.sub(r"\d+ MHz", ".nan MHz", text),
+        lambda text: re.sub(r"\d+ MHz", "-40 MHz", text),
+        lambda text: "\0" + text,
+    ],
+    ids=["unknown key", "missing key", "duplicate key", "half", "more", "syntax", "deep list", "deep map", "aliases",
+         "list", "number", "tag", "nan", "negative", "NUL"],
+)  # fmt: skip
+def test_machines(root, change):
+    wrong = change(_machine(root))
+    outcome = fuzz.run(fuzz.Case(0, GOOD, ("run", "-"), machine=wrong))
+    assert not outcome.why, outcome
+    assert (outcome.code, outcome.out) == (1, "")
+    assert re.search(r"machine\.yaml(:\d+:\d+)?:M\d{3}", "".join(outcome.err.split())), outcome.err

@@ -1,0 +1,63 @@
+"""Damaged programs, options and machines: the command always ends, soon, with a result or with words."""
+
+import pytest
+
+from tests.end_to_end import fuzz
+
+SHARDS, EACH = 20, 50
+"""1,000 sources on every run."""
+MORE_SHARDS, MORE_EACH = 100, 100
+"""10,000 others where there is time."""
+
+
+def _codes(seeds):
+    found = set()
+    for seed in seeds:
+        case = fuzz.case(seed)
+        outcome = fuzz.run(case)
+        assert not outcome.why, fuzz.told(case, outcome)
+        found.add(outcome.code)
+    return found
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_damage(shard):
+    # A shard in which nothing works, or nothing fails, looks at one side only.
+    assert _codes(range(EACH * shard, EACH * (shard + 1))) >= {0, 1}
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("shard", range(MORE_SHARDS))
+def test_much_damage(shard):
+    first = 10_000 + MORE_EACH * shard
+    assert _codes(range(first, first + MORE_EACH)) == {0, 1, 2}
+
+
+def test_a_case_is_a_function_of_its_seed():
+    fuzz.programs.cache_clear()
+    once = [fuzz.case(seed) for seed in range(50)]
+    fuzz.programs.cache_clear()
+    assert once == [fuzz.case(seed) for seed in range(50)]
+    assert len({each.text for each in once}) > 40
+
+
+@pytest.mark.parametrize(
+    ("code", "out", "err", "why"),
+    [
+        (3, "", "x", "exit code 3"),
+        (1, "", "Traceback (most recent call last)", "a bug shown to the user"),
+        (1, "", "esp: this is a bug in esp", "a bug shown to the user"),
+        (1, "", "", "it failed without a word"),
+        (2, "time", "esp: no", "a result beside an error"),
+        (0, "x" * 3_000_000, "", "3000000 characters of output"),
+        (0, "time nan s", "", "a time that is no number"),
+    ],
+)
+def test_what_is_looked_for_would_be_found(code, out, err, why):
+    assert fuzz.wrong(code, out, err) == why
+
+
+def test_a_hang_would_be_found():
+    endless = "program p\n integer :: k\n k = 1\n do while (k > 0)\n k = k + 1\n end do\nend\n"
+    outcome = fuzz.run(fuzz.Case(0, endless, ("run", "-")), limit_s=0.3)
+    assert outcome.why.startswith("more than 0.3 s")

@@ -1,0 +1,132 @@
+"""Messages that meet on links, against an event simulation that knows messages one by one."""
+
+import heapq
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from interpreter.setting import Setting
+from tests.interpreter.hand import US, Hand, additive, law, machine, phase
+
+
+def links_of(source, target, half):
+    here, found = source, []
+    while here != target:
+        bit = (here ^ target) & -(here ^ target)
+        there = here ^ bit
+        found.append((min(here, there), max(here, there)) if half else (here, there))
+        here = there
+    return found
+
+
+def simulate(procs, messages, begin, half):
+    """Arrival of messages (source, destination, bytes) that are sent at `begin[source]`: first come, first served; a
+    waiting message starts as soon as its whole route is free."""
+    node = [rank ^ (rank >> 1) for rank in range(procs)]
+    events, flights = [], []
+    for number, (source, destination, size) in enumerate(messages):
+        a, b, c = (65, 0.425, 10) if size <= 100 else (147, 0.39, 30.5)
+        route = links_of(node[source], node[destination], half)
+        entered = begin[source] + a * US
+        flights.append((route, b * size * US, entered))
+        heapq.heappush(events, (entered + c * US * len(route), 1, entered, number))
+    busy, waiting, arrival = set(), [], {}
+    while events:
+        now, kind, entered, number = heapq.heappop(events)
+        if kind == 0:
+            busy.difference_update(flights[number][0])
+            arrival[number] = now
+        else:
+            waiting.append((entered, number))
+        if events and abs(events[0][0] - now) < 1e-12:
+            continue
+        for entered, other in sorted(waiting):
+            route, hold, _ = flights[other]
+            if busy.isdisjoint(route):
+                busy.update(route)
+                waiting.remove((entered, other))
+                heapq.heappush(events, (now + hold, 0, entered, other))
+    return [arrival[number] for number in range(len(messages))]
+
+
+@st.composite
+def traffic(draw):
+    procs = draw(st.sampled_from([4, 8, 16]))
+    sources = draw(st.lists(st.integers(0, procs - 1), min_size=2, max_size=procs, unique=True))
+    targets = draw(st.permutations(range(procs)))
+    pairs = [(a, b) for a, b in zip(sources, targets, strict=False) if a != b]
+    sizes = draw(st.lists(st.integers(1, 5000), min_size=len(pairs), max_size=len(pairs), unique=True))
+    begin = draw(st.lists(st.integers(0, 3000), min_size=procs, max_size=procs, unique=True))
+    return procs, [(a, b, size) for (a, b), size in zip(pairs, sizes, strict=True)], begin, draw(st.booleans())
+
+
+@settings(max_examples=300)
+@given(traffic())
+def test_one_phase_is_scheduled_as_an_event_simulation_does(case):
+    procs, messages, begin, half = case
+    if not messages:
+        return
+    hand = Hand(procs)
+    # the receivers come late by nothing: all wait, so the end of a pure receiver is the arrival
+    source, destination, size = (list(each) for each in zip(*messages, strict=True))
+    got = hand.run(hand.compute(begin), hand.comm(phase(source, destination, size, element_bytes=1)),
+                   on=machine(send="startup", call=0.0, duplex="half" if half else "full"))
+    additive(got)
+    expected = np.array(begin, dtype=float) * US
+    for (_, to, _), arrival in zip(messages, simulate(procs, messages, expected, half), strict=True):
+        expected[to] = max(expected[to], arrival)
+    np.testing.assert_allclose(got.per_processor.end_s[0], expected, rtol=1e-9)
+
+
+# P = 8 in a row sits on nodes 0 1 3 2 6 7 5 4; the cases of the link table are named by node.
+NODE = {0: 0, 1: 1, 3: 2, 2: 3, 6: 4, 7: 5, 5: 6, 4: 7}
+
+
+@pytest.mark.parametrize(("pairs", "duplex", "ratios"), [
+    ([(1, 3), (0, 3)], "full", [1.00, 1.94]),
+    ([(0, 1), (1, 0)], "full", [1.00, 1.00]),
+    ([(0, 3), (2, 3)], "full", [1.00, 1.00]),
+    ([(3, 7), (1, 7), (0, 7)], "full", [1.00, 1.94, 2.87]),
+    ([(0, 1), (1, 0)], "half", [1.00, 1.96]),
+])
+def test_messages_that_share_links_take_them_in_turn(pairs, duplex, ratios):
+    """Measured with SimGrid: 10,000 bytes, one circuit for each link and direction."""
+    hand = Hand(8)
+    steps = [phase([NODE[a]], [NODE[b]], 10_000, element_bytes=1) for a, b in pairs]
+    on = machine(exchange="concurrent", call=0.0, duplex=duplex)
+    got = hand.run(hand.comm(*steps), on=on)
+    additive(got)
+    if len({b for _, b in pairs}) == 1:  # the last arrival is the end of the common receiver
+        hops = max((a ^ b).bit_count() for a, b in pairs)
+        assert got.time_s[0] / law(10_000, hops) == pytest.approx(ratios[-1], abs=0.006)
+    else:
+        assert got.time_s[0] / law(10_000, 1) == pytest.approx(max(ratios), abs=0.006)
+
+
+def test_without_switching_nobody_waits_for_a_link():
+    hand = Hand(8)
+    steps = [phase([NODE[a]], [NODE[7]], 10_000, element_bytes=1) for a in (3, 1, 0)]
+    got = hand.run(hand.comm(*steps), on=machine(exchange="concurrent", call=0.0, switching="none"))
+    assert got.time_s[0] == pytest.approx(law(10_000, 3))
+
+
+def test_a_message_waits_for_one_of_an_earlier_phase():
+    """Node 0 sends to 3 by way of 1, whose own message to 3 holds the second link."""
+    hand = Hand(8)
+    first = phase([NODE[1]], [NODE[3]], 10_000, element_bytes=1)
+    second = phase([NODE[0]], [NODE[3]], 500, element_bytes=1)
+    got = hand.run(hand.comm(first), hand.comm(second), on=machine())
+    held_until = (147 + 30.5 + 3900) * US
+    assert got.per_processor.end_s[0, NODE[3]] == pytest.approx(held_until + 195 * US)
+    assert got.per_processor.end_s[0, NODE[0]] == pytest.approx(law(500, 2))  # a busy link delays the arrival only
+
+
+def test_too_many_messages_are_not_followed_and_that_is_said():
+    hand = Hand(8)
+    steps = [phase([NODE[a]], [NODE[7]], 10_000, element_bytes=1) for a in (3, 1, 0)]
+    on = machine(exchange="concurrent", call=0.0)
+    got = hand.run(hand.comm(*steps), on=on, setting=Setting(contention_messages=2))
+    assert got.time_s[0] == pytest.approx(law(10_000, 3))
+    assert "contention" in [each.code for each in got.assumptions]

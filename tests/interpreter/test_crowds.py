@@ -1,0 +1,117 @@
+"""Very many processors: phases charged by processor and loops walked by their fronts give what the plain walk gives."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aag.graph.aau import Work
+from interpreter.models import message, period
+from interpreter.setting import Setting
+from tests.interpreter.hand import Hand, additive, collective, machine, phase
+
+APART = Setting(contention=False)
+
+
+def grid_phases(rows, columns, size):
+    """Overlap shifts on a grid: for dimension 1, 2 first up, then down; edges have one neighbour less."""
+    rank = np.arange(rows * columns).reshape(columns, rows).T
+    pairs = [(rank[:-1], rank[1:]), (rank[1:], rank[:-1]), (rank[:, :-1], rank[:, 1:]), (rank[:, 1:], rank[:, :-1])]
+    return [phase(a.T.ravel(), b.T.ravel(), np.where(a.T.ravel() % rows == 0, size, size + 3)) for a, b in pairs]
+
+
+def compare(monkeypatch, procs, build, grid=(), on=None, settings_=APART):
+    """The same program as a crowd and plainly; answers the crowd's prediction."""
+    results = []
+    for crowd in (1, 1 << 40):
+        monkeypatch.setattr(message, "CROWD", crowd)
+        monkeypatch.setattr(period, "CROWD", crowd)
+        hand = Hand(procs, grid=grid)
+        results.append(hand.run(*build(hand), on=on, setting=settings_))
+    crowd, plain = results
+    additive(crowd)
+    for name in ("end_s", "computation_s", "communication_s", "overhead_s", "waiting_s"):
+        one, other = getattr(crowd.per_processor, name), getattr(plain.per_processor, name)
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-9 * float(plain.time_s[0]), err_msg=name)
+    for mine, theirs in zip(crowd.aaus, plain.aaus, strict=True):
+        for name in ("computation_s", "communication_s", "overhead_s", "waiting_s"):
+            np.testing.assert_allclose(getattr(mine.parts, name), getattr(theirs.parts, name), rtol=1e-9, atol=1e-15)
+        if mine.max_s is not None and theirs.max_s is not None:
+            np.testing.assert_allclose(mine.max_s, theirs.max_s, rtol=1e-9, atol=1e-15)
+    assert (crowd.messages, crowd.bytes, crowd.iterations) == (plain.messages, plain.bytes, plain.iterations)
+    return crowd, plain
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_an_idle_wave_through_a_grid(monkeypatch, lean):
+    """A slow row sends a wave through 40 x 40 processors, one neighbour further in each iteration."""
+    cells = 1 if lean else 10**9
+
+    def build(hand):
+        slow = np.where(np.arange(1600) % 40 == 0, 3000, 0)
+        shift = hand.comm(*grid_phases(40, 40, 20))
+        return hand.compute(slow), hand.loop("i", 100, shift, hand.compute(700), hand.seq(3))
+
+    setting = Setting(contention=False, detail_cells=cells)
+    crowd, plain = compare(monkeypatch, 1600, build, grid=(40, 40), settings_=setting)
+    assert crowd.iterations_walked <= plain.iterations_walked
+
+
+def test_fronts_are_walked_alone(monkeypatch):
+    """One late processor in a row of 2000: its wave touches few processors in each iteration."""
+    walks = []
+    original = period.Front.walk
+
+    def walk(self, wave, iterations, noise):
+        walks.append((wave.moving.size, iterations))
+        return original(self, wave, iterations, noise)
+
+    monkeypatch.setattr(period.Front, "walk", walk)
+
+    def build(hand):
+        late = np.zeros(2000)
+        late[1000] = 50_000
+        right, left = phase(range(1999), range(1, 2000), 20), phase(range(1, 2000), range(1999), 20)
+        return hand.compute(late), hand.loop("i", 300, hand.comm(right, left), hand.compute(500))
+
+    compare(monkeypatch, 2000, build)
+    ((moving, iterations),) = walks
+    assert moving < 20
+    assert iterations > 290
+
+
+def test_reductions_of_a_crowd(monkeypatch):
+    work = Work(computation=(("op", 1.0),), overhead=(("op", 2.0),))
+
+    def build(hand):
+        uneven = hand.compute(np.arange(64) % 7 * 100)
+        return uneven, hand.reduce(collective("reduction", 64, 3, element_bytes=8), work=work)
+
+    compare(monkeypatch, 64, build, on=machine(software=1e-4))
+
+
+@settings(max_examples=40)
+@given(data=st.data())
+def test_random_crowds(data):
+    procs = data.draw(st.sampled_from([64, 100, 256]))
+    skew = np.zeros(procs)
+    for _ in range(data.draw(st.integers(0, 3))):
+        skew[data.draw(st.integers(0, procs - 1))] = data.draw(st.integers(1, 20_000))
+    by = data.draw(st.lists(st.integers(1, procs - 1), min_size=1, max_size=3))
+    wrap = data.draw(st.booleans())
+    strided = data.draw(st.booleans())
+    work = data.draw(st.sampled_from([0, 50, 1000]))
+    trips = data.draw(st.sampled_from([3, 40, 200]))
+    options = {"send": data.draw(st.sampled_from(["blocking", "startup"])),
+               "load": data.draw(st.sampled_from([0, 0.4])), "factor": data.draw(st.sampled_from([1.0, 1.7])),
+               "switching": "none", "pack": 1e-7}
+
+    def build(hand):
+        steps = []
+        for distance in by:
+            source = np.arange(procs if wrap else procs - distance)
+            steps.append(phase(source, (source + distance) % procs, 10 + source % 2 * 40, contiguous=not strided))
+        return hand.compute(skew), hand.loop("i", trips, hand.comm(*steps), hand.compute(work))
+
+    with pytest.MonkeyPatch.context() as patch:
+        compare(patch, procs, build, on=machine(**options), settings_=Setting())

@@ -1,0 +1,106 @@
+"""Directives as people write them, through the parser; and whatever else they may write."""
+
+import random
+import re
+
+import pytest
+
+from aag.diagnostics import SourceError
+from aag.mapping.resolve import Overrides, resolve_mapping
+from aag.source.read import read_program
+
+PROGRAM = """\
+program forms
+  integer, parameter :: n = 12, m = 3
+  real :: a(n, n), b(n, n), c(n), d(0:n - 1), e(n), f(n, n), g(4, n), h(n)
+  double precision, allocatable :: w(:, :)
+!HPF$ PROCESSORS, DIMENSION(2, 2) :: p
+!HPF$ PROCESSORS q(NUMBER_OF_PROCESSORS())
+!HPF$ TEMPLATE, DIMENSION(n, n), DISTRIBUTE(BLOCK, CYCLIC(m)) ONTO p :: t
+!HPF$ ALIGN (i, j) WITH t(j, i) :: a, b
+!HPF$ ALIGN c(i), e(i) WITH t(i, *)
+!HPF$ ALIGN d(:) WITH t(1:n, 2)
+!HPF$ ALIGN WITH a :: f
+!HPF$ ALIGN g(*, :) WITH h(:)
+!HPF$ DISTRIBUTE (BLOCK) ONTO q :: h
+!HPF$ DISTRIBUTE w(*, CYCLIC)
+!HPF$ DYNAMIC a
+  allocate(w(n, 2 * n))
+  a = 1.0
+!HPF$ REALIGN a(i, j) WITH t(i, j)
+end program forms
+"""
+
+
+def layouts_of(text, **overrides):
+    main = read_program(text, "forms.f90").main
+    assert main is not None
+    return resolve_mapping(main, Overrides(**overrides), 8)
+
+
+def test_all_forms_together():
+    layouts = layouts_of(PROGRAM)
+    assert layouts.notes == ()
+    assert layouts.procs == 4
+    held = {name: layout.local_elements().tolist() for name, layout in layouts.arrays.items()}
+    # t: 6 rows each; columns 1-3, 7-9 and 4-6, 10-12.
+    assert held == {
+        "a": [36] * 4,
+        "b": [36] * 4,
+        "c": [6] * 4,
+        "d": [6, 6, 0, 0],
+        "e": [6] * 4,
+        "f": [36] * 4,
+        "g": [12] * 4,
+        "h": [3] * 4,
+        "w": [72] * 4,
+    }
+    assert layouts.arrays["f"].template == "t"
+    assert layouts.arrays["d"].bounds == ((0, 11),)
+    # a(i, j) lies in t(j, i): column 1 belongs to the first rows of t.
+    assert layouts.arrays["a"].owners([[1, 7], [4, 1]]).argmax(axis=1).tolist() == [1, 2]
+
+
+def test_places_of_errors_have_columns():
+    with pytest.raises(SourceError) as error:
+        layouts_of(PROGRAM.replace("(BLOCK) ONTO q :: h", "(BLOCK(2)) ONTO q :: h"))
+    assert [str(each) for each in error.value.diagnostics] == [
+        (
+            "forms.f90:13:25: E307 DISTRIBUTE h, dimension 1: BLOCK(2) on 4 processors holds 8 of 12 indices "
+            "(BLOCK(3) or larger holds all of them, and so does BLOCK)"
+        )
+    ]
+
+
+KINDS = (
+    ["BLOCK", "CYCLIC", "CYCLIC(0)", "BLOCK(3)", "*", ":", "GEN_BLOCK(c)"],
+    ["a", "b", "c", "d", "e", "f", "g", "h", "w", "t", "n", "m"],
+    ["0", "1", "2", "4", "-3", "99999999999999999999", "i", "j", "n", "2*i", "i*j", "n/2", "1:n:2"],
+)
+
+
+def mutated(seed):
+    """The program with some words of its directives replaced by others of their kind."""
+    chance = random.Random(seed)
+    lines = PROGRAM.splitlines()
+    for _ in range(chance.randint(1, 3)):
+        at = chance.choice([row for row, line in enumerate(lines) if line.startswith("!HPF$")])
+        parts = re.findall(r"\w+|[^\w\s]|\s+", lines[at][5:])
+        places = [(place, kind) for place, part in enumerate(parts) for kind in KINDS if part in kind]
+        place, kind = chance.choice(places or [(0, KINDS[0])])
+        parts[place] = chance.choice(kind)
+        lines[at] = "!HPF$ " + "".join(parts).strip()
+    return "\n".join(lines) + "\n"
+
+
+def test_mutated_directives_give_layouts_or_diagnostics():
+    codes = set()
+    for seed in range(200):
+        try:
+            for layout in layouts_of(mutated(seed), procs=1 + seed % 9).arrays.values():
+                layout.bytes_held()
+            codes.add("layouts")
+        except SourceError as error:
+            codes |= {each.code for each in error.diagnostics}
+    # Both outcomes, and errors of this room among them.
+    assert {"layouts", "E302", "E305", "E306", "E314"} <= codes

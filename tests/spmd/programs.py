@@ -1,0 +1,431 @@
+"""Random small HPF programs: arrays of ranks 1 to 3 in all formats and alignments, statements of all forms.
+
+A `Writer` makes choices with a random number generator and writes Fortran text. Every subscript it writes stays
+inside its array; no FORALL stores twice to one element.
+"""
+
+from dataclasses import dataclass, field
+from math import prod
+
+
+@dataclass(frozen=True)
+class Array:
+    name: str
+    bounds: tuple[tuple[int, int], ...]
+
+    @property
+    def rank(self):
+        return len(self.bounds)
+
+    @property
+    def extents(self):
+        return tuple(upper - lower + 1 for lower, upper in self.bounds)
+
+
+@dataclass(frozen=True)
+class Loop:
+    """One index, its bounds as text."""
+
+    name: str
+    lower: str
+    upper: str
+    step: str = ""
+
+    def text(self):
+        return f"{self.name} = {self.lower}:{self.upper}" + (f":{self.step}" if self.step else "")
+
+    def do(self):
+        return f"do {self.name} = {self.lower}, {self.upper}" + (f", {self.step}" if self.step else "")
+
+
+def value(text, row):
+    """The value of a subscript of our own making."""
+    return eval(text, {}, dict(row))
+
+
+@dataclass
+class Writer:
+    random: object
+    arrays: list = field(default_factory=list)
+    directives: list = field(default_factory=list)
+    grids: dict = field(default_factory=dict)
+    procs: int = 1
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def chance(self, percent):
+        return self.random.randrange(100) < percent
+
+    # --- declarations ---------------------------------------------------------------------------------------
+
+    def declare(self, names):
+        self.procs = self.pick(1, 2, 3, 4, 4, 5, 6, 6, 8, 12)
+        for number in range(self.pick(1, 1, 2)):
+            shape = self.factors(self.pick(1, 2, 2, 3))
+            self.grids[f"g{number}"] = shape
+            self.directives.append(f"processors g{number}({', '.join(map(str, shape))})")
+        largest = (0, 12, 7, 4)
+        base = self.pick(1, 1, 2, 2, 3)
+        common = tuple(self.bound(largest[base]) for _ in range(base))
+        for name in names:
+            rank = self.pick(1, 2, 3)
+            own = tuple(self.bound(largest[rank]) for _ in range(rank))
+            array = Array(name, common if self.chance(60) else own)
+            self.arrays.append(array)
+            self.map(array)
+
+    def bound(self, largest):
+        lower = self.pick(1, 1, 1, 0, -2)
+        return lower, lower + self.random.randint(1, largest) - 1
+
+    def factors(self, rank):
+        shape, left = [], self.procs
+        for _ in range(rank - 1):
+            extent = self.random.choice([each for each in range(1, left + 1) if left % each == 0])
+            shape.append(extent)
+            left //= extent
+        shape.append(left)
+        self.random.shuffle(shape)
+        return tuple(shape)
+
+    def formats(self, rank, spread, extents):
+        dims = self.random.sample(range(rank), spread)
+        wide = f"block({max(extents) + self.random.randrange(2)})"
+        kinds = ("block", "block", "cyclic", "cyclic(2)", "cyclic(3)", wide)
+        return ", ".join(self.pick(*kinds) if dim in dims else "*" for dim in range(rank))
+
+    def map(self, array):
+        how = self.random.randrange(100)
+        name, shape = self.random.choice(list(self.grids.items()))
+        others = [each for each in self.arrays[:-1] if each.bounds == array.bounds]
+        if how < 12:
+            return
+        if how < 30 and others:
+            self.directives.append(f"align with {self.random.choice(others).name} :: {array.name}")
+        elif how < 55 and len(shape) <= array.rank:
+            formats = self.formats(array.rank, len(shape), array.extents)
+            self.directives.append(f"distribute {array.name}({formats}) onto {name}")
+        else:
+            self.align(array, name, shape)
+
+    def align(self, array, grid, shape):
+        """A template, and an alignment with strides, offsets, reversals, constants and replication."""
+        rank = self.random.randint(len(shape), 3)
+        free = self.random.sample(range(array.rank), array.rank)
+        subscripts, bounds = [], []
+        for _ in range(rank):
+            if free and self.chance(75):
+                dim = free.pop()
+                stride = self.pick(1, 1, 1, -1, 2, -2, 3)
+                offset = self.random.randint(-3, 3)
+                images = [stride * each + offset for each in array.bounds[dim]]
+                subscripts.append(f"{stride}*d{dim}+{offset}".replace("+-", "-"))
+                bounds.append((min(images) - self.random.randrange(3), max(images) + self.random.randrange(3)))
+            else:
+                lower = self.pick(1, 0)
+                upper = lower + self.random.randrange(6)
+                bounds.append((lower, upper))
+                subscripts.append("*" if self.chance(50) else str(self.random.randint(lower, upper)))
+        axes = ", ".join("*" if dim in free else f"d{dim}" for dim in range(array.rank))
+        extents = [upper - lower + 1 for lower, upper in bounds]
+        template = f"t_{array.name}"
+        self.directives.append(f"template {template}({', '.join(f'{a}:{b}' for a, b in bounds)})")
+        self.directives.append(f"distribute {template}({self.formats(rank, len(shape), extents)}) onto {grid}")
+        self.directives.append(f"align {array.name}({axes}) with {template}({', '.join(subscripts)})")
+
+    # --- references -----------------------------------------------------------------------------------------
+
+    def loops(self, count, *, triangular=True):
+        """Loops and all their iterations, each as {name: value}."""
+        loops, rows = [], [{}]
+        for at in range(count):
+            lower, upper = self.random.randint(-1, 3), self.random.randint(3, 9)
+            step = self.pick("", "", "", "2", "-1")
+            low, high = str(lower), str(upper)
+            if loops and triangular and self.chance(25):
+                if self.chance(50):
+                    low = f"{loops[-1].name} + {self.pick(0, 1)}"
+                else:
+                    high = f"{loops[-1].name} + 1"
+            if step == "-1":
+                low, high = high, low
+            loop = Loop("ijkl"[at], low, high, step)
+            loops.append(loop)
+            rows = [more for row in rows for more in self.rows(loop, row)]
+        return loops, rows
+
+    def rows(self, loop, row):
+        pace = int(loop.step or 1)
+        taken = range(value(loop.lower, row), value(loop.upper, row) + (1 if pace > 0 else -1), pace)
+        return [{**row, loop.name: each} for each in taken]
+
+    def subscript(self, rows, bounds, form=None):
+        """A subscript that stays within `bounds` in all rows: affine in some index, coupled, or constant."""
+        lower, upper = bounds
+        names = list(rows[0]) if rows else []
+        if names and (form or self.chance(80)):
+            if form is None:
+                one, two = self.random.choice(names), self.random.choice(names)
+                form = self.pick("{0}", "{0}", "{0}", "-{0}", "2*{0}", "{0}+{1}").format(one, two)
+            values = [value(form, row) for row in rows]
+            if max(values) - min(values) <= upper - lower:
+                shift = self.random.randint(lower - min(values), upper - max(values))
+                return f"{form} + {shift}" if shift >= 0 else f"{form} - {-shift}"
+        return str(self.random.randint(lower, upper))
+
+    def reference(self, rows, array=None):
+        array = array or self.random.choice(self.arrays)
+        return f"{array.name}({', '.join(self.subscript(rows, each) for each in array.bounds)})"
+
+    def target(self, array, loops, rows):
+        """A target that stores each element once, or None."""
+        dims = self.random.sample(range(array.rank), len(loops))
+        subscripts = [self.subscript([], each) for each in array.bounds]
+        for dim, loop in zip(dims, loops, strict=True):
+            form = self.pick("{}", "{}", "{}", "-{}", "2*{}").format(loop.name)
+            subscripts[dim] = self.subscript(rows, array.bounds[dim], form)
+            if loop.name not in subscripts[dim]:
+                return None
+        return f"{array.name}({', '.join(subscripts)})"
+
+    def expression(self, rows, count=None):
+        parts = [self.reference(rows) for _ in range(count or self.pick(1, 1, 2, 3))]
+        if self.chance(30):
+            parts.append("s")
+        text = parts[0]
+        for part in parts[1:]:
+            text = f"{self.pick('0.5d0', '0.25d0')} * ({text}) {self.pick('+', '-')} 0.5d0 * {part}"
+        return text
+
+    # --- statements -----------------------------------------------------------------------------------------
+
+    def forall(self):
+        for _ in range(20):
+            array = self.random.choice(self.arrays)
+            loops, rows = self.loops(self.random.randint(1, array.rank))
+            target = self.target(array, loops, rows) if rows else None
+            if target is not None:
+                mask = f", {self.reference(rows)} > 0.4d0" if self.chance(20) else ""
+                head = ", ".join(each.text() for each in loops)
+                return [f"forall ({head}{mask}) {target} = {self.expression(rows)}"]
+        return self.scalar()
+
+    def section(self, array, extents):
+        """A section of an array with these extents, or None."""
+        if array.rank < len(extents):
+            return None
+        dims = sorted(self.random.sample(range(array.rank), len(extents)))
+        subscripts = [self.subscript([], each) for each in array.bounds]
+        for dim, extent in zip(dims, extents, strict=True):
+            lower, upper = array.bounds[dim]
+            step = self.pick(1, 1, 2, -1)
+            width = (extent - 1) * abs(step)
+            if width > upper - lower:
+                step, width = 1, extent - 1
+            if width > upper - lower:
+                return None
+            first = self.random.randint(lower, upper - width)
+            last = first + width
+            if step == -1:
+                subscripts[dim] = f"{last}:{first}:-1"
+            elif (first, last, step) == (lower, upper, 1) and self.chance(50):
+                subscripts[dim] = ":"
+            else:
+                subscripts[dim] = f"{first}:{last}" + (":2" if step == 2 else "")
+        return f"{array.name}({', '.join(subscripts)})"
+
+    def operand(self, extents):
+        for _ in range(10):
+            array = self.random.choice(self.arrays)
+            if array.extents == tuple(extents) and self.chance(60):
+                if self.chance(40):
+                    dim = self.random.randint(1, array.rank)
+                    return f"{self.pick('cshift', 'eoshift')}({array.name}, {self.random.randint(-2, 3)}, dim={dim})"
+                return array.name
+            text = self.section(array, extents)
+            if text is not None:
+                return text
+        return "s"
+
+    def array_target(self):
+        array = self.random.choice(self.arrays)
+        if self.chance(50):
+            return array.name, array.extents
+        dims = self.random.randint(1, array.rank)
+        extents = tuple(self.random.randint(1, min(4, each)) for each in self.random.sample(array.extents, dims))
+        text = self.section(array, extents)
+        return (text, extents) if text else (array.name, array.extents)
+
+    def assignment(self):
+        target, extents = self.array_target()
+        parts = [self.operand(extents) for _ in range(self.pick(1, 2))]
+        return [f"{target} = " + " + ".join(f"0.5d0 * {part}" for part in parts)]
+
+    def where(self):
+        target, extents = self.array_target()
+        mask = self.operand(extents)
+        if mask == "s":
+            return self.assignment()
+        lines = [f"where ({mask} > 0.3d0)", f"  {target} = 0.5d0 * {self.operand(extents)}"]
+        if self.chance(40):
+            lines += ["elsewhere", f"  {target} = 0.25d0 * {self.operand(extents)}"]
+        return [*lines, "end where"]
+
+    def reduction(self):
+        array = self.random.choice(self.arrays)
+        kind = self.random.randrange(4)
+        if kind == 0 and array.rank > 1:
+            dim = self.random.randrange(array.rank)
+            extents = tuple(each for at, each in enumerate(array.extents) if at != dim)
+            for target in self.random.sample(self.arrays, len(self.arrays)):
+                if target.extents == extents:
+                    return [f"{target.name} = {self.pick('sum', 'maxval')}({array.name}, dim={dim + 1}) / 4"]
+        if kind == 1:
+            return [f"s = maxval(abs({array.name}))"]
+        if kind == 2:
+            extents = tuple(self.random.randint(1, min(4, each)) for each in array.extents)
+            return [f"s = sum({self.operand(extents)} * {self.section(array, extents)}) / {prod(extents)}"]
+        return [f"s = 0.5d0 + sum({array.name}) / {10 * prod(array.extents)}"]
+
+    def scalar(self):
+        return [f"s = {self.expression([], 1)} / 2"]
+
+    def do(self):
+        """DO loops without INDEPENDENT: parallel, owned or plain, as their dependences say."""
+        form = self.pick("nest", "nest", "time", "imperfect", "private", "sum", "condition")
+        loops, rows = self.loops(2 if form == "imperfect" else self.pick(1, 1, 2))
+        if not rows:
+            return self.scalar()
+        head, tail = [each.do() for each in loops], ["end do" for _ in loops]
+        match form:
+            case "time":
+                loops = loops[1:]
+            case "imperfect":
+                outer = self.rows(loops[0], {})
+                first, last = (self.store(loops[:1], outer) if self.chance(60) else [] for _ in range(2))
+                return [head[0], *first, head[1], *self.store(loops, rows), tail[1], *last, tail[0]]
+            case "private":
+                inside = [f"t = {self.expression(rows)}", *self.store(loops, rows, "0.5d0 * t + ")]
+                return [*head, *inside, *tail]
+            case "sum":
+                return ["s = s / 4", *head, f"s = s + {self.reference(rows)} / {4 * len(rows)}", *tail]
+            case "condition":
+                test = f"if ({self.reference(rows)} > 0.4d0) then"
+                other = ["else", *self.store(loops, rows)] if self.chance(40) else []
+                return [*head, test, *self.store(loops, rows), *other, "end if", *tail]
+        body = [line for _ in range(self.pick(1, 1, 2, 3)) for line in self.store(loops, rows)]
+        return [*head, *body, *tail]
+
+    def store(self, loops, rows, more=""):
+        """One assignment inside loops: its target may or may not move with all of them."""
+        arrays = [each for each in self.arrays if each.rank >= len(loops)]
+        array = self.random.choice(arrays or self.arrays)
+        target = self.target(array, loops[: array.rank], rows) or self.reference(rows, array)
+        if self.chance(10):
+            target = self.reference(rows, array)
+        return [f"{target} = {more}{self.expression(rows)} / 2"]
+
+    def independent(self):
+        """INDEPENDENT loops over arrays that are written or read, not both, with NEW and REDUCTION."""
+        if len(self.arrays) < 2:
+            return self.scalar()
+        everything = self.arrays
+        written = self.random.choice(everything)
+        try:
+            self.arrays = [written]
+            loops, rows = self.loops(self.random.randint(1, written.rank), triangular=self.chance(50))
+            target = self.target(written, loops, rows) if rows else None
+            self.arrays = [each for each in everything if each is not written]
+            if target is None:
+                return self.scalar()
+            head, tail = [each.do() for each in loops], ["end do" for _ in loops]
+            names = ", ".join(each.name for each in loops[1:])
+            new = f", new({names}, t)" if names else ", new(t)"
+            form = self.pick("plain", "new", "sum", "condition")
+            value = f"{self.expression(rows)} / 2"
+            match form:
+                case "new":
+                    body = [f"t = {self.expression(rows)}", f"{target} = 0.5d0 * t + {value}"]
+                case "sum":
+                    line = f"s = s + {self.reference(rows)} / {4 * len(rows)}"
+                    before = f"!hpf$ independent{new}, reduction(s)"
+                    return ["s = s / 4", before, *head, line, *tail]
+                case "condition":
+                    body = [f"if ({self.reference(rows)} > 0.4d0) {target} = {value}"]
+                case _:
+                    body = [f"{target} = {value}"]
+            return [f"!hpf$ independent{new}", *head, *body, *tail]
+        finally:
+            self.arrays = everything
+
+    def intrinsic(self):
+        array = self.random.choice(self.arrays)
+        flat = [each for each in self.arrays if each.rank == 2]
+        if self.chance(40) or not flat:
+            extents = (self.random.randint(1, max(array.extents)),)
+            one, two = (self.operand(extents) for _ in range(2))
+            if "s" in (one, two):
+                return self.scalar()
+            return [f"s = dot_product({one}, {two}) / {extents[0]}"]
+        target = self.random.choice(flat)
+        rows, columns = (self.random.randint(1, min(4, each)) for each in target.extents)
+        into = self.section(target, (rows, columns))
+        if self.chance(50):
+            value = f"0.5d0 * transpose({self.section(self.random.choice(flat), (columns, rows))})"
+        else:
+            inner = self.random.randint(1, 3)
+            left = self.section(self.random.choice(flat), (rows, inner))
+            right = self.section(self.random.choice(flat), (inner, columns))
+            value = f"matmul({left}, {right}) / {inner}"
+        return self.scalar() if "None" in value else [f"{into} = {value}"]
+
+    def statement(self, kinds):
+        return getattr(self, self.pick(*kinds))()
+
+    def block(self, count, kinds, depth=0):
+        lines = []
+        for _ in range(count):
+            if depth < 2 and self.chance(15):
+                inside = self.block(self.pick(1, 2, 3), kinds, depth + 1)
+                leave = [f"if (s > {self.pick('0.2d0', '0.5d0')}) {self.pick('exit', 'cycle')}"]
+                early = self.chance(30)
+                if self.chance(20):
+                    count = [f"m{depth} = m{depth} + 1", f"if (m{depth} > 2) exit"]
+                    head = f"do while (s > {self.pick('0.1d0', '0.2d0')})" if self.chance(50) else "do"
+                    lines += [f"m{depth} = 0", head, *(f"  {each}" for each in [*count, *inside]), "end do"]
+                elif early:
+                    # Two whole statements around an exit, in a loop that may end early.
+                    more = self.block(1, kinds, depth + 1)
+                    lines += [f"do it{depth} = 1, 3", *(f"  {each}" for each in [*inside, *leave, *more]), "end do"]
+                elif self.chance(70):
+                    lines += [f"do it{depth} = 1, {self.pick(1, 2, 3)}", *(f"  {each}" for each in inside), "end do"]
+                else:
+                    lines += [f"if (s > {self.pick('0.2d0', '0.5d0')}) then", *(f"  {x}" for x in inside)]
+                    if self.chance(50):
+                        lines += ["else", *(f"  {each}" for each in self.block(1, kinds, depth + 1))]
+                    lines.append("end if")
+            else:
+                lines += self.statement(kinds)
+        return lines
+
+    def text(self, body):
+        lines = ["program random", "  implicit none"]
+        for array in self.arrays:
+            bounds = ", ".join(f"{lower}:{upper}" for lower, upper in array.bounds)
+            lines.append(f"  double precision :: {array.name}({bounds})")
+        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1"]
+        lines += [f"!hpf$ {each}" for each in self.directives]
+        lines += [f"  {each}" for each in [*body, "print *, s"]]
+        return "\n".join([*lines, "end program random", ""])
+
+
+ALL = ("forall", "forall", "assignment", "where", "reduction", "scalar", "do", "independent", "intrinsic")
+
+
+def program(random, names="abcd", statements=6, kinds=ALL):
+    """Text and number of processors of one program."""
+    writer = Writer(random)
+    writer.declare(names)
+    return writer.text(writer.block(statements, kinds)), writer.procs
+

@@ -1,0 +1,109 @@
+"""Local addresses of a nest, element by element: the local part is what brute force says a rank owns, column-major."""
+
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+
+from aag.pipeline import Overrides, lower, read_program
+from aag.spmd import nodes
+from aag.spmd.access import accesses
+from aag.spmd.partition import trips
+from tests.spmd.machine import Machine
+from tests.spmd.terms import combinations, evaluate
+
+TEXT = """program walk
+  integer, parameter :: n = 13, m = 9
+  double precision :: a(n, m), b(n, m)
+!hpf$ processors p({grid})
+!hpf$ distribute a({first}, {second}) {onto}
+!hpf$ align b(i, j) with a(i, j)
+  integer :: i, j
+  forall ({indices}) a({target}) = b({target}) + b({other})
+end program walk
+"""
+
+NESTS = [
+    ("i = 1:n, j = 1:m", "i, j", "i, j"),
+    ("i = 2:n-1, j = 3:m", "i, j", "i-1, j"),
+    ("i = 1:n:2, j = 1:m:3", "i, j", "i, j"),
+    ("i = n:1:-1, j = 1:m", "i, j", "i, j"),
+    ("i = 1:6, j = 1:m-1", "2*i, j+1", "2*i+1, j"),
+    ("i = 1:n, j = 1:4", "n+1-i, 2*j", "i, 2*j-1"),
+    ("j = 1:m", "5, j", "4, j"),
+]
+
+
+def owned_places(ownership, rank, dim):
+    """The indices of one dimension that a rank holds, ascending."""
+    return sorted({ownership.elements[at][dim] for at in np.flatnonzero(ownership.owned[rank])})
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(("block", "cyclic", "*"), repeat=2)))
+@pytest.mark.parametrize("procs", [1, 3, 4])
+def test_starts_and_strides(first, second, procs):
+    spread = sum(each != "*" for each in (first, second))
+    grid = "number_of_processors()" if spread < 2 else f"{procs}, 1" if procs != 4 else "2, 2"
+    onto = "onto p" if spread else ""
+    for indices, target, other in NESTS:
+        text = TEXT.format(
+            grid=grid, first=first, second=second, onto=onto, indices=indices, target=target, other=other
+        )
+        program = lower(read_program(text, "walk.hpf"), Overrides(procs=procs), procs)
+        machine = Machine(program)
+        (nest,) = [node for node in program.body if isinstance(node, nodes.Nest)]
+        ranks = np.arange(procs)
+        found = accesses(nest, program.layouts, program.layouts.environment, ranks)
+        assert [each.write for each in found].count(True) == 1
+        values = {name: value[0] for name, value in machine.scalars.items()}
+        vectors, count = combinations(nest.indices, values.__getitem__)
+        runs = machine.running(nest.home, vectors, count)
+        assert (trips(nest, program.layouts, program.layouts.environment).count == runs.sum(axis=1)).all()
+        check(machine, nest, found, vectors, runs)
+
+
+def check(machine, nest, found, vectors, runs):
+    for access, reference in zip(found, references(nest), strict=True):
+        ownership = machine.copies[reference.name].ownership
+        assert access.array == reference.name
+        for rank in range(machine.procs):
+            rows = np.flatnonzero(runs[rank])
+            held = [owned_places(ownership, rank, dim) for dim in range(2)]
+            assert access.local_bytes[rank] == 8 * len(held[0]) * len(held[1])
+            address = addresses(machine, reference, vectors, rows, held)
+            if len(rows) and address[rows[0]] is not None:
+                assert access.start_bytes[rank] == address[rows[0]]
+            for loop, index in enumerate(nest.indices):
+                others = [vectors[each.name] for each in nest.indices if each is not index]
+                chains = {}
+                for row in rows:
+                    chains.setdefault(tuple(int(each[row]) for each in others), []).append(address[row])
+                steps = {
+                    after - before
+                    for chain in chains.values()
+                    for before, after in pairwise(chain)
+                    if before is not None and after is not None
+                }
+                assert steps <= {access.strides_bytes[rank, loop]}
+
+
+def references(nest):
+    """Reads in program order, then the write."""
+    (assign,) = nest.assigns
+    reads = [assign.value.left, assign.value.right]
+    return [*dict.fromkeys(reads), assign.target]
+
+
+def addresses(machine, reference, vectors, rows, held):
+    """Bytes from the start of the local part in each row; None where the element lies elsewhere."""
+    constants = {name: value[0] for name, value in machine.scalars.items()}
+    found = {}
+    for row in rows:
+        here = {**constants, **{name: vector[row] for name, vector in vectors.items()}}
+        place = [
+            int(evaluate(each, here.__getitem__, None))
+            for each in reference.subscripts
+        ]
+        inside = all(at in held[dim] for dim, at in enumerate(place))
+        found[row] = 8 * (held[0].index(place[0]) + len(held[0]) * held[1].index(place[1])) if inside else None
+    return found
