@@ -19,7 +19,7 @@ SIZES = {  # first the sizes of the paper, then some around the size of the cach
     "lfk03": (128, 256, 512, 1024, 2048, 4096, 600, 700, 1000),
     "lfk09": (128, 256, 512, 1024, 2048, 4096, 20, 40, 50, 60),
     "lfk22": (128, 256, 512, 1024, 2048, 4096, 200, 250, 1001),
-    "lfk22+table": (128, 256, 512, 1024, 2048, 4096, 200, 1001),
+    "lfk22+libm": (512, 1024, 2048, 4096, 1001),  # where its arrays fill the cache, the lines of exp decide
     "jacobi": (16, 32, 64, 128, 256, 20, 24, 48, 100, 192, 300, 350, 400),
     "jacobi+copy": (16, 32, 64, 128, 256, 20, 24, 48, 100, 192, 300, 350, 400),
 }
@@ -30,15 +30,6 @@ ALL = [
     for padding in (0, PADDING)
 ]
 QUICK = [case for case in ALL if case.n in {128, 256, 400, 1024}]
-# Where the arrays fill the cache to the last lines, each line that the driver's stack, its constants or the table of
-# the exponential function take from a full set costs three misses a repetition; the predictor knows arrays only.
-SCALARS = {
-    "lfk22-200-contiguous",
-    "lfk22+table-128-contiguous",
-    "lfk22+table-200-contiguous",
-    "lfk22+table-200-padded",
-}
-FEW_WITH_SCALARS = 40
 
 
 def rows(cases):
@@ -76,7 +67,7 @@ def within(case, counted, predicted):
     off = abs(predicted - counted)
     if counted >= MANY:
         return off <= (0.30 if case.in_band else 0.15) * counted
-    return off <= (FEW_WITH_SCALARS if case.name in SCALARS else FEW)
+    return off <= FEW
 
 
 def test_misses_are_those_of_cachegrind_quick():

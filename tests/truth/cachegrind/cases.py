@@ -36,7 +36,7 @@ class Case:
             "lfk03": (n, n),
             "lfk09": (25 * n,),
             "lfk22": (n,) * 5,
-            "lfk22+table": (n,) * 5,
+            "lfk22+libm": (n,) * 5,
         }.get(self.kernel, (n * n,) * 2)
 
     @property
@@ -90,7 +90,7 @@ def _nests(case: Case, at: list[int]) -> Iterable[Nest]:
         case "lfk09":
             rows = (13, 12, 11, 10, 9, 8, 7, 5, 6, 3)
             yield _nest([n], [200], *(("px", at[0] + 8 * (row - 1)) for row in rows), ("px=", at[0]))
-        case "lfk22" | "lfk22+table":
+        case "lfk22" | "lfk22+libm":
             u, v, w, x, y = at
             yield _nest([n], [8], ("u", u), ("v", v), ("y=", y), ("x", x), ("w=", w))
         case _:

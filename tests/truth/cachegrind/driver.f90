@@ -16,13 +16,9 @@ program driver
   do i = 1, command_argument_count() - 3
     offset(i) = 1 + number(3 + i)
   end do
-  ! All numbers are equal, so that the exponential function always looks at the same entry of its table.
-  store = 0.75d0
-  if (kernel == 'lfk22+table') then
-    do k = 1, room
-      store(k) = 0.5d0 + dble(mod(k, 7)) / 8.0d0
-    end do
-  end if
+  do k = 1, room
+    store(k) = 0.5d0 + dble(mod(k, 7)) / 8.0d0
+  end do
   q = 0.0d0
   select case (kernel)
   case ('lfk01')
@@ -37,9 +33,13 @@ program driver
     do i = 1, repetitions
       call lfk09(n, store(offset(1)))
     end do
-  case ('lfk22', 'lfk22+table')
+  case ('lfk22')
     do i = 1, repetitions
       call lfk22(n, store(offset(1)), store(offset(2)), store(offset(3)), store(offset(4)), store(offset(5)))
+    end do
+  case ('lfk22+libm')
+    do i = 1, repetitions
+      call lfk22_libm(n, store(offset(1)), store(offset(2)), store(offset(3)), store(offset(4)), store(offset(5)))
     end do
   case ('jacobi')
     do i = 1, repetitions
