@@ -5,9 +5,10 @@ import subprocess
 
 import pytest
 
-from esp.cli import compile as compiling
+from esp import tools
 from esp.cli.main import main
-from esp.cli.validate import difference, with_values
+from esp.validate.answer import difference
+from esp.validate.serial import with_values
 
 
 def test_compile_writes_sources_that_make_builds(tmp_path, capsys):
@@ -32,7 +33,7 @@ def test_validate_says_same(capsys):
 
 
 def test_missing_tool_is_named(monkeypatch, capsys):
-    monkeypatch.setattr(compiling.shutil, "which", lambda _: None)
+    monkeypatch.setattr(tools.shutil, "which", lambda _: None)
     assert main(["validate", "pi", "--procs", "2"]) == 1
     told = capsys.readouterr().err
     assert "gfortran is not installed" in told

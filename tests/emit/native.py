@@ -7,7 +7,10 @@ from pathlib import Path
 from aag.pipeline import Options, Overrides, lower
 from aag.spmd.emit import emit
 from esp.api import Request, Source
-from esp.cli.validate import difference, predicted_counts, run, serial_answer, with_values
+from esp.validate.answer import difference
+from esp.validate.counts import predicted_counts
+from esp.validate.native import run
+from esp.validate.serial import serial_answer, with_values
 
 FLAGS = ("-O0", "-w", "-ffp-contract=off", "-fcheck=bounds,mem")
 

@@ -6,7 +6,7 @@ import pytest
 
 from aag.pipeline import read_program
 from aag.spmd.emit import NotEmitted, emit
-from esp.cli.validate import difference
+from esp.validate.answer import difference
 from tests.emit.native import check, lowered
 from tests.emit.test_benchmarks import source, values
 

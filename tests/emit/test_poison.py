@@ -6,7 +6,9 @@ import pytest
 from msgspec.structs import replace
 
 from aag.spmd.emit import emit
-from esp.cli.validate import difference, run, with_values
+from esp.validate.answer import difference
+from esp.validate.native import run
+from esp.validate.serial import with_values
 from tests.emit.native import lowered
 from tests.emit.test_benchmarks import source, values
 

@@ -7,7 +7,8 @@ import pytest
 from aag.pipeline import read_program
 from aag.spmd import nodes
 from esp.api import Request, Source
-from esp.cli.validate import difference, predicted_counts
+from esp.validate.answer import difference
+from esp.validate.counts import predicted_counts
 from tests.emit.native import lowered
 from tests.emit.random_text import is_standard, printing_program
 from tests.spmd.test_random_programs import PARTS

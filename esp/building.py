@@ -1,0 +1,57 @@
+"""Node programs as files: emitted, written to a folder, compiled."""
+
+from pathlib import Path
+
+from aag.spmd.emit import Emission, NotEmitted, emit
+from esp import api
+from esp.errors import PredictionError, UnreadableFileError
+from esp.tools import call, tool
+from sag.scenario import export
+from sag.unit import System
+
+
+def emitted(source: api.Source, system: System, request: api.Request, *, poisons: bool = False) -> Emission:
+    """The sources of a program's node program, with the collectives of a machine.
+
+    Raises:
+        PredictionError: a part of the program cannot be written as Fortran.
+        aag.diagnostics.SourceError: mapping or values prevent it.
+    """
+    return emitted_of(api.lower_source(source, system, request), system, request, poisons=poisons)
+
+
+def emitted_of(stages: api.Stages, system: System, request: api.Request, *, poisons: bool = False) -> Emission:
+    """As `emitted`, where the program is lowered already."""
+    network = export(system, request.scenario).network
+    described = {} if network is None else network.collectives
+    try:
+        return emit(stages.node_program, {name: how.algorithm for name, how in described.items()}, poisons=poisons)
+    except NotEmitted as problem:
+        where = f"{stages.node_program.file}:{problem.line}"
+        raise PredictionError(f"this cannot be compiled: {problem.reason}.", where=where) from None
+
+
+def write(emission: Emission, folder: Path) -> None:
+    """Write all sources; files that are the same stay untouched, so that make does no needless work.
+
+    Raises:
+        UnreadableFileError: the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in emission.files.items():
+            path = folder / name
+            if not path.is_file() or path.read_text() != text:
+                path.write_text(text)
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+
+
+def build(folder: Path, *settings: str) -> None:
+    """Compile the sources in a folder. `settings`: variables for make, such as ``FFLAGS=-g``.
+
+    Raises:
+        PredictionError: a tool is missing, or the compiler finds an error.
+    """
+    tool("mpif90")
+    call([tool("make"), "-s", "-C", str(folder), *settings], "the node program does not compile")

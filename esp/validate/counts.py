@@ -1,0 +1,65 @@
+"""Messages and bytes of each processor and source line, as predicted and as counted by a node program."""
+
+from pathlib import Path
+
+from aag.graph.aau import walk
+from esp import api
+from interpreter.engine import interpret
+from interpreter.listeners import Array, Ints
+from interpreter.setting import Setting
+from sag.scenario import export
+from sag.unit import System
+
+Counts = dict[tuple[int, int], tuple[int, int]]
+"""(rank, source line) -> messages, bytes that the rank sent on behalf of the line."""
+
+
+def counted(file: Path) -> Counts:
+    """What a node program wrote to its file of counters."""
+    counts: Counts = {}
+    for line in file.read_text().splitlines():
+        rank, at, messages, size = map(int, line.split())
+        counts[rank, at] = (messages, size)
+    return counts
+
+
+def predicted_counts(source: api.Source, system: System, request: api.Request) -> Counts:
+    """The messages and bytes that a prediction lets each processor send, by source line."""
+    stages = api.lower_source(source, system, request)
+    tally = Tally({aau.id: aau.span.line for aau in walk(stages.graph.body)})
+    setting = Setting(io=False, force_unroll=True, values=request.values)
+    interpret(stages.node_program, stages.graph, export(system, request.scenario), setting, tally)
+    return tally.counts
+
+
+class Tally:
+    """A listener that counts messages by sender and line."""
+
+    def __init__(self, line_of: dict[int, int]) -> None:
+        self._line_of = line_of
+        self.counts: Counts = {}
+
+    def entered(self, aau: object, clock: object) -> None:
+        """Nothing to count."""
+
+    def left(self, aau: object, clock: object) -> None:
+        """Nothing to count."""
+
+    def skipped(self, aau: object, iterations: object) -> None:
+        """Nothing is skipped where every iteration is walked."""
+
+    def messages(
+        self,
+        aau: int,
+        name: str,  # noqa: ARG002 (the protocol says what a listener is told)
+        source: Ints,
+        destination: Ints,  # noqa: ARG002 (as above)
+        size_bytes: Ints,
+        sent: Array,  # noqa: ARG002 (as above)
+        received: Array,  # noqa: ARG002 (as above)
+    ) -> None:
+        """Count the messages of one phase."""
+        line = self._line_of[aau]
+        for rank, size in zip(source, size_bytes, strict=True):
+            messages, total = self.counts.get((int(rank), line), (0, 0))
+            self.counts[int(rank), line] = (messages + 1, total + int(size))

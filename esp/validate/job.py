@@ -1,0 +1,38 @@
+"""What every method is given and gives back."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from esp.api import Request, Source
+from sag.unit import System
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """A program, a machine, and the numbers of processors that are asked for."""
+
+    source: Source
+    fixed: bool
+    """Whether the source is in fixed form."""
+    texts: Mapping[str, str]
+    """Values of PARAMETERs as they were given, for the text of the serial program."""
+    system: System
+    request: Callable[[int | None], Request]
+    """Number of processors (None: what the program or machine says) -> the request."""
+    procs: tuple[int | None, ...]
+    folder: Path
+    """For sources and executables."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What was found: a table for people, and what is not as it should be."""
+
+    table: str
+    faults: tuple[str, ...] = ()
+
+
+def columns(rows: list[list[str]]) -> str:
+    """Rows of text as a table, every column flush right."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "".join("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) + "\n" for row in rows)
