@@ -47,7 +47,7 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
         if statement.independent is None or not any(lowering.is_distributed(each.name) for each in operands):
             raise Unsupported("the loop writes no distributed data")
     promised = _promised(statement)
-    if _is_parallel(lowering, leaves, promised) and (promised or not _live(lowering, statement, leaves)):
+    if _is_parallel(lowering, leaves, promised) and not _live(lowering, statement, leaves, promised):
         _lower_parallel(lowering, leaves, home)
     elif promised:
         raise Unsupported("a loop inside carries values from one processor to another")
@@ -55,9 +55,16 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
         _lower_sequential(lowering, statement, leaves)
 
 
-def _live(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf]) -> bool:
-    """Whether the program still wants the last value of a scalar that the nest writes, on all processors."""
-    written = frozenset(leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var))
+def _live(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], promised: frozenset[str]) -> bool:
+    """Whether the program still wants the last value of a scalar that the nest writes, on all processors.
+
+    Inside a `promised` loop a scalar is NEW or reduced, or the promise would be broken.
+    """
+    written = frozenset(
+        leaf.assign.target.name
+        for leaf in leaves
+        if isinstance(leaf.assign.target, Var) and not promised & {index.name for index in leaf.indices}
+    )
     return bool(written and wanted_after(statement, lowering.unit.body, written))
 
 

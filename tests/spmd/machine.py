@@ -106,6 +106,7 @@ class Machine:
                     if self.loop(node.body, entry):
                         break
                 self.forget(entry)
+                self.changed_elsewhere(node.body)
             case nodes.IfNode(branches=branches):
                 entry = self.now
                 for branch in branches:
@@ -113,9 +114,7 @@ class Machine:
                         self.body(branch.body)
                         break
                 self.forget(entry)
-                for name in written_in(each for branch in branches for each in branch.body):
-                    copies = self.copies[name]
-                    copies.known[~copies.owned] = -1
+                self.changed_elsewhere([each for branch in branches for each in branch.body])
             case nodes.OwnedLoop():
                 self.owned(node)
             case nodes.Leave(kind=kind):
@@ -133,10 +132,17 @@ class Machine:
         except Leaves as leaves:
             if leaves.kind not in ("exit", "cycle"):
                 raise
+            self.changed_elsewhere(body)
             return leaves.kind == "exit"
         finally:
             self.loops.pop()
         return False
+
+    def changed_elsewhere(self, body):
+        """On a path that this run did not take, statements of `body` change what they may: copies are not known."""
+        for name in written_in(body):
+            copies = self.copies[name]
+            copies.known[~copies.owned] = -1
 
     def on_all_paths(self, when, name):
         """Whether copies of an array that came at these times are there on all paths."""

@@ -37,6 +37,15 @@ BODIES = {
     s = s + a(i) * b(i)
   end do
   c = s""",
+    "scalar around a promise": """
+  do j = 1, 3
+    s = 0.125d0 * j
+!HPF$ INDEPENDENT
+    do i = 2, 3
+      a(i) = b(i+2) + s
+    end do
+  end do
+  c = s""",
     "maximum": """
 !HPF$ INDEPENDENT, REDUCTION(s)
   do i = 1, n
