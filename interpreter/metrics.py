@@ -43,6 +43,8 @@ class Tally(IntEnum):
     """Formatting and host link, mean over processors."""
     ITERATIONS = 6
     """Iterations of synchronised loops."""
+    WRITE_MISSES = 7
+    """Those of `MISSES` that were writes."""
 
 
 class Shape(Struct, frozen=True, kw_only=True):

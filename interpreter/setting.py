@@ -21,6 +21,9 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Whether messages wait for busy links; the machine's switching must ask for it, too."""
     memory: bool = True
     """Whether cache misses are charged."""
+    addresses: Mapping[str, int] = field(default_factory=dict)
+    """Array -> byte address of its part, on every processor. An array of unknown address starts a line, and no
+    conflicts between arrays in sets of the cache are assumed."""
     overlap: float | None = None
     """The overlap factor f for all scenarios; None: the machine's (Def 6)."""
     force_unroll: bool = False

@@ -30,6 +30,8 @@ class _Seen(Struct, frozen=True):
     seconds: Array
     """(S or 1, P)."""
     lines: float
+    writes: float
+    """Those of `lines` that were written."""
     estimated: Array
 
 
@@ -49,6 +51,7 @@ def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLik
     if seen.seconds.any():
         run.spend(aau.id, COMPUTATION, seen.seconds)
         run.count(aau.id, Tally.MISSES, seen.lines)
+        run.count(aau.id, Tally.WRITE_MISSES, seen.writes)
         if seen.estimated.any():
             run.count(aau.id, Tally.ESTIMATED_S, seen.estimated)
 
@@ -77,7 +80,7 @@ def _interpret(run: Run, aau: IterD, key: tuple[object, ...], costs: MemoryCosts
         shape = _shape(run, aau, trips or run.services.trips(nest_of(aau), run.env))
         run.memo["accesses", *key] = shape
     if not shape.accesses:
-        return _Seen(state, state, np.zeros((1, 1)), 0.0, np.zeros(1))
+        return _Seen(state, state, np.zeros((1, 1)), 0.0, 0.0, np.zeros(1))
     cache = Cache(size_bytes=costs.cache_bytes, line_bytes=costs.line_bytes, associativity=costs.associativity,
                   replacement=costs.replacement, write_allocate=costs.write_allocate)
     traces = run.memo.setdefault(("traces",), {})
@@ -85,12 +88,12 @@ def _interpret(run: Run, aau: IterD, key: tuple[object, ...], costs: MemoryCosts
     misses, after = interpret_nest(shape, cache, state, traces)
     class_of, ranks = _classes(run)
     seconds = _seconds(costs, misses)
-    lines = misses.read + misses.write
     often = np.bincount(class_of, minlength=ranks.size).astype(np.float64)
     estimated = seconds @ often / run.procs if costs.estimated else np.zeros(1)
     if ranks.size < run.procs or not (class_of == np.arange(run.procs)).all():
         seconds = seconds[:, class_of]
-    seen = _Seen(state, after, seconds, float(lines @ often), estimated)
+    writes = float(misses.write @ often)
+    seen = _Seen(state, after, seconds, float(misses.read @ often) + writes, writes, estimated)
     run.memo["misses", *key] = seen
     return seen
 
@@ -119,7 +122,10 @@ def _shape(run: Run, aau: IterD, trips: TripsLike) -> Nest:
         extents = trips.count[ranks, None]
         strides = [np.zeros_like(extents) for _ in accesses]
     share = 1.0 if nest.mask is None else MASK_SHARE
-    return Nest(extents=extents, addresses_known=False, accesses=tuple(
-        Access(array=each.array, element_bytes=each.element_bytes, start=each.start_bytes, strides=stride,
+    address = run.setting.addresses
+    known = bool(address) and all(each.array in address for each in accesses)
+    return Nest(extents=extents, addresses_known=known, accesses=tuple(
+        Access(array=each.array, element_bytes=each.element_bytes,
+               start=each.start_bytes + address[each.array] if known else each.start_bytes, strides=stride,
                write=each.write, fraction=share if each.write else 1.0)
         for each, stride in zip(accesses, strides, strict=True)))

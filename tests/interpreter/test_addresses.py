@@ -1,0 +1,49 @@
+"""Arrays at addresses that the interpreter is told: conflicts in sets of the cache, and misses by kind."""
+
+from msgspec.structs import replace
+
+from esp import api
+from interpreter.engine import Walker, start
+from interpreter.lowered import Lowered
+from interpreter.metrics import Tally
+from interpreter.setting import Setting
+from sag.scenario import Scenario, export
+
+SUM_OF_TWO = """\
+program two
+  double precision :: x(64), y(64), z(64)
+!HPF$ DISTRIBUTE (BLOCK) :: X, Y, Z
+  forall (i = 1:64) x(i) = y(i) + z(i)
+end program two
+"""
+
+
+def misses(addresses):
+    system = api.load_machine("ipsc860")
+    stages = api.lower_source(api.read_source(SUM_OF_TWO), system, api.Request(procs=1))
+    machine = export(system, Scenario())
+    memory = replace(machine.memory, replacement="lru", write_allocate=True)
+    setting = Setting(addresses=addresses)
+    walker = Walker(stages.graph, {})
+    run = start(Lowered(stages.node_program), stages.graph, replace(machine, memory=memory), setting, walker)
+    walker.visit(run, stages.graph.body)
+    total = sum(run.ledger.tallies.values())[:, 0]
+    return total[Tally.MISSES], total[Tally.WRITE_MISSES]
+
+
+def test_each_line_is_missed_once_where_arrays_do_not_meet():
+    assert misses({"x": 0, "y": 512, "z": 1024}) == (48, 16)
+    assert misses({}) == (48, 16)
+
+
+def test_arrays_that_do_not_start_a_line_have_one_line_more_each():
+    assert misses({"x": 16, "y": 528, "z": 1040}) == (51, 17)
+
+
+def test_three_arrays_a_multiple_of_the_sets_apart_miss_with_every_reference():
+    """Two ways hold two of the three lines that share a set."""
+    assert misses({"x": 0, "y": 4096, "z": 8192}) == (192, 64)
+
+
+def test_addresses_count_only_where_all_arrays_of_a_nest_have_one():
+    assert misses({"x": 0, "y": 4096}) == misses({})
