@@ -37,7 +37,7 @@ def test_each_line_is_missed_once_where_arrays_do_not_meet():
 
 
 def test_arrays_that_do_not_start_a_line_have_one_line_more_each():
-    assert misses({"x": 16, "y": 528, "z": 1040}) == (51, 17)
+    assert misses({"x": 16, "y": 1040, "z": 2064}) == (51, 17)
 
 
 def test_three_arrays_a_multiple_of_the_sets_apart_miss_with_every_reference():
