@@ -33,6 +33,7 @@ from esp.locate import benchmarks_dir, find_program, find_system, program_names
 from esp.output.assumptions import told_once
 from esp.output.figures import Shown
 from interpreter.engine import interpret
+from interpreter.listeners import Listener
 from interpreter.result import Prediction as Result
 from interpreter.setting import Setting
 from sag.load import load_system
@@ -144,6 +145,51 @@ def predict(
         sag.errors.MachineError: the machine or a what-if does.
         esp.errors.EspError: a file or argument does.
     """
+    request = requested(
+        procs,
+        grid=grid,
+        distribute=distribute,
+        set=set,
+        bandwidth=bandwidth,
+        load=load,
+        latency=latency,
+        processor_speed=processor_speed,
+        memory_speed=memory_speed,
+        overlap=overlap,
+        io=io,
+        opt=opt,
+        system_set=system_set,
+        timed=timed,
+        unroll=unroll,
+        **parameters,
+    )
+    return predict_source(read_source(source, form=form), load_machine(system), request)
+
+
+def requested(
+    procs: int | None = None,
+    *,
+    grid: Sequence[int] | str | None = None,
+    distribute: Mapping[str, str] | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002 (the name of the command's option)
+    bandwidth: WhatIf | None = None,
+    load: WhatIf | None = None,
+    latency: WhatIf | None = None,
+    processor_speed: WhatIf | None = None,
+    memory_speed: WhatIf | None = None,
+    overlap: WhatIf | None = None,
+    io: bool | str = True,
+    opt: Mapping[str, bool | str] | None = None,
+    system_set: Mapping[str, WhatIf] | None = None,
+    timed: bool = False,
+    unroll: bool = False,
+    **parameters: Any,
+) -> Request:
+    """The request that the arguments of `predict` beside program and machine stand for.
+
+    Raises:
+        UsageError: an argument that cannot be meant.
+    """
     scenario = Scenario(
         load=load,
         bandwidth=bandwidth,
@@ -154,7 +200,7 @@ def predict(
         io=arguments.switch("io", io),
         sets=tuple((system_set or {}).items()),
     )
-    request = Request(
+    return Request(
         procs=arguments.processors(procs),
         grid=arguments.grid(grid),
         distribute=dict(distribute or {}),
@@ -164,7 +210,6 @@ def predict(
         timed=timed,
         unroll=unroll,
     )
-    return predict_source(read_source(source, form=form), load_machine(system), request)
 
 
 def predict_source(source: Source, system: System, request: Request) -> Prediction:
@@ -221,8 +266,10 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
         return Stages(source=source, node_program=node_program, graph=abstract(node_program))
 
 
-def interpret_stages(stages: Stages, system: System, request: Request) -> Prediction:
-    """Interpret an abstracted program on a machine under a scenario.
+def interpret_stages(
+    stages: Stages, system: System, request: Request, listener: Listener | None = None
+) -> Prediction:
+    """Interpret an abstracted program on a machine under a scenario. `listener`: is told what happens on the way.
 
     Raises:
         sag.errors.MachineError: the scenario does not fit the machine.
@@ -236,7 +283,7 @@ def interpret_stages(stages: Stages, system: System, request: Request) -> Predic
         values={name.lower(): value for name, value in request.values.items()},
     )
     with _quoting(stages.source.program):
-        result = interpret(stages.node_program, stages.graph, machine, setting)
+        result = interpret(stages.node_program, stages.graph, machine, setting, listener)
     return _presented(result, stages, request)
 
 

@@ -18,7 +18,7 @@ from aag.spmd.program import NodeProgram
 from aag.spmd.vector import TooLarge
 from interpreter.errors import InterpretationError
 from interpreter.evaluate import Scalars, leave_of
-from interpreter.listeners import Listener
+from interpreter.listeners import Listener, Timekeeper
 from interpreter.lowered import Lowered
 from interpreter.metrics import WAITING, Array, Ledger, Shape, Tally, difference, merged
 from interpreter.models.communication import communicate
@@ -86,6 +86,7 @@ def start(services: Services, graph: g.Graph, machine: Machine, setting: Setting
         node=np.arange(procs) if network is None else network.topology.place(services.grid),
         size=procs if network is None else network.topology.size(services.grid),
         overlap=overlap, critical=graph.critical, listener=listener, env=env,
+        timekeeper=listener if isinstance(listener, Timekeeper) else None,
     )
 
 
@@ -98,6 +99,8 @@ def finish(run: Run, graph: g.Graph, about: About) -> Prediction:
             code="E509", message="the predicted time is too large for a number", span=graph.body[0].span,
             hint="something is extreme: the size of the problem, a figure of the machine, or a change to it"),))
     idle = largest(own_end)[:, None] - own_end
+    if end is not None:
+        run.tell(end.id, WAITING, run.clock, idle, None)
     if run.setting.timed:
         own_end, idle = _between_marks(run, own_end, idle)
     if end is not None:

@@ -4,12 +4,14 @@ A listener sees what the engine walks. Iterations that are added in closed form 
 must show them asks for `Setting.force_unroll`.
 """
 
-from typing import Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.graph.aau import AAU
+from interpreter.metrics import Index
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,3 +33,33 @@ class Listener(Protocol):
 
     def skipped(self, aau: AAU, iterations: NDArray[np.int64]) -> None:
         """So many iterations (S,) of a loop were added without being walked."""
+
+
+class Traffic(Struct, frozen=True, eq=False):
+    """What communication time was spent on, one entry for each processor that spent it.
+
+    `partner`: rank at the other end, `size_bytes`: of the message; both None where the other end is the host.
+    """
+
+    kind: Literal["send", "receive", "host"]
+    partner: Ints | None = None
+    size_bytes: Ints | None = None
+
+
+@runtime_checkable
+class Timekeeper(Listener, Protocol):
+    """A listener that is also told of every piece of time that enters the ledger."""
+
+    def spent(self, aau: int, category: int, began: Array, seconds: Array, ranks: Index, traffic: Traffic | None,
+              weight: float) -> None:
+        """Processors were busy or waited: for each processor in the order of time, without gaps or overlap.
+
+        Args:
+            aau: id of the AAU.
+            category: a `Category` (Def 2).
+            began: (S, M) when each began.
+            seconds: (S or 1, M or 1) for how long.
+            ranks: which M processors; None: all.
+            traffic: with whom, in COMMUNICATION and WAITING; None there: run-time software, or waiting for all.
+            weight: probability of the branch that is walked; times of branches that are weighted follow on no axis.
+        """

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aag.diagnostics import Span
 from aag.graph.aau import AAU
 from aag.ir.evaluate import Value
-from interpreter.listeners import Listener
+from interpreter.listeners import Listener, Timekeeper, Traffic
 from interpreter.metrics import Index, Ledger, Tally
 from interpreter.reduce import least
 from interpreter.result import Assumption
@@ -126,6 +126,8 @@ class Run(Struct):
     """(S or 1, 1) the overlap factor; None where it is 0 everywhere."""
     critical: frozenset[str] = frozenset()
     listener: Listener | None = None
+    timekeeper: Timekeeper | None = None
+    """The listener, where it wants to know of all time that is spent."""
     env: dict[str, Value] = field(default_factory=dict)
     cache: Equatable | None = None
     links: Links = field(default_factory=Links)
@@ -157,10 +159,12 @@ class Run(Struct):
         """P."""
         return int(self.clock.shape[1])
 
-    def spend(self, aau: int, category: int, seconds: Array, ranks: Index = None) -> None:
-        """Let processors be busy: the clock moves and the ledger knows why."""
+    def spend(self, aau: int, category: int, seconds: Array, ranks: Index = None, of: Traffic | None = None) -> None:
+        """Let processors be busy: the clock moves and the ledger knows why. `of`: what a listener is told besides."""
         if self.tape is not None:
             self.tape.append(Busy(seconds) if ranks is None else None)
+        if self.timekeeper is not None:
+            self.tell(aau, category, self.take(ranks), seconds, ranks, of)
         if ranks is None:
             self.clock += seconds
         elif self.scenarios == 1:
@@ -176,6 +180,12 @@ class Run(Struct):
         elif self.weight != 1.0:
             seconds = seconds * self.weight
         self.ledger.charge(aau, category, seconds, ranks)
+
+    def tell(self, aau: int, category: int, began: Array, seconds: Array, ranks: Index,
+             of: Traffic | None = None) -> None:
+        """Tell the listener of time that is spent from the clocks `began` (S, M) on."""
+        if self.timekeeper is not None:
+            self.timekeeper.spent(aau, category, began + self.origin, seconds, ranks, of, self.weight)
 
     def count(self, aau: int, tally: Tally, amount: float | Array) -> None:
         """Count something, weighted as time is."""

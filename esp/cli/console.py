@@ -9,9 +9,9 @@ from typing import TextIO
 from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
-from esp.errors import UnreadableFileError
 from esp.output.diagnostics import diagnostic
 from esp.output.screen import Screen
+from esp.writing import write_whole
 
 _PIPED_WIDTH = 80
 _WIDEST = 160
@@ -86,32 +86,3 @@ def _width(terminal: TextIO | None) -> int:
         return min(os.get_terminal_size(terminal.fileno()).columns or _PIPED_WIDTH, _WIDEST)
     except OSError:
         return _PIPED_WIDTH
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file whole or not at all: readers see the old one until the new one is complete.
-
-    Raises:
-        UnreadableFileError: the folder does not exist or may not be written to.
-    """
-    try:
-        # A device or a pipe cannot be replaced, a folder not written. What /dev/stdout resolves to may have no name.
-        if path.exists() and not path.is_file():
-            path.write_text(text, encoding="utf-8")
-            return
-        _replace(path.resolve(), text)
-    except OSError as error:
-        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(path)) from None
-
-
-def _replace(target: Path, text: str) -> None:
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with part.open("x", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        if target.exists():
-            part.chmod(target.stat().st_mode & 0o7777)
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

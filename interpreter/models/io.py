@@ -7,12 +7,14 @@ processors in a broadcast.
 from aag.graph.aau import Comm
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Expr
+from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, OVERHEAD, Tally
 from interpreter.models.communication import Plan, execute, make_plan
 from interpreter.models.sync import everybody
 from interpreter.state import Run
 
 ROOT = slice(0, 1)
+HOST = Traffic("host")
 
 
 def host_io(run: Run, aau: Comm) -> None:
@@ -45,11 +47,11 @@ def _link(run: Run, aau: Comm, items: int, amount: int) -> None:
     link = (io.host_latency_s + io.host_per_byte_s * amount)[:, None]
     host = aau.host
     if host is not None and host.kind == "read":
-        run.spend(aau.id, COMMUNICATION, link, ROOT)
+        run.spend(aau.id, COMMUNICATION, link, ROOT, HOST)
         run.spend(aau.id, OVERHEAD, formatting, ROOT)
     else:
         run.spend(aau.id, OVERHEAD, formatting, ROOT)
-        run.spend(aau.id, COMMUNICATION, link, ROOT)
+        run.spend(aau.id, COMMUNICATION, link, ROOT, HOST)
     run.count(aau.id, Tally.IO_S, (formatting + link)[:, 0] / run.procs)
     if io.estimated:
         run.count(aau.id, Tally.ESTIMATED_S, (formatting + link)[:, 0] / run.procs)

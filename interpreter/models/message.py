@@ -21,6 +21,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct, distinct_with_inverse
+from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, OVERHEAD, WAITING, Tally
 from interpreter.models.compute import Cost
 from interpreter.models.contention import Flight, apart, delays, not_followed
@@ -443,7 +444,8 @@ def _send(run: Run, aau: int, messages: Pattern, *, blocking: bool) -> Flight:
     _work(run, aau, messages.pack, messages.sender)
     sent = run.take(messages.sender)
     busy = busy_time(messages.call, messages.time, run.overlap) if blocking else messages.call
-    run.spend(aau, COMMUNICATION, busy, messages.sender)
+    traffic = Traffic("send", messages.destination, messages.size_bytes) if run.timekeeper is not None else None
+    run.spend(aau, COMMUNICATION, busy, messages.sender, traffic)
     return Flight(messages, sent)
 
 
@@ -465,6 +467,11 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
         late = np.maximum(late, 0.0)
         waiting += late - exposed
         exposed = late
+    if run.timekeeper is not None:
+        traffic = Traffic("receive", messages.source, messages.size_bytes)
+        run.tell(aau, WAITING, ready, waiting, messages.receiver, traffic)
+        taken = transmission if messages.receive is None else transmission + messages.receive
+        run.tell(aau, COMMUNICATION, ready + waiting, taken, messages.receiver, traffic)
     ready += exposed
     if messages.receive is not None:
         ready += messages.receive

@@ -1,0 +1,38 @@
+"""Files written whole or not at all."""
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from esp.errors import UnreadableFileError
+
+
+def write_whole(path: Path, text: str | Iterable[str]) -> None:
+    """Write a file whole or not at all: readers see the old one until the new one is complete.
+
+    Raises:
+        UnreadableFileError: the folder does not exist or may not be written to.
+    """
+    parts = (text,) if isinstance(text, str) else text
+    try:
+        # A device or a pipe cannot be replaced, a folder not written. What /dev/stdout resolves to may have no name.
+        if path.exists() and not path.is_file():
+            with path.open("w", encoding="utf-8") as file:
+                file.writelines(parts)
+            return
+        _replace(path.resolve(), parts)
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(path)) from None
+
+
+def _replace(target: Path, parts: Iterable[str]) -> None:
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("x", encoding="utf-8", newline="\n") as file:
+            file.writelines(parts)
+        if target.exists():
+            part.chmod(target.stat().st_mode & 0o7777)
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
