@@ -166,7 +166,9 @@ def _unlabelled(stmt: s.Stmt, indent: str) -> Iterator[str]:
         case s.Remap(directive=directive):
             yield f"!hpf$ {spell_directive(directive, again=True)}"
         case s.Opaque(text=text):
-            yield from (indent + line for line in text.split("\n"))
+            # In fixed form an ampersand may end a line; in free form it would swallow the next one.
+            ended = text + ";" if text.endswith("&") else text
+            yield from (indent + line for line in ended.split("\n"))
         case _:
             yield indent + _simple(stmt)
 

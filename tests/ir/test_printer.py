@@ -309,3 +309,10 @@ def test_subroutines_have_no_type():
 def test_a_unit_alone():
     unit = read_program("subroutine s\nx = 1\nend\n", "x.f90").units[0]
     assert print_unit(unit) == "subroutine s()\n  implicit none\n  real :: x\n  x = 1\nend subroutine s\n"
+
+
+def test_an_unreadable_line_of_fixed_form_that_ends_in_an_ampersand_does_not_swallow_the_next():
+    program = read_program("      program p\n      x = 1 +&\n      y = 2\n      end\n", "p.f")
+    printed = print_program(program)
+    assert "y = 2\n" in printed
+    assert print_program(read_program(printed, "p.f90")) == printed
