@@ -13,6 +13,8 @@ PACKAGES: Mapping[str, str] = {
     "mpirun": "an MPI, such as openmpi-bin or mpich",
     "gfortran": "gfortran",
     "make": "make",
+    "nm": "binutils",
+    "valgrind": "valgrind",
 }
 """Tool -> the package that brings it."""
 

@@ -18,12 +18,16 @@ EXAMPLES = """\
 examples:
   esp validate laplace.hpf --procs 1,2,4
   esp validate laplace.hpf --procs 6 --set n=50 --distribute 'TEMP=(CYCLIC,BLOCK)'
+  esp validate laplace.hpf --against cachegrind --set n=64 --set k=3
 
 Builds the node program for each number of processors, runs it with mpirun, and compares what it prints with the
 serial program (gfortran) and the messages that it sends with the prediction, processor by processor.
 """
 
-METHODS = {"mpi": "native MPI"}
+METHODS = {
+    "mpi": "native MPI",
+    "cachegrind": "misses of each line on one processor, counted by valgrind",
+}
 """What may follow ``--against``, and what it means."""
 
 
@@ -36,8 +40,25 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how")
     told = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {told}")
+    group.add_argument("--tolerance", metavar="PERCENT", type=percent, default=0.15,
+                       help="cachegrind: error of a line's misses that passes (default: 15)")
     group.add_argument("--keep", metavar="FOLDER", help="keep sources and executables there")
     add_looks(group)
+
+
+def percent(text: str) -> float:
+    """A percentage, with or without its sign, as a fraction.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a percentage such as 15 or 2.5%")
+    return value / 100
 
 
 def execute(options: argparse.Namespace) -> int:
@@ -62,6 +83,7 @@ def execute(options: argparse.Namespace) -> int:
             request=partial(request_of, options),
             procs=procs_of(options.procs) or (None,),
             folder=Path(options.keep or scratch).resolve(),
+            tolerance=options.tolerance,
         )
         report = validated(options.against, job)
     console.deliver(report.table)
@@ -75,6 +97,8 @@ def validated(method: str, job: "Job") -> "Report":
     match method:
         case "mpi":
             from esp.validate.native import validate
+        case "cachegrind":
+            from esp.validate.cachegrind import validate
         case _:
             raise UsageError(f"{method} is no method.", where="--against", hint=f"Choose {', '.join(METHODS)}.")
     return validate(job)

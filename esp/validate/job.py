@@ -23,6 +23,8 @@ class Job(Struct, frozen=True, kw_only=True):
     procs: tuple[int | None, ...]
     folder: Path
     """For sources and executables."""
+    tolerance: float = 0.15
+    """Relative error up to which a prediction that cannot be exact passes."""
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,142 @@
+"""The node program of one processor, made to be watched by cachegrind.
+
+What only several processors need is left out: communications, which would move nothing, and the owners' turns in
+sequential loops. The rest are the node program's own loops. They are compiled so that each reference to an array is one
+access of its own: no vectors, and no loop turned into a call of memcpy. The main program says where its arrays lie.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.spmd.emit import Emission
+from aag.spmd.emit.names import Names
+from aag.spmd.nodes import CallNode, Communicate, DoNode, IfNode, Nest, Node, OwnedLoop, WhileNode
+from aag.spmd.program import NodeProgram
+from esp.building import write
+from esp.tools import call, tool
+from esp.validate.valgrind import Geometry, watched
+
+STUB = Path(__file__).with_name("mpi_stub.f90")
+FLAGS = (
+    "-g", "-O2", "-static", "-ffp-contract=off", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize",
+    "-fno-tree-loop-distribute-patterns", "-Wl,--wrap=exp", "-Wl,--wrap=expf",
+)  # fmt: skip
+
+Pair = tuple[float, float]
+"""Misses of reads and of writes."""
+
+
+class Measured(Struct, frozen=True, kw_only=True):
+    """What cachegrind counted: misses by line of the HPF program; array -> byte address."""
+
+    misses: Mapping[int, Pair]
+    addresses: Mapping[str, int]
+
+
+def alone(program: NodeProgram) -> NodeProgram:
+    """The node program of one processor without what only several need."""
+    return replace(program, body=_alone(program.body))
+
+
+def _alone(body: Sequence[Node]) -> tuple[Node, ...]:
+    found: list[Node] = []
+    for node in body:
+        match node:
+            case Communicate():
+                continue
+            case OwnedLoop():
+                found.append(Nest(span=node.span, uses=node.uses, defines=node.defines, indices=(node.index,),
+                                  home=node.home, assigns=node.assigns))  # fmt: skip
+            case DoNode(body=inner) | WhileNode(body=inner) | CallNode(body=inner):
+                found.append(replace(node, body=_alone(inner)))
+            case IfNode(branches=branches):
+                found.append(replace(node, branches=tuple(replace(each, body=_alone(each.body)) for each in branches)))
+            case _:
+                found.append(node)
+    return tuple(found)
+
+
+def measure(program: NodeProgram, emission: Emission, folder: Path, geometry: Geometry, gap_bytes: int = 0) -> Measured:
+    """Compile what was emitted of `alone(program)`, run it under cachegrind, and sort misses by source line.
+
+    Args:
+        program: the node program, for its arrays and source lines.
+        emission: its sources.
+        folder: for sources and executable.
+        geometry: of the data cache.
+        gap_bytes: unused memory between arrays; 0: they lie directly behind each other.
+
+    Raises:
+        PredictionError: a tool is missing, or the program does not compile or run.
+    """
+    main = f"{emission.name}.f90"
+    text = telling(emission.files[main], _shown_names(program), gap_bytes)
+    write(replace(emission, files={**emission.files, main: text, STUB.name: STUB.read_text()}), folder)
+    compile_in(folder)
+    run = watched(folder / emission.name, (), geometry)
+    line_of = source_lines(text, program.lines)
+    misses: dict[int, Pair] = {}
+    for each in run.misses:
+        at = line_of[each.line - 1] if Path(each.file).name == main and 0 < each.line <= len(line_of) else 0
+        if at:
+            read, written = misses.get(at, (0, 0))
+            misses[at] = (read + each.read, written + each.write)
+    return Measured(misses=misses, addresses=_addresses(run.errors))
+
+
+def compile_in(folder: Path) -> None:
+    """Compile a node program with the stub in the place of MPI, static.
+
+    Raises:
+        PredictionError: a tool is missing, or the compiler finds an error.
+    """
+    stub = STUB.with_suffix(".o").name
+    fault = "the node program does not compile"
+    call([tool("gfortran"), *FLAGS, "-c", STUB.name], fault, folder)
+    settings = (f"FC={tool('gfortran')}", f"FFLAGS={' '.join((*FLAGS, f'-Wl,{stub}'))}")
+    call([tool("make"), "-s", *settings], fault, folder)
+
+
+def _shown_names(program: NodeProgram) -> dict[str, str]:
+    """Array -> its name in Fortran."""
+    names = Names(program)
+    return {name: names.of(name) for name, layout in program.layouts.arrays.items() if layout.rank}
+
+
+def telling(text: str, arrays: Mapping[str, str], gap_bytes: int) -> str:
+    """The main program, which says where its arrays lie before it ends."""
+    lines = []
+    for line in text.splitlines():
+        bare = line.strip()
+        if bare == "call esp_finish()":
+            lines += [f"call esp_lies('{name}', loc({shown}))" for name, shown in arrays.items()]
+        elif gap_bytes and re.match(r"allocate\(\w+\(map_", bare):
+            lines.append(f"call esp_gap({gap_bytes}_8)")
+        lines.append(line)
+        if bare == "use esp_runtime":
+            lines.append("  use esp_addresses")
+    return "\n".join(lines) + "\n"
+
+
+def _addresses(errors: str) -> dict[str, int]:
+    return {name: int(at) for name, at in re.findall(r"^address (\S+) (\d+)$", errors, re.MULTILINE)}
+
+
+def source_lines(text: str, lines: Sequence[str]) -> list[int]:
+    """For each line of an emitted main program the line of the HPF program that it stems from; 0: none.
+
+    Each source line is quoted, with its number, before what became of it.
+    """
+    found, now = [], 0
+    for line in text.splitlines():
+        quoted = re.match(r"\s*! {1,4}(\d+)  (.*)$", line)
+        if quoted and 0 < int(quoted[1]) <= len(lines) and lines[int(quoted[1]) - 1].strip().startswith(quoted[2]):
+            now = int(quoted[1])
+        elif line == "contains":
+            now = 0
+        found.append(now)
+    return found

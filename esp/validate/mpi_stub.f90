@@ -1,0 +1,177 @@
+! What a node program for one processor is linked with instead of MPI, so that it is static and nothing but its own
+! loops fills the cache: a module `mpi` without anybody to talk to, the addresses of arrays, and an exponential.
+
+module mpi
+  use, intrinsic :: iso_c_binding, only: c_int
+  implicit none
+  integer, parameter :: MPI_COMM_WORLD = 0, MPI_INTEGER = 1, MPI_INTEGER8 = 2, MPI_STATUS_SIZE = 1
+  integer :: MPI_STATUS_IGNORE(MPI_STATUS_SIZE) = 0, MPI_STATUSES_IGNORE(MPI_STATUS_SIZE, 1) = 0
+  private :: c_int, alone
+
+contains
+
+  ! All arrays come from one heap and lie behind each other, whatever their size.
+  subroutine MPI_Init(error)
+    integer, intent(out) :: error
+    integer(c_int), parameter :: m_mmap_max = -4
+    interface
+      function mallopt(option, setting) bind(C, name='mallopt')
+        import :: c_int
+        integer(c_int), value :: option, setting
+        integer(c_int) :: mallopt
+      end function mallopt
+    end interface
+    error = merge(0, 1, mallopt(m_mmap_max, 0) == 1)
+  end subroutine MPI_Init
+
+  subroutine MPI_Comm_rank(comm, rank, error)
+    integer, intent(in) :: comm
+    integer, intent(out) :: rank, error
+    rank = 0
+    error = comm
+  end subroutine MPI_Comm_rank
+
+  subroutine MPI_Comm_size(comm, procs, error)
+    integer, intent(in) :: comm
+    integer, intent(out) :: procs, error
+    procs = 1
+    error = comm
+  end subroutine MPI_Comm_size
+
+  subroutine MPI_Finalize(error)
+    integer, intent(out) :: error
+    error = 0
+  end subroutine MPI_Finalize
+
+  subroutine MPI_Abort(comm, code, error)
+    integer, intent(in) :: comm, code
+    integer, intent(out) :: error
+    error = comm + code
+    stop 3
+  end subroutine MPI_Abort
+
+  subroutine MPI_Gather(from, sent, kind, to, received, kind_to, root, comm, error)
+    type(*), intent(in) :: from(*)
+    type(*), intent(inout) :: to(*)
+    integer, intent(in) :: sent, kind, received, kind_to, root, comm
+    integer, intent(out) :: error
+    call alone(error)
+  end subroutine MPI_Gather
+
+  subroutine MPI_Send(buffer, count, kind, to, tag, comm, error)
+    type(*), intent(in) :: buffer(*)
+    integer, intent(in) :: count, kind, to, tag, comm
+    integer, intent(out) :: error
+    call alone(error)
+  end subroutine MPI_Send
+
+  subroutine MPI_Recv(buffer, count, kind, from, tag, comm, status, error)
+    type(*), intent(inout) :: buffer(*)
+    integer, intent(in) :: count, kind, from, tag, comm
+    integer, intent(in) :: status(*)
+    integer, intent(out) :: error
+    call alone(error)
+  end subroutine MPI_Recv
+
+  subroutine MPI_Irecv(buffer, count, kind, from, tag, comm, request, error)
+    type(*), intent(inout) :: buffer(*)
+    integer, intent(in) :: count, kind, from, tag, comm
+    integer, intent(out) :: request, error
+    request = 0
+    call alone(error)
+  end subroutine MPI_Irecv
+
+  subroutine MPI_Wait(request, status, error)
+    integer, intent(inout) :: request
+    integer, intent(in) :: status(*)
+    integer, intent(out) :: error
+    call alone(error)
+  end subroutine MPI_Wait
+
+  subroutine MPI_Waitall(count, requests, statuses, error)
+    integer, intent(in) :: count
+    integer, intent(inout) :: requests(*)
+    integer, intent(in) :: statuses(*)
+    integer, intent(out) :: error
+    error = 0
+    if (count > 0) call alone(error)
+  end subroutine MPI_Waitall
+
+  subroutine alone(error)
+    integer, intent(out) :: error
+    error = 1
+    write (0, '(a)') 'a node program for one processor sends or receives a message'
+    stop 3
+  end subroutine alone
+
+end module mpi
+
+! What is added to the main program.
+module esp_addresses
+  use, intrinsic :: iso_c_binding, only: c_intptr_t, c_size_t, c_ptr
+  implicit none
+  private
+  public :: esp_gap, esp_lies
+
+contains
+
+  ! Leave some bytes between the arrays allocated before and after.
+  subroutine esp_gap(bytes)
+    integer(c_size_t), intent(in) :: bytes
+    type(c_ptr), save :: gap
+    interface
+      function malloc(bytes) bind(C, name='malloc')
+        import :: c_ptr, c_size_t
+        integer(c_size_t), value :: bytes
+        type(c_ptr) :: malloc
+      end function malloc
+    end interface
+    gap = malloc(bytes)
+  end subroutine esp_gap
+
+  ! Say where an array lies.
+  subroutine esp_lies(name, address)
+    character(len=*), intent(in) :: name
+    integer(c_intptr_t), intent(in) :: address
+    write (0, '(3a,i0)') 'address ', name, ' ', address
+  end subroutine esp_lies
+
+end module esp_addresses
+
+! The exponential, linked in the place of the C library's (ld --wrap): that one reads a table, and another one on
+! another processor. This one sums the series of the rest of the argument modulo log 2, and touches little memory.
+function esp_exp(x) result(y) bind(C, name='__wrap_exp')
+  use, intrinsic :: iso_c_binding, only: c_double, c_int64_t
+  implicit none
+  real(c_double), value :: x
+  real(c_double) :: y
+  real(c_double), parameter :: log2_high = 6.93147180369123816490d-01, log2_low = 1.90821492927058770002d-10
+  real(c_double) :: rest
+  integer :: power, term
+  power = int(x / log2_high)
+  if (abs(power) > 1000) then
+    y = merge(0.0_c_double, huge(x), x < 0.0d0)
+    return
+  end if
+  rest = (x - power * log2_high) - power * log2_low
+  y = 1.0d0
+  do term = 18, 1, -1
+    y = 1.0d0 + rest * y / term
+  end do
+  y = y * transfer(ishft(int(power + 1023, c_int64_t), 52), 1.0_c_double)
+end function esp_exp
+
+function esp_expf(x) result(y) bind(C, name='__wrap_expf')
+  use, intrinsic :: iso_c_binding, only: c_double, c_float
+  implicit none
+  interface
+    function esp_exp(x) bind(C, name='__wrap_exp')
+      import :: c_double
+      real(c_double), value :: x
+      real(c_double) :: esp_exp
+    end function esp_exp
+  end interface
+  real(c_float), value :: x
+  real(c_float) :: y
+  y = real(esp_exp(real(x, c_double)), c_float)
+end function esp_expf

@@ -1,0 +1,119 @@
+"""cachegrind (valgrind): the data misses of a static program, by source line.
+
+    valgrind --tool=cachegrind --D1=8192,2,32 ./program
+
+cachegrind replaces the line least recently used and allocates on writes. Its counts are exact and repeat, if the
+program is static and starts with an empty environment from its own folder: else its stack moves.
+"""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from esp.errors import PredictionError
+from esp.tools import tool
+
+LEAST_LINE = 16
+"""Bytes; cachegrind simulates no shorter lines."""
+
+
+class Geometry(Struct, frozen=True, kw_only=True):
+    """A data cache."""
+
+    size_bytes: int
+    line_bytes: int
+    ways: int
+
+    @property
+    def turn_bytes(self) -> int:
+        """Addresses so far apart share a set."""
+        return self.size_bytes // self.ways
+
+
+class Misses(Struct, frozen=True, kw_only=True):
+    """Data misses of one line of a source file, as part of one function."""
+
+    file: str
+    function: str
+    line: int
+    read: int
+    write: int
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """A run that was watched: the misses, and what the program wrote to its error channel."""
+
+    misses: tuple[Misses, ...]
+    errors: str
+
+
+def watched(program: Path, arguments: Sequence[str], geometry: Geometry) -> Run:
+    """Run a static program with an empty environment and count what it misses.
+
+    Raises:
+        PredictionError: valgrind is missing, cannot simulate the cache, or the program fails.
+    """
+    _check(geometry)
+    valgrind = tool("valgrind")
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        words = [
+            valgrind,
+            "--quiet",
+            "--tool=cachegrind",
+            "--cache-sim=yes",
+            f"--I1=4096,2,{geometry.line_bytes}",
+            f"--D1={geometry.size_bytes},{geometry.ways},{geometry.line_bytes}",
+            f"--LL={max(1 << 20, 4 * geometry.size_bytes)},16,{geometry.line_bytes}",
+            f"--cachegrind-out-file={out}",
+            f"./{program.name}",
+            *arguments,
+        ]
+        done = subprocess.run(  # noqa: S603 (a tool of the user's path, no shell)
+            words, capture_output=True, text=True, cwd=program.parent, env={}, check=False
+        )
+        if done.returncode or not out.is_file():
+            told = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-12:])
+            raise PredictionError("the program fails under valgrind:", why=told)
+        return Run(misses=tuple(parsed(out.read_text())), errors=done.stderr)
+
+
+def _check(geometry: Geometry) -> None:
+    """cachegrind's own conditions, said before it is asked."""
+    sets, rest = divmod(geometry.size_bytes, geometry.line_bytes * geometry.ways)
+    if rest or sets & (sets - 1) or geometry.line_bytes & (geometry.line_bytes - 1):
+        raise PredictionError(
+            "cachegrind cannot simulate the machine's data cache.",
+            why=f"It has {geometry.size_bytes} bytes, {geometry.ways} ways and lines of {geometry.line_bytes} bytes; "
+            "the number of sets and the length of lines must be powers of two.",
+        )
+    if geometry.line_bytes < LEAST_LINE:
+        raise PredictionError(f"cachegrind simulates no lines shorter than {LEAST_LINE} bytes.")
+
+
+def parsed(text: str) -> Iterator[Misses]:
+    """The data misses in a file that cachegrind wrote.
+
+    Raises:
+        PredictionError: it counted none.
+    """
+    columns: list[str] = []
+    file = function = ""
+    for line in text.splitlines():
+        key, _, value = line.partition("=")
+        if line.startswith("events:"):
+            columns = line.split()
+        elif key == "fl":
+            file = value
+        elif key == "fn":
+            function = value
+        elif line[:1].isdigit():
+            counts = dict(zip(columns, line.split(), strict=False))
+            read, write = int(counts.get("D1mr", 0)), int(counts.get("D1mw", 0))
+            if read or write:
+                yield Misses(file=file, function=function, line=int(counts["events:"]), read=read, write=write)
+    if not {"D1mr", "D1mw"} <= set(columns):
+        raise PredictionError("cachegrind counted no data misses.")

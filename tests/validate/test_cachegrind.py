@@ -1,0 +1,190 @@
+"""`esp validate --against cachegrind`: what it reads, what it says, and that it can fail."""
+
+import subprocess
+
+import pytest
+
+from esp import api
+from esp.cli.main import main
+from esp.errors import PredictionError
+from esp.validate import cachegrind, measured, valgrind
+from esp.validate.cachegrind import Comparison, Row
+
+I860 = valgrind.Geometry(size_bytes=8192, line_bytes=32, ways=2)
+
+
+def row(counted, predicted):
+    return Row(line=7, text="x = 0", counted=counted, predicted=predicted)
+
+
+# --- what is read -----------------------------------------------------------------------------------------------
+
+OUT = """\
+desc: D1 cache:         8192 B, 32 B, 2-way associative
+events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw
+fl=/some/where/main.f90
+fn=MAIN__
+12 40 1 1 8 3 1 4 2 1
+13 40 1 1 8 0 1 4 0 1
+fl=/some/where/other.c
+fn=memcpy
+12 9 0 0 4 1 0 4 5 0
+summary: 89 2 2 20 4 2 12 7 2
+"""
+
+
+def test_misses_are_read_by_file_function_and_line():
+    found = [(each.file[-7:], each.function, each.line, each.read, each.write) for each in valgrind.parsed(OUT)]
+    assert found == [("ain.f90", "MAIN__", 12, 3, 2), ("other.c", "memcpy", 12, 1, 5)]
+
+
+def test_a_file_without_data_misses_is_an_error():
+    with pytest.raises(PredictionError, match="no data misses"):
+        list(valgrind.parsed("events: Ir\nfl=a\nfn=b\n1 2\n"))
+
+
+def test_lines_of_the_node_program_belong_to_the_source_line_quoted_before_them():
+    text = "program x\n  !    2  a = 0\n  do i = 1, 2\n  end do\n\n  ! multicast\n  !    3  b = a\n"
+    text += "  b = a\ncontains\n  z\n"
+    assert measured.source_lines(text, ["program x", " a = 0", "b = a ! all"]) == [0, 2, 2, 2, 2, 2, 3, 3, 0, 0]
+
+
+def test_a_comment_that_begins_with_a_number_is_no_quotation():
+    assert measured.source_lines("!    2  of 3 ways\nx = 1\n", ["a", "b"]) == [0, 0]
+
+
+def test_the_main_program_says_where_its_arrays_lie():
+    text = "  use esp_runtime\n  allocate(a(map_a%first(1):map_a%last(1)))\n  call esp_finish()\n"
+    assert measured.telling(text, {"a": "a", "s$1": "s_1"}, 104).splitlines() == [
+        "  use esp_runtime",
+        "  use esp_addresses",
+        "call esp_gap(104_8)",
+        "  allocate(a(map_a%first(1):map_a%last(1)))",
+        "call esp_lies('a', loc(a))",
+        "call esp_lies('s$1', loc(s_1))",
+        "  call esp_finish()",
+    ]
+
+
+# --- what is said -----------------------------------------------------------------------------------------------
+
+
+def test_many_misses_are_judged_by_their_share_and_few_by_their_number():
+    assert row((300, 0), (345, 0)).within(0.15)
+    assert not row((300, 0), (346, 0)).within(0.15)
+    assert row((300, 0), (346, 0)).within(0.2)
+    assert row((100, 0), (100, 20)).within(0.15)
+    assert not row((100, 0), (100, 21)).within(0.15)
+
+
+def test_arrays_alias_where_more_than_there_are_ways_begin_in_the_same_line_of_a_turn():
+    assert cachegrind.aliased({"a": 0, "b": 4096, "c": 8192 + 31}, I860) == ("a", "b", "c")
+    assert cachegrind.aliased({"a": 0, "b": 4096, "c": 8192 + 32}, I860) == ()
+    assert cachegrind.aliased({"a": 16, "b": 4096, "c": 8192 - 8}, I860) == ("a", "b", "c")
+    assert cachegrind.aliased({"a": 0, "b": 4096}, I860) == ()
+
+
+def test_the_table_and_its_summary():
+    rows = (row((200, 100), (303, 0)), row((3, 0), (8, 0)))
+    found = Comparison(rows=rows, geometry=I860, aliased=("a", "b", "c"))
+    assert cachegrind.table(found) == (
+        "          counted    predicted\n"
+        "line  read  write  read  write   error\n"
+        "   7   200    100   303      0  +1.0 %  x = 0\n"
+        "   7     3      0     8      0      +5  x = 0\n"
+        "\n"
+        "1 line of at least 200 misses: median error 1.0 %, worst 1.0 %.\n"
+        "1 line of fewer: at most 5 misses off.\n"
+        "Data cache: 8192 bytes, 2 ways, lines of 32 bytes, LRU, allocates on writes.\n"
+        "More than 2 arrays begin in the same set of the cache: a, b, c.\n"
+    )
+
+
+# --- runs -------------------------------------------------------------------------------------------------------
+
+needs_valgrind = pytest.mark.skipif(
+    subprocess.run(["which", "valgrind", "gfortran"], capture_output=True, check=False).returncode != 0,
+    reason="valgrind and gfortran are needed",
+)
+
+
+@needs_valgrind
+def test_a_run_from_the_command_line(capsys):
+    assert main(["validate", "laplace_bb", "--against", "cachegrind", "--set", "n=40", "--set", "k=2"]) == 0
+    told = capsys.readouterr().out
+    assert "b = a" in told
+    assert max(len(line) for line in told.splitlines()) <= 80
+
+
+@needs_valgrind
+def test_a_prediction_that_is_off_fails(monkeypatch, capsys):
+    """With a cache of twice the size predicted, the sweep would keep what it misses."""
+
+    def twice(memory):
+        found = geometry(memory)
+        return valgrind.Geometry(size_bytes=found.size_bytes // 2, line_bytes=found.line_bytes, ways=found.ways)
+
+    geometry = cachegrind.geometry_of
+    monkeypatch.setattr(cachegrind, "geometry_of", twice)
+    assert main(["validate", "lfk03", "--against", "cachegrind", "--set", "n=300", "--set", "reps=3"]) == 3
+    assert "line 25 misses the cache" in capsys.readouterr().err
+
+
+@needs_valgrind
+def test_counts_are_those_of_the_loops_and_repeat(tmp_path):
+    """A matrix of 64 lines, written once and read once from the cache that holds it."""
+    text = """\
+program small
+  double precision :: a(16, 16), s
+!HPF$ DISTRIBUTE (BLOCK,*) :: A
+  forall (i = 1:16, j = 1:16) a(i, j) = dble(i)
+  s = sum(a)
+  print *, s
+end program small
+"""
+    source, system = api.read_source(text), api.load_machine("ipsc860")
+    runs = [cachegrind.compared(source, system, api.Request(procs=1), tmp_path / name) for name in ("one", "other")]
+    written, read = runs[0].rows
+    assert written.counted[1] in {63, 64, 65}
+    assert sum(read.counted) <= 3
+    assert runs[0].rows == runs[1].rows
+
+
+@needs_valgrind
+def test_a_gap_keeps_arrays_apart(tmp_path):
+    source, system = api.read_source("lfk03"), api.load_machine("ipsc860")
+    request = api.Request(procs=1, values={"n": 128, "reps": 1})
+    stages = api.lower_source(source, system, request)
+    program = measured.alone(stages.node_program)
+    emission = cachegrind.emitted_of(stages, system, request)
+    apart = []
+    for gap in (0, 1000):
+        found = measured.measure(program, emission, tmp_path / str(gap), I860, gap)
+        apart.append(found.addresses["z"] - found.addresses["x"])
+    assert 128 * 8 <= apart[0] <= 128 * 8 + 32
+    assert apart[0] + 1000 <= apart[1] <= apart[0] + 1000 + 48
+
+
+def test_other_numbers_of_processors_are_refused(capsys):
+    assert main(["validate", "pi", "--against", "cachegrind", "--procs", "1,2"]) == 2
+    assert "--procs" in capsys.readouterr().err
+
+
+def test_a_tolerance_that_is_none_is_refused(capsys):
+    assert main(["validate", "pi", "--against", "cachegrind", "--tolerance", "-1"]) == 2
+    assert "percentage" in capsys.readouterr().err
+
+
+def test_without_valgrind_the_package_is_named(monkeypatch, capsys, tmp_path):
+    for name in ("gfortran", "make"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert main(["validate", "pi", "--against", "cachegrind"]) == 1
+    assert "valgrind is not installed. Install valgrind." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("size", "line", "ways"), [(3 * 1024, 32, 2), (8192, 24, 2), (8192, 8, 2)])
+def test_caches_that_cachegrind_cannot_simulate_are_refused(size, line, ways, tmp_path):
+    with pytest.raises(PredictionError, match="cachegrind"):
+        valgrind.watched(tmp_path / "none", (), valgrind.Geometry(size_bytes=size, line_bytes=line, ways=ways))
