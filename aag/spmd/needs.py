@@ -105,7 +105,14 @@ def _axis_kind(
     writes = names_in(target) & known
     if writes and not reads:
         return "multicast"
+    if writes and not reads & _home_names(need):  # each processor along the axis wants the whole row: MATMUL
+        return "concatenation"
     return _point_to_point(meaning, source, target_meaning, target, reads, writes, layout, axis, env)
+
+
+def _home_names(need: Need) -> frozenset[str]:
+    """Names that decide where an iteration runs."""
+    return frozenset() if need.home is None else frozenset().union(*map(names_in, need.home.subscripts))
 
 
 def _point_to_point(
