@@ -6,26 +6,35 @@ from aag.spmd.emit import Emission, NotEmitted, emit
 from esp import api
 from esp.errors import PredictionError, UnreadableFileError
 from esp.tools import call, tool
+from esp.traces.record import about_of
+from esp.traces.text import header
 from sag.scenario import export
 from sag.unit import System
 
 
-def emitted(source: api.Source, system: System, request: api.Request, *, poisons: bool = False) -> Emission:
-    """The sources of a program's node program, with the collectives of a machine.
+def emitted(
+    source: api.Source, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False
+) -> Emission:
+    """The sources of a program's node program, with the collectives of a machine. `traces`: it can write traces.
 
     Raises:
         PredictionError: a part of the program cannot be written as Fortran.
         aag.diagnostics.SourceError: mapping or values prevent it.
     """
-    return emitted_of(api.lower_source(source, system, request), system, request, poisons=poisons)
+    stages = api.lower_source(source, system, request)
+    return emitted_of(stages, system, request, poisons=poisons, traces=traces)
 
 
-def emitted_of(stages: api.Stages, system: System, request: api.Request, *, poisons: bool = False) -> Emission:
+def emitted_of(
+    stages: api.Stages, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False
+) -> Emission:
     """As `emitted`, where the program is lowered already."""
     network = export(system, request.scenario).network
     described = {} if network is None else network.collectives
+    trace = tuple(header(about_of(stages, "executed", system.name))) if traces else ()
+    algorithms = {name: how.algorithm for name, how in described.items()}
     try:
-        return emit(stages.node_program, {name: how.algorithm for name, how in described.items()}, poisons=poisons)
+        return emit(stages.node_program, algorithms, poisons=poisons, trace=trace)
     except NotEmitted as problem:
         where = f"{stages.node_program.file}:{problem.line}"
         raise PredictionError(f"this cannot be compiled: {problem.reason}.", where=where) from None

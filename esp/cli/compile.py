@@ -15,6 +15,7 @@ examples:
 
 environment of the compiled program:
   ESP_COUNTERS=FILE   messages and bytes that each processor sent, by source line
+  ESP_TRACE=FILE      with --trace: what each processor did and when (docs/trace.md)
 """
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -28,6 +29,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--poison", action="store_true", help="for debugging: copies become NaN as soon as their owner writes"
     )
+    group.add_argument("--trace", action="store_true", help="the program can write a trace (docs/trace.md)")
     group.add_argument("--build", action="store_true", help="compile, too")
     add_looks(group)
 
@@ -58,7 +60,7 @@ def execute(options: argparse.Namespace) -> int:
     console: Console = console_for(options.color, quiet=options.quiet)
     source = source_of(options.program, options.form)
     request = request_of(options, None if procs is None else procs[0])
-    emission = emitted(source, api.load_machine(options.system), request, poisons=options.poison)
+    emission = emitted(source, api.load_machine(options.system), request, poisons=options.poison, traces=options.trace)
     folder = Path(options.output)
     write(emission, folder)
     if options.build:

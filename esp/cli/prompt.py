@@ -2,18 +2,21 @@
 
 import sys
 from collections.abc import Callable
+from typing import TypeVar
 
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Value
-from esp.api import Prediction, Request
+from esp.api import Request
 from esp.cli.options import value_of
 from esp.errors import UsageError
 from interpreter.errors import UnresolvedError
 
+Made = TypeVar("Made")
 
-def with_answers(predict: Callable[[Request], Prediction], request: Request) -> tuple[Prediction, Request]:
-    """The prediction, and the request with the values that were asked for on the way.
+
+def with_answers(predict: Callable[[Request], Made], request: Request) -> tuple[Made, Request]:
+    """What is made of a request, such as a prediction, and the request with the values that were asked for on the way.
 
     Raises:
         UnresolvedError: values are missing and there is nobody to ask.

@@ -10,7 +10,8 @@ from esp.output.screen import Screen
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait for
     from aag.diagnostics import Diagnostic
-    from esp.api import Prediction
+    from esp.api import Prediction, Request, Source
+    from sag.unit import System
 
 EXAMPLES = """\
 examples:
@@ -58,6 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--aau", metavar="ID|all", help="an application abstraction unit in detail, or all of them")
     views.add_argument("--per-processor", action="store_true", help="how each processor spends the time")
     views.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    views.add_argument("--trace", metavar="FILE", help="also write what each processor does and when (docs/trace.md)")
     views.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
     forms = views.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help="everything, as docs/json.md describes it")
@@ -84,6 +86,8 @@ def execute(options: argparse.Namespace) -> int:
     system = api.load_machine(options.system)
     numbers = procs or (None,)
     request = request_of(options, numbers[0])
+    if options.trace is not None:
+        request = _trace(source, system, request, options.trace)
     predictions = []
     impossible: dict[int, SourceError] = {}
     for number in numbers:
@@ -109,10 +113,32 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
+def _trace(source: "Source", system: "System", request: "Request", file: str) -> "Request":
+    """Write the trace of the prediction, for which every iteration is walked. Answers the request, with all values."""
+    from pathlib import Path
+
+    from esp import api
+    from esp.cli.prompt import with_answers
+    from esp.traces.record import predicted_trace
+    from esp.traces.text import text_of
+    from esp.writing import write_whole
+
+    made, complete = with_answers(
+        lambda asked: predicted_trace(api.lower_source(source, system, asked), system, asked)[0], request
+    )
+    write_whole(Path(file), text_of(made))
+    return complete
+
+
 def _refuse_contradictions(options: argparse.Namespace, procs: tuple[int, ...] | None) -> None:
     chosen = ["--" + name.replace("_", "-") for name in VIEWS if getattr(options, name)]
     if len(chosen) > 1 and not options.json:
         raise UsageError(f"{' and '.join(chosen)} contradict each other.", hint="Choose one view.")
+    if options.trace is not None:
+        if procs is not None and len(procs) > 1:
+            raise UsageError("--trace needs one number of processors.", hint="Give --procs a single number.")
+        if options.trace == "-":
+            raise UsageError("a trace goes to a file, beside the profile.", where="--trace")
     if procs is not None and len(procs) > 1 and chosen:
         raise UsageError(f"{chosen[0]} needs one number of processors.", hint="Give --procs a single number.")
     for view in {"--annotate", "--line"} & set(chosen):

@@ -39,6 +39,7 @@ class Body:
                 self._quoted = node.span.line
                 yield ""
                 yield comment(f"{node.span.line:4}  {self.context.source(node.span.line)}")
+            yield from self.context.at(node)
             if isinstance(node, n.Nest):
                 combine = following if node.reduce and isinstance(following, n.Combine) else None
                 waiting = combine is not None
@@ -74,7 +75,7 @@ class Body:
         yield f"{name}do {context.names.of(node.var)} = {bounds}"
         outside = self._running
         self._running = (*outside, node.var)
-        yield from indented(self.lines(node.body))
+        yield from indented((*self.lines(node.body), *context.at(node)))
         self._running = outside
         yield f"end do {node.name}".rstrip()
 
@@ -83,7 +84,7 @@ class Body:
         name = f"{node.name}: " if node.name else ""
         test = "" if node.condition is None else f" while ({self.context.spell(node.condition, node.span.line)})"
         yield f"{name}do{test}"
-        yield from indented(self.lines(node.body))
+        yield from indented((*self.lines(node.body), *self.context.at(node)))
         yield f"end do {node.name}".rstrip()
 
     @_node.register

@@ -9,7 +9,8 @@ from aag.mapping.layout import Layout
 from aag.spmd.emit.buffers import Buffers, redirected
 from aag.spmd.emit.names import Names, NotEmitted
 from aag.spmd.emit.storage import Width, storage
-from aag.spmd.nodes import Communicate, Index, Local, Nest
+from aag.spmd.emit.tracing import aau_numbers, entered
+from aag.spmd.nodes import Communicate, Index, Local, Nest, Node
 from aag.spmd.program import NodeProgram
 
 _KINDS = {("real", 8): "r8", ("real", 4): "r4", ("integer", 4): "i4", ("logical", 4): "l4", ("integer", 8): "i8"}
@@ -19,9 +20,11 @@ _TYPES = {"r8": "double precision", "r4": "real", "i4": "integer", "l4": "logica
 class Context:
     """Grows while the program is emitted: declarations, internal procedures, the kinds of data that move."""
 
-    def __init__(self, program: NodeProgram, *, poisons: bool = False) -> None:
+    def __init__(self, program: NodeProgram, *, poisons: bool = False, traces: bool = False) -> None:
         self.program = program
         self.poisons = poisons
+        self.numbers = aau_numbers(program.body) if traces else {}
+        """id(node) -> its AAU, where the program says while it runs which one that is."""
         self.layouts = program.layouts
         self.names = Names(program)
         self.statements = {_place(each): each for each in _all(program.unit.body)}
@@ -111,6 +114,11 @@ class Context:
         """The node with references to elements from afar as references to the buffers that hold them."""
         found = self.buffers.of_node.get(id(node))
         return redirected(node, {key: self.buffer_of(each) for key, each in found.items()}) if found else node
+
+    def at(self, node: Node) -> Iterator[str]:
+        """The line that says that time belongs to a node from now on, where somebody wants to know."""
+        if id(node) in self.numbers:
+            yield entered(self.numbers[id(node)], node)
 
     # --- text ----------------------------------------------------------------------------------------------
 

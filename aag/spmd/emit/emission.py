@@ -1,6 +1,6 @@
 """NodeProgram -> sources: one main program, the run-time library in the kinds it needs, a Makefile."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from aag.spmd.emit.body import Body
 from aag.spmd.emit.context import Context, type_name
 from aag.spmd.emit.names import NotEmitted
 from aag.spmd.emit.text import comment, folded, indented
+from aag.spmd.emit.tracing import heading, library
 from aag.spmd.program import NodeProgram
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -39,24 +40,27 @@ class Emission(Struct, frozen=True, kw_only=True):
 
 
 def emit(
-    program: NodeProgram, algorithms: Mapping[str, str] | None = None, *, poisons: bool = False
+    program: NodeProgram, algorithms: Mapping[str, str] | None = None, *, poisons: bool = False,
+    trace: Sequence[str] = (),
 ) -> Emission:
     """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them. `poisons`: for
     debugging, what a processor stores without owning it is NaN at the start and again when its owner writes it.
+    `trace`: the header of the traces that the program can write; without one it can write none.
 
     Raises:
         NotEmitted: a part of the program cannot be written as Fortran.
     """
     _refuse_calls(program)
-    context = Context(program, poisons=poisons)
+    context = Context(program, poisons=poisons, traces=bool(trace))
     chosen = {**ALGORITHMS, **(algorithms or {})}
     body = list(Body(context).lines(program.body))
     name = program.unit.name or "main"
-    text = folded(_main(context, name, body, [chosen[each] for each in ALGORITHMS]))
+    text = folded(_main(context, name, body, [chosen[each] for each in ALGORITHMS], trace))
     kinds = sorted(context.kinds)
-    files = {f"{name}.f90": text, "esp_runtime.f90": _template("esp_runtime.f90")}
+    files = {f"{name}.f90": text, "esp_runtime.f90": library(_template("esp_runtime.f90"), traced=bool(trace))}
+    files |= {"esp_trace.f90": _template("esp_trace.f90")} if trace else {}
     files |= {f"esp_moves_{kind}.f90": _moves(kind) for kind in kinds}
-    files["Makefile"] = _makefile(name, kinds, program.layouts.procs)
+    files["Makefile"] = _makefile(name, kinds, program.layouts.procs, traced=bool(trace))
     return Emission(name=name, procs=program.layouts.procs, files=files)
 
 
@@ -79,7 +83,9 @@ def _refuse_calls(program: NodeProgram) -> None:
 # --- the main program -------------------------------------------------------------------------------------------
 
 
-def _main(context: Context, name: str, body: list[str], algorithms: list[str]) -> Iterator[str]:
+def _main(
+    context: Context, name: str, body: list[str], algorithms: list[str], trace: Sequence[str]
+) -> Iterator[str]:
     program = context.program
     procs = program.layouts.procs
     start = list(_start(context, algorithms))
@@ -88,11 +94,14 @@ def _main(context: Context, name: str, body: list[str], algorithms: list[str]) -
     yield "! Every processor runs it with its own part of the distributed arrays; subscripts are those of the source."
     yield f"program {name}"
     yield "  use esp_runtime"
+    if trace:
+        yield "  use esp_trace"
     yield from (f"  use esp_moves_{kind}" for kind in sorted(context.kinds))
     yield "  implicit none"
     yield from indented(declarations)
     yield ""
     yield from indented(start)
+    yield from indented(heading(trace) if trace else ())
     yield from indented(body)
     yield ""
     yield "  call esp_finish()"
@@ -294,9 +303,12 @@ def _moves(kind: str) -> str:
     return text
 
 
-def _makefile(name: str, kinds: list[str], procs: int) -> str:
+def _makefile(name: str, kinds: list[str], procs: int, *, traced: bool) -> str:
     moves = " ".join(f"esp_moves_{kind}.o" for kind in kinds)
     rules = "".join(f"esp_moves_{kind}.o: esp_runtime.o\n" for kind in kinds)
+    if traced:
+        moves = f"esp_trace.o {moves}"
+        rules += "esp_runtime.o: esp_trace.o\n"
     return (
         "FC = mpif90\n"
         "FFLAGS = -O2 -ffp-contract=off\n"

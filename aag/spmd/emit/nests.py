@@ -224,6 +224,8 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
     else:
         step = _INTO[node.reduce].format(t=place, v=value)
     yield from loops(context, node, lambda _: _masked(context, node, [step]))
+    if following is not None:
+        yield from context.at(following)
     if following is not None and isinstance(target, Element):
         yield combine(context, following, name, kind, target.name)
     elif following is not None:

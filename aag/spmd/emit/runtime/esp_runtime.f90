@@ -4,6 +4,7 @@
 ! on buffering. Ranks count from 0 and are column-major in the grid of processors.
 module esp_runtime
   use mpi
+  use esp_trace !trace
   implicit none
   private
   public :: esp_map, esp_plan, esp_turns, esp_me, esp_procs
@@ -102,6 +103,7 @@ contains
     character(len=1024) :: file
     integer :: status, error, rank, line, lines
     integer(esp_long), allocatable :: messages(:, :), bytes(:, :)
+    call esp_trace_finish() !trace
     call get_environment_variable('ESP_COUNTERS', file, status=status)
     lines = size(sent_messages)
     if (status == 0) then
@@ -868,14 +870,18 @@ contains
     integer, intent(in) :: buffer(*)
     integer :: error
     call count_message(words)
+    call esp_trace_cut() !trace
     call MPI_Send(buffer, words, MPI_INTEGER, to, 1, MPI_COMM_WORLD, error)
+    call esp_trace_send(to, 4 * words) !trace
   end subroutine esp_send
 
   subroutine esp_receive(buffer, words, from)
     integer, intent(in) :: words, from
     integer, intent(inout) :: buffer(*)
     integer :: error
+    call esp_trace_cut() !trace
     call MPI_Recv(buffer, words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+    call esp_trace_receive(from, 4 * words) !trace
   end subroutine esp_receive
 
   ! Send to one and receive from another at once; nothing goes where there are no words.
@@ -886,7 +892,9 @@ contains
     integer :: error, request
     if (in_words > 0) call MPI_Irecv(in, in_words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, request, error)
     if (out_words > 0) call esp_send(out, out_words, to)
+    call esp_trace_cut() !trace
     if (in_words > 0) call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    if (in_words > 0) call esp_trace_receive(from, 4 * in_words) !trace
   end subroutine esp_swap
 
   ! The point-to-point messages of a plan; an element is `words` long.
@@ -908,6 +916,11 @@ contains
       length = words * (plan%to_first(i + 1) - plan%to_first(i))
       call esp_send(out(at), length, plan%to(i))
     end do
+    do i = 1, plan%receives !trace
+      call esp_trace_cut() !trace
+      call MPI_Wait(request(i), MPI_STATUS_IGNORE, error) !trace
+      call esp_trace_receive(plan%from(i), 4 * words * (plan%from_first(i + 1) - plan%from_first(i))) !trace
+    end do !trace
     call MPI_Waitall(plan%receives, request, MPI_STATUSES_IGNORE, error)
   end subroutine esp_messages
 
