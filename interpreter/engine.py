@@ -104,7 +104,7 @@ def finish(run: Run, graph: g.Graph, about: About) -> Prediction:
     if run.setting.timed:
         own_end, idle = _between_marks(run, own_end, idle)
     if end is not None:
-        run.note(end.id, WAITING, idle)
+        run.note(end.id, WAITING, idle, give=True)
         run.ended[end.id] = largest(run.clock) + run.origin[:, 0]
         run.count(end.id, Tally.EXECUTIONS, 1.0)
     return summarise(run, graph, about, own_end)
@@ -187,7 +187,8 @@ class Walker:
         ledger = merged([run.ledger, Ledger(run.ledger.shape)]) if kept else None
         if len(run.marks) > 1:
             run.marks.pop()
-        run.marks.append((run.clock + run.origin, ledger))
+        times = run.clock + run.origin
+        run.marks.append((times if run.setting.timed else largest(times)[:, None], ledger))
 
     def iteration(self, run: Run, aau: g.IterD) -> str:
         """IterD."""

@@ -6,12 +6,14 @@ processor; otherwise totals for each processor, means for each AAU and, if they 
 """
 
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from interpreter.reduce import mean
+from interpreter.shared import Classes, Figures, Shared, add
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -61,41 +63,68 @@ class Shape(Struct, frozen=True, kw_only=True):
 class Ledger:
     """Seconds by AAU, category, scenario and processor, and tallies by AAU and scenario."""
 
-    __slots__ = ("means", "parts", "shape", "tallies", "totals", "whole")
+    __slots__ = ("means", "parts", "shape", "shared", "tallies", "wide")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
         self.parts: dict[int, Array] = {}
         """With detail: AAU -> (4, S, P)."""
-        self.totals: Array | None = None
-        """Without detail: (4, S, P), all AAUs."""
+        self.shared: dict[tuple[int, int, Classes | None], Array] = {}
+        """Without detail: (AAU, category, classes) -> (S, K), what processors of a class spend alike, or (S, 1) all."""
+        self.wide: dict[tuple[int, int], Array] = {}
+        """Without detail, all else: (AAU, category) -> (S, P); where totals are not `whole`, -1 stands for all AAUs."""
         self.means: dict[int, Array] = {}
-        """Without detail: AAU -> (4, S), mean over processors."""
-        self.whole: dict[int, Array] = {}
-        """Without detail, if wanted: AAU -> (S, P), all categories."""
+        """Without detail, and not `whole`: AAU -> (4, S), mean over processors of what is in `wide`."""
         self.tallies: dict[int, Array] = {}
         """AAU -> (tallies, S)."""
 
-    def charge(self, aau: int, category: int, seconds: Array, ranks: Index = None) -> None:
-        """Add `seconds`, (S or 1, P or 1), or (S or 1, M or 1) on the processors that `ranks` selects."""
+    def charge(self, aau: int, category: int, seconds: Figures, ranks: Index = None, *,
+               factor: Array | None = None, give: bool = False) -> None:
+        """Add `seconds`, (S or 1, P or 1), or an array (S or 1, M or 1) on the processors that `ranks` selects.
+
+        Args:
+            aau: Which AAU.
+            category: A `Category`.
+            seconds: What is spent.
+            ranks: Where; None: on all processors.
+            factor: (S, 1) by which it is multiplied, if at all.
+            give: The array may be kept; it must not be changed by anybody else afterwards.
+        """
+        if factor is not None:
+            seconds = Shared(seconds.values * factor, seconds.classes) if isinstance(seconds, Shared) \
+                else seconds * factor
         if self.shape.detail:
             part = self.parts.get(aau)
             if part is None:
                 part = self.parts[aau] = np.zeros((4, self.shape.scenarios, self.shape.procs))
             _add(part[category], seconds, ranks)
             return
-        if self.totals is None:
-            self.totals = np.zeros((4, self.shape.scenarios, self.shape.procs))
-        _add(self.totals[category], seconds, ranks)
-        means = self.means.get(aau)
-        if means is None:
-            means = self.means[aau] = np.zeros((4, self.shape.scenarios))
-        means[category] += _mean(seconds, ranks, self.shape.procs)
-        if self.shape.whole:
-            whole = self.whole.get(aau)
-            if whole is None:
-                whole = self.whole[aau] = np.zeros((self.shape.scenarios, self.shape.procs))
-            _add(whole, seconds, ranks)
+        if isinstance(seconds, Shared):
+            self._share(aau, category, seconds.classes, seconds.values)
+            return
+        if ranks is None and seconds.shape[1] == 1:
+            self._share(aau, category, None, seconds)
+            return
+        key = (aau if self.shape.whole else -1, category)
+        wide = self.wide.get(key)
+        if wide is None and give and seconds.shape == (self.shape.scenarios, self.shape.procs):
+            self.wide[key] = seconds
+        else:
+            if wide is None:
+                wide = self.wide[key] = np.zeros((self.shape.scenarios, self.shape.procs))
+            _add(wide, seconds, ranks)
+        if not self.shape.whole:
+            means = self.means.get(aau)
+            if means is None:
+                means = self.means[aau] = np.zeros((4, self.shape.scenarios))
+            means[category] += _mean(seconds, ranks, self.shape.procs)
+
+    def _share(self, aau: int, category: int, classes: Classes | None, values: Array) -> None:
+        key = (aau, category, classes)
+        known = self.shared.get(key)
+        if known is None:
+            known = self.shared[key] = np.zeros((self.shape.scenarios, values.shape[1]))
+        known += values
 
     def count(self, aau: int, tally: int, amount: float | Array) -> None:
         """Add `amount`, a number or (S,)."""
@@ -104,20 +133,19 @@ class Ledger:
             row = self.tallies[aau] = np.zeros((len(Tally), self.shape.scenarios))
         row[tally] += amount
 
-    def tables(self) -> tuple[dict[int, Array], ...]:
+    def tables(self) -> tuple[dict[Any, Array], ...]:
         """All that adds up, for `add` and `add_linear`; the scenario axis is at -2 (with processors) or -1."""
-        totals = {} if self.totals is None else {0: self.totals}
-        return self.parts, totals, self.whole, self.means, self.tallies
+        return self.parts, self.shared, self.wide, self.means, self.tallies
 
     def add(self, other: "Ledger") -> None:
         """Add another ledger of the same shape, which must not be used afterwards."""
-        for mine, theirs in zip(self._own(other), other.tables(), strict=True):
+        self._check(other)
+        for mine, theirs in zip(self.tables(), other.tables(), strict=True):
             for key, value in theirs.items():
                 if key in mine:
                     mine[key] += value
                 else:
                     mine[key] = value
-        self._keep_totals(other)
 
     def add_linear(self, latest: "Ledger", before: "Ledger", times: Array, drifting: Bools, noise: Array) -> None:
         """Add `times` (S,) further periods after the period `latest`, which followed the period `before`.
@@ -128,7 +156,8 @@ class Ledger:
         growth = np.where(drifting, times * (times + 1) / 2, 0.0)
         grows = bool(growth.any())
         axis = (-2, -2, -2, -1, -1)
-        own = self._own(latest)
+        self._check(latest)
+        own = self.tables()
         for table, where in enumerate(axis):
             n, g, eps = (_column(each, where) for each in (times, growth, noise))
             earlier = before.tables()[table]
@@ -142,14 +171,8 @@ class Ledger:
                     own[table][key] += more
                 else:
                     own[table][key] = more
-        self._keep_totals(latest)
 
-    def _own(self, other: "Ledger") -> tuple[dict[int, Array], ...]:
-        if other.totals is not None and self.totals is None:
-            self.totals = np.zeros_like(other.totals)
-        return self.tables()
-
-    def _keep_totals(self, other: "Ledger") -> None:
+    def _check(self, other: "Ledger") -> None:
         if other.shape != self.shape:
             raise ValueError("ledgers of different shapes do not add up")
 
@@ -163,8 +186,6 @@ def merged(ledgers: list[Ledger]) -> Ledger:
     if len(ledgers) == 1:
         return ledgers[0]
     total = Ledger(ledgers[0].shape)
-    if any(each.totals is not None for each in ledgers):
-        total.totals = np.zeros((4, total.shape.scenarios, total.shape.procs))
     for each in ledgers:
         for mine, theirs in zip(total.tables(), each.tables(), strict=True):
             for key, value in theirs.items():
@@ -184,9 +205,9 @@ def difference(late: Ledger, early: Ledger) -> Ledger:
     return result
 
 
-def _add(target: Array, seconds: Array, ranks: Index) -> None:
-    if ranks is None:
-        target += seconds
+def _add(target: Array, seconds: Figures, ranks: Index) -> None:
+    if ranks is None or isinstance(seconds, Shared):
+        add(target, seconds)
     elif target.shape[0] == 1:
         target[0, ranks] += seconds[0]
     else:

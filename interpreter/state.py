@@ -20,6 +20,7 @@ from interpreter.reduce import least
 from interpreter.result import Assumption
 from interpreter.services import Services
 from interpreter.setting import Setting
+from interpreter.shared import Figures, Shared, add
 from sag.machine import Machine
 
 Array = NDArray[np.float64]
@@ -50,41 +51,63 @@ class Recorder(Struct):
 
 
 class Crowd(Struct, frozen=True, kw_only=True, eq=False):
-    """The messages of a phase in which most of very many processors take part, one entry for each processor."""
+    """The messages of a phase in which most of very many processors take part, by processor (P)."""
 
-    source: Ints | None
-    """(P,) from whom each receives; itself where it does not."""
-    flip: int
-    """Without `source`: all exchange with rank xor this power of two."""
-    arrive: Array
-    """(S or 1, P or 1) how long after its send its message arrives; -inf where there is none."""
-    queue: Array | None
-    """(S or 1, P or 1) how long that message waits for links under the load of others besides (Def 11)."""
-    busy: Array
-    """(S or 1, P or 1) how long it is busy sending."""
-    before: Array | None
-    """Overhead before sending (S or 1, P)."""
-    after: Array | None
+    partners: "Partners"
+    arrive: Figures
+    """How long after its send the message arrives that each receives; -inf where there is none."""
+    queue: Figures | None
+    """How long that message waits for links under the load of others besides (Def 11)."""
+    busy: Figures
+    """How long each is busy sending."""
+    before: Figures | None
+    """Overhead before sending."""
+    after: Figures | None
     """Overhead after receiving."""
+
+
+class Partners(Protocol):
+    """From whom each of very many processors receives in a phase; from itself, if from nobody."""
+
+    @property
+    def reach(self) -> int:
+        """Partners are in the same block, if blocks have this many processors or a multiple; 0: nothing is known."""
+        ...
+
+    def clocks(self, clock: Array, part: slice, out: Array) -> None:
+        """The clocks (S, M) of the partners of a block of processors; at most its own clock where it has none."""
+        ...
+
+    def sources(self, ranks: Ints) -> Ints:
+        """From whom some processors receive."""
+        ...
+
+    def destinations(self, ranks: Ints) -> Ints:
+        """To whom they send; themselves, if to nobody."""
+        ...
 
 
 class Busy(Struct, frozen=True, eq=False):
     """Entry of a tape: all processors are busy for `seconds`, (S or 1, P or 1)."""
 
-    seconds: Array
+    seconds: Figures
 
 
 class Thronged(Struct, frozen=True, kw_only=True, eq=False):
-    """Entry of a tape: a phase, and what each receiver waited and received for, (S, P)."""
+    """Entry of a tape: phases, one after the other or, if `together`, all sends before all receives."""
 
     aau: int
-    messages: Crowd
-    waiting: Array
-    transmission: Array
+    crowds: tuple[Crowd, ...]
+    together: bool
 
 
-Tape = list[Busy | Thronged | None]
-"""What an iteration did, so that it can be done again on some processors only; None: anything else."""
+class Tape(Struct, eq=False):
+    """What an iteration did, so that it can be done again on some processors only."""
+
+    entries: list[Busy | Thronged | None] = field(default_factory=list)
+    """None: anything else."""
+    spent: dict[tuple[int, int], Array] = field(default_factory=dict)
+    """(AAU, category) -> (S, P), what each processor waited and received for in all phases of the iteration."""
 
 
 class Links(Struct):
@@ -133,7 +156,7 @@ class Run(Struct):
     links: Links = field(default_factory=Links)
     table: dict[int, CommEntry] = field(default_factory=dict)
     marks: list[tuple[Array, Ledger | None]] = field(default_factory=list)
-    """Readings of the clock: (S, P) each, and the ledger until then where it is wanted."""
+    """Readings of the clock: (S, P) with the ledger until then, or only the latest clock, (S, 1)."""
     weight: float = 1.0
     """Probability of the branch that is being walked."""
     active: NDArray[np.bool_] | None = None
@@ -159,27 +182,30 @@ class Run(Struct):
         """P."""
         return int(self.clock.shape[1])
 
-    def spend(self, aau: int, category: int, seconds: Array, ranks: Index = None, of: Traffic | None = None) -> None:
+    def spend(self, aau: int, category: int, seconds: Figures, ranks: Index = None, of: Traffic | None = None) -> None:
         """Let processors be busy: the clock moves and the ledger knows why. `of`: what a listener is told besides."""
         if self.tape is not None:
-            self.tape.append(Busy(seconds) if ranks is None else None)
+            self.tape.entries.append(Busy(seconds) if ranks is None else None)
         if self.timekeeper is not None:
+            if isinstance(seconds, Shared):
+                seconds = seconds.cut(slice(None))
             self.tell(aau, category, self.take(ranks), seconds, ranks, of)
-        if ranks is None:
-            self.clock += seconds
+        if ranks is None or isinstance(seconds, Shared):
+            add(self.clock, seconds)
         elif self.scenarios == 1:
             self.clock[0, ranks] += seconds[0]
         else:
             self.clock[:, ranks] += seconds
         self.note(aau, category, seconds, ranks)
 
-    def note(self, aau: int, category: int, seconds: Array, ranks: Index = None) -> None:
-        """Enter seconds in the ledger only."""
+    def note(self, aau: int, category: int, seconds: Figures, ranks: Index = None, *, give: bool = False) -> None:
+        """Enter seconds in the ledger only. `give`: nobody else changes the array afterwards."""
+        factor = None
         if self.active is not None:
-            seconds = seconds * (self.active * self.weight)[:, None]
+            factor = np.asarray(self.active * self.weight, dtype=np.float64)[:, None]
         elif self.weight != 1.0:
-            seconds = seconds * self.weight
-        self.ledger.charge(aau, category, seconds, ranks)
+            factor = np.full((1, 1), self.weight)
+        self.ledger.charge(aau, category, seconds, ranks, factor=factor, give=give)
 
     def tell(self, aau: int, category: int, began: Array, seconds: Array, ranks: Index,
              of: Traffic | None = None) -> None:

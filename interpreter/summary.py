@@ -19,6 +19,7 @@ from interpreter.result import (
     PerProcessor,
     Prediction,
 )
+from interpreter.shared import BLOCK, Classes, blocks
 from interpreter.state import CommEntry, Run
 
 Array = NDArray[np.float64]
@@ -41,28 +42,37 @@ class _Books:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.shape = ledger.shape
-        self.known: dict[int, Array] = {}
         self.none = np.zeros((4, ledger.shape.scenarios))
         self.untold = np.zeros((len(Tally), ledger.shape.scenarios))
+        self.known: dict[int, Array] = {}
+        for aau, parts in ledger.parts.items():
+            self.known[aau] = np.stack([mean(part) for part in parts])
+        for aau, means in ledger.means.items():
+            self._own(aau)[...] = means
+        sizes: dict[Classes | None, Array] = {None: np.full(1, float(ledger.shape.procs))}
+        for (aau, category, classes), values in ledger.shared.items():
+            if classes is not None and classes not in sizes:
+                sizes[classes] = classes.sizes()
+            self._own(aau)[category] += values @ sizes[classes] / ledger.shape.procs
+        for (aau, category), wide in ledger.wide.items() if ledger.shape.whole else ():
+            self._own(aau)[category] += mean(wide)
+
+    def _own(self, aau: int) -> Array:
+        if aau not in self.known:
+            self.known[aau] = np.zeros_like(self.none)
+        return self.known[aau]
 
     def means(self, aau: int) -> Array:
         """(4, S) mean over processors."""
-        if self.shape.detail:
-            known = self.known.get(aau)
-            if known is None:
-                parts = self.ledger.parts.get(aau)
-                known = self.none if parts is None else np.stack([mean(part) for part in parts])
-                self.known[aau] = known
-            return known
-        return self.ledger.means.get(aau, self.none)
+        return self.known.get(aau, self.none)
 
     def totals(self) -> Array:
         """(4, S, P) over all AAUs."""
-        if not self.shape.detail and self.ledger.totals is not None:
-            return self.ledger.totals
         total = np.zeros((4, self.shape.scenarios, self.shape.procs))
         for parts in self.ledger.parts.values():
             total += parts
+        for category, target in enumerate(total):
+            _Sum(self.ledger, None, category).add_to(target)
         return total
 
     def tally(self, aau: int) -> Array:
@@ -71,18 +81,60 @@ class _Books:
 
     def largest(self, aaus: Iterable[int]) -> tuple[Array | None, int | None]:
         """The largest sum of some AAUs on one processor (S,), and that processor in scenario 0."""
-        if not self.shape.detail and not self.shape.whole:
-            return None, None
+        if not self.shape.detail:
+            return _Sum(self.ledger, frozenset(aaus), None).largest() if self.shape.whole else (None, None)
         total: Array | None = None
         for aau in aaus:
-            own = self.ledger.parts.get(aau) if self.shape.detail else self.ledger.whole.get(aau)
-            if own is None:
-                continue
-            own = own.sum(axis=0) if self.shape.detail else own
-            total = own.copy() if total is None else np.add(total, own, out=total)
+            own = self.ledger.parts.get(aau)
+            if own is not None:
+                own = own.sum(axis=0)
+                total = own if total is None else np.add(total, own, out=total)
         if total is None:
             return np.zeros(self.shape.scenarios), 0
         return largest(total), int(total[0].argmax())
+
+
+class _Sum:
+    """What some AAUs (None: all) spend in a category (None: in all) in a ledger without detail."""
+
+    def __init__(self, ledger: Ledger, aaus: frozenset[int] | None, category: int | None) -> None:
+        self.shape = ledger.shape
+        self.everybody = np.zeros((ledger.shape.scenarios, 1))
+        self.shared: dict[Classes, Array] = {}
+        for (aau, spent, classes), values in ledger.shared.items():
+            if (aaus is None or aau in aaus) and category in (None, spent):
+                if classes is None:
+                    self.everybody = self.everybody + values
+                else:
+                    known = self.shared.get(classes)
+                    self.shared[classes] = values if known is None else known + values
+        self.wide = [wide for (aau, spent), wide in ledger.wide.items()
+                     if (aaus is None or aau in aaus) and category in (None, spent)]
+
+    def add_to(self, target: Array) -> None:
+        """Add it to (S, P)."""
+        for part in blocks(self.shape.procs, max(1, BLOCK // self.shape.scenarios)):
+            target[:, part] += self._part(part)
+
+    def _part(self, part: slice) -> Array:
+        total = self.everybody
+        for classes, values in self.shared.items():
+            total = total + values.take(classes.number[part], axis=1)
+        for wide in self.wide:
+            total = total + wide[:, part]
+        return total
+
+    def largest(self) -> tuple[Array, int]:
+        """The largest on one processor (S,), and the first such processor in scenario 0."""
+        most, where = np.full(self.shape.scenarios, -np.inf), 0
+        if not self.shared and not self.wide:
+            return self.everybody[:, 0], 0
+        for part in blocks(self.shape.procs, max(1, BLOCK // self.shape.scenarios)):
+            some = self._part(part)
+            if some[0].max() > most[0]:
+                where = part.start + int(some[0].argmax())
+            most = np.maximum(most, some.max(axis=1))
+        return most, where
 
 
 def _extrapolate(run: Run) -> None:

@@ -17,7 +17,7 @@ from aag.spmd.nodes import Exchange
 from aag.spmd.steps import CollectiveCall, Phase, Step
 from interpreter.metrics import Tally
 from interpreter.models.collective import exchange_steps, stages
-from interpreter.models.compute import Cost, price, seconds, sorted_uses, times, values_of
+from interpreter.models.compute import Cost, Packing, price, seconds, sorted_uses, times, values_of
 from interpreter.models.message import Pattern, constant, pattern, transfer
 from interpreter.state import CommEntry, Run
 from sag.machine import NetworkCosts
@@ -81,8 +81,10 @@ def make_plan(run: Run, steps: Sequence[Step], *, array: str, pattern_name: str,
     after: list[tuple[Cost, Ints]] = []
     for joined, group in groupby(steps, lambda step: isinstance(step, Phase)):
         if joined:
-            phases = tuple(_phase(run, network, step) for step in group if isinstance(step, Phase))
-            batches.append(Batch(phases, concurrent and len(phases) > 1))
+            found = [step for step in group if isinstance(step, Phase)]
+            at_once = concurrent and len(found) > 1
+            count = sum(step.source.size for step in found) if at_once else None
+            batches.append(Batch(tuple(_phase(run, network, step, count) for step in found), at_once))
             continue
         for step in group:
             if isinstance(step, CollectiveCall):
@@ -129,25 +131,22 @@ def _all_to_all(procs: int, steps: Sequence[Step], network: NetworkCosts) -> Seq
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
 
-def _phase(run: Run, network: NetworkCosts, phase: Phase) -> Pattern:
-    packing = None if phase.contiguous else pack_cost(run, network, phase.elements, phase.element_bytes)
+def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None) -> Pattern:
+    packing = None if phase.contiguous else packing_of(run, network, phase.element_bytes)
     return pattern(run, network, name=phase.name, source=phase.source, destination=phase.destination,
-                   size_bytes=phase.elements * phase.element_bytes, pack=packing, unpack=packing)
+                   size_bytes=phase.elements * phase.element_bytes, element_bytes=phase.element_bytes, packing=packing,
+                   together=together)
 
 
-def pack_cost(run: Run, network: NetworkCosts, elements: Ints, element_bytes: int) -> Cost | None:
-    """Gathering elements into a message buffer, or scattering them: the machine's figure per byte (0 is
-    one, too), by counts where it describes no memory."""
-    if not elements.any():
-        return None
-    count = elements.astype(np.float64)
+def packing_of(run: Run, network: NetworkCosts, element_bytes: int) -> Packing:
+    """The machine's figure per byte (0 is one, too), by counts where it describes no memory."""
     per_byte = network.pack_per_byte_s
     if run.machine.memory is not None or per_byte.any():
         each, guessed = per_byte[:, None] * element_bytes, network.pack_estimated
         estimated = per_byte * element_bytes if guessed else np.zeros(1)
     else:
         each, estimated = seconds(run, PACKING)
-    return Cost(None, each * count[None, :], estimated * (count.sum() / run.procs))
+    return Packing(each, estimated)
 
 
 def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: Work | None) -> list[Batch]:
@@ -178,7 +177,8 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
             work = times(each, elements[: 1 if constant(elements) else None].astype(np.float64))
             work = Cost(work.computation, work.overhead, work.estimated * (elements.size / run.procs))
         messages = pattern(run, network, name=call.name or call.kind, source=senders, destination=receivers,
-                           size_bytes=_in_bytes(elements, call.element_bytes), combine=work, software=software)
+                           size_bytes=_in_bytes(elements, call.element_bytes), combine=work, software=software,
+                           together=0 if stage.together else None)
         if joined and stage.together is not together:
             batches.append(Batch(tuple(joined), together))
             joined = []
@@ -215,10 +215,11 @@ def _pack_collective(run: Run, network: NetworkCosts, call: CollectiveCall
         case _:
             gives, gets = own, own
     result: list[list[tuple[Cost, Ints]]] = [[], []]
+    packing = packing_of(run, network, call.element_bytes)
     for side, elements in zip(result, (gives, gets), strict=True):
-        cost = pack_cost(run, network, elements.ravel(), call.element_bytes)
-        if cost is not None:
-            side.append((cost, call.members.ravel()))
+        if elements.any():
+            count = elements.ravel().astype(np.float64)
+            side.append((packing.cost(count, float(count.sum()), run.procs), call.members.ravel()))
     return result[0], result[1]
 
 

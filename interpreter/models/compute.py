@@ -11,10 +11,16 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import AAU, Counts, IterD, Work
 from aag.ir.evaluate import Environment, Value
-from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
+from interpreter import shared
+from interpreter.metrics import COMPUTATION, OVERHEAD, Index, Tally
+from interpreter.shared import Classes, Figures, Shared
 from interpreter.state import Run
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEW = 8
+"""Processors that a class has on average where figures are kept by class."""
 
 LOOP_SETUP = Work(computation=(("loop.setup", 1.0),))
 LOOP_STEP = Work(computation=(("loop.iteration", 1.0),))
@@ -32,8 +38,8 @@ class Cost(Struct, frozen=True):
     """What an AAU costs each processor once, (S or 1, P or 1) each; None: nothing. `estimated` (S or 1,): the mean
     over processors of what is only estimated."""
 
-    computation: Array | None
-    overhead: Array | None
+    computation: Figures | None
+    overhead: Figures | None
     estimated: Array
 
 
@@ -72,6 +78,18 @@ def price(run: Run, work: Work) -> Price:
     return result
 
 
+class Packing(Struct, frozen=True):
+    """Gathering elements into a message buffer, or scattering them: overhead of an element, (S or 1, 1), and how much
+    of it is only estimated, (S or 1,)."""
+
+    each: Array
+    estimated: Array
+
+    def cost(self, elements: Array, total: float, procs: int) -> Cost:
+        """The cost of `elements` (M,), of which there are `total`."""
+        return Cost(None, self.each * elements[None, :], self.estimated * (total / procs))
+
+
 def times(work: Price, often: Array) -> Cost:
     """The cost of executing `work` as often as (P,) says."""
     per_processor = often[None, :]
@@ -81,13 +99,18 @@ def times(work: Price, often: Array) -> Cost:
     return Cost(computation, overhead, work.estimated * mean)
 
 
-def charge(run: Run, aau: int, cost: Cost) -> None:
-    """Let all processors pay."""
+def charge(run: Run, aau: int, cost: Cost, ranks: Index = None) -> None:
+    """Let all processors pay, or those that `ranks` selects."""
     if cost.computation is not None:
-        run.spend(aau, COMPUTATION, cost.computation)
+        run.spend(aau, COMPUTATION, cost.computation, ranks)
     if cost.overhead is not None:
-        run.spend(aau, OVERHEAD, cost.overhead)
-    if cost.estimated.any():
+        run.spend(aau, OVERHEAD, cost.overhead, ranks)
+    guess(run, aau, cost)
+
+
+def guess(run: Run, aau: int, cost: Cost | None) -> None:
+    """Count what is only estimated of a cost."""
+    if cost is not None and cost.estimated.any():
         run.count(aau, Tally.ESTIMATED_S, cost.estimated)
 
 
@@ -120,7 +143,30 @@ def sorted_uses(run: Run, aau: AAU) -> tuple[str, ...]:
     return names
 
 
-def nest_cost(run: Run, aau: IterD, level: Array, count: Array) -> Cost:
+def alike(run: Run) -> tuple[Classes, Ints] | None:
+    """Classes of processors with equal local shapes, and a rank of each (K,), where there are very many processors and
+    few classes."""
+    if run.procs * run.scenarios < shared.MANY:
+        return None
+    known = run.memo.get(("alike",))
+    if isinstance(known, Alike):
+        return known.found
+    number, ranks = run.services.classes()
+    found = None
+    if FEW * ranks.size <= run.procs:
+        found = shared.classes_of(run.procs, ranks.size), ranks
+        found[0].number[...] = number
+    run.memo["alike",] = Alike(found)
+    return found
+
+
+class Alike(Struct, frozen=True):
+    """Answer of `alike`, kept."""
+
+    found: tuple[Classes, Ints] | None
+
+
+def nest_cost(run: Run, aau: IterD, level: Ints, count: Ints) -> Cost:
     """The cost of a nest on each processor: loop d is set up once for each iteration of loop d - 1.
 
     Args:
@@ -129,30 +175,48 @@ def nest_cost(run: Run, aau: IterD, level: Array, count: Array) -> Cost:
         level: (P, D) iterations at each level in total, innermost last.
         count: (P,) executions; for a nest with loops those of the innermost.
     """
+    found = alike(run)
+    if found is not None:
+        classes, ranks = found
+        few = level[ranks], count[ranks]
+        if all((column[part] == few_of.take(classes.number[part])).all()
+               for column, few_of in zip((*level.T, count), (*few[0].T, few[1]), strict=True)
+               for part in shared.blocks(run.procs, shared.BLOCK)):
+            return _nest_cost(run, aau, *few, classes)
+    return _nest_cost(run, aau, level, count, None)
+
+
+def _nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, classes: Classes | None) -> Cost:
+    """As `nest_cost`, from the iterations of all processors or of one of each class."""
+    share = None if classes is None else classes.sizes() / run.procs
     depth = level.shape[1]
     setup, step = price(run, LOOP_SETUP), price(run, LOOP_STEP)
     at_level = [[price(run, work)] for work in aau.outer] + [[] for _ in range(len(aau.outer), depth)]
     for number, prices in enumerate(at_level[:depth]):
         prices.extend([step, setup] if number < depth - 1 else [step])
-    columns = [(level[:, number], prices) for number, prices in enumerate(at_level[:depth])]
+    columns = [(level[:, number].astype(np.float64), prices) for number, prices in enumerate(at_level[:depth])]
     if depth:
         columns[-1][1].append(price(run, aau.work))
     else:
-        columns.append((count, [price(run, aau.work)]))
+        columns.append((count.astype(np.float64), [price(run, aau.work)]))
     whole = [price(run, aau.setup), *([setup] if depth else [])]
     guessed = sum((each.estimated for each in whole), start=np.zeros(1))
     for often, prices in columns:
-        guessed = guessed + sum(each.estimated for each in prices) * float(often.mean())
-    return Cost(_linear([each.computation for each in whole], [(n, [p.computation for p in ps]) for n, ps in columns]),
-                _linear([each.overhead for each in whole], [(n, [p.overhead for p in ps]) for n, ps in columns]),
-                guessed)
+        average = often.mean() if share is None else often @ share
+        guessed = guessed + sum(each.estimated for each in prices) * float(average)
+    computation = [each.computation for each in whole], [(n, [p.computation for p in ps]) for n, ps in columns]
+    overhead = [each.overhead for each in whole], [(n, [p.overhead for p in ps]) for n, ps in columns]
+    return Cost(_linear(*computation, classes), _linear(*overhead, classes), guessed)
 
 
-def _linear(constant: list[Array], columns: list[tuple[Array, list[Array]]]) -> Array | None:
+def _linear(constant: list[Array], columns: list[tuple[Array, list[Array]]], classes: Classes | None
+            ) -> Figures | None:
     """Seconds (S or 1, P or 1): some that everybody spends, and some for each of the executions (P,); None: none."""
     total: Array = sum(constant, start=np.zeros((1, 1)))
     for often, prices in columns:
         each = sum(prices, start=np.zeros((1, 1)))
         if each.any():
             total = total + each * often
-    return total if total.any() else None
+    if not total.any():
+        return None
+    return total if classes is None or total.shape[1] == 1 else Shared(total, classes)

@@ -29,7 +29,7 @@ def choose(run: Run, scalars: Scalars, aau: CondtD | CondtSync) -> str:
 def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> str:
     """Branches from `first` on are taken with some probability each; what leaves a loop is not taken at all."""
     if run.tape is not None:
-        run.tape.append(None)
+        run.tape.entries.append(None)
     branches = aau.branches[first:]
     line = aau.span.line
     weights = _weights(run, aau, first)

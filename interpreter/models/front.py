@@ -15,11 +15,14 @@ What settled processors spend is what they spent when they last moved otherwise,
 waiting and exposed transmission can differ from iteration to iteration; the rest is the same for ever.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from interpreter.metrics import COMMUNICATION, WAITING, Ledger
+from interpreter.shared import of
 from interpreter.state import Busy, Crowd, Tape, Thronged
 
 Array = NDArray[np.float64]
@@ -50,9 +53,8 @@ def tell_apart(now: Array, then: Array, noise: float) -> Wave | None:
 
 
 def playable(tape: Tape) -> bool:
-    """Whether an iteration can be done again on some processors, whose partners are not simply all others."""
-    return bool(tape) and all(
-        entry is not None and not (isinstance(entry, Thronged) and entry.messages.source is None) for entry in tape)
+    """Whether an iteration can be done again on some processors."""
+    return bool(tape.entries) and all(entry is not None for entry in tape.entries)
 
 
 class Front:
@@ -61,19 +63,12 @@ class Front:
     def __init__(self, tape: Tape, total: Ledger) -> None:
         self.tape = tape
         self.total = total
-        thronged = [entry for entry in tape if isinstance(entry, Thronged)]
-        self.crowds = [entry.messages for entry in thronged]
-        self.sources = [crowd.source for crowd in self.crowds if crowd.source is not None]
-        self.to = [_inverse(source) for source in self.sources]
-        self.place = np.full(total.shape.procs, -1, np.int64)
+        self.partners = [crowd.partners for entry in tape.entries if isinstance(entry, Thronged)
+                         for crowd in entry.crowds]
+        self.place = np.full(total.shape.procs, -1, np.int32)
         self.marked = np.zeros(total.shape.procs, np.bool_)
-        self.spent: dict[tuple[int, int], Array] = {}
+        self.spent = {key: seconds[0].copy() for key, seconds in tape.spent.items()}
         """(AAU, category) -> (P,) what is spent in an iteration and may differ from one to the next."""
-        for entry in thronged:
-            for category, seconds in ((WAITING, entry.waiting), (COMMUNICATION, entry.transmission)):
-                known = self.spent.get((entry.aau, category))
-                self.spent[entry.aau, category] = seconds[0].copy() if known is None else np.add(
-                    known, seconds[0], out=known)
 
     def walk(self, wave: Wave, iterations: int, noise: float) -> int:
         """Do `iterations`, and enter in the ledger what they cost beyond the last full one. Answers how many were
@@ -81,8 +76,8 @@ class Front:
         for number in range(iterations):
             if not wave.moving.size:
                 return number
-            affected = self._closure(wave.moving, self.to)
-            needed = self._closure(affected, self.sources[::-1])
+            affected = self._closure(wave.moving, [each.destinations for each in self.partners])
+            needed = self._closure(affected, [each.sources for each in self.partners[::-1]])
             clock, spent = self._iteration(needed, wave.clock[needed])
             self._enter(affected, spent, iterations - number)
             clock = clock[: affected.size] - wave.pace
@@ -90,12 +85,12 @@ class Front:
             wave.clock[affected] = clock
         return iterations
 
-    def _closure(self, ranks: Ints, steps: list[Ints]) -> Ints:
+    def _closure(self, ranks: Ints, steps: list[Callable[[Ints], Ints]]) -> Ints:
         """The ranks, and then all whom one phase after the other adds as partners."""
         found = ranks
         self.marked[found] = True
         for partner in steps:
-            more = partner[found]
+            more = partner(found)
             more = more[~self.marked[more]]
             self.marked[more] = True
             found = np.concatenate([found, more])
@@ -106,61 +101,54 @@ class Front:
         """One iteration of some processors: their clocks after it, and what they spent waiting and receiving."""
         self.place[ranks] = np.arange(ranks.size)
         spent: dict[tuple[int, int], Array] = {}
-        for entry in self.tape:
+        for entry in self.tape.entries:
             if isinstance(entry, Thronged):
-                clock, waiting, transmission = self._phase(entry.messages, ranks, clock)
-                for category, seconds in ((WAITING, waiting), (COMMUNICATION, transmission)):
+                clock, parts = self._phases(entry, ranks, clock)
+                for category, seconds in parts:
                     known = spent.get((entry.aau, category))
                     spent[entry.aau, category] = seconds if known is None else known + seconds
             elif isinstance(entry, Busy):
-                clock = clock + _of(entry.seconds, ranks)
+                clock = clock + of(entry.seconds, ranks)
         self.place[ranks] = -1
         return clock, spent
 
-    def _phase(self, crowd: Crowd, ranks: Ints, clock: Array) -> tuple[Array, Array, Array]:
-        partner = self.place[ranks if crowd.source is None else crowd.source[ranks]]
-        partner = np.where(partner < 0, np.arange(ranks.size), partner)
-        if crowd.before is not None:
-            clock = clock + _of(crowd.before, ranks)
-        gap = clock[partner]
-        clock = clock + _of(crowd.busy, ranks)
-        gap -= clock
-        waiting = np.maximum(gap, 0.0)
-        gap += _of(crowd.arrive, ranks)
-        exposed = np.maximum(gap, 0.0)
-        late = exposed if crowd.queue is None else np.maximum(gap + _of(crowd.queue, ranks), 0.0)
-        clock = clock + late
-        if crowd.after is not None:
-            clock = clock + _of(crowd.after, ranks)
-        return clock, waiting + (late - exposed), exposed - waiting
+    def _phases(self, entry: Thronged, ranks: Ints, clock: Array) -> tuple[Array, list[tuple[int, Array]]]:
+        spent: list[tuple[int, Array]] = []
+        sent = []
+        for crowd in entry.crowds:
+            partner = self.place[crowd.partners.sources(ranks)]
+            partner = np.where(partner < 0, np.arange(ranks.size), partner)
+            if crowd.before is not None:
+                clock = clock + of(crowd.before, ranks)
+            sent.append(clock[partner])
+            clock = clock + of(crowd.busy, ranks)
+            if not entry.together:
+                clock = _received(crowd, ranks, clock, sent.pop(), spent)
+        for crowd, times in zip(entry.crowds, sent, strict=True) if entry.together else ():
+            clock = _received(crowd, ranks, clock, times, spent)
+        return clock, spent
 
     def _enter(self, ranks: Ints, spent: dict[tuple[int, int], Array], left: int) -> None:
         """Spend from now on, in each of `left` iterations, what was spent in this one."""
-        total = self.total
         for (aau, category), seconds in spent.items():
-            own = self.spent[aau, category]
+            own = self.spent.get((aau, category))
+            if own is None:
+                own = self.spent[aau, category] = np.zeros(self.place.size)
             part = seconds[: ranks.size]
             change = (part - own[ranks]) * left
             own[ranks] = part
-            if total.shape.detail:
-                total.parts[aau][category, 0, ranks] += change
-                continue
-            if total.totals is not None:
-                total.totals[category, 0, ranks] += change
-            total.means[aau][category, 0] += change.sum() / total.shape.procs
-            if total.shape.whole:
-                total.whole[aau][0, ranks] += change
+            self.total.charge(aau, category, change[None, :], ranks)
 
 
-def _of(seconds: Array, ranks: Ints) -> Array:
-    """Figures of scenario 0 for some processors: all of them, or the one that they share."""
-    chosen: Array = seconds[0, ranks] if seconds.shape[1] > 1 else seconds[0]
-    return chosen
-
-
-def _inverse(source: Ints) -> Ints:
-    """To whom each sends; itself where it does not."""
-    to = np.arange(source.size)
-    receivers = np.flatnonzero(source != to)
-    to[source[receivers]] = receivers
-    return to
+def _received(crowd: Crowd, ranks: Ints, clock: Array, sent: Array, spent: list[tuple[int, Array]]) -> Array:
+    """The clocks of some processors after they received what was sent at the times `sent`."""
+    gap = sent - clock
+    waiting = np.maximum(gap, 0.0)
+    gap += of(crowd.arrive, ranks)
+    exposed = np.maximum(gap, 0.0)
+    late = exposed if crowd.queue is None else np.maximum(gap + of(crowd.queue, ranks), 0.0)
+    clock = clock + late
+    if crowd.after is not None:
+        clock = clock + of(crowd.after, ranks)
+    spent += [(WAITING, waiting + (late - exposed)), (COMMUNICATION, exposed - waiting)]
+    return clock

@@ -5,7 +5,6 @@ Formula: TCall_iter(i) = TCall_iter(i-1) + T_ovhd + T_blk1 + T_comm1(i-1) + ...:
 Source: Parashar and Hariri, section 2.3; Def 16, 17, 18.
 """
 
-import numpy as np
 from msgspec import Struct
 
 from aag.graph.aau import AAU, IterD, IterND, IterSync
@@ -43,7 +42,7 @@ def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
         if trips.bounded:
             run.assume("bound", f"the indices of {aau.label} are coupled in too many combinations to be counted: "
                        "its iterations are an upper bound", aau.span)
-        cost = nest_cost(run, aau, trips.level.astype(np.float64), trips.count.astype(np.float64))
+        cost = nest_cost(run, aau, trips.level, trips.count)
         run.memo[key] = cost
     charge(run, aau.id, cost)
     run.count(aau.id, Tally.EXECUTIONS, 1.0)

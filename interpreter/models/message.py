@@ -21,23 +21,23 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct, distinct_with_inverse
+from interpreter import shared
 from interpreter.listeners import Traffic
-from interpreter.metrics import COMMUNICATION, OVERHEAD, WAITING, Tally
-from interpreter.models.compute import Cost
-from interpreter.models.contention import Flight, apart, delays, not_followed
+from interpreter.metrics import COMMUNICATION, WAITING, Tally
+from interpreter.models.compute import Cost, Packing, charge
+from interpreter.models.contention import Flight, delays
+from interpreter.models.crowd import Table, crowd_of, crowded, inside, throng, throng_inside
 from interpreter.models.overlap import arrival_time, busy_time
-from interpreter.state import Crowd, Run, Thronged
+from interpreter.state import Crowd, Run
 from sag.machine import NetworkCosts
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 Index = Ints | slice | None
-
-CROWD = 65_536
-"""Processors x scenarios from which on phases in which most take part are charged by processor."""
-
-BLOCK = 32_768
-"""Processors x scenarios of a crowd that are charged at a time."""
+Law = tuple[Array, Array, Array, Array, Array, float]
+"""t(m, h), call overhead, that and startup, byte time and receive overhead of each kind of message, each (S or 1, U),
+and the estimated share of t."""
 
 FEW = 64
 """Messages of a phase up to which each is priced by itself."""
@@ -123,11 +123,8 @@ def kinds_of(sizes: Ints, hops: Ints) -> Kinds:
     return Kinds(sizes=sizes[first], hops=hops[first], counts=np.bincount(which), which=which)
 
 
-def law(network: NetworkCosts, sizes: Ints, hops: Ints, counts: Ints
-        ) -> tuple[Array, Array, Array, Array, Array, float]:
-    """t(m, h), call overhead, that and startup, byte time and receive overhead of each kind of message, each (S or 1,
-    U), and the estimated share of t over `counts` messages of each kind.
-    """
+def law(network: NetworkCosts, sizes: Ints, hops: Ints, counts: Ints) -> Law:
+    """The times of each kind of message, and the estimated share over `counts` messages of each kind."""
     bounds = np.array([each.upto_bytes for each in network.ranges[:-1]])
     where = np.searchsorted(bounds, sizes, side="left") if bounds.size else np.zeros(sizes.size, np.int64)
     used = distinct(where)
@@ -152,58 +149,96 @@ def law(network: NetworkCosts, sizes: Ints, hops: Ints, counts: Ints
 
 
 def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destination: Ints, size_bytes: Ints,
-            pack: Cost | None = None, unpack: Cost | None = None, combine: Cost | None = None,
-            software: Array | None = None) -> Pattern:
-    """Price the messages of one phase on the machine of the run."""
+            element_bytes: int = 1, packing: Packing | None = None, combine: Cost | None = None,
+            software: Array | None = None, together: int | None = None) -> Pattern:
+    """Price the messages of one phase on the machine of the run.
+
+    Args:
+        run: The interpretation.
+        network: What messages cost.
+        name: For the listener.
+        source: (M,) ranks, each once.
+        destination: (M,) ranks, each once.
+        size_bytes: (M,) of each message.
+        element_bytes: Of the elements that are packed.
+        packing: What sender and receiver do with each element.
+        combine: What the receiver does with the data.
+        software: (S or 1,) run-time software that each participant runs first.
+        together: How many messages are under way at once, where phases are concurrent; None: they are not.
+    """
     hops = _hops(run, network, source, destination)
     kinds = kinds_of(size_bytes, hops)
     table = law(network, kinds.sizes, kinds.hops, kinds.counts)
-    time, call, entry, hold, receive = (kinds.each(column) for column in table[:5])
-    estimated = table[5]
-    whole = float((table[0][0] * kinds.counts).sum())
-    factor = network.exchange_factor
-    if (factor != 1.0).any():
-        partner = np.full(run.procs, -1, np.int64)
-        partner[source] = destination
-        both = partner[destination] == source
-        time = np.where(both[None, :], time * factor[:, None], time)
+    common, whole = _common(kinds), float((table[0][0] * kinds.counts).sum())
+    longest, messages, volume = int(kinds.hops.max(initial=0)), int(source.size), int(kinds.sizes @ kinds.counts)
+    software = None if software is None or not software.any() else software[:, None]
+    mutual = _mutual(run, source, destination) if (network.exchange_factor != 1.0).any() else None
+    everybody = messages == run.procs
+    simple = (combine is None and software is None) or (everybody and _alike(combine))
+    by_processor = simple and not table[4].any() and crowded(run, network, messages, longest, together=together)
+    if by_processor:
+        kinds, table, mutual = _by_mutual(kinds, table, mutual)
+    time, call, entry, hold, receive = table[:5] if by_processor else (kinds.each(column) for column in table[:5])
+    if mutual is not None:
+        time = np.where(mutual[None, :], time * network.exchange_factor[:, None], time)
     link_wait = None
     if (network.load > 0.0).any():
         link_wait = (network.load / (2.0 * (1.0 - network.load)))[:, None] * hold
-    software = None if software is None or not software.any() else software[:, None]
+    pack = None
+    if packing is not None and volume:
+        elements = (kinds.sizes if by_processor else size_bytes) // element_bytes
+        pack = packing.cost(elements.astype(np.float64), volume / element_bytes, run.procs)
     crowd = None
-    common = _common(kinds)
-    longest, messages, volume = int(kinds.hops.max(initial=0)), int(source.size), int(kinds.sizes @ kinds.counts)
-    everybody = messages == run.procs
-    simple = (combine is None and software is None) or (everybody and _alike(combine))
-    if simple and not receive.any() and _crowded(run, network, messages, longest):
-        busy = time if network.send_model == "blocking" else call
-        crowd = _crowd(run, source, destination, time, link_wait, busy, pack, unpack)
+    if by_processor:
+        gathered = None if pack is None or pack.overhead is None else shared.cut(pack.overhead, slice(None))
+        blocking = network.send_model == "blocking" and together is None
+        crowd = crowd_of(run, source, destination, Table(
+            which=kinds.which if kinds.which is not None or kinds.sizes.size == 1 else np.arange(messages), arrive=time,
+            queue=link_wait, busy=time if blocking else call, before=gathered, after=gathered))
         source = destination = size_bytes = np.zeros(0, np.int64)
-        pack = unpack = None
-        hold, entry = hold[:, :1], entry[:, :1]
+        pack = None if pack is None else Cost(None, None, pack.estimated)
     participants = None
     if software is not None and crowd is None:
         participants = evenly(distinct(np.concatenate([source, destination])))
     return Pattern(
         name=name, source=source, destination=destination, size_bytes=size_bytes, sizes=common, longest=longest,
         whole_s=whole, crowd=crowd, sender=evenly(source), receiver=evenly(destination),
-        time=time if crowd is None else time[:, :1], call=call, entry=entry, hold=hold,
-        link_wait=link_wait, receive=receive if receive.any() else None, pack=pack, unpack=unpack,
+        time=time, call=call, entry=entry, hold=hold,
+        link_wait=link_wait, receive=receive if receive.any() else None, pack=pack, unpack=pack,
         combine=combine, software=software, participants=participants, messages=messages,
-        volume=volume, estimated=estimated,
+        volume=volume, estimated=table[5],
     )
+
+
+def _mutual(run: Run, source: Ints, destination: Ints) -> Bools:
+    """(M,) whether the receiver sends to the sender in the same phase."""
+    partner = np.full(run.procs, -1, np.int64)
+    partner[source] = destination
+    both: Bools = partner[destination] == source
+    return both
+
+
+def _by_mutual(kinds: Kinds, table: Law, mutual: Bools | None) -> tuple[Kinds, Law, Bools | None]:
+    """The same with kinds that are mutual or not: each kind twice, where some messages are mutual and some are not."""
+    if mutual is None or mutual.all() or not mutual.any():
+        return kinds, table, None if mutual is None else mutual[:1]
+    count = kinds.sizes.size
+    which = np.arange(count) if kinds.which is None and count > 1 else 0 if kinds.which is None else kinds.which
+    which = which + count * mutual
+    doubled = Kinds(sizes=np.tile(kinds.sizes, 2), hops=np.tile(kinds.hops, 2),
+                    counts=np.bincount(which, minlength=2 * count), which=which)
+    time, call, entry, hold, receive = (np.tile(column, 2) for column in table[:5])
+    return doubled, (time, call, entry, hold, receive, table[5]), np.arange(2 * count) >= count
 
 
 def _hops(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> Ints:
     """The hops of each message; one number that is broadcast, where all are as far."""
     many: Ints | None = None
     one = np.zeros(1, np.int64)
-    for first in range(0, source.size, BLOCK):
-        part = slice(first, first + BLOCK)
+    for part in shared.blocks(source.size, shared.BLOCK):
         some = network.topology.hops(run.node.take(source[part]), run.node.take(destination[part]), run.size)
         if many is None:
-            one = one if first else some[:1]
+            one = one if part.start else some[:1]
             if (some == one).all():
                 continue
             many = np.full(source.size, one[0])
@@ -219,45 +254,10 @@ def _common(kinds: Kinds) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(often.most_common(4), reverse=True))
 
 
-def _crowded(run: Run, network: NetworkCosts, messages: int, longest: int) -> bool:
-    """Whether a phase is charged by processor: very many messages that do not meet on links (or are not followed)."""
-    if run.procs * run.scenarios < CROWD or 4 * messages < run.procs or run.overlap is not None or run.listener:
-        return False
-    if network.switching != "circuit" or not run.setting.contention or messages > run.setting.contention_messages:
-        return True
-    return longest <= 1 and apart(network) and network.send_model == "blocking"
-
-
-def _crowd(run: Run, source: Ints, destination: Ints, time: Array, queue: Array | None, busy: Array,
-           pack: Cost | None, unpack: Cost | None) -> Crowd:
-    everybody = source.size == run.procs
-    flip = int(source[0] ^ destination[0]) if everybody and run.procs & (run.procs - 1) == 0 else 0
-    partner = None
-    if not flip or flip & (flip - 1) or not ((source ^ destination) == flip).all():
-        partner = np.arange(run.procs)
-        partner[destination] = source
-    return Crowd(
-        source=partner, flip=flip,
-        arrive=time if everybody and time.shape[1] == 1 else _spread(run, destination, time, -np.inf),
-        queue=queue if queue is None or queue.shape[1] == 1 else _spread(run, destination, queue, 0.0),
-        busy=busy if everybody and busy.shape[1] == 1 else _spread(run, source, busy, 0.0),
-        before=None if pack is None or pack.overhead is None else _spread(run, source, pack.overhead, 0.0),
-        after=None if unpack is None or unpack.overhead is None else _spread(run, destination, unpack.overhead, 0.0),
-    )
-
-
 def _alike(cost: Cost | None) -> bool:
     """Whether it costs all processors the same."""
     parts = () if cost is None else (cost.computation, cost.overhead)
     return all(part is None or part.shape[1] == 1 for part in parts)
-
-
-def _spread(run: Run, ranks: Ints, column: Array, otherwise: float) -> Array:
-    """One entry for each processor."""
-    full = np.full((column.shape[0], run.procs), otherwise)
-    for row, values in zip(full, column, strict=True):
-        row[ranks] = values
-    return full
 
 
 def evenly(ranks: Ints) -> Index:
@@ -275,23 +275,26 @@ def transfer(run: Run, aau: int, patterns: Sequence[Pattern], *, concurrent: boo
     if network is None:
         return
     if concurrent:
-        _batch(run, aau, network, patterns, blocking=False)
+        if all(each.crowd is not None for each in patterns):
+            throng(run, aau, network, patterns, together=True)
+        else:
+            _batch(run, aau, network, patterns, blocking=False)
         return
     blocking = network.send_model == "blocking"
-    for inside, group in groupby(patterns, lambda each: _inside(run, each)):
-        if inside:
-            _throng_inside(run, aau, network, tuple(group))
+    for close, group in groupby(patterns, lambda each: inside(run, each)):
+        if close:
+            throng_inside(run, aau, network, tuple(group))
             continue
         for each in group:
-            _batch(run, aau, network, (each,), blocking=blocking)
+            if each.crowd is None:
+                _batch(run, aau, network, (each,), blocking=blocking)
+            else:
+                throng(run, aau, network, (each,), together=False)
 
 
 def _batch(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern], *, blocking: bool) -> None:
-    if len(patterns) == 1 and patterns[0].crowd is not None:
-        _throng(run, aau, network, patterns[0], patterns[0].crowd)
-        return
     if run.tape is not None:
-        run.tape.append(None)
+        run.tape.entries.append(None)
     f = run.overlap
     for each in patterns:
         if each.software is not None:
@@ -308,140 +311,9 @@ def _batch(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern
         run.count(aau, Tally.BYTES, flight.pattern.volume)
 
 
-def _throng(run: Run, aau: int, network: NetworkCosts, messages: Pattern, crowd: Crowd) -> None:
-    """As `_batch` for very many processors: every array has one entry for each of them."""
-    tape, run.tape = run.tape, None
-    parts = _blocks(run)
-    for part in parts if crowd.before is not None or messages.software is not None else ():
-        _prepare(run, aau, messages, crowd, part)
-    gap = np.empty_like(run.clock) if tape is not None else _scratch(run)
-    _partners_clocks(crowd, run.clock, gap)
-    waiting = np.empty_like(run.clock) if tape is not None else None
-    for part in parts:
-        waited = _arrive(run, aau, messages, crowd, gap[:, part], part)
-        if waiting is not None:
-            waiting[:, part] = waited
-    _thronged(run, aau, network, messages)
-    run.tape = tape
-    if tape is not None and waiting is not None:
-        tape.append(Thronged(aau=aau, messages=crowd, waiting=waiting, transmission=gap))
-
-
-def _throng_inside(run: Run, aau: int, network: NetworkCosts, phases: Sequence[Pattern]) -> None:
-    """As `_throng` for phases in which all partners are in the same block: one block does them all before the next."""
-    gap = np.empty((run.scenarios, min(_length(run), run.procs)))  # both are powers of two here
-    for part in _blocks(run):
-        for each in phases:
-            if each.crowd is not None:
-                _prepare(run, aau, each, each.crowd, part)
-                _partners_clocks(each.crowd, run.clock[:, part], gap)
-                _arrive(run, aau, each, each.crowd, gap, part)
-    for each in phases:
-        _thronged(run, aau, network, each)
-
-
-def _inside(run: Run, messages: Pattern) -> bool:
-    """Whether partners are in the same block of processors, and nobody wants to know the times of each phase."""
-    crowd = messages.crowd
-    return crowd is not None and crowd.source is None and run.tape is None and 2 * crowd.flip <= _length(run)
-
-
-def _length(run: Run) -> int:
-    """Processors in a block: a power of two, and so few that what is done to them stays in the processor's cache."""
-    return 1 << max(0, (BLOCK // run.scenarios).bit_length() - 1)
-
-
-def _blocks(run: Run) -> list[slice]:
-    length = _length(run)
-    return [slice(first, min(first + length, run.procs)) for first in range(0, run.procs, length)]
-
-
-def _cut(figures: Array, part: slice) -> Array:
-    """The figures (S or 1, P or 1) of a block."""
-    return figures if figures.shape[1] == 1 else figures[:, part]
-
-
-def _scratch(run: Run) -> Array:
-    """Room for one number for each processor and scenario, always the same: new memory costs as much as its use."""
-    known = run.memo.get(("scratch",))
-    if not isinstance(known, np.ndarray):
-        known = run.memo["scratch",] = np.empty_like(run.clock)
-    return known
-
-
-def _partners_clocks(crowd: Crowd, clock: Array, out: Array) -> None:
-    """The clock of whom each receives from, (S, P)."""
-    if crowd.source is None:
-        shape = (len(out), -1, 2, crowd.flip)
-        out.reshape(shape)[...] = clock.reshape(shape)[:, :, ::-1]
-        return
-    for row, times in zip(out, clock, strict=True):
-        times.take(crowd.source, out=row, mode="clip")  # they are all in range: other modes use a buffer
-
-
-def _prepare(run: Run, aau: int, messages: Pattern, crowd: Crowd, part: slice) -> None:
-    """What a block of processors does before it sends."""
-    if crowd.before is not None:
-        run.spend(aau, OVERHEAD, _cut(crowd.before, part), part)
-    if messages.software is not None:
-        run.spend(aau, COMMUNICATION, messages.software, part)
-
-
-def _arrive(run: Run, aau: int, messages: Pattern, crowd: Crowd, gap: Array, part: slice) -> Array:
-    """Send, receive and use what came, on a block of processors. `gap`: their partners' clocks at the start, and what
-    they received for at the end; answers what they waited."""
-    clock, busy = run.clock[:, part], _cut(crowd.busy, part)
-    clock += busy
-    gap -= clock
-    waiting = np.maximum(gap, 0.0)
-    gap += _cut(crowd.arrive, part)
-    late = None if crowd.queue is None else np.maximum(gap + _cut(crowd.queue, part), 0.0)
-    np.maximum(gap, 0.0, out=gap)
-    clock += gap if late is None else late
-    if late is not None:
-        late -= gap
-    gap -= waiting
-    if late is not None:
-        waiting += late
-    if waiting.max() > 0.0:
-        run.note(aau, WAITING, waiting, part)
-    run.note(aau, COMMUNICATION, gap + busy, part)
-    if crowd.after is not None:
-        run.spend(aau, OVERHEAD, _cut(crowd.after, part), part)
-    _spend(run, aau, messages.combine, part)
-    return waiting
-
-
-def _thronged(run: Run, aau: int, network: NetworkCosts, messages: Pattern) -> None:
-    """Count the messages of a crowd, and say what was left out."""
-    if network.switching == "circuit" and run.setting.contention and (
-            messages.longest > 1 or not apart(network) or network.send_model != "blocking"):
-        not_followed(run)
-    _guess(run, aau, messages.combine)
-    run.count(aau, Tally.MESSAGES, messages.messages)
-    run.count(aau, Tally.BYTES, messages.volume)
-
-
-def _work(run: Run, aau: int, cost: Cost | None, ranks: Index) -> None:
-    """Computation and overhead of some processors."""
-    _spend(run, aau, cost, ranks)
-    _guess(run, aau, cost)
-
-
-def _spend(run: Run, aau: int, cost: Cost | None, ranks: Index) -> None:
-    if cost is not None and cost.computation is not None:
-        run.spend(aau, 0, cost.computation, ranks)
-    if cost is not None and cost.overhead is not None:
-        run.spend(aau, OVERHEAD, cost.overhead, ranks)
-
-
-def _guess(run: Run, aau: int, cost: Cost | None) -> None:
-    if cost is not None and cost.estimated.any():
-        run.count(aau, Tally.ESTIMATED_S, cost.estimated)
-
-
 def _send(run: Run, aau: int, messages: Pattern, *, blocking: bool) -> Flight:
-    _work(run, aau, messages.pack, messages.sender)
+    if messages.pack is not None:
+        charge(run, aau, messages.pack, messages.sender)
     sent = run.take(messages.sender)
     busy = busy_time(messages.call, messages.time, run.overlap) if blocking else messages.call
     traffic = Traffic("send", messages.destination, messages.size_bytes) if run.timekeeper is not None else None
@@ -482,8 +354,9 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     if run.listener is not None:
         run.listener.messages(aau, messages.name, messages.source, messages.destination, messages.size_bytes,
                               sent + run.origin, ready + run.origin)
-    _work(run, aau, messages.unpack, messages.receiver)
-    _work(run, aau, messages.combine, messages.receiver)
+    for cost in (messages.unpack, messages.combine):
+        if cost is not None:
+            charge(run, aau, cost, messages.receiver)
 
 
 def _overlapped(run: Run, messages: Pattern, sent: Array, before: Array, f: Array) -> Array:

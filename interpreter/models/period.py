@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from aag.diagnostics import Diagnostic
 from aag.graph.aau import AAU, children, walk
+from interpreter import shared
 from interpreter.errors import InterpretationError
 from interpreter.metrics import Ledger, Tally, merged
 from interpreter.models.front import Front, playable, tell_apart
-from interpreter.models.message import CROWD
 from interpreter.reduce import every, largest, least
 from interpreter.state import Equatable, Recorder, Run, Tape
 
@@ -72,7 +72,7 @@ def repeat(run: Run, aau: AAU, trips: int, step: Callable[[int], str], *, names:
     """
     run.rebase()
     if run.tape is not None:
-        run.tape.append(None)
+        run.tape.entries.append(None)
     if not periodic or run.setting.force_unroll or trips < 3:
         _afford(run, aau, trips, trips)
         for number in range(trips):
@@ -117,7 +117,7 @@ class _Walk:
         self.base = run.origin
         self.history: deque[Snapshot] = deque([self._snapshot(None, None)])
         self.number = 0
-        self.crowded = (run.scenarios == 1 and run.procs >= CROWD and outer is None and run.recorder is None
+        self.crowded = (run.scenarios == 1 and run.procs >= shared.MANY and outer is None and run.recorder is None
                         and run.weight == 1.0 and run.listener is None and run.tape is None)
         self.tape: Tape | None = None
 
@@ -140,7 +140,7 @@ class _Walk:
             frozen = self._keep(~live)
         run.ledger = Ledger(self.parent.shape)
         record = self.outer_recorder is not None or (self.number >= QUIET and not self.crowded)
-        run.tape = [] if self.crowded else None
+        run.tape, self.tape = (Tape() if self.crowded else None), None
         run.recorder = Recorder() if record else None
         _afford(run, self.aau, 1, self.number + int(self.left.max()))
         run.walked += 1
@@ -148,6 +148,9 @@ class _Walk:
         how = step(self.number)
         if frozen is not None:
             self._restore(~live, frozen)
+        if run.tape is not None:
+            for (charged, category), seconds in run.tape.spent.items():
+                run.note(charged, category, seconds, give=True)
         self.history.append(self._snapshot(run.ledger, run.recorder))
         if self.outer_recorder is not None and run.recorder is not None:
             self.outer_recorder.gaps += run.recorder.gaps
@@ -220,8 +223,8 @@ class _Walk:
 
     def _walk_front(self) -> None:
         """On very many processors, walk the rest of the loop only where it is not settled yet."""
-        tape, left = self.tape or [], int(self.left[0])
-        if not playable(tape) or left < 2 or not self._same(1):
+        tape, left = self.tape, int(self.left[0])
+        if tape is None or not playable(tape) or left < 2 or not self._same(1):
             return
         now, then, run = self.history[-1], self.history[-2], self.run
         noise = float(self._noise()[0])

@@ -49,9 +49,9 @@ def law(size, hops, *, bandwidth=1.0):
 
 def machine(*, scenarios=1, prices=None, bandwidth=1.0, send="blocking", duplex="full", switching="circuit",
             exchange="sequential", factor=1.0, load=0.0, overlap=0.0, pack=0.0, receive=0.0, software=0.0,
-            algorithms=None, topology=None, network=True, io=True, speed=1.0, call=1.0):
+            algorithms=None, topology=None, network=True, io=True, speed=1.0, call=1.0, guessed=False):
     """The iPSC/860 law. `bandwidth` and `speed` may be sequences: scenarios. `call`: share of start-up that is call
-    overhead."""
+    overhead. `guessed`: whether packing is an estimate."""
 
     def message_range(upto, values):
         a, b, c = values
@@ -64,7 +64,7 @@ def machine(*, scenarios=1, prices=None, bandwidth=1.0, send="blocking", duplex=
         ranges=(message_range(100.0, SHORT), message_range(float("inf"), LONG)), topology=topology or Hypercube(),
         send_model=send, duplex=duplex, switching=switching, exchange=exchange, exchange_factor=figure(factor),
         load=figure(load), overlap=figure(overlap), pack_per_byte_s=figure(pack), copy_per_byte_s=figure(0.0),
-        pack_estimated=False,
+        pack_estimated=guessed,
         collectives={name: Collective(algorithm=algorithm, stage_software_s=figure(software), estimated=False)
                      for name, algorithm in {**COLLECTIVES, **(algorithms or {})}.items()})
     table = {**PRICES, **(prices or {})}

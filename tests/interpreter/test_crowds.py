@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aag.graph.aau import Work
-from interpreter.models import message, period
+from interpreter import shared
+from interpreter.models import period
 from interpreter.setting import Setting
 from tests.interpreter.hand import Hand, additive, collective, machine, phase
 
@@ -20,13 +21,20 @@ def grid_phases(rows, columns, size):
     return [phase(a.T.ravel(), b.T.ravel(), np.where(a.T.ravel() % rows == 0, size, size + 3)) for a, b in pairs]
 
 
-def compare(monkeypatch, procs, build, grid=(), on=None, settings_=APART):
-    """The same program as a crowd and plainly; answers the crowd's prediction."""
+class Alike(Hand):
+    """Processors are of three kinds: the first of each ten, the last of each ten, and the others."""
+
+    def classes(self):
+        place = np.arange(self.procs) % 10
+        return np.where(place == 0, 0, np.where(place == 9, 2, 1)), np.array([0, 1, 9])
+
+
+def compare(monkeypatch, procs, build, grid=(), on=None, settings_=APART, hand_=Hand):
+    """The same program as a crowd and plainly; answers the crowd's prediction and the plain one."""
     results = []
     for crowd in (1, 1 << 40):
-        monkeypatch.setattr(message, "CROWD", crowd)
-        monkeypatch.setattr(period, "CROWD", crowd)
-        hand = Hand(procs, grid=grid)
+        monkeypatch.setattr(shared, "MANY", crowd)
+        hand = hand_(procs, grid=grid)
         results.append(hand.run(*build(hand), on=on, setting=settings_))
     crowd, plain = results
     additive(crowd)
@@ -38,6 +46,7 @@ def compare(monkeypatch, procs, build, grid=(), on=None, settings_=APART):
             np.testing.assert_allclose(getattr(mine.parts, name), getattr(theirs.parts, name), rtol=1e-9, atol=1e-15)
         if mine.max_s is not None and theirs.max_s is not None:
             np.testing.assert_allclose(mine.max_s, theirs.max_s, rtol=1e-9, atol=1e-15)
+    np.testing.assert_allclose(crowd.estimated_share, plain.estimated_share, rtol=1e-9, atol=1e-15)
     assert (crowd.messages, crowd.bytes, crowd.iterations) == (plain.messages, plain.bytes, plain.iterations)
     return crowd, plain
 
@@ -90,6 +99,40 @@ def test_reductions_of_a_crowd(monkeypatch):
     compare(monkeypatch, 64, build, on=machine(software=1e-4))
 
 
+@pytest.mark.parametrize("cells", [1, 10**9])
+@pytest.mark.parametrize("share", [0, 1, 40_000])
+def test_nests_that_classes_of_processors_share(monkeypatch, cells, share):
+    """Costs are kept by class where all of a class run a nest equally often, and only there. The ledger keeps totals
+    of each AAU, or of all, or all detail."""
+    work = Work(computation=(("op", 3.0),), overhead=(("op", 1.0),))
+
+    def build(hand):
+        place = np.arange(200) % 10
+        equal = np.stack([4 + (place > 0), 16 + 7 * (place > 0) * (place < 9)], axis=1)
+        other = equal.copy()
+        other[17] += 1
+        shift = hand.comm(phase(range(199), range(1, 200), 20))
+        return hand.nest(equal, work), hand.nest(other, work), hand.loop("i", 30, hand.nest(equal, work), shift)
+
+    setting = Setting(contention=False, detail_cells=cells, detail_bytes=share or 10**9)
+    crowd, _ = compare(monkeypatch, 200, build, settings_=setting, hand_=Alike)
+    assert (crowd.aaus[2].max_s is None) == (share == 1)
+
+
+@pytest.mark.parametrize("options", [{}, {"switching": "none"}, {"receive": 1e-6},
+                                     {"factor": 1.5, "switching": "none"}])
+def test_concurrent_phases_of_a_crowd(monkeypatch, options):
+    """All sends come before all receives, and messages meet on links where so few are followed."""
+
+    def build(hand):
+        slow = np.where(np.arange(256) % 16 == 0, 3000, 0)
+        few = phase([3], [7], 100)
+        return hand.compute(slow), hand.loop("i", 40, hand.comm(*grid_phases(16, 16, 20), few), hand.compute(700))
+
+    on = machine(exchange="concurrent", call=0.4, pack=1e-7, **options)
+    compare(monkeypatch, 256, build, grid=(16, 16), on=on, settings_=Setting())
+
+
 @settings(max_examples=40)
 @given(data=st.data())
 def test_random_crowds(data):
@@ -104,7 +147,8 @@ def test_random_crowds(data):
     trips = data.draw(st.sampled_from([3, 40, 200]))
     options = {"send": data.draw(st.sampled_from(["blocking", "startup"])),
                "load": data.draw(st.sampled_from([0, 0.4])), "factor": data.draw(st.sampled_from([1.0, 1.7])),
-               "switching": "none", "pack": 1e-7}
+               "exchange": data.draw(st.sampled_from(["sequential", "concurrent"])),
+               "call": data.draw(st.sampled_from([1.0, 0.3])), "switching": "none", "pack": 1e-7, "guessed": True}
 
     def build(hand):
         steps = []

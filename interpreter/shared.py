@@ -1,0 +1,101 @@
+"""Figures that many processors share: a table of the few that there are, and a small number for each processor.
+
+On a million processors an array of one float for each costs more to fill than anything that is computed from it; that
+a nest runs equally often on nearly all of them is known before.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Numbers = NDArray[np.unsignedinteger]
+
+MANY = 65_536
+"""Processors x scenarios from which on figures that are shared are kept so."""
+
+BLOCK = 32_768
+"""Processors x scenarios that are looked at together: what is done to them stays in the processor's cache."""
+
+class Classes(Struct, frozen=True, eq=False):
+    """Which processors are alike; equal only to itself."""
+
+    number: Numbers
+    """(P,) class of each processor."""
+    count: int
+    """Classes, K; some may have no processors."""
+
+    def sizes(self) -> Array:
+        """(K,) processors in each class."""
+        total = np.zeros(self.count)
+        for part in blocks(self.number.size, BLOCK):
+            total += np.bincount(self.number[part], minlength=self.count)
+        return total
+
+
+class Shared(Struct, frozen=True, eq=False):
+    """A figure for each processor and scenario, by class of processors."""
+
+    values: Array
+    """(S or 1, K)."""
+    classes: Classes
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(S or 1, P), as the array would have it."""
+        return self.values.shape[0], self.classes.number.size
+
+    def cut(self, part: slice) -> Array:
+        """The figures of a block of processors, (S or 1, M)."""
+        figures: Array = np.take(self.values, self.classes.number[part], axis=1)
+        return figures
+
+    def of(self, ranks: Ints) -> Array:
+        """The figures of some processors in scenario 0, (M,)."""
+        figures: Array = self.values[0].take(self.classes.number[ranks])
+        return figures
+
+    def any(self) -> bool:
+        """Whether one of them is not 0."""
+        return bool(self.values.any())
+
+
+Figures = Array | Shared
+"""(S or 1, P or 1)."""
+
+
+def classes_of(procs: int, count: int) -> Classes:
+    """All processors in class 0 of so many, in as few bytes as the numbers of the classes need."""
+    return Classes(np.zeros(procs, np.min_scalar_type(max(0, count - 1))), count)
+
+
+def cut(figures: Figures, part: slice) -> Array:
+    """The figures of a block of processors, (S or 1, M or 1)."""
+    if isinstance(figures, Shared):
+        return figures.cut(part)
+    return figures if figures.shape[1] == 1 else figures[:, part]
+
+
+def of(figures: Figures, ranks: Ints) -> Array:
+    """The figures of some processors in scenario 0: all of them, or the one that they share."""
+    if isinstance(figures, Shared):
+        return figures.of(ranks)
+    chosen: Array = figures[0, ranks] if figures.shape[1] > 1 else figures[0]
+    return chosen
+
+
+def add(target: Array, figures: Figures) -> None:
+    """Add figures to an array (S, P) in place."""
+    if not isinstance(figures, Shared):
+        target += figures
+        return
+    for part in blocks(target.shape[1], BLOCK):
+        target[:, part] += figures.cut(part)
+
+
+def blocks(procs: int, length: int) -> Sequence[slice]:
+    """All processors, so many at a time."""
+    return [slice(first, min(first + length, procs)) for first in range(0, procs, length)]
