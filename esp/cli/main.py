@@ -14,6 +14,7 @@ from esp.errors import EspError, UsageError
 
 COMMANDS = {
     "run": "predict the time of a program on a machine, and where it goes",
+    "explain": "why a line takes the time it does",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "compile": "write the node program as Fortran with MPI",
     "validate": "run the node program and hold answer and messages against it",

@@ -1,0 +1,93 @@
+"""`esp explain`: why a line takes the time it does."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp explain --help` need not wait for
+    from esp.api import Prediction, Request
+    from esp.inspect.explain import Explanation
+
+EXAMPLES = """\
+examples:
+  esp explain laplace.hpf:36 --procs 8                  who computes, what is sent, the formula
+  esp explain laplace.hpf 38 --procs 8 --all            every term of it
+  esp explain laplace.hpf:36 --procs 8 --bandwidth x2   on another machine
+  esp explain laplace.hpf:36 --json                     for other programs (docs/inspect.md)
+
+Each row of the formula is a product: how often something is done on a processor (mean over processors, the
+whole run), times the time that the machine needs for it once. The rows add up to the time of the line.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp explain PROG:LINE [options]"
+    add_program(parser, "number of processors")
+    parser.add_argument("line", metavar="LINE", nargs="?", help="the line, where PROG does not end in :LINE")
+    add_scenario(parser)
+    shown = parser.add_argument_group("what to show")
+    shown.add_argument("--all", action="store_true", help="every term and every phase of messages")
+    shown.add_argument("--json", action="store_true", help="everything, as docs/inspect.md describes it")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    program, line = program_and_line(options.program, options.line)
+    procs = one_of_procs(options.procs, "a line is explained for one number of processors.")
+    console = console_of(options)
+    from esp import api
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import source_of
+    from esp.inspect.explain import as_json, explain
+    from esp.output.explain import explanation
+    from esp.output.json import text_of
+
+    source = source_of(program, options.form)
+    system = api.load_machine(options.system)
+    made: list[Explanation] = []
+
+    def predict(asked: "Request") -> "Prediction":
+        made.append(explain(source, system, asked, line))
+        return made[-1].prediction
+
+    prediction, _ = with_answers(predict, request_of(options, procs))
+    console.warn(prediction.warnings, source.program.lines)
+    if options.json:
+        console.deliver(text_of(as_json(made[-1])))
+        return 0
+    following = "" if options.quiet or program == "-" else f"esp run {program} --procs {prediction.processors} --annotate"
+    console.deliver(explanation(made[-1], console.screen, every=options.all, following=following))
+    return 0
+
+
+def program_and_line(program: str, line: str | None) -> tuple[str, int]:
+    """``laplace.hpf:36``, or the two of them.
+
+    Raises:
+        UsageError: there is no line, or it is no number.
+    """
+    if line is None:
+        name, colon, text = program.rpartition(":")
+        if not colon or not text.isdecimal():
+            raise UsageError("a line is missing.", where=program, hint=f"Write {program}:12, or {program} 12.")
+        return name, int(text)
+    if not line.isdecimal():
+        raise UsageError(f"{line!r} is no line.", hint=f"Write {program}:12, or {program} 12.")
+    return program, int(line)
+
+
+def one_of_procs(text: str | None, why_one: str) -> int | None:
+    """The single number of processors of ``--procs``.
+
+    Raises:
+        UsageError: there are several.
+    """
+    numbers = procs_of(text)
+    if numbers is not None and len(numbers) > 1:
+        raise UsageError(why_one, where="--procs", hint="Give --procs a single number.")
+    return None if numbers is None else numbers[0]

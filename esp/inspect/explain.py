@@ -1,0 +1,291 @@
+"""Everything that is known of a line: who computes, what is sent, the formula of its time, what would change it."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, structs
+
+from aag.diagnostics import SourceError
+from aag.graph.aau import AAU, IterD, IterSync, walk
+from aag.ir.evaluate import NUMBER_OF_PROCESSORS
+from aag.ir.statements import Assign
+from aag.mapping.describe import LayoutRow, layout_rows
+from aag.spmd.nodes import Nest, OwnedLoop
+from esp import api
+from esp.errors import UsageError
+from esp.inspect.decisions import Decision, decide
+from esp.inspect.messages import Phase, Watcher, phases_of
+from esp.inspect.response import Response, Term, respond
+from esp.output.figures import CATEGORIES, first
+from interpreter.lowered import Lowered
+from interpreter.result import AauMetrics, Assumption, LineMetrics, MessageSummary
+from interpreter.setting import Setting
+from sag.machine import Machine
+from sag.scenario import export
+from sag.unit import System
+
+_MOST_PROCESSORS = 2**20
+
+REST = 1e-6
+"""Share of a time from which the part that no term explains is shown."""
+
+
+class Formula(Struct, frozen=True, kw_only=True):
+    """The time of one AAU in one category: `time_s` is the sum of the terms and of `rest_s`, which hangs on the order
+    in which messages come by and follows no figure (0 but for rounding, nearly always)."""
+
+    aau: int
+    label: str
+    category: str
+    executions: int
+    time_s: float
+    terms: tuple[Term, ...]
+    rest_s: float
+
+
+class Communication(Struct, frozen=True, kw_only=True):
+    """What an AAU sends; `phases` are those of one typical execution, `more` how many are left out."""
+
+    aau: int
+    summary: MessageSummary
+    phases: tuple[Phase, ...]
+    more: int
+
+
+class CacheTerms(Struct, frozen=True, kw_only=True):
+    """What the caches miss in one AAU, mean over processors, for the whole run."""
+
+    aau: int
+    label: str
+    lines_read: float
+    writes: float
+    written_back: float
+    time_s: float
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """What something else would make of the line and of the program."""
+
+    name: str
+    line_s: float
+    total_s: float
+
+
+class Explanation(Struct, frozen=True, kw_only=True):
+    """What `esp explain` tells of a line. `metrics` is None where the line takes no time."""
+
+    prediction: api.Prediction
+    asked: int
+    """The line that was asked about."""
+    line: int
+    """The line that carries its time (Def 4): the first of its statement, or of the loop it is lowered into."""
+    metrics: LineMetrics | None
+    decisions: tuple[Decision, ...]
+    aaus: tuple[AauMetrics, ...]
+    layouts: tuple[LayoutRow, ...]
+    communications: tuple[Communication, ...]
+    formulas: tuple[Formula, ...]
+    caches: tuple[CacheTerms, ...]
+    cache: str
+    """The cache in words; empty where the machine describes none."""
+    assumptions: tuple[Assumption, ...]
+    changes: tuple[Change, ...]
+
+
+def explain(source: api.Source, system: System, request: api.Request, line: int) -> Explanation:
+    """Explain a line of the program.
+
+    Raises:
+        UsageError: the program has no such line.
+        aag.diagnostics.SourceError: the program or its values prevent a prediction.
+        sag.errors.MachineError: the machine or the scenario does.
+    """
+    _known_line(source, line)
+    stages = api.lower_source(source, system, request)
+    watcher = Watcher()
+    prediction = api.interpret_stages(stages, system, request, watcher)
+    at = _charged_at(stages, statement_line(prediction.lines_text, line))
+    metrics = next((each for each in prediction.lines if each.line == at and each.file == prediction.file), None)
+    here = [each for each in walk(stages.graph.body) if each.span.line == at]
+    machine = export(system, request.scenario)
+    response = respond(stages, machine, _setting(request))
+    lowered = Lowered(stages.node_program)
+    values = {**_setting(request).values, **lowered.constants, NUMBER_OF_PROCESSORS: lowered.procs}
+    decisions = tuple(decide(each, lowered, values) for each in here)
+    by_id = {each.id: each for each in prediction.aaus}
+    chosen = tuple(by_id[each.id] for each in here)
+    formulas = _formulas(response, chosen)
+    touched = {name for each in decisions for name in each.arrays}
+    return Explanation(
+        prediction=prediction, asked=line, line=at, metrics=metrics, decisions=decisions, aaus=chosen,
+        layouts=tuple(row for row in layout_rows(stages.node_program.layouts) if row.array in touched),
+        communications=_communications(chosen, watcher, stages, machine), formulas=formulas,
+        caches=_caches(formulas), cache=_cache(machine), assumptions=_assumptions(prediction, stages, here),
+        changes=_changes(source, system, request, response, at))
+
+
+def _known_line(source: api.Source, line: int) -> None:
+    last = len(source.program.lines)
+    if not 1 <= line <= last:
+        raise UsageError(f"{source.program.file} has lines 1 to {last}.", where=f"line {line}")
+
+
+def statement_line(lines: tuple[str, ...], line: int) -> int:
+    """The first line of the statement that a line continues; the line itself where it continues none (free form)."""
+    while line > 1 and lines[line - 2].split("!")[0].rstrip().endswith("&"):
+        line -= 1
+    return line
+
+
+def _charged_at(stages: api.Stages, line: int) -> int:
+    """Where the time of a statement stands: a loop that is lowered as a whole carries that of its body."""
+    aaus = tuple(walk(stages.graph.body))
+    if any(each.span.line == line for each in aaus):
+        return line
+    for aau in aaus:
+        if any(assign.span.line == line for assign in _assigns(aau)):
+            return aau.span.line
+    return line
+
+
+def _assigns(aau: AAU) -> tuple[Assign, ...]:
+    match aau:
+        case IterD(nest=Nest(assigns=assigns, outer=outer)):
+            return (*assigns, *(each for level in outer for each in level))
+        case IterSync(owned=OwnedLoop(assigns=assigns)):
+            return assigns
+        case _:
+            return ()
+
+
+def _setting(request: api.Request) -> Setting:
+    return Setting(io=request.scenario.io, timed=request.timed, force_unroll=request.unroll,
+                   values={name.lower(): value for name, value in request.values.items()})
+
+
+def _formulas(response: Response, aaus: tuple[AauMetrics, ...]) -> tuple[Formula, ...]:
+    found = []
+    for aau in aaus:
+        for category in CATEGORIES:
+            time_s = first(getattr(aau.parts, f"{category}_s"))
+            terms = response.terms.get((aau.id, category), ())
+            if time_s > 0 or terms:
+                rest = time_s - sum(term.time_s for term in terms)
+                found.append(Formula(aau=aau.id, label=aau.label, category=category, executions=aau.executions,
+                                     time_s=time_s, terms=terms, rest_s=rest if abs(rest) > REST * time_s else 0.0))
+    return tuple(found)
+
+
+def _communications(aaus: tuple[AauMetrics, ...], watcher: Watcher, stages: api.Stages, machine: Machine,
+                    ) -> tuple[Communication, ...]:
+    layouts = stages.node_program.layouts
+    shape = Lowered(stages.node_program).grid
+    return tuple(
+        Communication(aau=each.id, summary=each.comm, more=watcher.more.get(each.id, 0),
+                      phases=phases_of(watcher.seen.get(each.id, []), layouts.grid, machine.network, shape))
+        for each in aaus if each.comm is not None)
+
+
+def _caches(formulas: tuple[Formula, ...]) -> tuple[CacheTerms, ...]:
+    found = []
+    for each in formulas:
+        if each.category != "computation":  # others wait for the misses of a processor, too
+            continue
+        counts = {term.figure.key[-1]: term for term in each.terms if term.figure.group == "memory"}
+        misses = {key: counts[key].count if key in counts else 0.0
+                  for key in ("read_miss_s", "write_miss_s", "writeback_s")}
+        if any(misses.values()):
+            time_s = sum(term.time_s for key, term in counts.items() if key in misses)
+            found.append(CacheTerms(aau=each.aau, label=each.label, lines_read=misses["read_miss_s"],
+                                    writes=misses["write_miss_s"], written_back=misses["writeback_s"], time_s=time_s))
+    return tuple(found)
+
+
+def _cache(machine: Machine) -> str:
+    memory = machine.memory
+    if memory is None:
+        return ""
+    ways = {0: "fully associative", 1: "direct mapped"}.get(memory.associativity, f"{memory.associativity}-way")
+    allocate = "writes allocate lines" if memory.write_allocate else "writes that miss go to memory, one by one"
+    return (f"{memory.cache_bytes:,} B, lines of {memory.line_bytes} B, {ways}, {memory.replacement} replacement, "
+            f"{allocate}")
+
+
+def _assumptions(prediction: api.Prediction, stages: api.Stages, here: list[AAU]) -> tuple[Assumption, ...]:
+    """Those of the line, of what it is inside of, and those that have no place."""
+    parent = {each.id: each.parent for each in prediction.aaus}
+    line_of = {each.id: each.span.line for each in walk(stages.graph.body)}
+    lines = set()
+    for aau in here:
+        at: int | None = aau.id
+        while at is not None:
+            lines.add(line_of[at])
+            at = parent[at]
+    directives = {row.span.line for row in stages.node_program.layouts.arrays.values()}
+    lines |= directives | {each.span.line for each in stages.node_program.layouts.notes}
+    return tuple(each for each in prediction.assumptions
+                 if each.span is None or not each.span.line or each.span.line in lines)
+
+
+def _changes(source: api.Source, system: System, request: api.Request, response: Response, line: int,
+             ) -> tuple[Change, ...]:
+    ids = [each.id for each in response.prediction.aaus if each.span.line == line]
+    found = [Change(name=name, line_s=sum(times[number] for number in ids), total_s=response.totals_s[name])
+             for name, times in response.changed_s.items()]
+    twice = 2 * response.prediction.processors
+    if request.grid is None and twice <= _MOST_PROCESSORS:
+        made = _elsewhere(source, system, structs.replace(request, procs=twice))
+        if made is not None:
+            spent = [first(each.time_s) for each in made.lines if each.line == line and each.file == made.file]
+            found.append(Change(name=f"procs {twice}", line_s=sum(spent), total_s=first(made.time_s)))
+    return tuple(found)
+
+
+def _elsewhere(source: api.Source, system: System, request: api.Request) -> api.Prediction | None:
+    """A prediction that may be impossible: a BLOCK(50) does not fit any number of processors."""
+    try:
+        return api.predict_source(source, system, request)
+    except SourceError:
+        return None
+
+
+def as_json(explanation: Explanation) -> Mapping[str, object]:
+    """What `--json` says; docs/inspect.md describes the fields."""
+    prediction, metrics = explanation.prediction, explanation.metrics
+    return {
+        "program": prediction.program, "file": prediction.file, "system": prediction.system,
+        "processors": prediction.processors, "grid": list(prediction.grid),
+        "asked": explanation.asked, "line": explanation.line,
+        "time_s": 0.0 if metrics is None else first(metrics.time_s), "total_s": first(prediction.time_s),
+        "decisions": [
+            {"aau": each.aau, "text": each.text, "arrays": list(each.arrays),
+             "iterations": None if each.share is None else structs.asdict(each.share)}
+            for each in explanation.decisions],
+        "layouts": [structs.asdict(each) for each in explanation.layouts],
+        "messages": [_message(each) for each in explanation.communications],
+        "formulas": [
+            {"aau": each.aau, "label": each.label, "category": each.category, "executions": each.executions,
+             "time_s": each.time_s, "rest_s": each.rest_s,
+             "terms": [{"figure": term.figure.name, "of": term.figure.words, "seconds": term.figure.seconds,
+                        "estimated": term.figure.estimated, "count": term.count, "time_s": term.time_s}
+                       for term in each.terms]}
+            for each in explanation.formulas],
+        "cache": explanation.cache or None,
+        "caches": [structs.asdict(each) for each in explanation.caches],
+        "assumptions": [{"code": each.code, "text": each.text, "line": each.span.line if each.span else None}
+                        for each in explanation.assumptions],
+        "changes": [structs.asdict(each) for each in explanation.changes],
+    }
+
+
+def _message(each: Communication) -> Mapping[str, object]:
+    summary = each.summary
+    return {
+        "aau": each.aau, "pattern": summary.pattern, "array": summary.array, "executions": summary.executions,
+        "messages": summary.messages, "bytes": summary.bytes, "hops": summary.hops, "contended": summary.contended,
+        "phases": [
+            {"name": phase.name, "messages": phase.messages, "partners": phase.partners,
+             "pairs": [list(pair) for pair in phase.pairs], "least_bytes": phase.bytes[0],
+             "most_bytes": phase.bytes[1], "least_hops": phase.hops[0], "most_hops": phase.hops[1]}
+            for phase in each.phases],
+        "more_phases": each.more,
+    }

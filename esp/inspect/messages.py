@@ -1,0 +1,111 @@
+"""The messages of one execution of each AAU, as a walk shows them: who sends to whom, how much, over how many hops."""
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.graph.aau import AAU
+from aag.mapping.grid import Grid
+from interpreter.listeners import Array
+from sag.machine import NetworkCosts
+
+Ints = NDArray[np.int64]
+
+MOST_PHASES = 64
+"""Phases of an execution that are kept; a pipelined loop has one for each block of each owner."""
+
+_PAIRS = 4
+"""Partners that are named where they follow no rule."""
+
+
+class Seen(Struct, frozen=True, eq=False):
+    """Messages that are under way together; all (M,)."""
+
+    name: str
+    source: Ints
+    destination: Ints
+    size_bytes: Ints
+
+
+class Watcher:
+    """A listener that keeps, for each AAU, the messages of the last execution that was walked and had some."""
+
+    def __init__(self) -> None:
+        self.seen: dict[int, list[Seen]] = {}
+        self.more: dict[int, int] = {}
+        """AAU -> phases beyond those that are kept."""
+        self._fresh: set[int] = set()
+
+    def entered(self, aau: AAU, clock: Array) -> None:  # noqa: ARG002 (the protocol's)
+        """From now on messages are those of another execution."""
+        self._fresh.add(aau.id)
+
+    def left(self, aau: AAU, clock: Array) -> None:
+        """Nothing to keep."""
+
+    def messages(
+        self, aau: int, name: str, source: Ints, destination: Ints, size_bytes: Ints,
+        sent: Array,  # noqa: ARG002 (the protocol's)
+        received: Array,  # noqa: ARG002 (the protocol's)
+    ) -> None:
+        """Keep them."""
+        if aau in self._fresh:
+            self._fresh.remove(aau)
+            self.seen[aau] = []
+            self.more[aau] = 0
+        kept = self.seen.setdefault(aau, [])
+        if len(kept) < MOST_PHASES:
+            kept.append(Seen(name, source.copy(), destination.copy(), np.array(size_bytes)))
+        else:
+            self.more[aau] = self.more.get(aau, 0) + 1
+
+    def skipped(self, aau: AAU, iterations: Ints) -> None:
+        """What is not walked is like what was."""
+
+
+class Phase(Struct, frozen=True, kw_only=True):
+    """One phase of messages: their number, partners in words, and the least and most of their bytes and hops."""
+
+    name: str
+    messages: int
+    partners: str
+    pairs: tuple[tuple[int, int], ...]
+    """The first of the partners: (source, destination)."""
+    bytes: tuple[int, int]
+    hops: tuple[int, int]
+
+
+def phases_of(seen: list[Seen], grid: Grid, network: NetworkCosts | None, shape: tuple[int, ...]) -> tuple[Phase, ...]:
+    """What was seen of one execution. `shape`: the grid that decides which node a rank runs on (Def 14)."""
+    found = []
+    for each in seen:
+        if not each.source.size:
+            continue
+        hops = np.zeros(1, np.int64)
+        if network is not None:
+            node = network.topology.place(shape)
+            hops = network.topology.hops(node[each.source], node[each.destination], network.topology.size(shape))
+        pairs = zip(each.source[:_PAIRS].tolist(), each.destination[:_PAIRS].tolist(), strict=True)
+        found.append(Phase(
+            name=each.name, messages=int(each.source.size), partners=_partners(each, grid), pairs=tuple(pairs),
+            bytes=(int(each.size_bytes.min()), int(each.size_bytes.max())), hops=(int(hops.min()), int(hops.max()))))
+    return tuple(found)
+
+
+def _partners(each: Seen, grid: Grid) -> str:
+    """Partners by the rule they follow, else the first of them."""
+    source, destination = each.source, each.destination
+    if source.size > 1:
+        if grid.size > int(max(source.max(), destination.max())) and grid.shape:
+            by = grid.coords_of(destination) - grid.coords_of(source)
+            if (by == by[:1]).all():
+                return "to " + ",".join(f"{step:+d}" for step in by[0].tolist()) + " in the grid"
+        flip = source ^ destination
+        if (flip == flip[0]).all():
+            return f"pairs of ranks {int(flip[0])} apart"
+        if (source == source[0]).all():
+            return f"from processor {int(source[0])}"
+        if (destination == destination[0]).all():
+            return f"to processor {int(destination[0])}"
+    shown = ", ".join(f"{s}->{d}" for s, d in zip(source[:_PAIRS].tolist(), destination[:_PAIRS].tolist(), strict=True))
+    return shown + (", ..." if source.size > _PAIRS else "")

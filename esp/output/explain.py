@@ -1,0 +1,188 @@
+"""`esp explain` as text: each row of the formula is a product that can be multiplied out."""
+
+from collections.abc import Sequence
+
+from esp.inspect.explain import Communication, Explanation, Formula
+from esp.inspect.response import Term
+from esp.output.columns import Column, Row, table
+from esp.output.figures import CATEGORIES, first, four, messages, source_text
+from esp.output.numbers import count, percent, plural, seconds
+from esp.output.profile import heading
+from esp.output.screen import Screen, flow, paragraph, printable, shorten
+
+_MOST_TERMS = 12
+"""Terms of a formula that are shown by themselves."""
+
+_MOST_PHASES = 8
+"""Phases of messages that are shown."""
+
+_UNMOVED = 0.0005
+"""Share of a time below which a change leaves it as it is."""
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps"))
+
+
+def explanation(told: Explanation, screen: Screen, *, every: bool = False, following: str = "") -> str:
+    """The text. `every`: all terms and phases, however many; `following`: the next command worth typing."""
+    blocks = [heading(told.prediction, screen), _line(told, screen)]
+    if told.aaus:
+        blocks.append(_decisions(told, screen))
+    if told.communications:
+        shown = [_communication(each, told, screen, every=every) for each in told.communications]
+        blocks.append("\n".join([screen.paint("strong", "messages"), *shown]))
+    if told.formulas:
+        blocks.append(_formulas(told, screen, every=every))
+    notes = _notes(told, screen)
+    if following:
+        notes.append(paragraph("next", following, screen.columns))
+    return "\n\n".join([*blocks, "\n".join(notes)]).rstrip() + "\n"
+
+
+def _line(told: Explanation, screen: Screen) -> str:
+    prediction = told.prediction
+    text = printable(source_text(prediction, prediction.file, told.line)).strip()
+    head = screen.paint("strong", paragraph(f"line {told.line}", text or "(an empty line)", screen.columns))
+    if told.asked != told.line:
+        head += "\n" + paragraph("", f"line {told.asked} is part of it", screen.columns)
+    if told.metrics is None:
+        return f"{head}\n" + paragraph("", "It takes no time: it declares something, maps data or is a comment.",
+                                       screen.columns)
+    time_s, total_s = first(told.metrics.time_s), first(prediction.time_s)
+    pieces = [f"{seconds(time_s)}, {percent(time_s / total_s if total_s else 0.0)} of the time"]
+    pieces += [f"{name} {seconds(each)}" for name, each in zip(CATEGORIES, four(told.metrics.parts), strict=True)]
+    if told.metrics.max_s is not None:
+        pieces.append(f"most {seconds(first(told.metrics.max_s))} (processor {told.metrics.max_processor})")
+    return head + "\n" + flow(pieces, screen.columns, "   ", "     ")
+
+
+def _decisions(told: Explanation, screen: Screen) -> str:
+    lines = [screen.paint("strong", "who computes")]
+    metrics = {each.id: each for each in told.aaus}
+    for each in told.decisions:
+        text = each.text
+        if each.share is not None and each.share.most:
+            share = each.share
+            numbers = count(share.most) if share.least == share.most else f"{count(share.least)} to {count(share.most)}"
+            mean = "" if share.least == share.most else f", {amount(share.mean)} on average"
+            text += f"; {numbers} iterations on a processor{mean}"
+        runs = metrics[each.aau].executions
+        text += f" ({plural(runs, 'run')})" if runs != 1 else ""
+        lines.append(paragraph(f"  aau {each.aau}", text, screen.columns))
+    for row in told.layouts:
+        text = f"{row.array}({row.bounds}) is ({row.dimensions}) on {row.grid}"
+        lines.append(paragraph("", f"{text}: {row.elements} elements on a processor", screen.columns))
+    return "\n".join(lines)
+
+
+def _communication(each: Communication, told: Explanation, screen: Screen, *, every: bool) -> str:
+    text = paragraph(f"  aau {each.aau}", messages(each.summary, told.prediction.processors), screen.columns)
+    if not each.phases:
+        return text
+    shown = each.phases if every else each.phases[:_MOST_PHASES]
+    columns = [Column("messages", width=10), Column("bytes each", width=10), Column("hops", width=4),
+               Column("phase", "<"), Column("who, in one run", "<")]
+    rows = [Row((count(phase.messages), _span(phase.bytes), _span(phase.hops), printable(phase.name), phase.partners))
+            for phase in shown]
+    left = len(each.phases) - len(shown) + each.more
+    more = f"\n{'':12}and {plural(left, 'phase')} more (--all shows them)" if left else ""
+    return f"{text}\n{table(columns, rows, screen, flexible=True)}{more}"
+
+
+def _span(values: tuple[int, int]) -> str:
+    least, most = values
+    return f"{least:,}" if least == most else f"{least:,}-{most:,}"
+
+
+def _formulas(told: Explanation, screen: Screen, *, every: bool) -> str:
+    what = "(how often on a processor, mean, times the machine's figure)"
+    lines = [flow([screen.paint("strong", "formula"), what], screen.columns)]
+    for each in told.formulas:
+        runs = f", {plural(each.executions, 'run')} together" if each.executions != 1 else ""
+        head = f"  aau {each.aau} {each.category} {seconds(each.time_s)}{runs}: {printable(each.label)}"
+        head += " (what others do longer)" if each.category == "waiting" else ""
+        lines += [flow(head.split(" "), screen.columns, " ", "     "), *_terms(each, screen, every=every)]
+    if any(term.figure.estimated for each in told.formulas for term in each.terms):
+        lines.append("  ~ the machine's figure is only an estimate")
+    return "\n".join(lines)
+
+
+def _terms(formula: Formula, screen: Screen, *, every: bool) -> list[str]:
+    shown: Sequence[Term] = formula.terms
+    if not every and len(shown) > _MOST_TERMS + 1:
+        shown = formula.terms[:_MOST_TERMS]
+    counts = [amount(term.count) for term in shown]
+    prices = [price(term.figure.seconds) for term in shown]
+    wide, narrow = max(map(len, counts), default=0), max(map(len, prices), default=0)
+    least = 13 if screen.columns >= 72 else 8
+    lines = [
+        f"    {often:>{max(wide, least)}} x {each:>{max(narrow, 9)}} {'~' if term.figure.estimated else ' '}"
+        f"= {seconds(term.time_s):>8}  "
+        for term, often, each in zip(shown, counts, prices, strict=True)]
+    lines = [line + shorten(term.figure.words, max(8, screen.columns - len(line)))
+             for line, term in zip(lines, shown, strict=True)]
+    left = formula.terms[len(shown) :]
+    if left:
+        lines.append(f"    {plural(len(left), 'smaller term')}, {seconds(sum(term.time_s for term in left))} together "
+                     "(--all shows them)")
+    if formula.rest_s:
+        lines.append(f"    {seconds(formula.rest_s)} hang on the order of messages and follow no figure")
+    return lines
+
+
+def amount(value: float) -> str:
+    """How often something is done, to eight digits, so that products come out right.
+
+    >>> [amount(x) for x in (403225.0, 2.5, -38100.0, 0.0625)]
+    ['403,225', '2.5', '-38,100', '0.0625']
+    """
+    if value == round(value):
+        return f"{value:,.0f}"
+    digits = max(0, 8 - len(str(int(abs(value)))))
+    return f"{value:,.{digits}f}".rstrip("0").rstrip(".")
+
+
+def price(value: float) -> str:
+    """A figure of the machine, with all the digits that it was given with.
+
+    >>> [price(x) for x in (1.5e-7, 3.9e-7, 1.47e-4, 3.05e-5)]
+    ['150 ns', '390 ns', '147 us', '30.5 us']
+    """
+    size, unit = next(((size, unit) for size, unit in _UNITS if abs(value) >= size * (1 - 1e-12)), _UNITS[-1])
+    return f"{value / size:.7g} {unit}"
+
+
+def _notes(told: Explanation, screen: Screen) -> list[str]:
+    width = screen.columns
+    notes: list[str] = []
+    for each in told.caches:
+        text = f"{amount(each.lines_read)} lines read"
+        text += f", {amount(each.writes)} writes missed" if each.writes else ""
+        text += f", {amount(each.written_back)} lines written back" if each.written_back else ""
+        text += f" on a processor: {seconds(each.time_s)} of AAU {each.aau}"
+        notes.append(paragraph("cache" if not notes else "", text, width))
+    if notes:
+        notes.append(paragraph("", told.cache, width))
+    for number, assumption in enumerate(told.assumptions):
+        at = f" (line {assumption.span.line})" if assumption.span and assumption.span.line else ""
+        text = assumption.text.removeprefix(f"line {assumption.span.line}: ") if assumption.span else assumption.text
+        notes.append(paragraph("assumed" if number == 0 else "", text + at, width))
+    if told.metrics is not None:
+        notes += _changes(told, width)
+    return notes
+
+
+def _changes(told: Explanation, width: int) -> list[str]:
+    line_s = 0.0 if told.metrics is None else first(told.metrics.time_s)
+    total_s = first(told.prediction.time_s)
+    if line_s <= 0:
+        return []
+    moving = [each for each in told.changes if abs(each.line_s - line_s) > _UNMOVED * line_s]
+    ranked = sorted(moving, key=lambda each: each.line_s)
+    pieces = [f"{each.name} {_percent(each.line_s, line_s)} (program {_percent(each.total_s, total_s)})"
+              for each in ranked]
+    return [paragraph("change" if number == 0 else "", piece, width) for number, piece in enumerate(pieces)]
+
+
+def _percent(new_s: float, old_s: float) -> str:
+    change = 100.0 * (new_s / old_s - 1.0) if old_s else 0.0
+    return "as it is" if abs(change) < 100.0 * _UNMOVED else f"{change:+.1f}%"

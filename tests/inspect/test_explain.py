@@ -1,0 +1,211 @@
+"""`esp explain`: its formulas are multiplied out again by a parser that knows nothing of esp."""
+
+import itertools
+import json
+import re
+
+import pytest
+import yaml
+
+import esp as package
+from esp.locate import systems_dir
+from sag.quantities import parse_quantity
+
+UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, "h": 3600.0}
+TERM = re.compile(r"^ +(-?[\d,.]+) x +([\d.e+-]+) (\w+) [~ ]= +(-?[\d,.e+-]+) (\w+)  (.+)$")
+HEAD = re.compile(r"^  aau (\d+) (computation|communication|waiting|overhead) ([\d,.e+-]+) (\w+)")
+LINE = re.compile(r"^([\d,.]+) (\w+), <?\d+% of the time")
+
+SHIFT = """\
+program shift
+  integer, parameter :: n = 1000
+  double precision :: a(n), b(n), c
+!HPF$ PROCESSORS p(4)
+!HPF$ DISTRIBUTE (BLOCK) ONTO p :: a, b
+  c = 2.0d0
+  forall (i = 1:n) b(i) = c
+  forall (i = 2:n) a(i) = b(i-1) * c + b(i)
+end program shift
+"""
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def parsed(text):
+    """Time of the line, and for each (AAU, category) its time and its rows (count, price, time, words)."""
+    formulas, total, current = {}, None, None
+    for row in text.splitlines():
+        if (found := LINE.match(row)) and total is None:
+            total = number(found[1]) * UNIT[found[2]]
+        elif found := HEAD.match(row):
+            current = (int(found[1]), found[2])
+            formulas[current] = (number(found[3]) * UNIT[found[4]], [])
+        elif found := TERM.match(row):
+            price = float(found[2]) * UNIT[found[3]]
+            formulas[current][1].append((number(found[1]), price, number(found[4]) * UNIT[found[5]], found[6]))
+    return total, formulas
+
+
+def lines_with_time(program, procs):
+    return [each.line for each in package.predict(program, procs=procs).lines if each.time_s[0] > 0]
+
+
+@pytest.mark.parametrize(("program", "procs"), [("laplace", 8), ("redblack", 3), ("pipeline", 5), ("pbs1", 16)])
+def test_a_reader_can_multiply_the_formula_out(program, procs, esp):
+    """Every row, every AAU and every line; three digits are shown."""
+    lines = lines_with_time(program, procs)
+    assert len(lines) > 3
+    for line in lines[1::2]:
+        code, out, _ = esp("explain", f"{program}:{line}", "--procs", str(procs), "--all")
+        assert code == 0
+        total, formulas = parsed(out)
+        assert formulas, out
+        for (aau, category), (time, rows) in formulas.items():
+            assert rows, (line, aau, category)
+            for count, price, shown, words in rows:
+                assert count * price == pytest.approx(shown, rel=0.006), (line, words)
+            exact = sum(count * price for count, price, _, _ in rows)
+            assert exact == pytest.approx(time, rel=0.006), (line, aau, category)
+        whole = sum(count * price for _, rows in formulas.values() for count, price, _, _ in rows)
+        assert whole == pytest.approx(total, rel=0.006), line
+
+
+@pytest.mark.parametrize(
+    ("program", "procs", "options"),
+    [("laplace", 8, ()), ("laplace", 6, ("--load", "30%")), ("redblack", 4, ("--overlap", "0.4")),
+     ("gauss", 4, ("--set", "n=40")), ("laplace_xb", 7, ("--bandwidth", "x3"))],
+)  # fmt: skip
+def test_the_terms_add_up_to_the_time_exactly(program, procs, options, esp):
+    said = json.loads(esp("run", program, "--procs", str(procs), *options, "--json")[1])
+    busiest = sorted(said["lines"], key=lambda each: -each["time_s"])[:6]
+    for line in busiest:
+        told = json.loads(esp("explain", f"{program}:{line['line']}", "--procs", str(procs), *options, "--json")[1])
+        assert told["time_s"] == line["time_s"]
+        terms = [term for formula in told["formulas"] for term in formula["terms"]]
+        for term in terms:
+            assert term["count"] * term["seconds"] == pytest.approx(term["time_s"], rel=1e-12)
+        left = sum(formula["rest_s"] for formula in told["formulas"])
+        made = sum(term["time_s"] for term in terms) + left
+        assert made == pytest.approx(line["time_s"], rel=2e-6, abs=1e-12 * said["time_s"])
+        assert abs(left) < 1e-6 * said["time_s"]
+
+
+def test_counts_are_those_of_a_count_by_hand(esp):
+    """999 iterations, of which the four processors run 249, 250, 250 and 250."""
+    code, out, _ = esp("explain", "-", "8", "--procs", "4", "--all", stdin=SHIFT)
+    assert code == 0
+    _, formulas = parsed(out)
+    work = {words: count for (_, category), (_, rows) in formulas.items() if category == "computation"
+            for count, _, _, words in rows}  # fmt: skip
+    assert work["r8.mul"] == work["r8.add"] == work["store"] == work["loop.iteration"] == 999 / 4
+    assert work["load"] == 2 * 999 / 4
+    assert work["loop.setup"] == 1
+    assert "249 to 250 iterations on a processor, 249.75 on average" in " ".join(out.split())
+
+
+def test_messages_are_those_of_a_count_by_hand(esp):
+    """Three boundaries, one element of 8 bytes each: sent by three, and received by three when all sends are over; only
+    the last processor, which sends nothing, has the transmission still before it."""
+    told = json.loads(esp("explain", "-", "8", "--procs", "4", "--json", stdin=SHIFT)[1])
+    (moved,) = told["messages"]
+    assert (moved["messages"], moved["bytes"], moved["pattern"]) == (3, 24, "overlap_shift")
+    (phase,) = moved["phases"]
+    assert (phase["messages"], phase["least_bytes"], phase["most_bytes"]) == (3, 8, 8)
+    assert phase["pairs"] == [[0, 1], [1, 2], [2, 3]]
+    assert phase["partners"] == "to +1 in the grid"
+    assert phase["most_hops"] == 1  # neighbours in Gray code
+    counts = {term["figure"]: term["count"] for formula in told["formulas"]
+              if formula["category"] == "communication" for term in formula["terms"]}  # fmt: skip
+    assert counts == {
+        "network.0.call_overhead_s": (3 + 1) / 4,
+        "network.0.per_byte_s": 8 * (3 + 1) / 4,
+        "network.0.per_hop_s": (3 + 1) / 4,
+    }
+
+
+def test_prices_are_those_of_the_machine_file(esp):
+    document = yaml.safe_load((systems_dir() / "ipsc860.yaml").read_text(encoding="utf-8"))
+    text = json.dumps(document)
+    told = json.loads(esp("explain", "laplace:36", "--procs", "8", "--json")[1])
+    prices = {t["figure"]: t["seconds"] for formula in told["formulas"] for t in formula["terms"]}
+    written = {parse_quantity(each, "time") for each in re.findall(r'"([\d.]+ [nu]s)"', text)}
+    operations = {price for name, price in prices.items() if name.startswith("processor.")}
+    assert operations
+    assert {round(each * 1e12) for each in operations} <= {round(each * 1e12) for each in written}
+
+
+def test_what_would_change_it_is_what_a_what_if_predicts(esp):
+    told = json.loads(esp("explain", "laplace:36", "--procs", "8", "--json")[1])
+    changes = {each["name"]: each for each in told["changes"]}
+    for name, what in {
+        "bandwidth x2": {"bandwidth": 2}, "latency x0.5": {"latency": 0.5},
+        "processor x2": {"processor_speed": 2}, "memory x2": {"memory_speed": 2}, "procs 16": {"procs": 16},
+    }.items():  # fmt: skip
+        made = package.predict("laplace", **({"procs": 8} | what))
+        (line,) = (each for each in made.lines if each.line == 36)
+        assert changes[name]["line_s"] == pytest.approx(float(line.time_s[0]), rel=1e-12), name
+        assert changes[name]["total_s"] == pytest.approx(float(made.time_s[0]), rel=1e-12), name
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+@pytest.mark.parametrize("line", [16, 36, 38, 46, 47])
+def test_nothing_is_wider_than_the_screen(width, line, esp, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = esp("explain", f"laplace:{line}", "--procs", "8")[1]
+    assert [row for row in out.splitlines() if len(row) > width] == []
+
+
+def test_a_continuation_belongs_to_its_statement(esp):
+    assert esp("explain", "laplace:37")[1].splitlines()[4].startswith("line 36")
+
+
+def test_a_statement_of_a_loop_that_is_one_unit_belongs_to_the_loop(esp):
+    out = esp("explain", "pipeline:26")[1]
+    assert "line 25  do i = 2, n\n         line 26 is part of it\n" in out
+
+
+def test_a_declaration_takes_no_time(esp):
+    code, out, _ = esp("explain", "laplace:16")
+    assert code == 0
+    assert "It takes no time" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["laplace"], "laplace: a line is missing. Write laplace:12, or laplace 12."),
+        (["laplace", "x"], "'x' is no line."),
+        (["laplace:4711"], "line 4711: laplace.hpf has lines 1 to 47."),
+        (["laplace:36", "--procs", "1,2"], "--procs: a line is explained for one number of processors."),
+        (["nosuch:3"], "nosuch: there is no such program, neither here nor with esp."),
+    ],
+)
+def test_wrong_use(words, message, esp):
+    code, out, err = esp("explain", *words)
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.split())
+
+
+def test_output_is_the_same_every_time(esp):
+    first, second = (esp("explain", "redblack:30", "--procs", "6", "--json") for _ in range(2))
+    assert first == second
+
+
+def test_phases_beyond_a_few_are_counted(esp):
+    """A transpose over 16 processors has 15 steps."""
+    text = """\
+program t
+  integer, parameter :: n = 64
+  real :: a(n, n), b(n, n)
+!HPF$ PROCESSORS p(16)
+!HPF$ DISTRIBUTE (BLOCK,*) ONTO p :: a, b
+  forall (i = 1:n, j = 1:n) b(i, j) = 1.0
+  forall (i = 1:n, j = 1:n) a(i, j) = b(j, i)
+end program t
+"""
+    few = esp("explain", "-", "7", "--procs", "16", stdin=text)[1]
+    every = esp("explain", "-", "7", "--procs", "16", "--all", stdin=text)[1]
+    assert "more (--all shows them)" in few
+    assert len(list(itertools.filterfalse(few.splitlines().__contains__, every.splitlines()))) >= 7
