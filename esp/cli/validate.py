@@ -42,6 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {told}")
     group.add_argument("--tolerance", metavar="PERCENT", type=percent, default=0.15,
                        help="cachegrind: error of a line's misses that passes (default: 15)")
+    group.add_argument("--trace", metavar="FOLDER", help="keep executed and predicted traces there (docs/trace.md)")
     group.add_argument("--keep", metavar="FOLDER", help="keep sources and executables there")
     add_looks(group)
 
@@ -70,6 +71,8 @@ def execute(options: argparse.Namespace) -> int:
     console = console_for(options.color, quiet=options.quiet)
     if options.program == "-":
         raise UsageError("validate needs a file: the serial program is compiled from it.")
+    if options.trace is not None and options.against != "mpi":
+        raise UsageError("traces are kept of native MPI only.", where="--trace", hint="Leave out --against.")
     from esp import api
     from esp.cli.reading import source_of
     from esp.validate.job import Job
@@ -83,6 +86,7 @@ def execute(options: argparse.Namespace) -> int:
             request=partial(request_of, options),
             procs=procs_of(options.procs) or (None,),
             folder=Path(options.keep or scratch).resolve(),
+            traces=None if options.trace is None else Path(options.trace).resolve(),
             tolerance=options.tolerance,
         )
         report = validated(options.against, job)

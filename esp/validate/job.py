@@ -23,6 +23,8 @@ class Job(Struct, frozen=True, kw_only=True):
     procs: tuple[int | None, ...]
     folder: Path
     """For sources and executables."""
+    traces: Path | None = None
+    """Where executed and predicted traces are kept (docs/trace.md)."""
     tolerance: float = 0.15
     """Relative error up to which a prediction that cannot be exact passes."""
 

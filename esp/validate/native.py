@@ -11,6 +11,7 @@ from esp.validate.answer import difference
 from esp.validate.counts import Counts, counted, predicted_counts
 from esp.validate.job import Job, Report, columns
 from esp.validate.serial import expected_of
+from esp.validate.tracing import same_partners, told
 
 TOOLS = ("gfortran", "mpif90", "mpirun", "make")
 
@@ -31,11 +32,13 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """How the answer differs from the serial one; empty where it does not."""
     predicted: Counts
     counted: Counts
+    same_partners: bool = True
+    """Whether traces, if they are asked for, say so of each message and its partner."""
 
     @property
     def same_messages(self) -> bool:
         """Whether every processor sent what was predicted, line by line."""
-        return self.predicted == self.counted
+        return self.predicted == self.counted and self.same_partners
 
 
 def validate(job: Job) -> Report:
@@ -53,16 +56,17 @@ def validate(job: Job) -> Report:
 
 def _outcome(job: Job, procs: int | None, expected: str) -> Outcome:
     request = job.request(procs)
-    emission = emitted(job.source, job.system, request)
+    emission = emitted(job.source, job.system, request, traces=job.traces is not None)
     place = job.folder / f"{emission.name}-{emission.procs}"
     write(emission, place)
     build(place)
-    answer, counts = run(place / emission.name, emission.procs)
+    answer, counts = run(place / emission.name, emission.procs, **told(job, emission))
     return Outcome(
         procs=emission.procs,
         difference=difference(expected, answer),
         predicted=predicted_counts(job.source, job.system, request),
         counted=counts,
+        same_partners=same_partners(job, request, emission),
     )
 
 

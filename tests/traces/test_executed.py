@@ -171,3 +171,37 @@ def test_a_program_that_is_not_to_be_traced_knows_nothing_of_traces():
     assert not [name for name, text in plain.files.items() if "trace" in text]
     traced = emitted_of(stages, system, request, traces=True)
     assert not [name for name, text in traced.files.items() if text.rstrip().endswith("!trace") or "!trace" in text]
+
+
+def test_validate_keeps_both_traces(tmp_path, capsys):
+    from esp.cli.main import main
+    from esp.validate.tracing import messages_of as counted
+
+    words = ["validate", "gauss.hpf", "--set", "n=12", "--procs", "1,3", "--trace", str(tmp_path / "traces")]
+    assert main(words) == 0
+    assert "same" in capsys.readouterr().out
+    names = sorted(each.name for each in (tmp_path / "traces").iterdir())
+    assert names == [f"gauss-{procs}.{origin}.trace" for procs in (1, 3) for origin in ("executed", "predicted")]
+    executed, predicted = (read_trace(tmp_path / "traces" / name) for name in names[2:])
+    assert (executed.about.origin, predicted.about.origin) == ("executed", "predicted")
+    assert counted(executed, SEND) == messages_of(predicted, SEND)
+
+
+def test_a_message_to_another_partner_is_seen(both):
+    """What `esp validate --trace` compares tells traces apart that have the same counts."""
+    from msgspec.structs import replace
+
+    from esp.validate.tracing import messages_of as counted
+
+    trace, _ = both("laplace", 4, {"n": 20, "k": 6})
+    sends = trace.is_kind(SEND)
+    partner = trace.partner.copy()
+    partner[sends[0]] = ({0, 1, 2, 3} - {int(trace.rank[sends[0]]), int(partner[sends[0]])}).pop()
+    assert counted(replace(trace, partner=partner), SEND) != counted(trace, SEND)
+
+
+def test_traces_are_those_of_native_runs(capsys):
+    from esp.cli.main import main
+
+    assert main(["validate", "gauss.hpf", "--against", "cachegrind", "--trace", "x"]) == 2
+    assert "traces are kept of native MPI only" in capsys.readouterr().err
