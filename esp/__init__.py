@@ -5,7 +5,9 @@ takes on a parallel machine and where the time goes, without running it. The pro
 application abstraction graph (AAG, room `aag`), the machine to a system abstraction graph (SAG, room
 `sag`), and `interpreter` reads one in terms of the other.
 
-The functions of `esp.api` are attributes of this package. They are loaded on first use, so that `import
+`esp.compare` ranks the distributions of a program.
+
+The functions of the API are attributes of this package. They are loaded on first use, so that `import
 esp` and the start of the command stay cheap.
 """
 
@@ -13,19 +15,23 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from esp.api import Prediction, predict
+    from esp.explore.compare import compare
 
-__all__ = ["Prediction", "predict"]
+__all__ = ["Prediction", "predict", "compare"]
+
+_HOMES = {"Prediction": "esp.api", "predict": "esp.api", "compare": "esp.explore.compare"}
+"""Name of the API -> the module that has it."""
 
 __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
     """Load a name of the API when it is first asked for."""
-    if name not in __all__:
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from esp import api
+    from importlib import import_module
 
-    return getattr(api, name)
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ from esp.errors import EspError, UsageError
 
 COMMANDS = {
     "run": "predict the time of a program on a machine, and where it goes",
+    "compare": "rank the distributions of a program, or several programs",
     "explain": "why a line takes the time it does",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "compile": "write the node program as Fortran with MPI",
@@ -28,6 +29,7 @@ examples:
   esp run laplace.hpf --procs 8
   esp run laplace.hpf --procs 1,2,4,8
   esp run laplace.hpf --procs 8 --bandwidth x2 --load 30%
+  esp compare laplace.hpf --procs 8
   esp show layouts laplace.hpf
   esp system show ipsc860
 

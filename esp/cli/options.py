@@ -24,11 +24,12 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
 
 
-def add_program(parser: argparse.ArgumentParser, procs: str) -> None:
-    """Which program, on which machine, mapped how. `procs`: the help of ``--procs``."""
+def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = False) -> None:
+    """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``."""
     parser.add_argument(
         "program",
         metavar="PROG",
+        nargs="+" if several else None,
         help="a file, the name of a program that comes with esp, or - (standard input)",
     )
     group = parser.add_argument_group("program and machine")
@@ -123,15 +124,28 @@ def pairs(option: str, given: list[str], *, lower: bool = False) -> dict[str, st
     Raises:
         UsageError: no ``=``, no name, no text, or two different texts for a name.
     """
-    found: dict[str, str] = {}
+    found = pairs_many(option, given, lower=lower)
+    for name, texts in found.items():
+        if len(texts) > 1:
+            raise UsageError(f"{name} is given twice, as {texts[0]} and as {texts[1]}.", where=option)
+    return {name: texts[0] for name, texts in found.items()}
+
+
+def pairs_many(option: str, given: list[str], *, lower: bool = True) -> dict[str, list[str]]:
+    """``NAME=TEXT`` of a repeatable option, where a name may have several texts.
+
+    Raises:
+        UsageError: no ``=``, no name or no text.
+    """
+    found: dict[str, list[str]] = {}
     for each in given:
         name, sign, text = each.partition("=")
         name, text = name.strip(), text.strip()
         if not (sign and name and text):
             raise UsageError(f"{each!r} is not of the form NAME=VALUE.", where=option)
-        name = name.lower() if lower else name
-        if found.setdefault(name, text) != text:
-            raise UsageError(f"{name} is given twice, as {found[name]} and as {text}.", where=option)
+        texts = found.setdefault(name.lower() if lower else name, [])
+        if text not in texts:
+            texts.append(text)
     return found
 
 

@@ -28,25 +28,6 @@ examples:
 VIEWS = ("annotate", "line", "aau", "per_processor")
 
 
-_KEPT: dict[str, str | list[str] | None] = {
-    "system": "ipsc860",
-    "form": None,
-    "grid": None,
-    "set": [],
-    "distribute": [],
-    "load": None,
-    "bandwidth": None,
-    "latency": None,
-    "processor_speed": None,
-    "memory_speed": None,
-    "overlap": None,
-    "io": "on",
-    "opt": [],
-    "system_set": [],
-}
-"""Options that the next command keeps, and what they are where they were not given."""
-
-
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.epilog = EXAMPLES
@@ -239,15 +220,9 @@ def _doubling(processors: int) -> str:
 
 def _next(options: argparse.Namespace, procs: str) -> str:
     """The command worth typing next: this one, with other processors."""
-    from shlex import quote
+    from esp.cli.again import command
 
     if options.program == "-":
         return ""
-    words = ["esp run", quote(options.program)]
-    for option, default in _KEPT.items():
-        given = getattr(options, option)
-        if given != default:
-            name = "--" + option.replace("_", "-")
-            words += [f"{name} {quote(each)}" for each in (given if isinstance(given, list) else [given])]
-    words += [f"--{name}" for name in ("timed", "unroll") if getattr(options, name)]
-    return " ".join([*words, "--procs", procs])
+    words = command("run", options).removesuffix(f" --procs {options.procs}")
+    return f"{words} --procs {procs}"

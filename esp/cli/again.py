@@ -1,0 +1,36 @@
+"""The command worth typing next: the same program, machine and changes."""
+
+import argparse
+from shlex import quote
+
+_KEPT: dict[str, str | list[str] | None] = {
+    "system": "ipsc860",
+    "form": None,
+    "grid": None,
+    "set": [],
+    "distribute": [],
+    "load": None,
+    "bandwidth": None,
+    "latency": None,
+    "processor_speed": None,
+    "memory_speed": None,
+    "overlap": None,
+    "io": "on",
+    "opt": [],
+    "system_set": [],
+}
+"""Options that the next command keeps, and what they are where they were not given."""
+
+
+def command(name: str, options: argparse.Namespace) -> str:
+    """``esp NAME PROG`` with what `options` has that differs from what it is without it, ``--procs`` last."""
+    given = vars(options)
+    words = [f"esp {name}", quote(options.program)]
+    for option, default in _KEPT.items():
+        value = given.get(option, default)
+        if value != default:
+            written = "--" + option.replace("_", "-")
+            words += [f"{written} {quote(str(each))}" for each in (value if isinstance(value, list) else [value])]
+    words += [f"--{each}" for each in ("timed", "unroll") if given.get(each)]
+    words += [f"--procs {options.procs}"] if options.procs else []
+    return " ".join(words)

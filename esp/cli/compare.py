@@ -1,0 +1,100 @@
+"""`esp compare`: which distribution is best."""
+
+import argparse
+import time
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_output, add_program, add_scenario, console_of, pairs_many, procs_of, request_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp compare --help` need not wait for
+    from esp.explore.compare import Comparison
+
+EXAMPLES = """\
+examples:
+  esp compare laplace.hpf --procs 8                     every sensible DISTRIBUTE, the fastest first
+  esp compare laplace.hpf --procs 8 --distribute 'TEMP=(BLOCK,*)' --distribute 'TEMP=(*,CYCLIC(4))'
+  esp compare laplace.hpf --procs 16 --set n=512 --load 30%
+  esp compare laplace_bb.hpf laplace_bx.hpf laplace_xb.hpf --procs 4
+  esp compare gauss.hpf --procs 8 --json
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp compare PROG [PROG ...] [options]"
+    add_program(parser, "number of processors", several=True)
+    add_scenario(parser)
+    group = parser.add_argument_group("what to show")
+    size = "the PARAMETER over which the winner may change; with sizes, n=16:256:16, all are tried; or none"
+    group.add_argument("--size", metavar="NAME[=N,...]", help=size)
+    group.add_argument("--timed", action="store_true", help="rank by the time between two readings of the clock")
+    forms = group.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="everything, as docs/explore.md describes it")
+    forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    began = time.perf_counter()
+    procs = procs_of(options.procs)
+    if procs is not None and len(procs) > 1:
+        hint = "`esp sweep` takes a list."
+        raise UsageError("a comparison is for one number of processors.", where="--procs", hint=hint)
+    if len(options.program) > 1 and (options.distribute or options.size):
+        what = "--distribute" if options.distribute else "--size"
+        raise UsageError("several programs are compared as they are.", where=what, hint="Leave it out.")
+    console = console_of(options)
+    from esp import api
+    from esp.cli.reading import source_of
+    from esp.explore import compare
+
+    named = _named(options.distribute)
+    options.distribute = []
+    sources = [source_of(each, options.form) for each in options.program]
+    system = api.load_machine(options.system)
+    request = request_of(options, None if procs is None else procs[0])
+    if len(sources) > 1:
+        found = compare.compare_programs(sources, system, request)
+    else:
+        found = compare.compare_choices(sources[0], system, request, named=named, size=options.size)
+    console.warn(found.warnings, sources[0].program.lines)
+    from esp.output import compare as output
+
+    if options.json:
+        console.deliver(output.comparison_json(found))
+    elif options.csv:
+        console.deliver(output.comparison_csv(found))
+    else:
+        following = "" if options.quiet or "-" in options.program else _next(options, found)
+        console.deliver(output.comparison_text(found, console.screen, following=following))
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def _named(given: list[str]) -> list[dict[str, str]]:
+    """``--distribute`` of the command: ``NAME=(...)`` or, for all that fit, ``(...)``; repeated ones are choices."""
+    from esp.explore.compare import named_formats
+
+    plain = [each for each in given if "=" not in each]
+    named = pairs_many("--distribute", [each for each in given if "=" in each])
+    if plain and named:
+        raise UsageError("name all distributions, or none.", where="--distribute", hint="Write NAME=(BLOCK,*).")
+    return named_formats(named or plain or None)
+
+
+def _next(options: argparse.Namespace, found: "Comparison") -> str:
+    """The command worth typing next: the winner's profile."""
+    from esp.cli.again import command
+
+    best = found.best
+    options.procs = str(best.prediction.processors)
+    if best.choice is None:
+        options.program = best.shown
+    else:
+        options.program = options.program[0]
+        options.distribute = [f"{name}={formats}" for name, formats in best.choice.formats.items()]
+        options.grid = None if best.choice.grid is None else "x".join(map(str, best.choice.grid))
+    return command("run", options)

@@ -1,0 +1,297 @@
+"""Which DISTRIBUTE choices a program has: formats for what it distributes, and processor grids for them.
+
+    distributed = distributed_by(source, system, request)   templates and arrays, with their extents
+    choices = choices_of(distributed)                       BLOCK, CYCLIC and * in every dimension, every grid that fits
+
+Sensible is a choice in which each distributed dimension is spread over two processors or more and has at least one
+element for each of them. (BLOCK,BLOCK) on 8x1 is therefore missing: it is (BLOCK,*).
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from math import log, prod
+
+from msgspec import Struct
+
+from aag.ir.directives import Bound, Distribute, Format, Processors, Template
+from aag.ir.expressions import Expr, Var
+from aag.ir.spelling import spell
+from aag.ir.visitors import walk_expressions
+from aag.mapping.formats import parse_formats
+from aag.mapping.grid import squarest
+from aag.mapping.report import Report
+from aag.mapping.scope import Scope, scope_of, visible_to
+from aag.mapping.tables import tables_of
+from aag.pipeline import main_unit
+from esp.api import Request, Source, map_source
+from esp.errors import PredictionError, UsageError
+from sag.unit import System
+
+FORMATS = ("BLOCK", "CYCLIC", "*")
+
+MOST_GRIDS = 4
+"""Grids tried for each list of formats, the squarest first: flatter ones send longer edges."""
+
+MOST_CHOICES = 48
+"""More than anybody reads; what lies beyond is named with --distribute."""
+
+_FREE = ("procs", "esp_procs", "esp_grid")
+"""Names for an arrangement where the source has none; the first that is free is taken."""
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """A template or array that is distributed, or could be."""
+
+    name: str
+    shown: str
+    extents: tuple[int, ...]
+    written: str
+    """Its formats in the source; empty where it has none."""
+    sizes: tuple[str, ...]
+    """Names of the constants that its shape is made of, in order of appearance."""
+
+
+class Distributed(Struct, frozen=True, kw_only=True):
+    """What a program distributes, and over what."""
+
+    targets: tuple[Target, ...]
+    procs: int
+    grid: tuple[int, ...]
+    """The grid of the source's own mapping."""
+    onto: str
+    """A name for a processor arrangement: that of the source, else one that is free."""
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """Formats by name, and the grid; `grid` None: that of Def 13."""
+
+    formats: Mapping[str, str]
+    grid: tuple[int, ...] | None
+    shown: str
+    """The formats as a table shows them: ``(BLOCK,*)``; with names where targets differ."""
+    directives: tuple[str, ...]
+    """Lines to paste in place of those of the source."""
+
+    def applied(self, request: Request) -> dict[str, object]:
+        """The fields of a request that this choice replaces."""
+        return {"distribute": {**request.distribute, **self.formats}, "grid": self.grid}
+
+
+def distributed_by(source: Source, system: System, request: Request) -> Distributed:
+    """What the main program distributes, over how many processors.
+
+    Where it has no DISTRIBUTE, these are what arrays are aligned with, else all arrays of the shape of the largest.
+
+    Raises:
+        aag.diagnostics.SourceError: its directives or the values given prevent a mapping.
+        PredictionError: it has no array that could be distributed.
+    """
+    layouts = map_source(source, system, request)
+    unit = main_unit(source.program)
+    scope = scope_of(unit, visible_to(unit, source.program))
+    tables = tables_of(scope, request.distribute, layouts.environment, Report())
+    extents = {
+        name: tuple(max(0, upper - lower + 1) for lower, upper in bounds)
+        for name, bounds in tables.bounds.items()
+        if bounds is not None
+    }
+    names = [name for name in tables.distributes if name in extents]
+    if not names:
+        roots = {align.target for align in tables.aligns.values()} - tables.aligns.keys()
+        names = sorted(roots & extents.keys())
+    if not names:
+        free = {each.name: extents[each.name] for each in scope.arrays() if each.name in extents}
+        free = {name: extent for name, extent in free.items() if name not in tables.aligns and extent}
+        largest = max(free.values(), key=prod, default=())
+        names = [name for name, extent in free.items() if extent == largest]
+    if not names:
+        hint = "A program has to have an array for this."
+        raise PredictionError("there is nothing to distribute here.", where=source.program.file, hint=hint)
+    directives = {each.distributee: each for each in scope.directives if isinstance(each, Distribute)}
+    found = tuple(
+        Target(
+            name=name,
+            shown=_shown(scope, name),
+            extents=extents[name],
+            written=_written(directives[name].formats if name in directives else None),
+            sizes=tuple(each for each in _named_in(_shape(scope, name)) if each in layouts.constants),
+        )
+        for name in names
+    )
+    arrangements = [each.name for each in scope.directives if isinstance(each, Processors) and each.shape]
+    onto = next(iter(arrangements), next(name for name in _FREE if name not in extents and name not in scope.entities))
+    return Distributed(targets=found, procs=layouts.procs, grid=layouts.grid.shape, onto=onto.upper())
+
+
+def _shown(scope: Scope, name: str) -> str:
+    entity = scope.entities.get(name)
+    return name if entity is None else entity.shown
+
+
+def _shape(scope: Scope, name: str) -> tuple[Bound, ...]:
+    templates = {each.name: each.shape for each in scope.directives if isinstance(each, Template)}
+    entity = scope.entities.get(name)
+    shape = templates.get(name) or (entity.shape if entity is not None else None) or ()
+    return shape if all(each.upper is not None for each in shape) else scope.allocated.get(name, shape)
+
+
+def _named_in(shape: Iterable[Bound]) -> list[str]:
+    bounds: list[Expr] = [end for bound in shape for end in (bound.lower, bound.upper) if end is not None]
+    inside = [part for bound in bounds for part in walk_expressions(bound)]
+    return list(dict.fromkeys(part.name for part in inside if isinstance(part, Var)))
+
+
+def _written(formats: Iterable[Format] | None) -> str:
+    """Formats as a source has them, without blanks and in capitals; nothing where there are none."""
+    if formats is None:
+        return ""
+    sizes = ((each, "" if each.size is None else f"({spell(each.size).upper()})") for each in formats)
+    return f"({','.join(each.kind.upper() + size for each, size in sizes)})"
+
+
+def choices_of(
+    distributed: Distributed,
+    *,
+    named: Sequence[Mapping[str, str]] = (),
+    grid: tuple[int, ...] | None = None,
+) -> tuple[tuple[Choice, ...], int]:
+    """The choices, in the order of formats and squareness, and how many more were left out.
+
+    Args:
+        distributed: what is distributed. Targets of one rank get the same formats.
+        named: formats by name that are to be compared, instead of all; a name ``""`` stands for all targets whose
+            rank fits.
+        grid: the grid of all choices, instead of all that fit.
+
+    Raises:
+        UsageError: formats that cannot be read or that fit no target.
+    """
+    targets, procs = distributed.targets, distributed.procs
+    wanted = [_for_targets(each, targets) for each in named] or _all_formats(targets)
+    found: list[Choice] = []
+    skipped = 0
+    for formats in wanted:
+        grids, more = ([grid], 0) if grid is not None else _grids(formats, targets, procs, bool(named))
+        skipped += more
+        found += [_choice(formats, each, targets, procs, distributed.onto) for each in grids]
+    unique = list({(tuple(each.formats.items()), each.grid): each for each in found}.values())
+    return tuple(unique[:MOST_CHOICES]), skipped + max(0, len(unique) - MOST_CHOICES)
+
+
+def normal(formats: str) -> str:
+    """Formats as this module writes them: ``(block, cyclic( 4 ))`` is ``(BLOCK,CYCLIC(4))``.
+
+    Raises:
+        UsageError: they cannot be read.
+    """
+    try:
+        parsed = parse_formats(formats)
+    except ValueError as error:
+        raise UsageError(f"{error}.", where=f"--distribute {formats}", hint="Write for example '(BLOCK,*)'.") from None
+    return _written(parsed)
+
+
+def _for_targets(named: Mapping[str, str], targets: Sequence[Target]) -> dict[str, str]:
+    formats: dict[str, str] = {}
+    for name, text in named.items():
+        written = normal(text)
+        rank = written.count(",") + 1
+        if name:
+            formats[name] = written
+            continue
+        fitting = [each.name for each in targets if len(each.extents) == rank]
+        if not fitting:
+            ranks = " or ".join(str(each) for each in sorted({len(target.extents) for target in targets}))
+            told = f"this is for {rank} dimension{'s' * (rank != 1)}, but what the program distributes has {ranks}."
+            raise UsageError(told, where=f"--distribute {text}", hint="Write one format for each dimension.")
+        formats |= dict.fromkeys(fitting, written)
+    return formats
+
+
+def _all_formats(targets: Sequence[Target]) -> list[dict[str, str]]:
+    """Formats for all targets: the same for all of one rank, all combinations over ranks."""
+    ranks = list(dict.fromkeys(len(each.extents) for each in targets))
+    lists = [[each for each in product(FORMATS, repeat=rank) if set(each) != {"*"}] for rank in ranks]
+    found = []
+    for combined in product(*lists):
+        by_rank = {rank: f"({','.join(formats)})" for rank, formats in zip(ranks, combined, strict=True)}
+        found.append({each.name: by_rank[len(each.extents)] for each in targets})
+    return found
+
+
+def _grids(
+    formats: Mapping[str, str], targets: Sequence[Target], procs: int, whatever: bool
+) -> tuple[list[tuple[int, ...] | None], int]:
+    """The grids for formats, the squarest first, and how many were left out; `whatever`: at least one."""
+    spread = [_spread(target, formats[target.name]) for target in targets if target.name in formats]
+    most = max(map(len, spread), default=0)
+    least = [min(column) for column in zip(*(each for each in spread if len(each) == most), strict=True)]
+    shapes = [each for each in _factorings(procs, most) if most == 1 or min(each, default=1) > 1]
+    fitting = [each for each in shapes if all(p <= extent for p, extent in zip(each, least, strict=True))]
+    ordered = sorted(fitting, key=lambda shape: (_flatness(shape), tuple(-extent for extent in shape)))
+    if not ordered and whatever:
+        return [None], 0
+    kept = ordered[:MOST_GRIDS]
+    return list(kept), len(ordered) - len(kept)
+
+
+def _spread(target: Target, formats: str) -> list[int]:
+    """The extents of the dimensions that formats distribute."""
+    return [extent for extent, part in zip(target.extents, split(formats), strict=False) if part != "*"]
+
+
+def _factorings(number: int, rank: int) -> list[tuple[int, ...]]:
+    """All ordered products of `rank` extents."""
+    if rank == 0:
+        return [()] if number == 1 else []
+    if rank == 1:
+        return [(number,)]
+    found = []
+    for extent in range(1, number + 1):
+        if number % extent == 0:
+            found += [(extent, *rest) for rest in _factorings(number // extent, rank - 1)]
+    return found
+
+
+def _flatness(shape: tuple[int, ...]) -> float:
+    return round(log(max(shape) / min(shape)), 9) if shape else 0.0
+
+
+def _choice(
+    formats: Mapping[str, str], grid: tuple[int, ...] | None, targets: Sequence[Target], procs: int, onto: str
+) -> Choice:
+    known = {each.name: each.shown for each in targets}
+    by_formats: dict[str, list[str]] = {}
+    for name, text in formats.items():
+        by_formats.setdefault(text, []).append(known.get(name, name).upper())
+    if len(by_formats) == 1:
+        shown = next(iter(by_formats))
+    else:
+        shown = " ".join(f"{'/'.join(names)}{text}" for text, names in by_formats.items())
+    return Choice(formats=dict(formats), grid=grid, shown=shown, directives=_directives(by_formats, grid, procs, onto))
+
+
+def _directives(
+    by_formats: Mapping[str, Sequence[str]], grid: tuple[int, ...] | None, procs: int, onto: str
+) -> tuple[str, ...]:
+    """PROCESSORS and DISTRIBUTE lines that say in the source what the choice says beside it."""
+    shapes: dict[tuple[int, ...], str] = {}
+    lines = []
+    for text, names in by_formats.items():
+        spread = sum(1 for each in split(text) if each != "*")
+        if not spread:
+            lines.append(f"!HPF$ DISTRIBUTE ({text.strip('()')}) :: {', '.join(names)}")
+            continue
+        shape = grid if grid is not None and len(grid) == spread else squarest(procs, spread)
+        arrangement = shapes.setdefault(shape, onto if not shapes else f"{onto}{len(shapes) + 1}")
+        if len(names) == 1:
+            lines.append(f"!HPF$ DISTRIBUTE {names[0]}{text} ONTO {arrangement}")
+        else:
+            lines.append(f"!HPF$ DISTRIBUTE {text} ONTO {arrangement} :: {', '.join(names)}")
+    arrangements = [f"!HPF$ PROCESSORS {name}({','.join(map(str, shape))})" for shape, name in shapes.items()]
+    return (*arrangements, *lines)
+
+
+def split(formats: str) -> list[str]:
+    """The formats of a list: ``(BLOCK,CYCLIC(4))`` is BLOCK and CYCLIC(4)."""
+    return [each.strip() for each in formats.strip()[1:-1].split(",")]

@@ -1,0 +1,364 @@
+"""Which distribution is best: every sensible DISTRIBUTE of a program, or several programs, predicted and ranked.
+
+The source is read once, and so is the machine; each choice is lowered and interpreted by itself.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from math import inf
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.diagnostics import Diagnostic, SourceError
+from aag.ir.expressions import Var
+from aag.ir.units import Program
+from aag.ir.visitors import walk_expressions
+from aag.pipeline import main_unit
+from aag.source.joining import Form
+from esp import arguments
+from esp.api import Prediction, Request, Source, load_machine, predict_source, read_source, requested
+from esp.errors import UsageError
+from esp.explore.axes import values_of
+from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
+from esp.explore.crossover import Crossover, Scan, TimeOf, crossover, scan, sizes_below
+from esp.explore.ties import stated_error, ties
+from esp.output.compare import comparison_text
+from esp.output.figures import first
+from esp.output.screen import Screen
+from interpreter.errors import UnresolvedError
+from sag.unit import System
+
+CHALLENGERS = 3
+"""Choices of other formats that the best one is held against at smaller sizes."""
+
+
+class Ranked(Struct, frozen=True, kw_only=True):
+    """One line of a comparison. `tie`: rank (from 1) of the choice it cannot be told apart from."""
+
+    rank: int
+    shown: str
+    grid: tuple[int, ...]
+    time_s: float
+    prediction: Prediction
+    error: float
+    """The error stated for the prediction (Def 19)."""
+    tie: int | None
+    written: bool
+    """Whether the source has it so."""
+    choice: Choice | None
+    """None where whole programs are compared."""
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """What `compare` answers: the choices, the fastest first."""
+
+    ranked: tuple[Ranked, ...]
+    impossible: tuple[tuple[str, Diagnostic], ...]
+    """Choices that have no prediction, and why."""
+    left_out: int
+    """Grids and formats that were not tried."""
+    crossover: Crossover | None
+    """Its choices are ranks (from 1)."""
+    scan: Scan | None
+    """The best of each size, where sizes were named; ranks (from 1)."""
+    programs: tuple[str, ...]
+    """The files, more than one where programs are compared."""
+    differ: bool
+    """Whether these differ in more than directives."""
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def best(self) -> Ranked:
+        """The fastest."""
+        return self.ranked[0]
+
+    def __str__(self) -> str:
+        return comparison_text(self, Screen())
+
+
+def compare(
+    source: str | PathLike[str] | Sequence[str | PathLike[str]],
+    system: str | PathLike[str] = "ipsc860",
+    procs: int | None = 8,
+    *,
+    form: Form | None = None,
+    distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+    size: str | None = None,
+    **options: Any,
+) -> Comparison:
+    """Predict and rank the distributions that a program could have.
+
+    Args:
+        source: as for `esp.predict`; a list of several compares these programs as they are.
+        system: as for `esp.predict`.
+        procs: as for `esp.predict`.
+        form: as for `esp.predict`.
+        distribute: what to compare instead of all: formats such as ``"(BLOCK,*)"``, a list of them, or name ->
+            formats or list of them.
+        size: the PARAMETER whose crossover is sought (by default the one that sizes what is distributed);
+            ``"none"``: do not search; ``"n=16:256:16"``: try every choice at each of these sizes.
+        **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values such as
+            ``n=512``.
+
+    Raises:
+        aag.diagnostics.SourceError: no choice can be predicted.
+        sag.errors.MachineError: the machine or a what-if prevents it.
+        esp.errors.EspError: a file or argument does.
+    """
+    sources = [source] if isinstance(source, str | PathLike) else list(source)
+    if not sources:
+        raise UsageError("there is no program to compare.")
+    read = [read_source(each, form=form) for each in sources]
+    request = requested(arguments.processors(procs), **options)
+    machine = load_machine(system)
+    if len(read) > 1:
+        return compare_programs(read, machine, request)
+    return compare_choices(read[0], machine, request, named=named_formats(distribute), size=size)
+
+
+def named_formats(distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None) -> list[dict[str, str]]:
+    """What is to be compared: one name -> formats for each combination; the name ``""`` is for all that fit."""
+    if distribute is None:
+        return []
+    by_name = distribute if isinstance(distribute, Mapping) else {"": distribute}
+    lists = [[(name.lower(), each) for each in _several(formats)] for name, formats in by_name.items()]
+    return [dict(combined) for combined in product(*lists)]
+
+
+def _several(given: str | Sequence[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def compare_choices(
+    source: Source,
+    system: System,
+    request: Request,
+    *,
+    named: Sequence[Mapping[str, str]] = (),
+    size: str | None = None,
+) -> Comparison:
+    """As `compare`, for a program that is read and a machine that is loaded; `named`: see `choices_of`."""
+    _refuse_scenarios(request)
+    distributed = distributed_by(source, system, request)
+    choices, left_out = choices_of(distributed, named=named, grid=request.grid)
+    written = _written(distributed)
+    if written and not any(_same(each, written, distributed) for each in choices):
+        choices = (*choices, written)
+    requests = [_chosen(request, each) for each in choices]
+    names = [each.shown for each in choices]
+    done, impossible = _predict_all([(source, each) for each in requests], names, system)
+    if named and not any(at in done for at, each in enumerate(choices) if each is not written):
+        raise SourceError([impossible[0][1]])
+    own = [written is not None and _same(each, written, distributed) for each in choices]
+    order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
+    ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
+    crossing, scanned = _over_sizes(source, system, [requests[at] for at in order], ranked, distributed, size)
+    return Comparison(
+        ranked=ranked,
+        impossible=impossible,
+        left_out=left_out,
+        crossover=crossing,
+        scan=scanned,
+        programs=(source.program.file,),
+        differ=False,
+        warnings=done[order[0]].warnings,
+    )
+
+
+def compare_programs(sources: Sequence[Source], system: System, request: Request) -> Comparison:
+    """Several programs as they are, ranked."""
+    _refuse_scenarios(request)
+    files = [each.program.file for each in sources]
+    done, impossible = _predict_all([(each, request) for each in sources], files, system)
+    order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
+    code = [_code(each.program) for each in sources]
+    return Comparison(
+        ranked=_ranked([(files[at], done[at], True, None) for at in order], request),
+        impossible=impossible,
+        left_out=0,
+        crossover=None,
+        scan=None,
+        programs=tuple(files),
+        differ=any(each != code[0] for each in code),
+        warnings=tuple(dict.fromkeys(found for at in order for found in done[at].warnings)),
+    )
+
+
+def _refuse_scenarios(request: Request) -> None:
+    given = request.scenario
+    changes = (given.load, given.bandwidth, given.latency, given.processor_speed, given.memory_speed, given.overlap)
+    for each in (*changes, *(change for _, change in given.sets)):
+        if isinstance(each, list | tuple | np.ndarray):
+            hint = "esp.sweep crosses distributions with what-ifs."
+            raise UsageError("a comparison has one value for each what-if.", hint=hint)
+
+
+def _predict_all(
+    wanted: Sequence[tuple[Source, Request]], names: Sequence[str], system: System
+) -> tuple[dict[int, Prediction], tuple[tuple[str, Diagnostic], ...]]:
+    """Predictions by position, and what has none.
+
+    Raises:
+        SourceError: there is not a single one, or values are missing.
+    """
+    done: dict[int, Prediction] = {}
+    impossible: list[tuple[str, Diagnostic]] = []
+    problem: SourceError | None = None
+    for at, (source, request) in enumerate(wanted):
+        try:
+            done[at] = predict_source(source, system, request)
+        except UnresolvedError:
+            raise
+        except SourceError as error:
+            problem = problem or error
+            impossible.append((names[at], error.diagnostics[0]))
+    if not done and problem is not None:
+        raise problem
+    return done, tuple(impossible)
+
+
+def _time_s(prediction: Prediction, request: Request) -> float:
+    timed = prediction.timed_s if request.timed else None
+    return first(prediction.time_s if timed is None else timed)
+
+
+def _ranked(rows: Iterable[tuple[str, Prediction, bool, Choice | None]], request: Request) -> tuple[Ranked, ...]:
+    rows = list(rows)
+    times_s = [_time_s(prediction, request) for _, prediction, _, _ in rows]
+    errors = [stated_error(prediction) for _, prediction, _, _ in rows]
+    return tuple(
+        Ranked(
+            rank=at + 1,
+            shown=shown,
+            grid=prediction.grid if choice is None or choice.grid is None else choice.grid,
+            time_s=times_s[at],
+            prediction=prediction,
+            error=errors[at],
+            tie=None if tied is None else tied + 1,
+            written=written,
+            choice=choice,
+        )
+        for at, ((shown, prediction, written, choice), tied) in enumerate(
+            zip(rows, ties(times_s, errors), strict=True)
+        )
+    )
+
+
+def _written(distributed: Distributed) -> Choice | None:
+    """The mapping of the source as a choice; None where it has none."""
+    formats = {each.name: each.written for each in distributed.targets if each.written}
+    if not formats:
+        return None
+    shown = dict.fromkeys(formats.values())
+    return Choice(formats=formats, grid=None, shown=" ".join(shown), directives=())
+
+
+def _same(choice: Choice, written: Choice, distributed: Distributed) -> bool:
+    """Whether a choice is what the source says."""
+    if choice is written:
+        return True
+    return dict(choice.formats) == dict(written.formats) and choice.grid in (None, distributed.grid)
+
+
+def _chosen(request: Request, choice: Choice) -> Request:
+    if not choice.directives:  # the source's own: left as it is
+        return request
+    return replace(request, distribute={**request.distribute, **choice.formats}, grid=choice.grid)
+
+
+def _code(program: Program) -> list[str]:
+    """The lines that are neither comments nor the name of the program, blanks and case apart."""
+    lines = ("".join(line.lower().split()) for line in program.lines)
+    name = main_unit(program).name
+    named = (f"program{name}", f"endprogram{name}")
+    return [each for each in lines if each and each[0] not in "!*" and each not in named]
+
+
+# --- sizes ---
+
+
+def _over_sizes(
+    source: Source,
+    system: System,
+    requests: Sequence[Request],
+    ranked: Sequence[Ranked],
+    distributed: Distributed,
+    asked: str | None,
+) -> tuple[Crossover | None, Scan | None]:
+    """The crossover, or the best of each size where sizes are named.
+
+    Raises:
+        UsageError: no such PARAMETER, or no sizes.
+    """
+    constants = ranked[0].prediction.constants
+    whole = [name for name, value in constants.items() if isinstance(value, int) and not isinstance(value, bool)]
+    wanted, _, listed = (asked or "").partition("=")
+    if wanted.strip().lower() == "none":
+        return None, None
+    name = _asked_size(wanted, whole) if wanted else _size_of(source.program, distributed, whole)
+    if name is None:
+        return None, None
+    current = constants[name]
+    assert isinstance(current, int)
+    known: dict[tuple[int, int], float] = {(each.rank, current): each.time_s for each in ranked}
+
+    def time_of(rank: int, size: int) -> float:
+        if (rank, size) not in known:
+            request = requests[rank - 1]
+            try:
+                made = predict_source(source, system, replace(request, values={**request.values, name: size}))
+                known[rank, size] = _time_s(made, request)
+            except SourceError:  # a mapping that does not fit this size
+                known[rank, size] = inf
+        return known[rank, size]
+
+    if listed:
+        return None, scan(name, time_of, [each.rank for each in ranked], _sizes(listed))
+    return _crossover(name, time_of, ranked, sizes_below(current, ranked[0].prediction.processors)), None
+
+
+def _asked_size(name: str, whole: Sequence[str]) -> str:
+    folded = name.strip().lower()
+    if folded not in whole:
+        known = f"It is one of {', '.join(whole)}." if whole else "The program has none."
+        raise UsageError(f"{name} is no whole PARAMETER of the program.", where="--size", hint=known)
+    return folded
+
+
+def _sizes(listed: str) -> list[int]:
+    values = values_of(listed, "--size")
+    if not all(each.isdecimal() for each in values):
+        raise UsageError(f"{listed!r} are no sizes.", where="--size", hint="Write n=16:256:16 or n=100,200.")
+    return sorted({int(each) for each in values})
+
+
+def _size_of(program: Program, distributed: Distributed, whole: Sequence[str]) -> str | None:
+    """The PARAMETER that sizes what is distributed; None where there is none."""
+    names = [name for target in distributed.targets for name in target.sizes]
+    name = next((each for each in names if each in whole), None)
+    unit = main_unit(program)
+    for _ in whole if name is not None else ():
+        entity = unit.entity(name or "")
+        initial = None if entity is None else entity.initial
+        inside = set() if initial is None else {e.name for e in walk_expressions(initial) if isinstance(e, Var)}
+        if len(inside) != 1 or not inside <= set(whole):
+            break
+        (name,) = inside  # computed from another one: that is the size
+    return name
+
+
+def _crossover(name: str, time_of: TimeOf, ranked: Sequence[Ranked], sizes: Sequence[int]) -> Crossover | None:
+    """Against the best choices of other formats: another grid alone is hardly ever better at another size."""
+    seen = {ranked[0].shown}
+    challengers: list[int] = []
+    for each in ranked:
+        if each.shown not in seen and len(challengers) < CHALLENGERS:
+            seen.add(each.shown)
+            challengers.append(each.rank)
+    if not challengers or len(sizes) < 2:
+        return None
+    return crossover(name, time_of, 1, challengers, sizes)

@@ -1,0 +1,127 @@
+"""From which problem size on a choice is the fastest, and which one is below it."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from math import inf, log
+
+from msgspec import Struct
+
+LOWEST = 8
+"""The smallest size that is tried is this part of the current one."""
+
+TimeOf = Callable[[int, int], float]
+"""Number of a choice and size -> seconds; infinite where the choice is impossible."""
+
+
+class Crossover(Struct, frozen=True, kw_only=True):
+    """Where a choice is overtaken by a rival that is faster at the smallest size.
+
+    At `wins_from` the winner is at least as fast as the rival, at the size of `sizes` before it is not. No more than
+    that is known of the sizes that are not in `tried`.
+    """
+
+    name: str
+    """The size parameter."""
+    sizes: tuple[int, ...]
+    """Sizes between which was searched, ascending; the last is the current one."""
+    tried: tuple[int, ...]
+    """Those of them at which winner and rival were predicted, ascending."""
+    challengers: tuple[int, ...]
+    """The choices that were tried at the smallest size."""
+    winner: int
+    wins_from: int
+    rival: int | None
+    """None: nothing is faster at the smallest size."""
+
+
+class Scan(Struct, frozen=True, kw_only=True):
+    """The fastest choice at every size that was asked for."""
+
+    name: str
+    sizes: tuple[int, ...]
+    best: tuple[int, ...]
+
+    def runs(self) -> tuple[tuple[int, int, int], ...]:
+        """Sizes next to each other with the same choice as one: (first size, last size, choice)."""
+        starts = [0, *(at for at in range(1, len(self.sizes)) if self.best[at] != self.best[at - 1]), len(self.sizes)]
+        return tuple((self.sizes[at], self.sizes[end - 1], self.best[at]) for at, end in pairwise(starts))
+
+
+def sizes_below(current: int, procs: int) -> tuple[int, ...]:
+    """The sizes to search: multiples of the number of processors, so that blocks are even, and the current one.
+
+    Where there are fewer than four of them, every size.
+    """
+    step = procs if current >= 4 * procs else 1
+    first = max(2, -(-current // LOWEST))
+    first = -(-first // step) * step
+    return (*range(first, current, step), current)
+
+
+def crossover(
+    name: str, time_of: TimeOf, winner: int, challengers: Sequence[int], sizes: Sequence[int]
+) -> Crossover:
+    """Search for the size at which the winner of the largest size is overtaken.
+
+    Args:
+        name: the size parameter.
+        time_of: see `TimeOf`.
+        winner: the choice that is fastest at the largest size.
+        challengers: the choices that are tried at the smallest size; the fastest of them is the rival.
+        sizes: ascending.
+    """
+    times = {each: time_of(each, sizes[0]) for each in challengers}
+    rival = min(times, key=lambda each: (times[each], each), default=None)
+    gaps: dict[int, float] = {}
+
+    def gap(at: int, other: int) -> float:
+        """How far the winner is behind at a size: above 0 where it is."""
+        if at not in gaps:
+            gaps[at] = _behind(time_of(winner, sizes[at]), time_of(other, sizes[at]))
+        return gaps[at]
+
+    high = 0
+    if rival is not None and len(sizes) > 1 and gap(0, rival) > 0:
+        low, high = 0, len(sizes) - 1
+        gap(high, rival)
+        while high - low > 1:
+            middle = _between(low, high, gaps, halve=len(gaps) % 2 == 1)
+            if gap(middle, rival) > 0:
+                low = middle
+            else:
+                high = middle
+    else:
+        rival = None
+    return Crossover(
+        name=name,
+        sizes=tuple(sizes),
+        tried=tuple(sizes[at] for at in sorted(gaps)) or (sizes[0],),
+        challengers=tuple(challengers),
+        winner=winner,
+        wins_from=sizes[high],
+        rival=rival,
+    )
+
+
+def _behind(winner_s: float, rival_s: float) -> float:
+    """The logarithm of the ratio of two times, of which one or both may be 0 or infinite."""
+    if winner_s == rival_s:
+        return 0.0
+    if min(winner_s, rival_s) <= 0 or max(winner_s, rival_s) == inf:
+        return inf if winner_s > rival_s else -inf
+    return log(winner_s / rival_s) or (1.0 if winner_s > rival_s else -1.0)
+
+
+def _between(low: int, high: int, gaps: dict[int, float], *, halve: bool) -> int:
+    """Where to look next: where a straight line would cross, every other time in the middle."""
+    middle = (low + high) // 2
+    above, below = gaps[low], gaps[high]
+    if halve or above == inf or below == -inf or above <= below:
+        return middle
+    return min(max(low + round((high - low) * above / (above - below)), low + 1), high - 1)
+
+
+def scan(name: str, time_of: TimeOf, choices: Sequence[int], sizes: Sequence[int]) -> Scan:
+    """Try every choice at every size; of equally fast ones the first counts."""
+    best = tuple(min(choices, key=lambda each: (time_of(each, size), each)) for size in sizes)
+    return Scan(name=name, sizes=tuple(sizes), best=best)

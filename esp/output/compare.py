@@ -1,0 +1,241 @@
+"""A comparison of distributions or programs as a table, JSON and CSV."""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from esp import __version__
+from esp.output.columns import Column, Row, table
+from esp.output.figures import constants, first, four, grid
+from esp.output.numbers import percent, plural, seconds, significant
+from esp.output.profile import asked_for, assumed_notes, partial_notes
+from esp.output.screen import Screen, flow, paragraph, printable, shorten
+
+if TYPE_CHECKING:  # a comparison prints itself with this module
+    from esp.explore.compare import Comparison, Ranked
+
+SCHEMA = 1
+"""As that of `esp.output.json`."""
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+_LONGEST_NAME = 32
+"""Columns for formats or the name of a program; what is longer ends in dots."""
+
+_ROOM = 65
+"""Columns that the table needs beside the names; with fewer, the parts of the time are left out."""
+
+
+def comparison_text(found: "Comparison", screen: Screen, *, following: str = "") -> str:
+    """The table, at most `screen.columns` wide, and what follows from it; `following`: the next command."""
+    blocks = [_heading(found, screen), _table(found, screen)]
+    notes = _notes(found, screen)
+    if following:
+        notes.append(paragraph("next", following, screen.columns))
+    return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
+
+
+def _heading(found: "Comparison", screen: Screen) -> str:
+    sample = found.best.prediction
+    files = [printable(each.rsplit("/", 1)[-1]) for each in found.programs]
+    name = ", ".join(files) + (" (bundled)" if sample.bundled else "")
+    subject = [name, plural(sample.processors, "proc"), sample.system, " ".join(constants(sample.constants)[:6])]
+    tried = len(found.ranked) + len(found.impossible)
+    what = plural(tried, "choice") if len(found.programs) == 1 else plural(tried, "program")
+    ranking = f"{what}, {seconds(found.ranked[0].time_s)} to {seconds(found.ranked[-1].time_s)}"
+    ranking += f", parts in {_unit(found.best.time_s)[1]}" if _room_for_parts(found, screen) else ""
+    lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
+    if len(found.programs) > 1:
+        return "\n".join([*lines, ranking])
+    return "\n".join([*lines, *asked_for_all(found, screen), ranking])
+
+
+def asked_for_all(found: "Comparison", screen: Screen) -> list[str]:
+    """What is different from a plain run for all choices alike."""
+    sample = found.best.prediction
+    shared = {**sample.asked, "distribute": {}, "grid": None}
+    from msgspec.structs import replace
+
+    return asked_for(replace(sample, asked=shared), screen)
+
+
+def _table(found: "Comparison", screen: Screen) -> str:
+    best_s = found.best.time_s
+    unit_s, _ = _unit(best_s)
+    decimals = 0 if best_s >= 100 * unit_s else 1
+    several = len(found.programs) > 1
+    columns = [
+        Column("#", width=3),
+        Column("program" if several else "distribute", "<", gap=1),
+        Column("grid", width=4, gap=1),
+        Column("time", width=7),
+        Column("vs best", width=7, gap=1),
+        Column("comp", width=6),
+        Column("comm", width=6, gap=1),
+        Column("wait", width=5, gap=1),
+        Column("ovhd", width=5, gap=1),
+        Column("", "<", gap=1),
+    ]
+    rows = []
+    for each in found.ranked:
+        mark = "*" if each.written and not several else " "
+        cells = [f"{each.rank}{mark}", _name(each.shown), grid(each.grid) or "-", seconds(each.time_s)]
+        cells += ["best" if each.rank == 1 else _more(each.time_s, best_s)]
+        cells += [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
+        cells += ["" if each.tie is None else f"tie with {each.tie}"]
+        rows.append(Row(tuple(cells), "good" if each.rank == 1 else ""))
+    for shown, why in found.impossible:
+        rows.append(Row(("-", _name(shown), *["-"] * (len(columns) - 3), why.code), "faint"))
+    if not _room_for_parts(found, screen):
+        columns = [*columns[:5], columns[-1]]
+        rows = [Row((*row.cells[:5], row.cells[-1]), row.role) for row in rows]
+    return table(columns, rows, screen)
+
+
+def _room_for_parts(found: "Comparison", screen: Screen) -> bool:
+    names = [each.shown for each in found.ranked] + [shown for shown, _ in found.impossible]
+    return screen.columns >= _ROOM + max(len(_name(each)) for each in names)
+
+
+def _unit(best_s: float) -> tuple[float, str]:
+    """The unit for all parts: one in which the best time has two digits or more."""
+    return next((pair for pair in _UNITS if best_s >= 10 * pair[0]), _UNITS[-1])
+
+
+def _name(shown: str) -> str:
+    return shorten(printable(shown.rsplit("/", 1)[-1] if not shown.startswith("(") else shown), _LONGEST_NAME)
+
+
+def _more(time_s: float, best_s: float) -> str:
+    """How much longer: ``+3%``, or a factor where percentages grow unreadable."""
+    if best_s <= 0:
+        return "-"
+    ratio = time_s / best_s
+    if ratio >= 10:
+        return f"x{significant(ratio)}"
+    return f"+{100 * (ratio - 1):.{1 if ratio < 1.1 else 0}f}%"
+
+
+def _notes(found: "Comparison", screen: Screen) -> list[str]:
+    width = screen.columns
+    best = found.best
+    notes = []
+    if best.choice is not None:
+        notes += [
+            paragraph("paste" if not at else "", line, max(width, len(line) + 12))
+            for at, line in enumerate(best.choice.directives)
+        ]
+    notes += _size_notes(found, width)
+    tied = [each for each in found.ranked if each.tie is not None]
+    if tied:
+        error = max(each.error for each in tied)
+        notes.append(paragraph("tie", f"within {percent(error)}, the error stated for such programs (Def 19)", width))
+    written = [each for each in found.ranked if each.written and each.choice is not None]
+    if written:
+        notes.append(paragraph("*", "as the source has it", width))
+    if found.left_out:
+        told = f"{plural(found.left_out, 'choice')} with flatter grids or further formats not tried"
+        notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))
+    for shown, why in found.impossible:
+        reason = f"{_name(shown)} is impossible: {why.code} {why.message}"
+        notes.append(screen.paint("warm", paragraph("", reason, width)))
+    if found.differ:
+        notes.append(paragraph("differ", "the programs differ in more than their directives", width))
+    notes += assumed_notes([best.prediction], width)
+    trust = f"{percent(first(best.prediction.estimated_share))} of the best time rests on estimated figures"
+    notes.append(paragraph("trust", trust, width))
+    return notes + partial_notes([each.prediction for each in found.ranked], screen)
+
+
+def _size_notes(found: "Comparison", width: int) -> list[str]:
+    crossing = found.crossover
+    if found.scan is not None:
+        told = []
+        for start, end, rank in found.scan.runs():
+            sizes = f"{start} to {end}" if end != start else f"{start}"
+            told.append(f"{found.scan.name} = {sizes}: {rank} {found.ranked[rank - 1].shown}")
+        return [paragraph("fastest" if not at else "", text, width) for at, text in enumerate(told)]
+    if crossing is None:
+        return []
+    name, smallest = crossing.name, crossing.sizes[0]
+    if crossing.rival is None:
+        others = ", ".join(str(each) for each in crossing.challengers)
+        text = f"nothing beats 1 at {name} = {smallest} either (tried: {others})"
+    else:
+        rival = found.ranked[crossing.rival - 1]
+        text = f"1 wins for {name} >= {crossing.wins_from}; below that use {rival.rank}, {rival.shown}"
+        text += f" (tried {name} = {', '.join(str(each) for each in crossing.tried)})"
+    return [paragraph("size", text, width)]
+
+
+def comparison_json(found: "Comparison") -> str:
+    """The JSON text; docs/explore.md describes its fields."""
+    from esp.output.json import text_of
+
+    best = found.best.prediction
+    crossing = found.crossover
+    told: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "programs": list(found.programs),
+        "system": best.system,
+        "processors": best.processors,
+        "constants": {name: each if isinstance(each, bool | int | float | str) else str(each)
+                      for name, each in best.constants.items()},
+        "choices": [_choice(each) for each in found.ranked],
+        "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
+        "left_out": found.left_out,
+        "paste": list(found.best.choice.directives) if found.best.choice is not None else [],
+        "crossover": None if crossing is None else {
+            "parameter": crossing.name,
+            "sizes": list(crossing.sizes),
+            "tried": list(crossing.tried),
+            "challengers": list(crossing.challengers),
+            "wins_from": crossing.wins_from,
+            "rival": crossing.rival,
+        },
+        "fastest": None if found.scan is None else {
+            "parameter": found.scan.name, "sizes": list(found.scan.sizes), "choices": list(found.scan.best),
+        },
+    }
+    return text_of(told)
+
+
+def _choice(each: "Ranked") -> dict[str, Any]:
+    comp, comm, wait, ovhd = four(each.prediction.parts)
+    return {
+        "rank": each.rank,
+        "choice": each.shown,
+        "distribute": {} if each.choice is None else dict(each.choice.formats),
+        "grid": list(each.grid),
+        "time_s": each.time_s,
+        "computation_s": comp,
+        "communication_s": comm,
+        "waiting_s": wait,
+        "overhead_s": ovhd,
+        "messages": each.prediction.messages,
+        "bytes": each.prediction.bytes,
+        "stated_error": each.error,
+        "tie": each.tie,
+        "written": each.written,
+        "complete": each.prediction.complete,
+    }
+
+
+def comparison_csv(found: "Comparison") -> str:
+    """One row for each choice, the fastest first: SI units, full precision."""
+    heading = ("rank", "choice", "grid", "time_s", "computation_s", "communication_s", "waiting_s", "overhead_s",
+               "messages", "bytes", "tie", "written", "complete")
+    rows: list[Sequence[object]] = []
+    for each in found.ranked:
+        tie = "" if each.tie is None else each.tie
+        flags = ["true" if flag else "false" for flag in (each.written, each.prediction.complete)]
+        sent = (each.prediction.messages, each.prediction.bytes)
+        figures = (each.time_s, *four(each.prediction.parts), *sent)
+        rows.append((each.rank, each.shown, grid(each.grid), *figures, tie, *flags))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(heading)
+    writer.writerows(rows)
+    return text.getvalue()
