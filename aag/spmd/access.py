@@ -50,15 +50,24 @@ def accesses(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints) -> tup
 
 
 def references(nest: Nest) -> list[tuple[Element, bool]]:
-    """Array elements that the innermost loop touches, each distinct read once, with whether it is written."""
+    """Array elements that the innermost loop touches, each distinct read once, with whether it is written.
+
+    An element that the same iteration has just written is still in a register when it is read.
+    """
     found: list[tuple[Element, bool]] = []
+    written: dict[str, Element] = {}
     for assign in nest.assigns:
         reads = [*elements(assign.value), *(elements(nest.mask) if nest.mask is not None else ())]
-        found += [(each, False) for each in dict.fromkeys(reads) if (each, False) not in found]
+        found += [
+            (each, False)
+            for each in dict.fromkeys(reads)
+            if (each, False) not in found and written.get(each.name) != each
+        ]
         if isinstance(assign.target, Element):
             if nest.reduce and (assign.target, False) not in found:
                 found.append((assign.target, False))
             found.append((assign.target, True))
+            written[assign.target.name] = assign.target
     return found
 
 

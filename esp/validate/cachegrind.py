@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import median
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -120,14 +121,16 @@ def compared(source: api.Source, system: System, request: api.Request, folder: P
 
 
 def with_policy(machine: Machine) -> Machine:
-    """The machine with the policy of cachegrind's data cache.
+    """The machine with the policy of cachegrind's data cache, and misses that cost something, so that they count.
 
     Raises:
         PredictionError: its description has no data cache.
     """
     if machine.memory is None or not machine.memory.cache_bytes:
         raise PredictionError(f"{machine.name} has no data cache.", hint="Its description would name one in M.")
-    return replace(machine, memory=replace(machine.memory, replacement="lru", write_allocate=True))
+    one = np.ones(1)
+    memory = replace(machine.memory, replacement="lru", write_allocate=True, read_miss_s=one, write_miss_s=one)
+    return replace(machine, memory=memory)
 
 
 def geometry_of(memory: MemoryCosts) -> Geometry:

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.graph.aau import IterD
+from aag.graph.aau import IterD, IterSync
 from aag.graph.build import MASK_SHARE
 from aag.spmd.nodes import Nest as LoweredNest
 from interpreter.metrics import COMPUTATION, Tally
@@ -38,22 +38,31 @@ class _Seen(Struct, frozen=True):
 def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLike | None) -> None:
     """Charge the misses of one execution of a nest; `key` says which nest with which values, `trips` how often its
     loops run, if that is known already."""
-    costs = run.machine.memory
-    nest = aau.nest
-    if costs is None or nest is None or not run.setting.memory:
+    if aau.nest is None:
         return
+    seconds = count_misses(run, aau, aau.nest, key, trips)
+    if seconds.any():
+        run.spend(aau.id, COMPUTATION, seconds)
+
+
+def count_misses(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...],
+                 trips: TripsLike | None = None) -> Array:
+    """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be charged."""
+    costs = run.machine.memory
+    if costs is None or not run.setting.memory:
+        return np.zeros((1, 1))
     ranks = _classes(run)[1]
     state = run.cache if isinstance(run.cache, CacheState) else CacheState.cold(ranks.size)
     seen = _remembered(run, key, state)
     if seen is None:
-        seen = _interpret(run, aau, key, costs, state, trips)
+        seen = _interpret(run, nest, key, costs, state, trips)
     run.cache = seen.after
     if seen.seconds.any():
-        run.spend(aau.id, COMPUTATION, seen.seconds)
         run.count(aau.id, Tally.MISSES, seen.lines)
         run.count(aau.id, Tally.WRITE_MISSES, seen.writes)
         if seen.estimated.any():
             run.count(aau.id, Tally.ESTIMATED_S, seen.estimated)
+    return seen.seconds
 
 
 def _classes(run: Run) -> tuple[Ints, Ints]:
@@ -73,11 +82,11 @@ def _remembered(run: Run, key: tuple[object, ...], state: CacheState) -> _Seen |
     return None
 
 
-def _interpret(run: Run, aau: IterD, key: tuple[object, ...], costs: MemoryCosts, state: CacheState,
+def _interpret(run: Run, nest: LoweredNest, key: tuple[object, ...], costs: MemoryCosts, state: CacheState,
                trips: TripsLike | None) -> _Seen:
     shape = run.memo.get(("accesses", *key))
     if not isinstance(shape, Nest):
-        shape = _shape(run, aau, trips or run.services.trips(nest_of(aau), run.env))
+        shape = _shape(run, nest, trips or run.services.trips(nest, run.env))
         run.memo["accesses", *key] = shape
     if not shape.accesses:
         return _Seen(state, state, np.zeros((1, 1)), 0.0, 0.0, np.zeros(1))
@@ -98,12 +107,6 @@ def _interpret(run: Run, aau: IterD, key: tuple[object, ...], costs: MemoryCosts
     return seen
 
 
-def nest_of(aau: IterD) -> LoweredNest:
-    """The nest of an AAU that has one."""
-    assert aau.nest is not None
-    return aau.nest
-
-
 def _seconds(costs: MemoryCosts, misses: Misses) -> Array:
     total: Array = (costs.read_miss_s[:, None] * misses.read[None, :]
                     + costs.write_miss_s[:, None] * misses.write[None, :]
@@ -111,9 +114,8 @@ def _seconds(costs: MemoryCosts, misses: Misses) -> Array:
     return total
 
 
-def _shape(run: Run, aau: IterD, trips: TripsLike) -> Nest:
+def _shape(run: Run, nest: LoweredNest, trips: TripsLike) -> Nest:
     """The nest as the cache sees it: trip counts and addresses on each processor."""
-    nest = nest_of(aau)
     ranks = _classes(run)[1]
     extents = trips.extents_of(ranks)
     accesses = run.services.accesses(nest, run.env)

@@ -3,7 +3,8 @@
     processor 0  |== own iterations ==|--->                     message where an iteration reads what crossed
     processor 1  |.....waiting........|---|== own iterations ==|--->
 
-Every processor tests the guard of every iteration: its own share of the loop is computation, the rest overhead.
+Every processor tests the guard of every iteration: its own share of the loop is computation, the rest overhead. What
+its own iterations miss in the cache, one after the other, is spread evenly over them.
 """
 
 import numpy as np
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import IterSync
 from aag.ir.evaluate import Unknown
-from aag.spmd.nodes import OwnedLoop
+from aag.spmd.nodes import Nest, OwnedLoop
 from aag.spmd.steps import Phase
 from interpreter.evaluate import Scalars
 from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
+from interpreter.models.cache import count_misses
 from interpreter.models.communication import Plan, execute, make_plan
 from interpreter.models.compute import LOOP_SETUP, charge_work, price, seconds, sorted_uses, values_of
 from interpreter.models.period import repeat
@@ -48,6 +50,8 @@ class _Chain(Struct, frozen=True):
     """Overhead of an iteration of somebody else."""
     estimated: Array
     """(S or 1,) estimated seconds of the whole loop, mean over processors."""
+    nest: Nest
+    """The loop as each processor's cache sees it: its own iterations, one after the other."""
 
 
 def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> None:
@@ -56,18 +60,19 @@ def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> Non
     chain = run.memo.get(key)
     if not isinstance(chain, _Chain):
         try:
-            chain = _make(run, aau, run.services.segments(loop, run.env))
+            chain = _make(run, aau, loop, run.services.segments(loop, run.env))
         except Unknown as unknown:
             raise scalars.unresolved(unknown, aau.span, run.env) from unknown
         run.memo[key] = chain
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
-    _walk(run, aau, chain)
+    shares = np.bincount(chain.owner, weights=chain.count, minlength=run.procs)
+    _walk(run, aau, chain, count_misses(run, aau, chain.nest, key) / np.maximum(shares, 1.0))
     run.count(aau.id, Tally.ESTIMATED_S, chain.estimated)
     scalars.forget(run.env, aau.defines & scalars.relevant)
 
 
-def _make(run: Run, aau: IterSync, segments: SegmentsLike) -> _Chain:
+def _make(run: Run, aau: IterSync, loop: OwnedLoop, segments: SegmentsLike) -> _Chain:
     one = price(run, aau.work)
     step, step_estimated = seconds(run, (("loop.iteration", 1.0),))
     plans: dict[tuple[object, ...], Plan] = {}
@@ -80,6 +85,8 @@ def _make(run: Run, aau: IterSync, segments: SegmentsLike) -> _Chain:
         round=_round(segments.owner, count, messages), iterations=segments.iterations,
         own=one.computation + step, guard=one.overhead, other=one.overhead + step,
         estimated=one.estimated * (segments.iterations / run.procs) + step_estimated * segments.iterations,
+        nest=Nest(span=loop.span, uses=loop.uses, defines=loop.defines, indices=(loop.index,), home=loop.home,
+                  assigns=loop.assigns),
     )
 
 
@@ -105,30 +112,31 @@ def _round(owner: Ints, count: Ints, messages: tuple[Plan | None, ...]) -> int:
     return length if same else 0
 
 
-def _walk(run: Run, aau: IterSync, chain: _Chain) -> None:
+def _walk(run: Run, aau: IterSync, chain: _Chain, missing: Array) -> None:
+    """Walk the segments; `missing` (S or 1, P): seconds for misses in an iteration of each processor."""
     tested = np.zeros(run.procs, np.int64)
     total = len(chain.owner)
     length = chain.round
     if not length:
-        _segments(run, aau, chain, range(total), tested)
+        _segments(run, aau, chain, range(total), missing, tested)
     else:
         rounds = (total - 1) // length
-        _segments(run, aau, chain, range(length), tested)
+        _segments(run, aau, chain, range(length), missing, tested)
 
         def one(number: int) -> str:
-            _segments(run, aau, chain, range((number + 1) * length, (number + 2) * length), tested)
+            _segments(run, aau, chain, range((number + 1) * length, (number + 2) * length), missing, tested)
             return ""
 
         repeat(run, aau, rounds - 1, one)
         for at in range((rounds - 1) * length, rounds * length):
             tested[chain.owner[at]] = chain.begin[at] + chain.count[at]
-        _segments(run, aau, chain, range(rounds * length, total), tested)
+        _segments(run, aau, chain, range(rounds * length, total), missing, tested)
     rest = (chain.iterations - tested)[None, :]
     if rest.any() and chain.other.any():
         run.spend(aau.id, OVERHEAD, chain.other * rest)
 
 
-def _segments(run: Run, aau: IterSync, chain: _Chain, which: range, tested: Ints) -> None:
+def _segments(run: Run, aau: IterSync, chain: _Chain, which: range, missing: Array, tested: Ints) -> None:
     for at in which:
         rank = chain.owner[at]
         who = slice(rank, rank + 1)
@@ -139,7 +147,7 @@ def _segments(run: Run, aau: IterSync, chain: _Chain, which: range, tested: Ints
         if messages is not None:
             execute(run, aau.id, messages)
             run.count(aau.id, Tally.EXECUTIONS, -1.0)
-        run.spend(aau.id, COMPUTATION, chain.own * chain.count[at], who)
+        run.spend(aau.id, COMPUTATION, (chain.own + missing[:, who]) * chain.count[at], who)
         if chain.guard.any():
             run.spend(aau.id, OVERHEAD, chain.guard * chain.count[at], who)
         tested[rank] = chain.begin[at] + chain.count[at]

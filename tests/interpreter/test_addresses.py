@@ -16,11 +16,20 @@ program two
   forall (i = 1:64) x(i) = y(i) + z(i)
 end program two
 """
+RECURRENCE = """\
+program chain
+  double precision :: x(256), y(256)
+!HPF$ DISTRIBUTE (BLOCK) :: X, Y
+  do i = 2, 256
+    x(i) = 0.5d0 * x(i-1) + y(i)
+  end do
+end program chain
+"""
 
 
-def misses(addresses):
+def misses(addresses, text=SUM_OF_TWO, procs=1):
     system = api.load_machine("ipsc860")
-    stages = api.lower_source(api.read_source(SUM_OF_TWO), system, api.Request(procs=1))
+    stages = api.lower_source(api.read_source(text), system, api.Request(procs=procs))
     machine = export(system, Scenario())
     memory = replace(machine.memory, replacement="lru", write_allocate=True)
     setting = Setting(addresses=addresses)
@@ -47,3 +56,19 @@ def test_three_arrays_a_multiple_of_the_sets_apart_miss_with_every_reference():
 
 def test_addresses_count_only_where_all_arrays_of_a_nest_have_one():
     assert misses({"x": 0, "y": 4096}) == misses({})
+
+
+def test_sequential_loops_miss_like_others():
+    """64 lines of each array; on four processors 16 on each, and the overlap element of all but the first."""
+    assert misses({"x": 0, "y": 2048}, RECURRENCE) == (128, 63)
+    found, written = misses({}, RECURRENCE, procs=4)
+    assert 128 <= found <= 128 + 3
+    assert 60 <= written <= 64
+
+
+def test_misses_of_a_sequential_loop_are_time_of_its_owners():
+    with_, without = (
+        api.predict(RECURRENCE, procs=4, system_set={"cube.node.memory.read_miss": time})
+        for time in ("1 us", "0 us")
+    )
+    assert with_.time_s[0] - without.time_s[0] > 60 * 0.99e-6

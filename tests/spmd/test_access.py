@@ -107,3 +107,26 @@ def addresses(machine, reference, vectors, rows, held):
         inside = all(at in held[dim] for dim, at in enumerate(place))
         found[row] = 8 * (held[0].index(place[0]) + len(held[0]) * held[1].index(place[1])) if inside else None
     return found
+
+
+REGISTER = """program register
+  double precision :: x(8), y(8), z(8)
+!hpf$ distribute (block) :: x, y, z
+  integer :: i
+!hpf$ independent
+  do i = 1, 8
+    x(i) = 1.0d0
+    y(i) = z(i) + x(i)
+    z(i) = x(i) + y(i) + z(i)
+  end do
+end program register
+"""
+
+
+def test_what_an_iteration_wrote_it_reads_from_a_register():
+    program = lower(read_program(REGISTER, "register.hpf"), Overrides(procs=1), 1)
+    (nest,) = [node for node in program.body if isinstance(node, nodes.Nest)]
+    found = accesses(nest, program.layouts, program.layouts.environment, np.arange(1))
+    assert [(each.array, int(each.start_bytes[0]), each.write) for each in found] == [
+        ("x", 0, True), ("z", 0, False), ("y", 0, True), ("z", 0, True)
+    ]  # fmt: skip
