@@ -9,13 +9,11 @@ from numpy.typing import ArrayLike
 from sag.topology.routing import Ints, empty_routes, endpoints, ints
 
 
-class Bus(Struct, frozen=True):
-    """One shared medium: every message takes the same link, in either direction."""
-
-    kind: str = "bus"
+class Switched(Struct, frozen=True):
+    """What they have in common: the instance has as many nodes as there are processors, and rank r is on node r."""
 
     def nodes(self, procs: int) -> int:
-        """As many as there are processors."""
+        """As many as there are processors; a tree need not be full."""
         return procs
 
     def size(self, grid: tuple[int, ...]) -> int:
@@ -23,8 +21,14 @@ class Bus(Struct, frozen=True):
         return prod(grid)
 
     def place(self, grid: tuple[int, ...]) -> Ints:
-        """Rank r on node r."""
+        """Rank r on node r; in a tree consecutive ranks share a switch."""
         return np.arange(prod(grid), dtype=np.int64)
+
+
+class Bus(Switched, frozen=True):
+    """One shared medium: every message takes the same link, in either direction."""
+
+    kind: str = "bus"
 
     def hops(self, src: ArrayLike, dst: ArrayLike, size: int | None = None) -> Ints:  # noqa: ARG002 the protocol's
         """1 between different nodes."""
@@ -44,22 +48,10 @@ class Bus(Struct, frozen=True):
         return ints(links)
 
 
-class Crossbar(Struct, frozen=True):
+class Crossbar(Switched, frozen=True):
     """One switch: a message takes its source's cable up (link src), its destination's down (size + dst)."""
 
     kind: str = "crossbar"
-
-    def nodes(self, procs: int) -> int:
-        """As many as there are processors."""
-        return procs
-
-    def size(self, grid: tuple[int, ...]) -> int:
-        """As many as there are processors."""
-        return prod(grid)
-
-    def place(self, grid: tuple[int, ...]) -> Ints:
-        """Rank r on node r."""
-        return np.arange(prod(grid), dtype=np.int64)
 
     def hops(self, src: ArrayLike, dst: ArrayLike, size: int | None = None) -> Ints:  # noqa: ARG002 the protocol's
         """2 between different nodes."""
@@ -81,7 +73,7 @@ class Crossbar(Struct, frozen=True):
         return np.where(link < 0, -1, link % size)
 
 
-class FatTree(Struct, frozen=True):
+class FatTree(Switched, frozen=True):
     """Fat tree of switches with `arity` downward ports, routed by destination (D-mod-k).
 
     A subtree of level l holds ``arity ** l`` nodes; its upward cables are one for each node, divided by
@@ -93,18 +85,6 @@ class FatTree(Struct, frozen=True):
     arity: int = 2
     taper: int = 1
     kind: str = "fat_tree"
-
-    def nodes(self, procs: int) -> int:
-        """As many as there are processors: the tree need not be full."""
-        return procs
-
-    def size(self, grid: tuple[int, ...]) -> int:
-        """As many as there are processors."""
-        return prod(grid)
-
-    def place(self, grid: tuple[int, ...]) -> Ints:
-        """Rank r on node r, so consecutive ranks share a switch."""
-        return np.arange(prod(grid), dtype=np.int64)
 
     def hops(self, src: ArrayLike, dst: ArrayLike, size: int | None = None) -> Ints:  # noqa: ARG002 the protocol's
         """Twice the level of the lowest common subtree."""
