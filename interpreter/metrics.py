@@ -2,7 +2,8 @@
 
 A `Ledger` is a sum. Loops keep one for each of their latest iterations, so that iterations that repeat can be
 added in closed form (`add_linear`, D5). While processors x AAUs is small, everything is kept for each AAU and
-processor; otherwise totals for each processor, means for each AAU and, if they fit, its totals (D9).
+processor. Otherwise what classes of processors spend alike is kept by class; the rest for each AAU and processor
+if it fits, or else as totals for each processor and means for each AAU (D9).
 """
 
 from enum import IntEnum

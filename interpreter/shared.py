@@ -7,7 +7,7 @@ a nest runs equally often on nearly all of them is known before.
 from collections.abc import Sequence
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
@@ -27,13 +27,17 @@ class Classes(Struct, frozen=True, eq=False):
     """(P,) class of each processor."""
     count: int
     """Classes, K; some may have no processors."""
+    known: list[Array] = field(default_factory=list)
+    """The answer of `sizes`, once it was asked for."""
 
     def sizes(self) -> Array:
         """(K,) processors in each class."""
-        total = np.zeros(self.count)
-        for part in blocks(self.number.size, BLOCK):
-            total += np.bincount(self.number[part], minlength=self.count)
-        return total
+        if not self.known:
+            total = np.zeros(self.count)
+            for part in blocks(self.number.size, BLOCK):
+                total += np.bincount(self.number[part], minlength=self.count)
+            self.known.append(total)
+        return self.known[0]
 
 
 class Shared(Struct, frozen=True, eq=False):

@@ -49,11 +49,9 @@ class _Books:
             self.known[aau] = np.stack([mean(part) for part in parts])
         for aau, means in ledger.means.items():
             self._own(aau)[...] = means
-        sizes: dict[Classes | None, Array] = {None: np.full(1, float(ledger.shape.procs))}
         for (aau, category, classes), values in ledger.shared.items():
-            if classes is not None and classes not in sizes:
-                sizes[classes] = classes.sizes()
-            self._own(aau)[category] += values @ sizes[classes] / ledger.shape.procs
+            mean_of = values[:, 0] if classes is None else values @ classes.sizes() / ledger.shape.procs
+            self._own(aau)[category] += mean_of
         for (aau, category), wide in ledger.wide.items() if ledger.shape.whole else ():
             self._own(aau)[category] += mean(wide)
 

@@ -13,8 +13,10 @@ from aag.graph.aau import IterD, IterSync
 from aag.graph.build import MASK_SHARE
 from aag.spmd.nodes import Nest as LoweredNest
 from interpreter.metrics import COMPUTATION, Tally
+from interpreter.models.compute import alike
 from interpreter.models.memory import Access, Cache, CacheState, Misses, Nest, interpret_nest
 from interpreter.services import TripsLike
+from interpreter.shared import Figures, Shared
 from interpreter.state import Run
 from sag.machine import MemoryCosts
 
@@ -27,7 +29,7 @@ class _Seen(Struct, frozen=True):
 
     before: CacheState
     after: CacheState
-    seconds: Array
+    seconds: Figures
     """(S or 1, P)."""
     lines: float
     writes: float
@@ -46,7 +48,7 @@ def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLik
 
 
 def count_misses(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...],
-                 trips: TripsLike | None = None) -> Array:
+                 trips: TripsLike | None = None) -> Figures:
     """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be charged."""
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
@@ -99,10 +101,13 @@ def _interpret(run: Run, nest: LoweredNest, key: tuple[object, ...], costs: Memo
     seconds = _seconds(costs, misses)
     often = np.bincount(class_of, minlength=ranks.size).astype(np.float64)
     estimated = seconds @ often / run.procs if costs.estimated else np.zeros(1)
-    if ranks.size < run.procs or not (class_of == np.arange(run.procs)).all():
-        seconds = seconds[:, class_of]
+    spent: Figures = seconds
+    if (found := alike(run)) is not None:
+        spent = Shared(seconds, found[0])
+    elif ranks.size < run.procs or not (class_of == np.arange(run.procs)).all():
+        spent = seconds[:, class_of]
     writes = float(misses.write @ often)
-    seen = _Seen(state, after, seconds, float(misses.read @ often) + writes, writes, estimated)
+    seen = _Seen(state, after, spent, float(misses.read @ often) + writes, writes, estimated)
     run.memo["misses", *key] = seen
     return seen
 

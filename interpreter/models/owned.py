@@ -22,6 +22,7 @@ from interpreter.models.communication import Plan, execute, make_plan
 from interpreter.models.compute import LOOP_SETUP, charge_work, price, seconds, sorted_uses, values_of
 from interpreter.models.period import repeat
 from interpreter.services import SegmentsLike
+from interpreter.shared import cut
 from interpreter.state import Run
 
 Array = NDArray[np.float64]
@@ -67,7 +68,7 @@ def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> Non
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
     shares = np.bincount(chain.owner, weights=chain.count, minlength=run.procs)
-    _walk(run, aau, chain, count_misses(run, aau, chain.nest, key) / np.maximum(shares, 1.0))
+    _walk(run, aau, chain, cut(count_misses(run, aau, chain.nest, key), slice(None)) / np.maximum(shares, 1.0))
     run.count(aau.id, Tally.ESTIMATED_S, chain.estimated)
     scalars.forget(run.env, aau.defines & scalars.relevant)
 
