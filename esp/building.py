@@ -1,5 +1,6 @@
 """Node programs as files: emitted, written to a folder, compiled."""
 
+import shutil
 from pathlib import Path
 
 from aag.spmd.emit import Emission, NotEmitted, emit
@@ -26,28 +27,36 @@ def emitted(
 
 
 def emitted_of(
-    stages: api.Stages, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False
+    stages: api.Stages, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False,
+    simulated: bool = False,
 ) -> Emission:
-    """As `emitted`, where the program is lowered already."""
+    """As `emitted`, where the program is lowered already. `simulated`: for SimGrid's SMPI."""
     network = export(system, request.scenario).network
     described = {} if network is None else network.collectives
     trace = tuple(header(about_of(stages, "executed", system.name))) if traces else ()
     algorithms = {name: how.algorithm for name, how in described.items()}
+    if network is not None:
+        algorithms["exchange"] = network.exchange
     try:
-        return emit(stages.node_program, algorithms, poisons=poisons, trace=trace)
+        return emit(stages.node_program, algorithms, poisons=poisons, trace=trace, simulated=simulated)
     except NotEmitted as problem:
         where = f"{stages.node_program.file}:{problem.line}"
         raise PredictionError(f"this cannot be compiled: {problem.reason}.", where=where) from None
 
 
-def write(emission: Emission, folder: Path) -> None:
-    """Write all sources; files that are the same stay untouched, so that make does no needless work.
+def write(emission: Emission, folder: Path, like: Path | None = None) -> None:
+    """Write all sources; files that are the same stay untouched, so that make does no needless work. `like`: a folder
+    with another node program, whose compiled run-time library is taken over where it is the same.
 
     Raises:
         UnreadableFileError: the folder cannot be written to.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        if like is not None and like != folder:
+            for path in (*like.glob("esp_*"), *like.glob("*.mod")):
+                if not (folder / path.name).exists():
+                    shutil.copy2(path, folder)
         for name, text in emission.files.items():
             path = folder / name
             if not path.is_file() or path.read_text() != text:
@@ -56,11 +65,12 @@ def write(emission: Emission, folder: Path) -> None:
         raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
 
 
-def build(folder: Path, *settings: str) -> None:
-    """Compile the sources in a folder. `settings`: variables for make, such as ``FFLAGS=-g``.
+def build(folder: Path, *settings: str, compiler: str = "mpif90") -> None:
+    """Compile the sources in a folder. `settings`: variables for make, such as ``FFLAGS=-g``; `compiler`: what their
+    Makefile calls.
 
     Raises:
         PredictionError: a tool is missing, or the compiler finds an error.
     """
-    tool("mpif90")
+    tool(compiler)
     call([tool("make"), "-s", "-C", str(folder), *settings], "the node program does not compile")

@@ -13,6 +13,8 @@ PACKAGES: Mapping[str, str] = {
     "mpirun": "an MPI, such as openmpi-bin or mpich",
     "gfortran": "gfortran",
     "make": "make",
+    "smpif90": "SimGrid with SMPI, such as libsimgrid-dev",
+    "smpirun": "SimGrid with SMPI, such as libsimgrid-dev",
     "nm": "binutils",
     "valgrind": "valgrind",
 }

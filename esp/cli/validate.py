@@ -18,14 +18,17 @@ EXAMPLES = """\
 examples:
   esp validate laplace.hpf --procs 1,2,4
   esp validate laplace.hpf --procs 6 --set n=50 --distribute 'TEMP=(CYCLIC,BLOCK)'
+  esp validate laplace.hpf --against simgrid --procs 8,64 --set n=64
   esp validate laplace.hpf --against cachegrind --set n=64 --set k=3
 
 Builds the node program for each number of processors, runs it with mpirun, and compares what it prints with the
-serial program (gfortran) and the messages that it sends with the prediction, processor by processor.
+serial program (gfortran) and the messages that it sends with the prediction, processor by processor. Against
+simgrid it runs on a simulated machine, computes for as long as is predicted, and its time is compared, too.
 """
 
 METHODS = {
     "mpi": "native MPI",
+    "simgrid": "times of messages and waiting, in SMPI on a simulated machine",
     "cachegrind": "misses of each line on one processor, counted by valgrind",
 }
 """What may follow ``--against``, and what it means."""
@@ -103,6 +106,8 @@ def validated(method: str, job: "Job") -> "Report":
             from esp.validate.native import validate
         case "cachegrind":
             from esp.validate.cachegrind import validate
+        case "simgrid":
+            from esp.validate.simgrid import validate
         case _:
             raise UsageError(f"{method} is no method.", where="--against", hint=f"Choose {', '.join(METHODS)}.")
     return validate(job)

@@ -4,4 +4,5 @@ A method is a module with `validate(job: Job) -> Report`. `job` says what is ask
 node program's output against that of the serial program, `counts` tells which messages are predicted.
 
     native      the node program with MPI: answers and messages
+    simgrid     the node program on a simulated machine: times of communication and waiting
 """

@@ -50,24 +50,29 @@ def validate(job: Job) -> Report:
     for each in TOOLS:
         tool(each)
     expected = expected_of(job)
-    outcomes = [_outcome(job, procs, expected) for procs in job.procs]
+    outcomes: list[Outcome] = []
+    before: Path | None = None
+    for procs in job.procs:
+        found, before = _outcome(job, procs, expected, before)
+        outcomes.append(found)
     return Report(table=table(outcomes), faults=faults(outcomes))
 
 
-def _outcome(job: Job, procs: int | None, expected: str) -> Outcome:
+def _outcome(job: Job, procs: int | None, expected: str, like: Path | None) -> tuple[Outcome, Path]:
     request = job.request(procs)
     emission = emitted(job.source, job.system, request, traces=job.traces is not None)
     place = job.folder / f"{emission.name}-{emission.procs}"
-    write(emission, place)
+    write(emission, place, like)
     build(place)
     answer, counts = run(place / emission.name, emission.procs, **told(job, emission))
-    return Outcome(
+    found = Outcome(
         procs=emission.procs,
         difference=difference(expected, answer),
         predicted=predicted_counts(job.source, job.system, request),
         counted=counts,
         same_partners=same_partners(job, request, emission),
     )
+    return found, place
 
 
 def run(executable: Path, procs: int, **environment: str) -> tuple[str, Counts]:

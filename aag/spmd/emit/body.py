@@ -110,7 +110,8 @@ class Body:
     def _(self, node: n.Leave) -> Iterator[str]:
         if node.kind in ("stop", "return"):
             yield "call esp_finish()"
-            yield "stop"
+            # All processors of a simulation are one process, and the main program is a subroutine of it.
+            yield "return" if self.context.simulated else "stop"
         else:
             yield f"{node.kind} {node.name}".rstrip()
 

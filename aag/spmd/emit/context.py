@@ -20,9 +20,11 @@ _TYPES = {"r8": "double precision", "r4": "real", "i4": "integer", "l4": "logica
 class Context:
     """Grows while the program is emitted: declarations, internal procedures, the kinds of data that move."""
 
-    def __init__(self, program: NodeProgram, *, poisons: bool = False, traces: bool = False) -> None:
+    def __init__(self, program: NodeProgram, *, poisons: bool = False, traces: bool = False,
+                 simulated: bool = False) -> None:
         self.program = program
         self.poisons = poisons
+        self.simulated = simulated
         self.numbers = aau_numbers(program.body) if traces else {}
         """id(node) -> its AAU, where the program says while it runs which one that is."""
         self.layouts = program.layouts

@@ -13,6 +13,7 @@ from aag.ir.spelling import spell_type
 from aag.ir.units import Entity
 from aag.ir.visitors import walk_expressions
 from aag.mapping.layout import Layout
+from aag.spmd.emit import simulation
 from aag.spmd.emit.body import Body
 from aag.spmd.emit.context import Context, type_name
 from aag.spmd.emit.names import NotEmitted
@@ -27,8 +28,11 @@ ALGORITHMS = {
     "reduction": "recursive_doubling",
     "concatenation": "recursive_doubling",
     "gather": "binomial",
+    "transpose": "",
+    "exchange": "sequential",
 }
-"""How collectives are built from messages where nobody says otherwise (Def 8)."""
+"""How collectives are built from messages, and whether those of an exchange are under way one after the other
+(``sequential``) or together (``concurrent``), where nobody says otherwise (Def 7, 8)."""
 
 
 class Emission(Struct, frozen=True, kw_only=True):
@@ -41,26 +45,29 @@ class Emission(Struct, frozen=True, kw_only=True):
 
 def emit(
     program: NodeProgram, algorithms: Mapping[str, str] | None = None, *, poisons: bool = False,
-    trace: Sequence[str] = (),
+    trace: Sequence[str] = (), simulated: bool = False,
 ) -> Emission:
-    """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them. `poisons`: for
-    debugging, what a processor stores without owning it is NaN at the start and again when its owner writes it.
-    `trace`: the header of the traces that the program can write; without one it can write none.
+    """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them, and ``exchange``.
+    `poisons`: for debugging, what a processor stores without owning it is NaN at the start and again when its owner
+    writes it. `trace`: the header of the traces that the program can write; without one it can write none.
+    `simulated`: for SimGrid's SMPI; computation takes the time that a prediction gives it.
 
     Raises:
         NotEmitted: a part of the program cannot be written as Fortran.
     """
     _refuse_calls(program)
-    context = Context(program, poisons=poisons, traces=bool(trace))
+    context = Context(program, poisons=poisons, traces=bool(trace), simulated=simulated)
     chosen = {**ALGORITHMS, **(algorithms or {})}
     body = list(Body(context).lines(program.body))
     name = program.unit.name or "main"
     text = folded(_main(context, name, body, [chosen[each] for each in ALGORITHMS], trace))
     kinds = sorted(context.kinds)
-    files = {f"{name}.f90": text, "esp_runtime.f90": library(_template("esp_runtime.f90"), traced=bool(trace))}
+    runtime = simulation.library(_template("esp_runtime.f90"), simulated=simulated)
+    files = {f"{name}.f90": text, "esp_runtime.f90": library(runtime, traced=bool(trace))}
+    files |= {"esp_simulation.f90": _template("esp_simulation.f90")} if simulated else {}
     files |= {"esp_trace.f90": _template("esp_trace.f90")} if trace else {}
     files |= {f"esp_moves_{kind}.f90": _moves(kind) for kind in kinds}
-    files["Makefile"] = _makefile(name, kinds, program.layouts.procs, traced=bool(trace))
+    files["Makefile"] = _makefile(name, kinds, program.layouts.procs, traced=bool(trace), simulated=simulated)
     return Emission(name=name, procs=program.layouts.procs, files=files)
 
 
@@ -303,14 +310,17 @@ def _moves(kind: str) -> str:
     return text
 
 
-def _makefile(name: str, kinds: list[str], procs: int, *, traced: bool) -> str:
+def _makefile(name: str, kinds: list[str], procs: int, *, traced: bool, simulated: bool) -> str:
     moves = " ".join(f"esp_moves_{kind}.o" for kind in kinds)
     rules = "".join(f"esp_moves_{kind}.o: esp_runtime.o\n" for kind in kinds)
     if traced:
         moves = f"esp_trace.o {moves}"
         rules += "esp_runtime.o: esp_trace.o\n"
+    if simulated:
+        moves = f"esp_simulation.o {moves}"
+        rules += "esp_runtime.o: esp_simulation.o\n"
     return (
-        "FC = mpif90\n"
+        f"FC = {'smpif90' if simulated else 'mpif90'}\n"
         "FFLAGS = -O2 -ffp-contract=off\n"
         "MPIRUN = mpirun\n\n"
         f"{name}: esp_runtime.o {moves} {name}.o\n"

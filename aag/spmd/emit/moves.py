@@ -45,11 +45,10 @@ def _inspector(context: Context, node: Communicate, name: str, plan: str) -> Ite
     body: list[str] = []
     if key is not None:
         body.append(f"if (esp_known({plan}, (/ {', '.join(key) or '0'} /))) return")
-    wraps = ".false." if operation.pattern in ("overlap_shift", "multicast_shift") else ".true."
     buffered = ".true." if context.buffers.is_buffered(node) else ".false."
     body.append(
         f"call esp_begin({plan}, {context.map_of(operation.array)}, {line}, {_collective(operation)}, "
-        f"(/ {axes} /), {wraps}, {buffered})"
+        f"(/ {axes} /), {_order(operation)}, {buffered})"
     )
     names: dict[str, None] = {}
     for needs in _alike([own_names(each, node.uses) for each in operation.needs]):
@@ -89,6 +88,17 @@ def _collective(operation: Operation) -> str:
             return "esp_gather"
         case _:
             return "esp_no_collective"
+
+
+def _order(operation: Operation) -> str:
+    """In which order its messages go out."""
+    match operation.pattern:
+        case "overlap_shift" | "multicast_shift":
+            return "esp_by_direction"
+        case "transpose":
+            return "esp_to_all"
+        case _:
+            return "esp_around"
 
 
 def _key(context: Context, node: Communicate) -> list[str] | None:

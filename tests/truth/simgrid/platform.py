@@ -1,14 +1,17 @@
 """The simulated machine: a hypercube whose messages obey a given point-to-point law.
 
 The law is ``t(m, h) = startup + byte * m + hop * h`` for m bytes over h hops, with one set of figures up to
-a threshold and another above it. SimGrid SMPI is made to obey it exactly by its options; how, and what each
-option is needed for, is told in README.md beside this file.
+a threshold and another above it. SimGrid SMPI is made to obey it exactly by its options (`esp.validate.platform`, which
+also serves `esp validate --against simgrid`); what each option is needed for is told in README.md beside this file.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import inf
 from typing import Literal
+
+from esp.validate import platform
 
 Link = Literal["circuit", "fluid"]
 Duplex = Literal["full", "half"]
@@ -16,8 +19,6 @@ Duplex = Literal["full", "half"]
 ENVELOPE_BYTES = 16
 """What SMPI adds to every message on the wire. The programs give it as much less, so that a message of at least 16
 bytes has its own size there, with which the thresholds of links are compared; a smaller one has 16."""
-
-_FOREVER_BYTES = 2_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,77 +98,25 @@ def hops(node: int, other: int) -> int:
     return (node ^ other).bit_count()
 
 
-def platform_xml(law: Law, dimension: int, *, duplex: Duplex = "full") -> str:
-    """SimGrid platform file of a hypercube of 2**dimension nodes named n0, n1, ...
-
-    A torus of extent 2 in each direction is a hypercube, and SimGrid routes it along the lowest differing
-    bit first. A full duplex link is two links, one for each direction; a half duplex link is one.
-    """
-    rate, latency_s = 1 / _base_byte_s(law), _base_hop_s(law)
-    policy = {"full": "SPLITDUPLEX", "half": "SHARED"}[duplex]
-    if dimension == 0:
-        body = '<zone id="cube" routing="Full"><host id="n0" speed="1Gf"/></zone>'
-    else:
-        body = (
-            f'<cluster id="cube" prefix="n" suffix="" radical="0-{2**dimension - 1}" speed="1Gf" '
-            f'bw="{rate!r}Bps" lat="{latency_s!r}s" sharing_policy="{policy}" '
-            f'topology="TORUS" topo_parameters="{",".join(["2"] * dimension)}" '
-            f'loopback_bw="{rate!r}Bps" loopback_lat="0s"/>'
-        )
-    return (
-        '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-        f'<platform version="4.1">\n  {body}\n</platform>\n'
+def ranges_of(law: Law) -> tuple[platform.Range, ...]:
+    """The law as the platform of esp takes it. All of the start-up is charged to the sender."""
+    return tuple(
+        platform.Range(upto_bytes=upto, entry_s=p.startup_s, byte_s=p.byte_s, hop_s=p.hop_s)
+        for upto, p in ((law.threshold_bytes, law.short), (inf, law.long))
     )
 
 
+def platform_xml(law: Law, dimension: int, *, duplex: Duplex = "full") -> str:
+    """SimGrid platform file of a hypercube of 2**dimension nodes named n0, n1, ...
+
+    A full duplex link is two links, one for each direction; a half duplex link is one.
+    """
+    sharing = {"full": "SPLITDUPLEX", "half": "SHARED"}[duplex]
+    return platform.hypercube_xml(dimension, platform.wires_of(ranges_of(law)), sharing)
+
+
 def options(law: Law, *, link: Link = "circuit") -> tuple[str, ...]:
-    """Options of smpirun that make its messages obey `law`."""
-    short, long, threshold = law.short, law.long, law.threshold_bytes
-    given = threshold - ENVELOPE_BYTES
-    base_hop_s, base_byte_s = _base_hop_s(law), _base_byte_s(law)
-    latency = _steps(threshold, *(_ratio(p.hop_s, base_hop_s) for p in (short, long)))
-    bandwidth = _steps(threshold, *(base_byte_s / p.byte_s for p in (short, long)))
-    limits = ((0, short), (given, long))
-    overhead = ";".join(f"{low}:{p.startup_s - ENVELOPE_BYTES * p.byte_s!r}:0" for low, p in limits)
-    settings = {
-        "network/model": "SMPI",
-        "network/crosstraffic": "no",
-        "network/TCP-gamma": "0",
-        "network/weight-S": "0",
-        "smpi/lat-factor": latency,
-        "smpi/bw-factor": bandwidth,
-        "smpi/os": overhead,
-        "smpi/ois": overhead,
-        "smpi/or": f"0:0:0;{given}:0:0",
-        "smpi/async-small-thresh": str(_FOREVER_BYTES),
-        "smpi/send-is-detached-thresh": str(_FOREVER_BYTES),
-        "smpi/simulate-computation": "no",
-        "smpi/cpu-threshold": "0",
-        "smpi/host-speed": "1Gf",
-        "smpi/wtime": "0",
-        "smpi/init": "0",
-        "smpi/iprobe": "0",
-        "smpi/test": "0",
-        "surf/precision": "1e-12",
-    }
-    if link == "circuit":
-        settings["maxmin/concurrency-limit"] = "1"
-    elif link != "fluid":
+    """Options of smpirun that make its messages obey `law`; the programs give it 16 bytes less."""
+    if link not in ("circuit", "fluid"):
         raise ValueError(f"a link is 'circuit' or 'fluid', not {link!r}")
-    return tuple(f"--cfg={name}:{value}" for name, value in settings.items())
-
-
-def _base_hop_s(law: Law) -> float:
-    return law.short.hop_s or law.long.hop_s
-
-
-def _base_byte_s(law: Law) -> float:
-    return law.short.byte_s
-
-
-def _ratio(value: float, base: float) -> float:
-    return value / base if base else 1.0
-
-
-def _steps(threshold: int, below: float, above: float) -> str:
-    return f"0:{below!r};{threshold}:{above!r}"
+    return platform.options(ranges_of(law), circuit=link == "circuit")

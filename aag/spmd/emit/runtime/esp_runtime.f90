@@ -4,6 +4,7 @@
 ! on buffering. Ranks count from 0 and are column-major in the grid of processors.
 module esp_runtime
   use mpi
+  use esp_simulation !simulated
   use esp_trace !trace
   implicit none
   private
@@ -17,6 +18,9 @@ module esp_runtime
 
   integer, parameter, public :: esp_long = selected_int_kind(18)
   integer, parameter, public :: esp_no_collective = 0, esp_broadcast = 1, esp_concatenation = 2, esp_gather = 3
+  ! In which order messages of an operation go out: by their directions, by directions around the grid, or as a complete
+  ! exchange.
+  integer, parameter, public :: esp_by_direction = 0, esp_around = 1, esp_to_all = 2
   integer, parameter :: most_axes = 7, replicated = 0, spread = 1, fixed = 2
 
   ! One axis of the grid as an array uses it: cell = stride * index + offset; owner = (cell - lower) / block mod extent.
@@ -47,7 +51,8 @@ module esp_runtime
 
   ! What one communication moves: messages to and from others, then a collective in my group.
   type esp_plan
-    logical :: ready = .false., wraps = .true.
+    logical :: ready = .false.
+    integer :: order = esp_around
     integer, allocatable :: key(:)
     integer :: line = 0, collective = esp_no_collective
     ! What arrives goes to a buffer with the bounds first and last, where also own elements are copied that are read.
@@ -59,6 +64,7 @@ module esp_runtime
     type(esp_list) :: wanted, had, spoiled, want
     integer :: sends = 0, receives = 0
     integer, allocatable :: to(:), from(:)
+    integer(esp_long), allocatable :: to_key(:), from_key(:)
     integer, allocatable :: to_first(:), from_first(:)
     integer, allocatable :: to_place(:), from_place(:)
     integer :: columns = 0, column = 0
@@ -74,7 +80,7 @@ module esp_runtime
   integer :: line_now = 0
   integer(esp_long), allocatable :: sent_messages(:), sent_bytes(:)
   character(len=24) :: how_broadcast = 'binomial', how_concatenation = 'recursive_doubling'
-  character(len=24) :: how_gather = 'binomial'
+  character(len=24) :: how_gather = 'binomial', how_transpose = '', how_exchange = 'sequential'
   character(len=24) :: esp_reduction = 'recursive_doubling'
 
 contains
@@ -83,7 +89,7 @@ contains
 
   subroutine esp_start(wanted, lines, algorithms)
     integer, intent(in) :: wanted, lines
-    character(len=*), intent(in) :: algorithms(4)
+    character(len=*), intent(in) :: algorithms(6)
     integer :: error
     call MPI_Init(error)
     call MPI_Comm_rank(MPI_COMM_WORLD, esp_me, error)
@@ -96,6 +102,9 @@ contains
     esp_reduction = algorithms(2)
     how_concatenation = algorithms(3)
     how_gather = algorithms(4)
+    how_transpose = algorithms(5)
+    how_exchange = algorithms(6)
+    call esp_simulation_begin(esp_me) !simulated
   end subroutine esp_start
 
   ! ESP_COUNTERS=file: one line "rank source-line messages bytes" for each line that sent something.
@@ -103,6 +112,7 @@ contains
     character(len=1024) :: file
     integer :: status, error, rank, line, lines
     integer(esp_long), allocatable :: messages(:, :), bytes(:, :)
+    call esp_simulation_end(esp_me) !simulated
     call esp_trace_finish() !trace
     call get_environment_variable('ESP_COUNTERS', file, status=status)
     lines = size(sent_messages)
@@ -507,18 +517,18 @@ contains
     plan%key = key
   end function esp_known
 
-  subroutine esp_begin(plan, map, line, collective, special, wraps, buffered)
+  subroutine esp_begin(plan, map, line, collective, special, sequence, buffered)
     type(esp_plan), intent(inout) :: plan
     type(esp_map), intent(in) :: map
-    integer, intent(in) :: line, collective
-    logical, intent(in) :: special(:), wraps, buffered
+    integer, intent(in) :: line, collective, sequence
+    logical, intent(in) :: special(:), buffered
     plan%map = map
     plan%buffered = buffered
     plan%line = line
     plan%collective = collective
     plan%special = .false.
     plan%special(:size(special)) = special
-    plan%wraps = wraps
+    plan%order = sequence
     plan%wanted%count = 0
     plan%had%count = 0
     plan%spoiled%count = 0
@@ -743,10 +753,10 @@ contains
     end if
     plan%own_place = pack(place, from == esp_me .and. to == esp_me .and. plan%buffered)
     plan%own_to = pack(arrival, from == esp_me .and. to == esp_me .and. plan%buffered)
-    call messages(plan, from == esp_me .and. to /= esp_me, to, place, &
-                  plan%sends, plan%to, plan%to_first, plan%to_place)
-    call messages(plan, to == esp_me .and. from /= esp_me, from, arrival, &
-                  plan%receives, plan%from, plan%from_first, plan%from_place)
+    call messages(plan, from == esp_me .and. to /= esp_me, to, place, .true., &
+                  plan%sends, plan%to, plan%to_key, plan%to_first, plan%to_place)
+    call messages(plan, to == esp_me .and. from /= esp_me, from, arrival, .false., &
+                  plan%receives, plan%from, plan%from_key, plan%from_first, plan%from_place)
     if (allocated(plan%slot)) deallocate(plan%slot, plan%slot_place)
     allocate(plan%slot(0:plan%columns), plan%slot_place(count(columns >= 0)))
     k = 0
@@ -762,25 +772,25 @@ contains
     plan%ready = .true.
   end subroutine esp_end
 
-  ! The messages with each partner, in the order of their directions (faces first; axis by axis; + before -).
-  subroutine messages(plan, taken, partner, place, count_of, who, first, places)
+  ! The messages to (outward) or from each partner, in their order, which is the same on all processors.
+  subroutine messages(plan, taken, partner, place, outward, count_of, who, keys, first, places)
     type(esp_plan), intent(in) :: plan
-    logical, intent(in) :: taken(:)
+    logical, intent(in) :: taken(:), outward
     integer, intent(in) :: partner(:), place(:)
     integer, intent(out) :: count_of
     integer, allocatable, intent(inout) :: who(:), first(:), places(:)
+    integer(esp_long), allocatable, intent(inout) :: keys(:)
     integer :: i, k, rank
     integer, allocatable :: order_of(:)
     integer(esp_long), allocatable :: key(:)
-    logical :: outward
-    if (allocated(who)) deallocate(who, first, places)
+    if (allocated(who)) deallocate(who, keys, first, places)
     allocate(order_of(esp_procs), key(esp_procs), places(count(taken)))
-    outward = .false.
     count_of = 0
     do rank = 0, esp_procs - 1
       if (.not. any(taken .and. partner == rank)) cycle
       count_of = count_of + 1
-      key(count_of) = direction(plan, rank)
+      if (outward) key(count_of) = turn_of(plan, esp_me, rank)
+      if (.not. outward) key(count_of) = turn_of(plan, rank, esp_me)
       order_of(count_of) = rank
       do k = count_of, 2, -1
         if (key(k - 1) <= key(k)) exit
@@ -788,8 +798,9 @@ contains
         order_of(k - 1:k) = order_of((/ k, k - 1 /))
       end do
     end do
-    allocate(who(count_of), first(count_of + 1))
+    allocate(who(count_of), keys(count_of), first(count_of + 1))
     who = order_of(:count_of)
+    keys = key(:count_of)
     first(1) = 1
     do i = 1, count_of
       first(i + 1) = first(i) + count(taken .and. partner == who(i))
@@ -797,18 +808,24 @@ contains
     end do
   end subroutine messages
 
-  integer(esp_long) function direction(plan, rank)
+  ! When a message goes out, relative to others: by its direction (faces first; axis by axis; + before -; near before
+  ! far), or as the machine does complete exchanges.
+  integer(esp_long) function turn_of(plan, source, destination)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: rank
-    integer :: axis, step, extent
+    integer, intent(in) :: source, destination
+    integer :: axis, step, extent, moved
     integer(esp_long) :: parts
-    integer :: moved
+    if (plan%order == esp_to_all .and. how_transpose /= '') then
+      turn_of = modulo(destination - source, esp_procs)
+      if (how_transpose == 'pairwise' .and. esp_power_below(esp_procs) == esp_procs) turn_of = ieor(source, destination)
+      return
+    end if
     parts = 0
     moved = 0
     do axis = 1, plan%map%axes
       extent = plan%map%extent(axis)
-      step = mod(rank / plan%map%stride(axis), extent) - plan%map%here(axis)
-      if (plan%wraps) then
+      step = mod(destination / plan%map%stride(axis), extent) - mod(source / plan%map%stride(axis), extent)
+      if (plan%order /= esp_by_direction) then
         step = modulo(step, extent)
         if (step > extent / 2) step = step - extent
       end if
@@ -816,8 +833,8 @@ contains
       moved = moved + 1
       parts = ((parts * 8 + axis) * 2 + merge(1, 0, step < 0)) * 32768 + abs(step)
     end do
-    direction = moved * 2_esp_long**60 + parts
-  end function direction
+    turn_of = moved * 2_esp_long**60 + parts
+  end function turn_of
 
   ! The ranks along some axes of the grid (the first varies fastest), and my place among them.
   subroutine esp_group(map, special, members, column)
@@ -871,7 +888,9 @@ contains
     integer :: error
     call count_message(words)
     call esp_trace_cut() !trace
+    call esp_simulation_before('send', to, 4 * words) !simulated
     call MPI_Send(buffer, words, MPI_INTEGER, to, 1, MPI_COMM_WORLD, error)
+    call esp_simulation_after() !simulated
     call esp_trace_send(to, 4 * words) !trace
   end subroutine esp_send
 
@@ -880,7 +899,9 @@ contains
     integer, intent(inout) :: buffer(*)
     integer :: error
     call esp_trace_cut() !trace
+    call esp_simulation_before('receive', from, 4 * words) !simulated
     call MPI_Recv(buffer, words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+    call esp_simulation_after() !simulated
     call esp_trace_receive(from, 4 * words) !trace
   end subroutine esp_receive
 
@@ -892,36 +913,53 @@ contains
     integer :: error, request
     if (in_words > 0) call MPI_Irecv(in, in_words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, request, error)
     if (out_words > 0) call esp_send(out, out_words, to)
-    call esp_trace_cut() !trace
-    if (in_words > 0) call MPI_Wait(request, MPI_STATUS_IGNORE, error)
-    if (in_words > 0) call esp_trace_receive(from, 4 * in_words) !trace
+    if (in_words > 0) call arrived(request, from, in_words)
   end subroutine esp_swap
 
-  ! The point-to-point messages of a plan; an element is `words` long.
+  ! Wait for a message that may come.
+  subroutine arrived(request, from, words)
+    integer, intent(inout) :: request
+    integer, intent(in) :: from, words
+    integer :: error
+    call esp_trace_cut() !trace
+    call esp_simulation_before('receive', from, 4 * words) !simulated
+    call MPI_Wait(request, MPI_STATUS_IGNORE, error)
+    call esp_simulation_after() !simulated
+    call esp_trace_receive(from, 4 * words) !trace
+  end subroutine arrived
+
+  ! The point-to-point messages of a plan; an element is `words` long. In each turn everybody sends, then receives;
+  ! where the machine has all messages of an exchange under way at once, all sends come first.
   subroutine esp_messages(plan, words, out, in)
     type(esp_plan), intent(in) :: plan
     integer, intent(in) :: words
     integer, intent(in) :: out(*)
     integer, intent(inout) :: in(*)
-    integer :: i, at, length, error
+    integer :: i, j, at, length, error
     integer :: request(max(1, plan%receives))
+    logical :: together, sends
     call esp_line(plan%line)
-    do i = 1, plan%receives
-      at = words * (plan%from_first(i) - 1) + 1
-      length = words * (plan%from_first(i + 1) - plan%from_first(i))
-      call MPI_Irecv(in(at), length, MPI_INTEGER, plan%from(i), 1, MPI_COMM_WORLD, request(i), error)
+    do j = 1, plan%receives
+      at = words * (plan%from_first(j) - 1) + 1
+      length = words * (plan%from_first(j + 1) - plan%from_first(j))
+      call MPI_Irecv(in(at), length, MPI_INTEGER, plan%from(j), 1, MPI_COMM_WORLD, request(j), error)
     end do
-    do i = 1, plan%sends
-      at = words * (plan%to_first(i) - 1) + 1
-      length = words * (plan%to_first(i + 1) - plan%to_first(i))
-      call esp_send(out(at), length, plan%to(i))
+    together = how_exchange == 'concurrent' .and. plan%collective == esp_no_collective
+    i = 1
+    j = 1
+    do while (i <= plan%sends .or. j <= plan%receives)
+      sends = i <= plan%sends
+      if (sends .and. j <= plan%receives .and. .not. together) sends = plan%to_key(i) <= plan%from_key(j)
+      if (sends) then
+        at = words * (plan%to_first(i) - 1) + 1
+        length = words * (plan%to_first(i + 1) - plan%to_first(i))
+        call esp_send(out(at), length, plan%to(i))
+        i = i + 1
+      else
+        call arrived(request(j), plan%from(j), words * (plan%from_first(j + 1) - plan%from_first(j)))
+        j = j + 1
+      end if
     end do
-    do i = 1, plan%receives !trace
-      call esp_trace_cut() !trace
-      call MPI_Wait(request(i), MPI_STATUS_IGNORE, error) !trace
-      call esp_trace_receive(plan%from(i), 4 * words * (plan%from_first(i + 1) - plan%from_first(i))) !trace
-    end do !trace
-    call MPI_Waitall(plan%receives, request, MPI_STATUSES_IGNORE, error)
   end subroutine esp_messages
 
   ! The collective of a plan. `pool` holds what each member has, one after the other; mine is filled in.

@@ -1,0 +1,314 @@
+"""The node program on a simulated machine: SimGrid's SMPI with the interconnect of the machine description.
+
+Messages are the program's own, their order and the time that all of them take are SimGrid's; computation takes the time
+that the prediction gives it. So what differs is the model of communication and waiting alone. Input and output are off.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from esp import api
+from esp.building import build, emitted_of, write
+from esp.errors import PredictionError
+from esp.output.numbers import seconds
+from esp.tools import call, tool
+from esp.validate import platform
+from esp.validate.answer import difference
+from esp.validate.blocks import Blocks, predicted_blocks
+from esp.validate.job import Job, Report, columns
+from esp.validate.serial import expected_of
+from interpreter.result import Prediction
+from sag.machine import Machine, NetworkCosts
+from sag.scenario import export
+from sag.unit import System
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TOOLS = ("gfortran", "smpif90", "smpirun", "make")
+
+FLAGS = "FFLAGS=-O1 -ffp-contract=off"
+"""How fast the program runs on the host does not matter."""
+
+LAW = 0.001
+"""Error of the point-to-point law, where SimGrid cannot express it, from which on it is told."""
+
+
+class Interconnect(Struct, frozen=True, kw_only=True):
+    """What SimGrid is given of a machine for one program."""
+
+    description: str
+    """The platform file."""
+    hosts: str
+    """The node of each rank."""
+    options: tuple[str, ...]
+    law: tuple[platform.Range, ...]
+    law_error: float
+    """Largest relative error of the law over the messages of the program."""
+
+
+class Outcome(Struct, frozen=True, kw_only=True, eq=False):
+    """A prediction beside the simulation."""
+
+    procs: int
+    predicted_s: Floats
+    """(P,) when each processor ends."""
+    simulated_s: Floats
+    contended: bool
+    """Whether a message waits for a link that another one holds, as predicted."""
+    messages: int
+    """Those of the program; each is as predicted, or the simulation stops."""
+    bytes: int
+    law_error: float
+    difference: str = ""
+
+    @property
+    def error(self) -> float:
+        """Of the time: prediction over simulation, less 1."""
+        simulated = float(self.simulated_s.max())
+        return float(self.predicted_s.max()) / simulated - 1.0 if simulated else 0.0
+
+    @property
+    def worst_error(self) -> float:
+        """Of the processor whose end differs most, as a fraction of the time."""
+        simulated = float(self.simulated_s.max())
+        return float(np.abs(self.predicted_s - self.simulated_s).max()) / simulated if simulated else 0.0
+
+
+def validate(job: Job) -> Report:
+    """Simulate the node program for each number of processors.
+
+    Raises:
+        PredictionError: a tool is missing, SimGrid cannot express the machine, or a program does not compile or run.
+    """
+    for each in TOOLS:
+        tool(each)
+    expected = expected_of(job)
+    outcomes: list[Outcome] = []
+    before: Path | None = None
+    for procs in job.procs:
+        request = job.request(procs)
+        stages = api.lower_source(job.source, job.system, request)
+        place = job.folder / f"{stages.node_program.unit.name or 'main'}-{stages.node_program.layouts.procs}-simulated"
+        outcomes.append(outcome(stages, job.system, request, place, expected=expected, like=before))
+        before = place
+    return Report(table=table(outcomes), faults=faults(outcomes))
+
+
+def outcome(stages: api.Stages, system: System, request: api.Request, folder: Path, *, expected: str | None = None,
+            like: Path | None = None) -> Outcome:
+    """Predict, build, simulate and compare one program.
+
+    Args:
+        stages: the program as lowered for the request.
+        system: the machine.
+        request: what else the user decides.
+        folder: for sources and the executable.
+        expected: what the program prints, where that matters.
+        like: a folder with a program that was compiled before.
+
+    Raises:
+        PredictionError: SimGrid cannot express the machine, or the program does not compile or run.
+    """
+    machine = export(system, request.scenario)
+    prediction, blocks = predicted_blocks(stages, machine, request)
+    wires = interconnect(machine, stages, blocks)
+    emission = emitted_of(stages, system, request, simulated=True)
+    write(emission, folder, like)
+    build(folder, FLAGS, compiler="smpif90")
+    answer, times = simulate(folder / emission.name, blocks, wires, after_s(machine, blocks, wires.law))
+    return Outcome(
+        procs=emission.procs,
+        predicted_s=prediction.per_processor.end_s[0],
+        simulated_s=times,
+        contended=contended(prediction, blocks, machine, stages),
+        messages=int(blocks.sends.sum()),
+        bytes=int(blocks.size_bytes[blocks.sends].sum()),
+        law_error=wires.law_error,
+        difference="" if expected is None else difference(expected, answer),
+    )
+
+
+# --- the machine ------------------------------------------------------------------------------------------------
+
+
+def network_of(machine: Machine) -> NetworkCosts:
+    """The interconnect, if SimGrid can express it.
+
+    Raises:
+        PredictionError: it cannot.
+    """
+    network = machine.network
+    if network is None:
+        raise PredictionError(f"the machine {machine.name} describes no network, so there is nothing to simulate.")
+    for name, value, neutral in (("exchange_factor", network.exchange_factor, 1.0), ("overlap", network.overlap, 0.0),
+                                 ("load", network.load, 0.0)):
+        if float(value[0]) != neutral:
+            raise PredictionError(
+                f"SimGrid has nothing that corresponds to {name} = {float(value[0]):g} of {machine.name}.",
+                hint=f"Validate on a machine with {name} = {neutral:g}; messages can be counted with --against mpi.")
+    return network
+
+
+def law_of(network: NetworkCosts) -> tuple[platform.Range, ...]:
+    """The point-to-point law. Where sends keep their caller only for the call overhead, the start-up is a latency."""
+    keeps = network.send_model == "blocking" and network.exchange == "sequential"
+    return tuple(
+        platform.Range(
+            upto_bytes=each.upto_bytes,
+            entry_s=float(each.call_overhead_s[0]) + keeps * float(each.startup_s[0]),
+            latency_s=(not keeps) * float(each.startup_s[0]),
+            byte_s=float(each.per_byte_s[0]),
+            hop_s=float(each.per_hop_s[0]),
+        )
+        for each in network.ranges
+    )
+
+
+def after_s(machine: Machine, blocks: Blocks, law: Sequence[platform.Range]) -> Floats:
+    """How long each message keeps its caller beyond what SimGrid does by itself: a blocking send until the bytes have
+    left, a receive for its overhead."""
+    network = network_of(machine)
+    bounds = np.array([each.upto_bytes for each in law[:-1]])
+    which = np.searchsorted(bounds, blocks.size_bytes, side="left")
+    entry = np.array([each.entry_s for each in law])[which]
+    receive = np.array([float(each.receive_overhead_s[0]) for each in network.ranges])[which]
+    return np.where(blocks.sends, np.maximum(blocks.busy_s - entry, 0.0), receive)
+
+
+def place_of(network: NetworkCosts, stages: api.Stages) -> tuple[Ints, int]:
+    """The node of each rank, and how many nodes there are (Def 14)."""
+    layouts = stages.node_program.layouts
+    grid = layouts.grid.shape or (layouts.procs,)
+    return network.topology.place(grid), network.topology.size(grid)
+
+
+def interconnect(machine: Machine, stages: api.Stages, blocks: Blocks) -> Interconnect:
+    """What SimGrid is given.
+
+    Raises:
+        PredictionError: it cannot express the machine.
+    """
+    network = network_of(machine)
+    law = law_of(network)
+    wires = platform.wires_of(law)
+    node, size = place_of(network, stages)
+    pairs = blocks.pairs()
+    source, target = node[pairs[0]], node[pairs[1]]
+    circuit, half = network.switching == "circuit", network.duplex == "half"
+    distances = network.topology.hops(node[blocks.rank[blocks.sends]], node[blocks.partner[blocks.sends]], size)
+    common = Counter(distances.tolist()).most_common(1)
+    hops = float(common[0][0]) if common else 1.0
+    if network.topology.kind == "hypercube" and circuit and not wires.port_s:
+        text = platform.hypercube_xml((size - 1).bit_length(), wires, "SHARED" if half else "SPLITDUPLEX")
+    else:
+        text = platform.routed_xml(network.topology, size, source, target, wires, half=half,
+                                   sharing="SHARED" if circuit else "FATPIPE")
+    sizes = blocks.sizes().tolist()
+    return Interconnect(
+        description=text,
+        hosts="".join(f"n{each}\n" for each in node.tolist()),
+        options=platform.options(law, sizes=sizes, hops=hops, circuit=circuit, wires=wires),
+        law=law,
+        law_error=platform.law_error(law, sizes, sorted(set(distances.tolist())), hops),
+    )
+
+
+def contended(prediction: Prediction, blocks: Blocks, machine: Machine, stages: api.Stages) -> bool:
+    """Whether messages meet on a link: one waits for it in the prediction, or two are predicted to hold it at once."""
+    network = network_of(machine)
+    if network.switching != "circuit" or not blocks.sends.any():
+        return False
+    if any(aau.comm is not None and aau.comm.contended for aau in prediction.aaus):
+        return True
+    node, size = place_of(network, stages)
+    sends = blocks.sends
+    source, target = node[blocks.rank[sends]], node[blocks.partner[sends]]
+    links = network.topology.routes(source, target, size)
+    if network.duplex == "half":
+        links = network.topology.undirected(links, size)
+    bounds = np.array([each.upto_bytes for each in network.ranges[:-1]])
+    which = np.searchsorted(bounds, blocks.size_bytes[sends], side="left")
+    entry, byte, hop = (np.array([float(getattr(each, name)[0]) for each in network.ranges])[which] for name in (
+        "startup_s", "per_byte_s", "per_hop_s"))
+    entry = entry + np.array([float(each.call_overhead_s[0]) for each in network.ranges])[which]
+    begins = blocks.called_s[sends] + entry + hop * network.topology.hops(source, target, size)
+    ends = begins + byte * blocks.size_bytes[sends]
+    message, position = np.nonzero(links >= 0)
+    link = links[message, position]
+    order = np.lexsort((begins[message], link))
+    message, link = message[order], link[order]
+    meets = (link[1:] == link[:-1]) & (begins[message[1:]] < ends[message[:-1]] - 1e-9 * ends[message[:-1]])
+    return bool(meets.any())
+
+
+# --- running ----------------------------------------------------------------------------------------------------
+
+
+def simulate(executable: Path, blocks: Blocks, wires: Interconnect, after: Floats) -> tuple[str, Floats]:
+    """Run a node program under SimGrid: what it prints, and when each processor ends (P,).
+
+    Raises:
+        PredictionError: it fails, or does something else than is predicted.
+    """
+    folder = executable.parent
+    files = {name: folder / name for name in ("platform.xml", "hosts", "events", "times")}
+    files["platform.xml"].write_text(wires.description)
+    files["hosts"].write_text(wires.hosts)
+    files["times"].unlink(missing_ok=True)
+    blocks.write(files["events"], after)
+    words = [tool("smpirun"), "-np", str(blocks.procs), "-platform", str(files["platform.xml"]), "-hostfile",
+             str(files["hosts"]), "--log=root.thresh:critical", *wires.options, str(executable)]
+    told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times")}
+    answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, **told)
+    times = np.fromfile(files["times"], "<f8") if files["times"].exists() else np.zeros(0)
+    if times.size != blocks.procs:
+        raise PredictionError(f"the simulation ends early on {blocks.procs} processors.", why=answer[-500:])
+    return answer, times
+
+
+# --- what is told -----------------------------------------------------------------------------------------------
+
+
+HEAD = ("procs", "answer", "messages", "bytes", "links", "predicted", "simulated", "error", "any proc.")
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """One line for each number of processors, and what SimGrid cannot do."""
+    text = columns([list(HEAD), *map(_cells, outcomes)])
+    worst = max((each.law_error for each in outcomes), default=0.0)
+    if worst > LAW:
+        text += ("SimGrid scales start-up and hops together: a message takes up to "
+                 f"{100 * worst:.1f} % more or less\nthere than the machine description says.\n")
+    return text
+
+
+def _cells(outcome: Outcome) -> list[str]:
+    return [
+        str(outcome.procs),
+        "differs" if outcome.difference else "same",
+        str(outcome.messages),
+        str(outcome.bytes),
+        "shared" if outcome.contended else "free",
+        seconds(float(outcome.predicted_s.max())),
+        seconds(float(outcome.simulated_s.max())),
+        _percent(outcome.error),
+        _percent(outcome.worst_error, sign=""),
+    ]
+
+
+def _percent(fraction: float, sign: str = "+") -> str:
+    """Never a plain 0 for what is not."""
+    return f"{100 * fraction:{sign}.2f} %" if abs(fraction) >= 5e-5 or fraction == 0 else "< 0.01 %"
+
+
+def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """What is not as it should be."""
+    return tuple(
+        f"on {each.procs} processors the answer differs: {each.difference}." for each in outcomes if each.difference
+    )
