@@ -60,7 +60,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         console.deliver(text_of(as_json(made[-1])))
         return 0
-    following = "" if options.quiet or program == "-" else f"esp run {program} --procs {prediction.processors} --annotate"
+    following = "" if options.quiet or program == "-" else f"esp layout {program} --procs {prediction.processors}"
     console.deliver(explanation(made[-1], console.screen, every=options.all, following=following))
     return 0
 

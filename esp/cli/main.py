@@ -16,6 +16,7 @@ COMMANDS = {
     "run": "predict the time of a program on a machine, and where it goes",
     "compare": "rank the distributions of a program, or several programs",
     "explain": "why a line takes the time it does",
+    "layout": "draw which processors own which elements, and warn of costly mappings",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "compile": "write the node program as Fortran with MPI",
     "validate": "run the node program and hold answer and messages against it",

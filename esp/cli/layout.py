@@ -1,0 +1,76 @@
+"""`esp layout`: who owns what, drawn."""
+
+import argparse
+
+from esp.cli.explain import one_of_procs
+from esp.cli.options import add_output, add_program, console_of, request_of
+from esp.errors import UsageError
+
+EXAMPLES = """\
+examples:
+  esp layout laplace.hpf --procs 8                      all distributed arrays, and what is odd about them
+  esp layout gauss.hpf --array a --distribute 'A=(*,CYCLIC(8))'
+  esp layout laplace.hpf --procs 8 -o laplace.svg       a drawing
+  esp layout laplace.hpf --json                         for other programs (docs/inspect.md)
+
+A box is filled with the digit or letter of its processor (0-9, A-Z, a-z), or coloured on a terminal. Boxes are in
+proportion as far as there is room. Arrays that are mapped alike are drawn once.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp layout PROG [options]"
+    add_program(parser, "number of processors")
+    shown = parser.add_argument_group("what to show")
+    shown.add_argument("--array", metavar="NAME", action="append", default=[], help="this array only (repeatable)")
+    shown.add_argument("--json", action="store_true", help="everything, as docs/inspect.md describes it")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    procs = one_of_procs(options.procs, "a mapping is drawn for one number of processors.")
+    console = console_of(options)
+    from esp import api
+    from esp.cli.reading import source_of
+    from esp.inspect.doubts import doubts
+    from esp.inspect.ownership import pictures
+    from esp.output import layout
+    from esp.output.json import text_of
+    from esp.output.layout_svg import svg
+
+    source = source_of(options.program, options.form)
+    system = api.load_machine(options.system)
+    request = request_of(options, procs)
+    declared = api.map_source(source, system, request)
+    names = _chosen(options.array, tuple(declared.arrays))
+    stages = api.lower_source(source, system, request)
+    layouts = stages.node_program.layouts
+    shown = layout.Shown(
+        program=source.program.file, procs=layouts.procs, grid=f"{layouts.grid.name} {layouts.grid}".strip(),
+        pictures=pictures(layouts, names),
+        left=tuple((name, layouts.arrays[name].elements * layouts.arrays[name].element_bytes)
+                   for name in names if not layouts.arrays[name].is_distributed),
+        doubts=tuple(each for each in doubts(layouts, stages.graph, names) if set(each.arrays) & set(names)))
+    console.warn((*source.program.diagnostics, *layouts.notes), source.program.lines)
+    if options.json:
+        console.deliver(text_of(layout.as_json(shown)))
+    elif options.output is not None and options.output.endswith(".svg"):
+        console.deliver(svg(shown))
+    else:
+        following = ""
+        if not options.quiet and options.program != "-":
+            following = f"esp run {options.program} --procs {shown.procs} --annotate"
+        console.deliver(layout.layout(shown, console.screen, following=following))
+    return 0
+
+
+def _chosen(given: list[str], names: tuple[str, ...]) -> tuple[str, ...]:
+    wanted = [name.lower() for name in given]
+    strangers = [name for name in wanted if name not in names]
+    if strangers:
+        known = f"Its arrays are {', '.join(names)}." if names else "It has none."
+        raise UsageError(f"the program has no array {strangers[0]}.", where="--array", hint=known)
+    return tuple(name for name in names if not wanted or name in wanted)

@@ -1,0 +1,85 @@
+"""`esp layout -o x.svg`: one picture for each array, boxes in proportion, colours by processor. No URL in it but the
+name of the format, no script."""
+
+from xml.sax.saxutils import escape
+
+from esp.inspect.ownership import Picture, Plane, Run, ranks_text
+from esp.output.layout import Shown
+
+_SIDE = 320
+"""Length of the longer side of a picture in pixels."""
+
+_LEAST = 48
+_MARGIN = 70
+_LINE = 18
+_CHARACTER = 7
+
+_GOLDEN_ANGLE = 137.508
+"""Degrees between the hues of neighbouring ranks, so that neighbours never look alike."""
+
+
+def svg(shown: Shown) -> str:
+    """The whole page of pictures."""
+    parts: list[str] = []
+    height = _LINE * 2
+    width = _SIDE + 2 * _MARGIN
+    parts.append(_text(10, _LINE, f"{shown.program}, {shown.procs} processors ({shown.grid})", bold=True))
+    for picture in shown.pictures:
+        for plane in picture.planes:
+            drawn, tall = _plane(picture, plane, height)
+            parts += drawn
+            height += tall
+    for doubt in shown.doubts:
+        words = f"{doubt.kind}: {doubt.text} (line {doubt.line})"
+        parts.append(_text(10, height, words))
+        width = max(width, 20 + _CHARACTER * len(words))
+        height += _LINE
+    head = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 10}" '
+            f'viewBox="0 0 {width} {height + 10}" font-family="sans-serif" font-size="12">')
+    return "\n".join([head, f'<rect width="{width}" height="{height + 10}" fill="#ffffff"/>', *parts, "</svg>"]) + "\n"
+
+
+def _plane(picture: Picture, plane: Plane, top: int) -> tuple[list[str], int]:
+    row = picture.row
+    title = f"{', '.join([row.array, *picture.same])}({row.bounds}) is ({row.dimensions}) on {row.grid}"
+    title += "".join(f", dimension {dim + 1}: {run.first}:{run.last}" for dim, run in plane.fixed)
+    cut = not picture.across.whole or (picture.down is not None and not picture.down.whole)
+    title += ", the beginning" if cut else ""
+    columns = picture.across.runs
+    rows = (Run(first=1, last=1, coordinate=None),) if picture.down is None else picture.down.runs
+    wide, tall = sum(run.length for run in columns), sum(run.length for run in rows)
+    scale = _SIDE / max(wide, tall)
+    across = max(_LEAST, scale * wide) / wide
+    along = max(_LEAST, scale * tall) / tall
+    parts = [_text(10, top + _LINE, title)]
+    y = top + 2.0 * _LINE + 4
+    start = y
+    for at, vertical in enumerate(rows):
+        x, high = float(_MARGIN), along * vertical.length
+        if picture.down is not None and high >= 10:
+            parts.append(_text(_MARGIN - 6, y + high / 2 + 4, f"{vertical.first}:{vertical.last}", anchor="end"))
+        for number, run in enumerate(columns):
+            broad = across * run.length
+            if at == 0 and broad >= 8 * len(f"{run.first}:{run.last}"):
+                parts.append(_text(x + broad / 2, y - 4, f"{run.first}:{run.last}", anchor="middle"))
+            parts += _box(plane.owners[at][number], (x, y, broad, high))
+            x += broad
+        y += high
+    return parts, round(y - start) + 3 * _LINE + 10
+
+
+def _box(owners: tuple[int, ...], place: tuple[float, float, float, float]) -> list[str]:
+    x, y, broad, high = place
+    name = ranks_text(owners)
+    hue = owners[0] * _GOLDEN_ANGLE % 360
+    look = f'fill="hsl({hue:.0f},65%,78%)" stroke="#444444" stroke-width="0.5"'
+    box = f'x="{x:.2f}" y="{y:.2f}" width="{broad:.2f}" height="{high:.2f}"'
+    parts = [f"<rect {box} {look}><title>processor {name}</title></rect>"]
+    if broad >= 8 * len(name) and high >= 12:
+        parts.append(_text(x + broad / 2, y + high / 2 + 4, name, anchor="middle"))
+    return parts
+
+
+def _text(x: float, y: float, words: str, *, anchor: str = "start", bold: bool = False) -> str:
+    weight = ' font-weight="bold"' if bold else ""
+    return f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}"{weight}>{escape(words)}</text>'
