@@ -5,11 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from esp.validate.cachegrind import aliased
 from interpreter.models.memory import Access, Cache, CacheState, Nest, interpret_nest
 
-from .runner import LINE_BYTES, MORE, SIZE_BYTES, TURN_BYTES, WAYS, Counted
+from .runner import GEOMETRY, MORE, Counted
 
-CACHEGRIND = Cache(size_bytes=SIZE_BYTES, line_bytes=LINE_BYTES, associativity=WAYS)
+CACHEGRIND = Cache(
+    size_bytes=GEOMETRY.size_bytes, line_bytes=GEOMETRY.line_bytes, associativity=GEOMETRY.ways
+)
 """cachegrind replaces LRU and allocates on write misses."""
 PADDING = 13
 """Numbers between two arrays in the padded variants: not a multiple of a line, nor of the sets."""
@@ -48,9 +51,7 @@ class Case:
     @property
     def aliased(self) -> bool:
         """Whether more arrays than there are ways start within a line of each other modulo the sets."""
-        place = np.array(self.offsets) * 8 % TURN_BYTES
-        apart = np.abs(place[:, None] - place)
-        return bool(((np.minimum(apart, TURN_BYTES - apart) < LINE_BYTES).sum(axis=0) > WAYS).any())
+        return bool(aliased({str(offset): 8 * offset for offset in self.offsets}, GEOMETRY))
 
     @property
     def reused_bytes(self) -> tuple[int, ...]:
@@ -61,7 +62,7 @@ class Case:
     @property
     def in_band(self) -> bool:
         """Whether that is about the size of the cache."""
-        return any(0.6 <= size / SIZE_BYTES <= 1.6 for size in self.reused_bytes)
+        return any(0.6 <= size / GEOMETRY.size_bytes <= 1.6 for size in self.reused_bytes)
 
 
 def predict(case: Case, address: int) -> Counted:

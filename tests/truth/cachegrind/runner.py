@@ -1,34 +1,28 @@
 """Builds the kernels and counts their misses: `count(kernel, n, offsets) -> Counted`.
 
-Counts are exact and repeatable, because the program is static and starts with an empty environment. The cold start
-is subtracted: the misses of a repetition are (those of 1 + MORE repetitions - those of 1) / MORE. Of the out file
-only the lines of the kernel itself and of the C library's copy routines count (gfortran turns the copy loop into
-memcpy); so the driver, its stack and the constants of the exponential function are left out, though not the lines
+The cold start is subtracted: the misses of a repetition are (those of 1 + MORE repetitions - those of 1) / MORE. Of the
+out file only the lines of the kernel itself and of the C library's copy routines count (gfortran turns the copy loop
+into memcpy); so the driver, its stack and the constants of the exponential function are left out, though not the lines
 that they throw out of the cache.
 """
 
 import hashlib
-import os
 import re
-import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from esp.tools import call, tool
+from esp.validate.valgrind import Geometry, watched
 
 _HERE = Path(__file__).parent
 _SOURCES = (_HERE / "driver.f90", _HERE / "kernels.f90")
 _FLAGS = ("-O2", "-static")
 _COUNTED = re.compile(r"(lfk\d\d|lfk22_libm|jacobi|jacobi_copy)_$|_*(mem(cpy|move)(_|$))")
 MORE = 2
-SIZE_BYTES, LINE_BYTES, WAYS = 8192, 32, 2
-TURN_BYTES = SIZE_BYTES // WAYS
-"""Addresses this far apart share a set."""
-
-
-class CachegrindError(RuntimeError):
-    """gfortran, nm or valgrind is missing or fails."""
+GEOMETRY = Geometry(size_bytes=8192, line_bytes=32, ways=2)
+"""The data cache of the i860."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,50 +42,16 @@ def count(kernel: str, n: int, offsets: tuple[int, ...]) -> Counted:
 @cache
 def common_address() -> int:
     """Byte address of the COMMON block in the program."""
-    for line in _run(_tool("nm"), str(_driver())).splitlines():
-        if line.endswith(" store_"):
-            return int(line.split()[0], 16)
-    raise CachegrindError("the driver has no COMMON block `store`")
+    symbols = call([tool("nm"), str(_driver())], "nm cannot read the driver")
+    (line,) = (line for line in symbols.splitlines() if line.endswith(" store_"))
+    return int(line.split()[0], 16)
 
 
 def _misses(kernel: str, n: int, repetitions: int, offsets: tuple[int, ...]) -> tuple[int, int]:
-    driver, valgrind = str(_driver()), _tool("valgrind")
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out"
-        _run(
-            valgrind,
-            "--tool=cachegrind",
-            "--cache-sim=yes",
-            "--I1=4096,2,32",
-            f"--D1={SIZE_BYTES},{WAYS},{LINE_BYTES}",
-            "--LL=1048576,16,32",
-            f"--cachegrind-out-file={out}",
-            driver,
-            kernel,
-            str(n),
-            str(repetitions),
-            *map(str, offsets),
-        )
-        return _sum(out.read_text())
-
-
-def _sum(text: str) -> tuple[int, int]:
-    """Data read and write misses of the counted functions in a cachegrind out file."""
-    read = write = 0
-    columns: list[str] = []
-    counted = False
-    for line in text.splitlines():
-        if line.startswith("events:"):
-            columns = line.split()[1:]
-        elif line.startswith("fn="):
-            counted = _COUNTED.match(line[3:]) is not None
-        elif counted and line[:1].isdigit():
-            values = dict(zip(columns, map(int, line.split()[1:]), strict=False))
-            read += values.get("D1mr", 0)
-            write += values.get("D1mw", 0)
-    if not {"D1mr", "D1mw"} <= set(columns):
-        raise CachegrindError("cachegrind counted no data misses")
-    return read, write
+    """Data read and write misses of the counted functions."""
+    run = watched(_driver(), (kernel, str(n), str(repetitions), *map(str, offsets)), GEOMETRY)
+    found = [each for each in run.misses if _COUNTED.match(each.function)]
+    return sum(each.read for each in found), sum(each.write for each in found)
 
 
 @cache
@@ -105,25 +65,7 @@ def _driver() -> Path:
         driver.parent.mkdir(exist_ok=True)
         with tempfile.TemporaryDirectory(dir=driver.parent) as folder:
             fresh = Path(folder) / "driver"
-            _run(_tool("gfortran"), *_FLAGS, "-o", str(fresh), *map(str, _SOURCES), cwd=Path(folder))
+            words = [tool("gfortran"), *_FLAGS, "-o", str(fresh), *map(str, _SOURCES)]
+            call(words, "the kernels do not compile", Path(folder))
             fresh.replace(driver)
     return driver
-
-
-def _tool(name: str) -> str:
-    found = shutil.which(name)
-    if found is None:
-        raise CachegrindError(
-            f"{name} is not installed: the cache truth needs gfortran, binutils (nm) and valgrind; "
-            "`make test` after `.ci/run` on Debian has them"
-        )
-    return found
-
-
-def _run(*command: str, cwd: Path | None = None) -> str:
-    """Output of a command that starts with an empty environment but for what a compiler needs to find its parts."""
-    environment = {} if "valgrind" in command[0] else {"PATH": os.environ.get("PATH", "")}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=cwd, check=False)
-    if done.returncode:
-        raise CachegrindError(f"`{' '.join(command)}` ended with {done.returncode}:\n{done.stderr.strip()}")
-    return done.stdout
