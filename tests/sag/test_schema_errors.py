@@ -370,7 +370,7 @@ def test_files_that_cannot_be_read(tmp_path):
     assert (error.code, error.message) == ("M101", "this is no machine file: not text in UTF-8")
     large = tmp_path / "large.yaml"
     large.write_text("a: 1\n" * 250_000)
-    assert "is too much for a machine description" in errors_of(str(large)).message
+    assert "is too much for a machine file" in errors_of(str(large)).message
 
 
 def test_an_error_in_an_extended_machine_names_its_file(tmp_path):
