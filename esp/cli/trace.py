@@ -1,0 +1,150 @@
+"""`esp trace`: what each processor does and when, for programs that draw timelines or simulate networks."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # NumPy, which `esp trace --help` need not wait for
+    from collections.abc import Iterator, Mapping
+
+    from esp.cli.console import Console
+    from esp.traces.trace import Trace
+
+EXAMPLES = """\
+examples:
+  esp trace laplace.hpf --procs 8 --format chrome -o laplace.json    for ui.perfetto.dev or chrome://tracing
+  esp trace laplace.hpf --procs 8 --format paraver -o laplace.prv    and laplace.pcf, laplace.row
+  esp trace laplace.hpf --procs 8 --format goal -o laplace.goal      for LogGOPSim
+  esp trace run.trace --format picl -o run.trf                       a trace that a node program wrote (docs/trace.md)
+"""
+
+FORMATS = {
+    "esp": "the format of docs/trace.md",
+    "chrome": "Trace Event Format (Perfetto)",
+    "picl": "PICL 2.0 (ParaGraph)",
+    "paraver": "Paraver: .prv, .pcf, .row",
+    "goal": "GOAL (LogGOPSim)",
+    "otf2": "OTF2, a folder (Vampir)",
+}
+"""Format -> what it is."""
+
+NEEDS_A_PLACE = ("paraver", "otf2")
+"""Formats of several files."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp trace PROG|TRACE --procs P --format FORMAT -o FILE [options]"
+    add_program(parser, "number of processors")
+    add_scenario(parser)
+    group = parser.add_argument_group("trace")
+    told = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
+    group.add_argument("--format", choices=tuple(FORMATS), default="esp", help=f"{told} (default: %(default)s)")
+    group.add_argument("--events", metavar="N", type=_events, help="events that the trace may have (default: 5000000)")
+    add_output(parser)
+
+
+def _events(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of events")
+    return int(text)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    if options.format in NEEDS_A_PLACE and options.output in (None, "-"):
+        raise UsageError(f"{options.format} is more than one file.", where="--format", hint="Say where to, with -o.")
+    console = console_of(options)
+    trace = _read(options) if _is_trace(options.program) else _predicted(options, console)
+    if options.format == "otf2":
+        from esp.output.traces_otf2 import write_otf2
+
+        write_otf2(trace, Path(options.output))
+        return 0
+    if options.format == "paraver":
+        from esp.output.traces_paraver import paraver
+
+        _write_all(paraver(trace), Path(options.output))
+        return 0
+    console.deliver("".join(_pieces(trace, options.format)))
+    return 0
+
+
+def _is_trace(program: str) -> bool:
+    """Whether a file is a trace already, by its first word."""
+    from esp.traces.text import MAGIC
+
+    path = Path(program)
+    if program == "-" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len("esp-trace ")) == MAGIC[: len("esp-trace ")].encode()
+
+
+def _read(options: argparse.Namespace) -> "Trace":
+    """A trace that exists.
+
+    Raises:
+        UsageError: options that only a prediction has.
+    """
+    from esp.traces.read import read_trace
+
+    for given in ("procs", "grid", "form", "events", "set", "distribute", "load", "bandwidth", "latency", "overlap"):
+        if getattr(options, given):
+            raise UsageError(f"{options.program} is a trace already.", where=f"--{given}", hint="Leave it out.")
+    return read_trace(options.program)
+
+
+def _predicted(options: argparse.Namespace, console: "Console") -> "Trace":
+    """The trace of a prediction."""
+    procs = procs_of(options.procs)
+    if procs is not None and len(procs) > 1:
+        raise UsageError("a trace is of one number of processors.", where="--procs")
+    from esp import api
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import source_of
+    from esp.traces.record import MOST, predicted_trace
+
+    source = source_of(options.program, options.form)
+    system = api.load_machine(options.system)
+    most = options.events or MOST
+    request = request_of(options, None if procs is None else procs[0])
+    (trace, prediction), _ = with_answers(
+        lambda asked: predicted_trace(api.lower_source(source, system, asked), system, asked, most=most), request
+    )
+    console.warn(prediction.warnings, source.program.lines)
+    return trace
+
+
+def _pieces(trace: "Trace", name: str) -> "Iterator[str]":
+    """The text of a format that is one file."""
+    match name:
+        case "chrome":
+            from esp.output.traces_chrome import chrome
+
+            return chrome(trace)
+        case "picl":
+            from esp.output.traces_picl import picl
+
+            return picl(trace)
+        case "goal":
+            from esp.output.traces_goal import goal
+
+            return goal(trace)
+        case _:
+            from esp.traces.text import text_of
+
+            return text_of(trace)
+
+
+def _write_all(files: "Mapping[str, Iterator[str]]", target: Path) -> None:
+    """Write files that differ in their suffix."""
+    from esp.writing import write_whole
+
+    stem = target.with_suffix("") if target.suffix in files else target
+    for suffix, pieces in files.items():
+        write_whole(stem.with_name(stem.name + suffix), pieces)
