@@ -33,7 +33,7 @@ from esp.locate import benchmarks_dir, find_program, find_system, program_names
 from esp.output.assumptions import told_once
 from esp.output.figures import Shown
 from interpreter.engine import interpret
-from interpreter.listeners import Listener
+from interpreter.listeners import Listener, Watch
 from interpreter.result import Prediction as Result
 from interpreter.setting import Setting
 from sag.load import load_system
@@ -212,9 +212,9 @@ def requested(
     )
 
 
-def predict_source(source: Source, system: System, request: Request) -> Prediction:
-    """All stages from a program that is read and a machine that is loaded."""
-    return interpret_stages(lower_source(source, system, request), system, request)
+def predict_source(source: Source, system: System, request: Request, watch: Watch | None = None) -> Prediction:
+    """All stages from a program that is read and a machine that is loaded; `watch` is told how far they have come."""
+    return interpret_stages(lower_source(source, system, request), system, request, watch=watch)
 
 
 def read_source(source: str | PathLike[str], *, form: Form | None = None) -> Source:
@@ -267,7 +267,7 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
 
 
 def interpret_stages(
-    stages: Stages, system: System, request: Request, listener: Listener | None = None
+    stages: Stages, system: System, request: Request, listener: Listener | None = None, watch: Watch | None = None
 ) -> Prediction:
     """Interpret an abstracted program on a machine under a scenario. `listener`: is told what happens on the way.
 
@@ -283,7 +283,7 @@ def interpret_stages(
         values={name.lower(): value for name, value in request.values.items()},
     )
     with _quoting(stages.source.program):
-        result = interpret(stages.node_program, stages.graph, machine, setting, listener)
+        result = interpret(stages.node_program, stages.graph, machine, setting, listener, watch)
     return _presented(result, stages, request)
 
 

@@ -18,7 +18,7 @@ from aag.spmd.program import NodeProgram
 from aag.spmd.vector import TooLarge
 from interpreter.errors import InterpretationError
 from interpreter.evaluate import Scalars, leave_of
-from interpreter.listeners import Listener, Timekeeper
+from interpreter.listeners import Listener, Timekeeper, Watch
 from interpreter.lowered import Lowered
 from interpreter.metrics import WAITING, Array, Ledger, Shape, Tally, difference, merged
 from interpreter.models.communication import communicate
@@ -39,8 +39,8 @@ NO_SETTING = Setting()
 
 
 def interpret(program: NodeProgram, graph: g.Graph, machine: Machine, setting: Setting = NO_SETTING,
-              listener: Listener | None = None) -> Prediction:
-    """Predict the time of a node program on a machine.
+              listener: Listener | None = None, watch: Watch | None = None) -> Prediction:
+    """Predict the time of a node program on a machine; `watch` is told how far that has come.
 
     Raises:
         UnresolvedError: values that decide the flow are not known; it lists all of them (D8).
@@ -52,16 +52,17 @@ def interpret(program: NodeProgram, graph: g.Graph, machine: Machine, setting: S
         complete=program.complete,
         notes=tuple((note.code, note.message, note.span) for note in (*program.notes, *program.layouts.notes)),
     )
-    return interpret_with(services, graph, machine, setting, about, listener)
+    return interpret_with(services, graph, machine, setting, about, listener, watch)
 
 
 def interpret_with(services: Services, graph: g.Graph, machine: Machine, setting: Setting, about: About,
-                   listener: Listener | None = None) -> Prediction:
+                   listener: Listener | None = None, watch: Watch | None = None) -> Prediction:
     """As `interpret`, for any answers to the engine's questions."""
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
         run = start(services, graph, machine, setting, walker, listener)
         walker.books = run.ledger
+        run.watch = watch
         walker.visit(run, graph.body)
         return finish(run, graph, about)
 

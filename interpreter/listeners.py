@@ -4,6 +4,7 @@ A listener sees what the engine walks. Iterations that are added in closed form 
 must show them asks for `Setting.force_unroll`.
 """
 
+from collections.abc import Callable
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -33,6 +34,11 @@ class Listener(Protocol):
 
     def skipped(self, aau: AAU, iterations: NDArray[np.int64]) -> None:
         """So many iterations (S,) of a loop were added without being walked."""
+
+
+Watch = Callable[[int, float], None]
+"""Told often how far the walk has come, so it must not take long: the line of the outermost loop that is being walked,
+and how much of its iterations is done, 0 to 1."""
 
 
 class Traffic(Struct, frozen=True, eq=False):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from aag.diagnostics import Span
 from aag.graph.aau import AAU
 from aag.ir.evaluate import Value
-from interpreter.listeners import Listener, Timekeeper, Traffic
+from interpreter.listeners import Listener, Timekeeper, Traffic, Watch
 from interpreter.metrics import Index, Ledger, Tally
 from interpreter.reduce import least
 from interpreter.result import Assumption
@@ -151,6 +151,8 @@ class Run(Struct):
     listener: Listener | None = None
     timekeeper: Timekeeper | None = None
     """The listener, where it wants to know of all time that is spent."""
+    watch: Watch | None = None
+    """Who shows progress."""
     env: dict[str, Value] = field(default_factory=dict)
     cache: Equatable | None = None
     links: Links = field(default_factory=Links)

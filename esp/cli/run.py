@@ -11,6 +11,7 @@ from esp.output.screen import Screen
 if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait for
     from aag.diagnostics import Diagnostic
     from esp.api import Prediction, Request, Source
+    from esp.cli.console import Console
     from sag.unit import System
 
 EXAMPLES = """\
@@ -74,7 +75,7 @@ def execute(options: argparse.Namespace) -> int:
     for number in numbers:
         try:
             wanted = replace(request, procs=number)
-            made, request = with_answers(lambda asked: api.predict_source(source, system, asked), wanted)
+            made, request = with_answers(lambda asked: _predicted(source, system, asked, console), wanted)
             predictions.append(made)
         except UnresolvedError:
             raise
@@ -92,6 +93,15 @@ def execute(options: argparse.Namespace) -> int:
         console.deliver(_one(predictions[0], options, lines, console.screen))
     console.took(time.perf_counter() - began)
     return 0
+
+
+def _predicted(source: "Source", system: "System", request: "Request", console: "Console") -> "Prediction":
+    """The prediction, with progress on a terminal while it takes long."""
+    from esp import api
+    from esp.cli.progress import Progress
+
+    with Progress(console) as watch:
+        return api.predict_source(source, system, request, watch)
 
 
 def _trace(source: "Source", system: "System", request: "Request", file: str) -> "Request":

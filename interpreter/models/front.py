@@ -60,8 +60,10 @@ def playable(tape: Tape) -> bool:
 class Front:
     """Walks the remaining iterations of a loop by its fronts."""
 
-    def __init__(self, tape: Tape, total: Ledger) -> None:
+    def __init__(self, tape: Tape, total: Ledger, tell: Callable[[int], None]) -> None:
         self.tape = tape
+        self.tell = tell
+        """Told the number of each iteration, from 0."""
         self.total = total
         self.partners = [crowd.partners for entry in tape.entries if isinstance(entry, Thronged)
                          for crowd in entry.crowds]
@@ -76,6 +78,7 @@ class Front:
         for number in range(iterations):
             if not wave.moving.size:
                 return number
+            self.tell(number)
             affected = self._closure(wave.moving, [each.destinations for each in self.partners])
             needed = self._closure(affected, [each.sources for each in self.partners[::-1]])
             clock, spent = self._iteration(needed, wave.clock[needed])

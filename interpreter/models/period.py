@@ -71,18 +71,46 @@ def repeat(run: Run, aau: AAU, trips: int, step: Callable[[int], str], *, names:
         periodic: Whether iterations may repeat at all (the body does not depend on the loop index).
     """
     run.rebase()
+    left = ""
     if run.tape is not None:
         run.tape.entries.append(None)
     if not periodic or run.setting.force_unroll or trips < 3:
         _afford(run, aau, trips, trips)
+        watched = Watched(run, aau, trips)
         for number in range(trips):
+            watched.at(number)
             run.walked += 1
             run.count(aau.id, Tally.ITERATIONS, 1.0)
             left = step(number)
             if left:
-                return left
-        return ""
+                break
+        watched.end()
+        return left
     return _Walk(run, aau, trips, names).go(step)
+
+
+class Watched:
+    """Tells who watches a run how far a loop has come; loops inside it add how far they are in its iteration."""
+
+    def __init__(self, run: Run, aau: AAU, trips: int) -> None:
+        self.run, self.line, self.trips = run, aau.span.line, trips
+        self.outer = run.watch
+        self.number = 0
+
+    def at(self, number: int) -> None:
+        """The loop comes to an iteration."""
+        if self.outer is not None:
+            self.number = number
+            self.outer(self.line, number / self.trips)
+            self.run.watch = self._inside
+
+    def end(self) -> None:
+        """The loop is done."""
+        self.run.watch = self.outer
+
+    def _inside(self, _line: int, done: float) -> None:
+        if self.outer is not None:
+            self.outer(self.line, (self.number + done) / self.trips)
 
 
 def _afford(run: Run, aau: AAU, more: int, trips: int) -> None:
@@ -106,6 +134,8 @@ class _Walk:
     def __init__(self, run: Run, aau: AAU, trips: int, names: tuple[str, ...]) -> None:
         outer = run.active
         self.run, self.aau, self.names = run, aau, names
+        self.trips = trips
+        self.watched = Watched(run, aau, trips)
         self.left = np.full(run.scenarios, trips, np.int64)
         if outer is not None:
             self.left[~outer] = 0
@@ -125,10 +155,12 @@ class _Walk:
         """Walk and jump until no scenario has iterations left."""
         how = ""
         while not how and (live := self.left > 0).any():
+            self.watched.at(self.trips - int(self.left.max()))
             how = self._iteration(step, live)
             if not how:
                 self._jump(live)
                 self._walk_front()
+        self.watched.end()
         self._finish()
         return how
 
@@ -233,7 +265,8 @@ class _Walk:
             return
         ledger = self._ledger(1, 1)
         self.parent.add_linear(ledger, ledger, np.array([float(left)]), np.zeros(1, np.bool_), np.zeros(1))
-        run.walked += Front(tape, self.parent).walk(wave, left, noise)
+        run.walked += Front(tape, self.parent, lambda number: self.watched.at(self.trips - left + number)).walk(
+            wave, left, noise)
         run.clock[0] = wave.clock + left * wave.pace - (run.origin - self.base)[0]
         self.left[:] = 0
 

@@ -58,7 +58,7 @@ def fake(monkeypatch):
 
     asked = []
 
-    def predict(source, system, request):
+    def predict(source, system, request, *_):
         asked.append(request)
         made = build.prediction(processors=request.procs or 8, bundled=source.bundled, file=source.program.file)
         values = {each.name: getattr(made, each.name) for each in structs.fields(made)}

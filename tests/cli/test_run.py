@@ -163,7 +163,7 @@ def test_all_findings_of_a_program_are_shown_with_their_lines(esp, monkeypatch):
 def _unresolved(monkeypatch, fake_predict):
     """A program whose `n` and `m` nobody knows."""
 
-    def predict(source, system, request):
+    def predict(source, system, request, *_):
         missing = [name for name in ("n", "m") if name not in request.values]
         if missing:
             found = tuple(
@@ -330,7 +330,7 @@ def test_output_to_standard_output_by_its_name_in_a_pipe(fake):
 
 def test_a_blank_line_parts_warnings_from_the_report_on_a_terminal_only(esp, monkeypatch):
     made = prediction(warnings=(Diagnostic(code="W305", message="odd", span=Span("laplace.hpf", 27, 7)),))
-    monkeypatch.setattr(api, "predict_source", lambda source, system, request: made)
+    monkeypatch.setattr(api, "predict_source", lambda source, system, request, *_: made)
     assert "\n\n" in esp("run", "laplace.hpf", terminal=True)[2]
     assert "\n\n" not in esp("run", "laplace.hpf")[2]
 
@@ -379,7 +379,7 @@ def test_how_long_esp_took_is_for_people_only(esp, fake):
 def test_warnings_are_shown_beside_the_output_with_their_place(esp, monkeypatch):
     warning = Diagnostic(code="W305", message="b is no array", span=Span("laplace.hpf", 27, 7), hint="leave it out")
 
-    def predict(source, system, request):
+    def predict(source, system, request, *_):
         return prediction(warnings=(warning,))
 
     monkeypatch.setattr(api, "predict_source", predict)
@@ -500,5 +500,5 @@ def test_a_prediction_prints_itself():
 @pytest.mark.parametrize("view", ["--annotate", "--line 7", "--aau 2", "--per-processor", ""])
 def test_every_view_of_a_partial_prediction_says_so(esp, monkeypatch, view):
     made = prediction(complete=False)
-    monkeypatch.setattr(api, "predict_source", lambda source, system, request: made)
+    monkeypatch.setattr(api, "predict_source", lambda source, system, request, *_: made)
     assert "lower bound" in " ".join(esp("run", "laplace.hpf", "-q", *view.split())[1].split())
