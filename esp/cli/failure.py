@@ -42,8 +42,8 @@ def describe(error: Exception, screen: Screen, words: Sequence[str] = ()) -> tup
             return _counted(shown, len(error.diagnostics)), 1
         case MachineError():
             shown = [diagnostics.machine_finding(each, screen) for each in error.findings[:_MOST_FINDINGS]]
-            # What no file is to blame for was given as an option.
-            return _counted(shown, len(error.findings)), 1 if error.file else 2
+            # What no file is to blame for was given as an option, and so was a budget.
+            return _counted(shown, len(error.findings)), getattr(error, "exit_code", 1 if error.file else 2)
         case MemoryError():
             text = "the computer that esp runs on has not enough memory for this."
             return diagnostics.error(EspError(text, hint="Try fewer processors or scenarios."), screen), 1

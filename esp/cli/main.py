@@ -19,6 +19,7 @@ COMMANDS = {
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "trace": "what each processor does and when, for timelines and simulators",
+    "check": "hold a prediction against a budget, for continuous integration",
     "compile": "write the node program as Fortran with MPI",
     "validate": "run the node program and hold answer and messages against it",
     "system": "machines: list, show, check",

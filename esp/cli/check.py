@@ -1,0 +1,80 @@
+"""`esp check`: whether a prediction keeps to a budget, for continuous integration."""
+
+import argparse
+from pathlib import Path
+
+from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.errors import CheckFailedError, UnreadableFileError
+
+EXAMPLES = """\
+examples:
+  esp check laplace.hpf --budget budget.yaml            nothing is said, and the exit code is 0, if all is well
+  esp check laplace.hpf --budget budget.yaml --procs 8 --json
+
+a budget (docs/inspect.md lists all that can be limited):
+  format: 1
+  limits:                       # of every prediction
+    time: 1.6 s
+    communication: 10 %         # of the time; a time such as 150 ms is as good
+  lines:
+    36: {time: 800 ms}          # by number, or by a part of its text
+    err = maxval: {waiting: 5 ms}
+  procs:                        # of some numbers of processors; these are predicted where --procs is not given
+    16: {time: 820 ms, efficiency: 70 %}
+
+Exit codes: 0 all limits are kept, 1 no prediction can be made, 2 wrong use or a faulty budget, 3 a limit is not kept.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp check PROG --budget FILE [options]"
+    parser.add_argument("--budget", metavar="FILE", required=True, help="the limits (YAML)")
+    add_program(parser, "number of processors, or a list; without it those that the budget names")
+    add_scenario(parser)
+    parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    parser.add_argument("--json", action="store_true", help="all checks, as docs/inspect.md describes them")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code.
+
+    Raises:
+        CheckFailedError: a limit is not kept.
+    """
+    console = console_of(options)
+    numbers = procs_of(options.procs)
+    from msgspec.structs import replace
+
+    from esp import api
+    from esp.cli.reading import source_of
+    from esp.inspect.budget import check, read_budget
+    from esp.output import budget as output
+    from esp.output.json import text_of
+    from esp.output.table import speed_up
+
+    path = Path(options.budget)
+    if not path.is_file() and not path.is_fifo():
+        raise UnreadableFileError("there is no such budget.", where=str(path), hint="`esp check --help` shows one.")
+    budget = read_budget(path)
+    source = source_of(options.program, options.form)
+    system = api.load_machine(options.system)
+    wanted = numbers or budget.procs or (None,)
+    request = request_of(options, wanted[0])
+    predictions = [api.predict_source(source, system, replace(request, procs=number)) for number in wanted]
+    checked = check(budget, predictions, speed_up(predictions))
+    for each in predictions:
+        if not each.complete:
+            console.note(f"esp: {source.program.file}: with {each.processors} processors a statement could not be "
+                         "charged, so the figures are lower bounds.")
+    if options.json:
+        console.deliver(text_of(output.as_json(budget, checked)))
+    elif not all(each.kept for each in checked):
+        console.deliver(output.broken(checked, console.screen))
+    over = sum(not each.kept for each in checked)
+    if over:
+        raise CheckFailedError(f"{over} of {len(checked)} limits {'is' if over == 1 else 'are'} not kept.",
+                               where=source.program.file)
+    return 0
