@@ -17,6 +17,7 @@ COMMANDS = {
     "compare": "rank the distributions of a program, or several programs",
     "explain": "why a line takes the time it does",
     "layout": "draw which processors own which elements, and warn of costly mappings",
+    "tui": "see and explore: choices, source, graph, timeline, what-ifs that move",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "trace": "what each processor does and when, for timelines and simulators",
     "check": "hold a prediction against a budget, for continuous integration",

@@ -1,0 +1,113 @@
+"""`esp tui`: see and explore a program in the terminal, or in a browser."""
+
+import argparse
+import os
+import sys
+
+from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.errors import PredictionError, UsageError
+
+EXAMPLES = """\
+examples:
+  esp tui laplace.hpf --procs 8             choices, source, graph, timeline, what-ifs
+  esp tui                                   asks for a program
+  esp tui laplace.hpf --serve               the same in a browser, at http://localhost:8000
+  esp tui laplace.hpf --procs 8 | cat       no terminal: the table of choices
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp tui [PROG] [options]"
+    add_program(parser, "number of processors to begin with")
+    program = next(each for each in parser._actions if each.dest == "program")
+    program.nargs = "?"
+    program.required = False
+    add_scenario(parser)
+    group = parser.add_argument_group("browser")
+    group.add_argument("--serve", action="store_true", help="serve it to a browser (pip install 'esp-hpf[serve]')")
+    group.add_argument("--host", default="localhost", help="address to serve at (default: %(default)s)")
+    group.add_argument("--port", default="8000", help="port to serve at (default: %(default)s)")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    procs = procs_of(options.procs)
+    if procs is not None and len(procs) > 1:
+        raise UsageError("this begins with one number of processors.", where="--procs",
+                         hint="A slider changes it; `esp run` takes a list.")  # fmt: skip
+    number = None if procs is None else procs[0]
+    if options.serve:
+        from esp.tui.serve import serve
+
+        return serve(_words(options), options.host, _port(options.port))
+    if not _is_terminal() or options.output is not None:
+        return _plain(options, number)
+    return _explore(options, number)
+
+
+def _explore(options: argparse.Namespace, procs: int | None) -> int:
+    """The interface, until somebody leaves it."""
+    from esp import api
+    from esp.cli.reading import STANDARD_INPUT, source_of
+    from esp.tui.app import Explorer
+    from esp.tui.opening import open_program
+
+    if options.program == STANDARD_INPUT:
+        raise UsageError("the keyboard is standard input here.", hint="Write the program to a file first.")
+    request = request_of(options, procs)
+    opened = None
+    if options.program is not None:
+        opened = open_program(source_of(options.program, options.form), api.load_machine(options.system), request)
+    app = Explorer(opened)
+    app.run()
+    return app.return_code or 0
+
+
+def _plain(options: argparse.Namespace, procs: int | None) -> int:
+    """Where no terminal is: the table of choices, or the profile where there is nothing to choose."""
+    if options.program is None:
+        raise UsageError("there is no terminal to ask for a program.", hint="Name one: `esp tui laplace.hpf`.")
+    from esp import api
+    from esp.cli.reading import source_of
+    from esp.explore.compare import compare_choices
+    from esp.output.compare import comparison_text
+    from esp.output.profile import profile
+
+    console = console_of(options)
+    source, system = source_of(options.program, options.form), api.load_machine(options.system)
+    request = request_of(options, procs)
+    try:
+        found = compare_choices(source, system, request, size="none")
+    except PredictionError:  # there is nothing to distribute
+        prediction = api.predict_source(source, system, request)
+        console.warn(prediction.warnings, source.program.lines)
+        console.deliver(profile(prediction, console.screen))
+    else:
+        console.warn(found.warnings, source.program.lines)
+        console.deliver(comparison_text(found, console.screen))
+    return 0
+
+
+def _is_terminal() -> bool:
+    """Whether there is a screen to draw on: a terminal, or the browser that textual-serve stands for."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return True
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _port(text: str) -> int:
+    if not text.isdecimal() or not 0 < int(text) < 2**16:
+        raise UsageError(f"{text!r} is no port.", where="--port", hint="Write a number such as 8000.")
+    return int(text)
+
+
+def _words(options: argparse.Namespace) -> str:
+    """What follows ``esp`` in the command that is run once for each browser."""
+    from esp.cli.again import command
+
+    if options.program is None:
+        return "tui"
+    return command("tui", options).removeprefix("esp ")

@@ -1,0 +1,13 @@
+"""The terminal interface: choices of distributions, annotated source, graph, timeline, and what-ifs that move.
+
+    state       what is shown, as one frozen value, and the steps from one to the next
+    sliders     the what-ifs
+    question    what is asked of the engine, and what it answers
+    engine      a thread that answers; the newest question wins
+    sheets/     state -> lines of text with roles: what each part of the screen says
+    app         textual: keys, mouse and messages into steps, sheets onto widgets
+    screens/    dialogues
+    widgets/    what draws sheets and sliders
+
+Only `app`, `screens` and `widgets` know textual; all else is tested without a terminal.
+"""

@@ -1,0 +1,398 @@
+"""The app: turns keys, mouse and answers into steps of the state, and the state into what the widgets draw."""
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import cast
+
+from textual import events, on
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding
+from textual.containers import Container, Horizontal, Vertical
+from textual.message import Message
+from textual.screen import Screen
+from textual.theme import Theme
+
+from esp.tui import state as steps
+from esp.tui.dialogues import Dialogues
+from esp.tui.engine import Engine
+from esp.tui.lines import joined
+from esp.tui.opening import Opened
+from esp.tui.question import Answer, Closer, Done, Listed, Predicted
+from esp.tui.sheets import choices, detail, frame, source, timeline
+from esp.tui.sheets.changes import changes
+from esp.tui.sheets.views import sheet
+from esp.tui.sliders import BANDWIDTH, LOAD, PROCS, SIZE, SPEED
+from esp.tui.state import VIEWS, State, View
+from esp.tui.widgets.bars import Bar, SliderBar
+from esp.tui.widgets.sheet_view import SheetView
+
+SLOW_S = 0.1
+"""Who waits for longer than this should see that something is going on."""
+
+_SLIDERS = (LOAD, BANDWIDTH, SPEED, PROCS, SIZE)
+
+_MEDIUM, _LARGE = 100, 160
+"""Columns from which the list of choices shows more."""
+
+DARK = Theme(name="esp-dark", primary="#7fb4ff", background="#10141a", surface="#161b23", panel="#1d242e",
+             foreground="#d5dde6", error="#ff7b72", warning="#e3b341", success="#6fcf7f", dark=True)  # fmt: skip
+LIGHT = Theme(name="esp-light", primary="#1f5fbf", background="#fbfcfd", surface="#f1f4f7", panel="#e6ebf0",
+              foreground="#24303d", error="#c0281c", warning="#946800", success="#1a7f37", dark=False)  # fmt: skip
+
+
+class Answered(Message):
+    """The engine said something."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+class Explorer(Dialogues, App[None]):
+    """See and explore one program on one machine."""
+
+    CSS_PATH = "theme.tcss"
+    TITLE = "esp"
+    BINDINGS = [  # noqa: RUF012 (textual wants it so)
+        *(Binding(str(number), f"view('{view}')", view, show=False) for number, view in enumerate(VIEWS, 1)),
+        Binding("w", "what_if", "what if", show=False),
+        Binding("m", "mark", "compare with", show=False),
+        Binding("z", "wide", "wide", show=False),
+        Binding("o", "open_program", "open a program", show=False),
+        Binding("s", "open_machine", "another machine", show=False),
+        Binding("v", "set_value", "set a value", show=False),
+        Binding("e", "export", "export", show=False),
+        Binding("r", "reset", "reset what-ifs", show=False),
+        Binding("p", "processors", "processors", show=False),
+        Binding("left_square_bracket", "processor(-1)", "processor before", show=False),
+        Binding("right_square_bracket", "processor(1)", "next processor", show=False),
+        Binding("plus,equals_sign", "zoom(0.5)", "zoom in", show=False),
+        Binding("minus", "zoom(2.0)", "zoom out", show=False),
+        Binding("0", "zoom(1000000.0)", "the whole run", show=False),
+        Binding("n", "message(1)", "next message", show=False),
+        Binding("N", "message(-1)", "message before", show=False),
+        Binding("escape", "out", "back", show=False),
+        Binding("question_mark,f1", "help", "help", show=False),
+        Binding("q,ctrl+q", "quit", "quit", show=False),
+    ]
+
+    def __init__(self, opened: Opened | None) -> None:
+        """`opened`: what to begin with; None asks for a program first."""
+        super().__init__()
+        self._opened = opened
+        self.state = opened.state if opened is not None else steps.nothing()
+        self._engine: Engine | None = None
+        self._beat = 0
+        self._asked_for: tuple[str, ...] = ()
+
+    # --- the screen ---
+
+    def compose(self) -> ComposeResult:
+        """All widgets; what they show comes from `draw`."""
+        yield Bar(id="heading")
+        with Horizontal(id="panes"):
+            with Vertical(id="left"):
+                yield Bar(id="left-title")
+                yield SheetView(id="choices")
+            with Vertical(id="right"):
+                yield Bar(id="tabs")
+                yield SheetView(id="view")
+                yield Bar(id="detail")
+        with Container(id="strip"):
+            for name in _SLIDERS:
+                yield SliderBar(name)
+            yield Bar(id="moved")
+        yield Bar(id="keys")
+
+    def on_mount(self) -> None:
+        """Begin."""
+        self.register_theme(DARK)
+        self.register_theme(LIGHT)
+        self.theme = DARK.name
+        self.query_one("#choices").focus()
+        self.set_interval(SLOW_S, self._turn)
+        if self._opened is None:
+            self.action_open_program()
+        else:
+            self.start(self._opened)
+
+    def on_unmount(self) -> None:
+        """The thread ends with the app."""
+        if self._engine is not None:
+            self._engine.stop()
+
+    def start(self, opened: Opened) -> None:
+        """Work on a program and a machine from now on."""
+        if self._engine is not None:
+            self._engine.stop()
+        self._opened = opened
+        self._asked_for = ()
+        self._engine = Engine(opened.source, opened.system, opened.request, self._deliver)
+        self._engine.start()
+        # Questions are counted on, so that late answers for the program before fit none.
+        self.apply(steps.asking(steps.numbered(opened.state, self.state.number)), anew=True)
+
+    def _deliver(self, answer: Answer) -> None:
+        """Called in the thread of the engine."""
+        self.post_message(Answered(answer))
+
+    def apply(self, state: State, *, anew: bool = False) -> None:
+        """Go on to another state: ask what it asks, draw what it shows. `anew`: lists begin at their top."""
+        asked = state.number != self.state.number
+        anew = anew or state.view != self.state.view
+        self.state = state
+        if asked and self._engine is not None:
+            self._engine.ask(steps.question(state))
+            self.set_timer(SLOW_S, partial(self._take_note, state.number))
+        self.draw(anew=anew)
+
+    def _take_note(self, number: int) -> None:
+        slow = steps.dragging_on(self.state, number)
+        if slow is not self.state:
+            self.apply(slow)
+
+    def _turn(self) -> None:
+        if self.state.slow:
+            self._beat += 1
+            self._draw_heading()
+
+    @on(Answered)
+    def take(self, message: Answered) -> None:
+        """An answer of the engine."""
+        answer = message.answer
+        before, self.state = self.state, steps.answered(self.state, answer)
+        if self.state is before:
+            return
+        match answer:
+            case Predicted(key=key) if key != self.state.selected and self.state.view != "compare":
+                self._draw_choices()
+            case Listed():
+                self._draw_choices()
+            case Predicted() | Done() | Closer():
+                self.draw()
+        self._ask_for_values()
+
+    def draw(self, *, anew: bool = False) -> None:
+        """Show the state."""
+        if not self.is_running or not self.query("#keys"):
+            return
+        state = self.state
+        self._draw_heading()
+        self._draw_choices()
+        self.bar("tabs").show(lambda width: (frame.tabs(state, width),))
+        key = state.cursor.get(state.view)
+        if key is None and state.view == "source":
+            key = source.hottest(state)
+        self.view.show(partial(sheet, state), key, anew=anew)
+        self._draw_detail()
+        for slider in self.query(SliderBar):
+            slider.show(state.sliders.get(slider.of))
+        self.bar("moved").show(lambda width: changes(state, width))
+        self._draw_keys()
+        self.screen.set_class(state.wide, "wide")
+
+    def bar(self, name: str) -> Bar:
+        """One of the bars."""
+        return cast("Bar", self.screen_stack[0].query_one(f"#{name}"))
+
+    @property
+    def view(self) -> SheetView:
+        """The list on the right."""
+        return cast("SheetView", self.screen_stack[0].query_one("#view"))
+
+    def _draw_heading(self) -> None:
+        state, beat = self.state, self._beat
+        self.bar("heading").show(lambda width: frame.heading(state, width, beat))
+
+    def _draw_choices(self) -> None:
+        state = self.state
+        title = f" Choices ({len(state.choices)})" if state.choices else " Choices"
+        self.bar("left-title").show(lambda _: (joined([(title, "pane"), (" by time", "faint")]),))
+        found = cast("SheetView", self.screen_stack[0].query_one("#choices"))
+        found.show(partial(choices.sheet, state), state.selected)
+
+    def _draw_detail(self) -> None:
+        state = self.state
+        self.bar("detail").show(partial(detail.lines, state))
+
+    def _draw_keys(self) -> None:
+        where = self.where
+        self.bar("keys").show(lambda width: (frame.keys(where, width)[0],))
+
+    @property
+    def where(self) -> str:
+        """Where the focus is, as `frame.KEYS` calls it."""
+        focused = self.screen_stack[0].focused
+        if isinstance(focused, SliderBar):
+            return "what-if"
+        return "choices" if focused is not None and focused.id == "choices" else self.state.view
+
+    def on_descendant_focus(self) -> None:
+        """Other keys are worth showing."""
+        if self.query("#keys"):
+            self._draw_keys()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """More room, more to say."""
+        width, height = event.size.width, event.size.height
+        main = self.screen_stack[0]
+        main.query_one("#left").styles.width = 36 if width < _MEDIUM else 48 if width < _LARGE else 68
+        main.query_one("#detail").styles.height = 4 if height < 30 else 7 if height < 45 else 9
+        main.set_class(width >= _MEDIUM, "medium")
+        main.set_class(width >= _LARGE, "huge")
+
+    # --- messages of widgets ---
+
+    @on(SheetView.Moved, "#choices")
+    def another_choice(self, message: SheetView.Moved) -> None:
+        """Look at another choice."""
+        if isinstance(message, SheetView.Chosen):
+            self.view.focus()
+        else:
+            self.apply(steps.select(self.state, str(message.key)))
+
+    @on(SheetView.Moved, "#view")
+    def another_line(self, message: SheetView.Moved) -> None:
+        """The cursor of the view went elsewhere, or something was chosen in it."""
+        key = message.key
+        if not isinstance(message, SheetView.Chosen):
+            self.state = steps.put_cursor(self.state, self.state.view, key)
+            self._draw_detail()
+            return
+        match self.state.view, key:
+            case "tree", int(aau):
+                self.apply(steps.fold(self.state, aau))
+            case "tree", (int(), int(rank)):
+                self.apply(steps.one_processor(self.state, rank))
+            case "source", int(line):
+                self.apply(steps.into_graph(self.state, line))
+            case "compare", int(line):
+                self.apply(steps.look_at(steps.put_cursor(self.state, "source", line), "source"))
+            case _:
+                pass
+
+    @on(SliderBar.Moved)
+    def moved(self, message: SliderBar.Moved) -> None:
+        """A slider was moved."""
+        self.apply(steps.moved(self.state, message.name, message.at))
+
+    @on(Bar.Clicked)
+    def clicked(self, message: Bar.Clicked) -> None:
+        """A tab or a key of the footer."""
+        width = message.bar.size.width
+        if message.bar.id == "tabs":
+            view = frame.tab_at(self.state, width, message.column)
+            if view is not None:
+                self.action_view(view)
+        elif message.bar.id == "keys":
+            for low, high, key in frame.keys(self.where, width)[1]:
+                if low <= message.column < high:
+                    self.simulate_key(key)
+
+    # --- actions ---
+
+    def action_view(self, view: View) -> None:
+        """Another view."""
+        self.apply(steps.look_at(self.state, view))
+        self.view.focus()
+
+    def action_what_if(self) -> None:
+        """To the sliders."""
+        self.query(SliderBar).first().focus()
+
+    def action_mark(self) -> None:
+        """Compare with this choice."""
+        self.apply(steps.mark(self.state, self.state.selected))
+        if self.state.marked is not None and self.state.view != "compare":
+            self.notify("Select another choice, then 4 shows both side by side.", title="Marked as B", timeout=4)
+
+    def action_wide(self) -> None:
+        """The view gets the whole width, or no longer."""
+        self.apply(steps.widened(self.state))
+        if self.state.wide and self.where == "choices":
+            self.view.focus()
+
+    def action_reset(self) -> None:
+        """All sliders go back."""
+        self.apply(steps.back_home(self.state))
+
+    def action_processors(self) -> None:
+        """Show the processors of the AAU under the cursor."""
+        key = self.view.sheet.lines[self.view.row].key if self.view.sheet.lines else None
+        aau = key[0] if isinstance(key, tuple) else key
+        if self.state.view == "tree" and isinstance(aau, int):
+            self.apply(steps.spread(self.state, aau))
+
+    def action_processor(self, step: int) -> None:
+        """Show one processor, the next or the one before."""
+        now = self.state.processor
+        if self.state.view == "tree":
+            self.apply(steps.one_processor(self.state, (0 if step > 0 else -1) if now is None else now + step))
+
+    def action_zoom(self, factor: float) -> None:
+        """Show a shorter or longer part of the run."""
+        if self.state.view == "timeline":
+            self.apply(steps.zoomed(self.state, factor))
+
+    def action_sideways(self, step: int) -> None:
+        """Shift the source, move the timeline."""
+        self.apply(steps.sideways(self.state, step))
+
+    def action_message(self, step: int) -> None:
+        """Point out another message."""
+        if self.state.view == "timeline":
+            self.apply(steps.pointed_at(self.state, timeline.next_message(self.state, step)))
+
+    def action_out(self) -> None:
+        """One step back: from one processor to all, from the wide view to both."""
+        self.apply(steps.stepped_out(self.state))
+
+    def _ask_for_values(self) -> None:
+        """Ask once for values that the program does not say."""
+        found = steps.missing(self.state)
+        if found is not None and found.names != self._asked_for:
+            self._asked_for = found.names
+            self.ask_for_values(found.names, found.reasons)
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """The command palette: everything a key does, every choice, every size."""
+        del screen
+        yield from (SystemCommand(title, what, act) for title, what, act in self._commands())
+
+    def _commands(self) -> Iterable[tuple[str, str, Callable[[], object]]]:
+        state = self.state
+        yield "Open a program", "a file, or one that comes with esp (o)", self.action_open_program
+        yield "Open a machine", "predict for another machine (s)", self.action_open_machine
+        for number, view in enumerate(VIEWS, 1):
+            name = frame.NAMES[view]
+            yield f"View: {name}", f"show the {name.lower()} ({number})", partial(self.action_view, view)
+        yield "What if", "move load, bandwidth, speed, processors, size (w)", self.action_what_if
+        yield "Reset what-ifs", "put all sliders back (r)", self.action_reset
+        yield "Set a value", "of a PARAMETER or variable (v)", self.action_set_value
+        yield "Export", "what is on the screen, to a file (e)", self.action_export
+        yield "Wide view", "give the view the whole width (z)", self.action_wide
+        yield "Light or dark", "change the colours", self.action_light_or_dark
+        for each in state.choices:
+            label = f"{each.shown} {'x'.join(map(str, each.grid))}"
+            yield f"Choose {label}", "look at this distribution", partial(self._choose, each.key)
+            yield f"Compare with {label}", "side by side with the selected one", partial(self._compare, each.key)
+        for name, size in state.sizes.items():
+            if name != state.size_name:
+                yield f"Size slider: {name}", f"move {name} (now {size})", partial(self._move_size, name)
+        yield "Help", "keys and marks (?)", self.action_help
+        yield "Quit", "end esp (q)", self.exit
+
+    def _choose(self, key: str) -> None:
+        self.apply(steps.select(self.state, key))
+
+    def _compare(self, key: str) -> None:
+        self.apply(steps.look_at(steps.marked(self.state, key), "compare"), anew=True)
+
+    def _move_size(self, name: str) -> None:
+        self.apply(steps.sized_by(self.state, name))
+
+    def action_light_or_dark(self) -> None:
+        """Change the theme."""
+        self.theme = LIGHT.name if self.current_theme.dark else DARK.name
+        self.draw()
+

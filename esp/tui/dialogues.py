@@ -1,0 +1,179 @@
+"""The part of the app that asks: for programs, machines, values, files; and what becomes of the answers."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+from textual import on
+
+from aag.diagnostics import SourceError
+from aag.ir.evaluate import Value
+from esp import api, locate
+from esp.cli.options import pairs, value_of
+from esp.errors import EspError, UsageError
+from esp.tui import export
+from esp.tui import state as steps
+from esp.tui.engine import failure
+from esp.tui.opening import Opened, open_program, read
+from esp.tui.screens.asking import Asking, Choosing, Values
+from esp.tui.screens.help import Help
+from esp.tui.sliders import NEUTRAL, PROCS, SIZE
+from esp.tui.widgets.bars import SliderBar
+from esp.writing import write_whole
+from sag.errors import MachineError
+from sag.scenario import Scenario
+from sag.scenario import export as flatten
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from esp.tui.state import State
+
+    _Base = App[None]
+else:
+    _Base = object
+
+_MOST_FILES = 200
+"""Programs of the working folder that are offered."""
+
+
+class Dialogues(_Base):
+    """Actions that open a dialogue; the app mixes them in."""
+
+    state: "State"
+    _opened: Opened | None
+    apply: Callable[..., None]
+    start: Callable[[Opened], None]
+
+    def action_help(self) -> None:
+        """Keys and marks."""
+        self.push_screen(Help())
+
+    # --- opening ---
+
+    def action_open_program(self) -> None:
+        """Ask for a program."""
+        names = [*_programs_here(), *(f"{name}.hpf" for name in locate.program_names())]
+        note = "A path, or one of these: programs of this folder, then those that come with esp."
+        self.push_screen(Choosing("Open a program", note, list(dict.fromkeys(names))), self._open_program)
+
+    def _open_program(self, name: str | None) -> None:
+        if name is None:
+            return
+        try:
+            source = read(name)
+            before = self._opened
+            system = api.load_machine("ipsc860") if before is None else before.system
+            procs = None if before is None else int(self.state.sliders[PROCS].value)
+            scenario = Scenario() if before is None else before.request.scenario
+            self.start(open_program(source, system, api.Request(procs=procs, scenario=scenario)))
+        except (SourceError, EspError, MachineError) as error:
+            self._say(error, "No program opened")
+
+    def action_open_machine(self) -> None:
+        """Ask for a machine."""
+        note = "A path of a machine description, or one of those that come with esp."
+        self.push_screen(Choosing("Another machine", note, locate.system_names()), self._open_machine)
+
+    def _open_machine(self, name: str | None) -> None:
+        if name is None or self._opened is None:
+            return
+        try:
+            system = api.load_machine(name)
+            flatten(system, self._opened.request.scenario)
+            self.start(open_program(self._opened.source, system, self._opened.request))
+        except (SourceError, EspError, MachineError) as error:
+            self._say(error, "No machine opened")
+
+    # --- values ---
+
+    def ask_for_values(self, names: tuple[str, ...], reasons: tuple[str, ...]) -> None:
+        """Ask for values that the program does not say."""
+        self.push_screen(Values(names, reasons), self._give)
+
+    def _give(self, found: tuple[tuple[str, Value], ...] | None) -> None:
+        if found:
+            self.apply(steps.given(self.state, found))
+
+    def action_set_value(self) -> None:
+        """Ask for a name and a value."""
+        known = ", ".join(self.state.sizes) or "none known"
+        note = f"NAME=VALUE, as --set takes it. PARAMETERs of this program: {known}."
+        self.push_screen(Asking("Set a value", note, "", _named_values), self._set_value)
+
+    def _set_value(self, text: str | None) -> None:
+        if text:
+            self.apply(steps.given(self.state, _named_values(text)))
+
+    @on(SliderBar.Typing)
+    def type_value(self, message: SliderBar.Typing) -> None:
+        """Ask for the value of a slider."""
+        name = message.name
+        slider = self.state.sliders.get(name)
+        if slider is None:
+            return
+        notes = {PROCS: "A number of processors.", SIZE: "A whole number."}
+        note = notes.get(name, "A change: x2, 30%, or a value with its unit.")
+        self.push_screen(
+            Asking(slider.title.capitalize(), note, slider.value, lambda text: self._check(name, text)),
+            lambda text: self._typed(name, text),
+        )
+
+    def _check(self, name: str, text: str) -> None:
+        """Raise where a slider cannot take this."""
+        if name in (PROCS, SIZE):
+            if not text.isdecimal() or not 1 <= int(text) <= 2**20:
+                raise UsageError(f"{text!r} is no whole number between 1 and {2**20:,}.")
+        elif self._opened is not None:
+            flatten(self._opened.system, replace(Scenario(), **{name: text}))
+
+    def _typed(self, name: str, text: str | None) -> None:
+        if text is None:
+            return
+        if text != NEUTRAL.get(name) and text != self.state.sliders[name].value:
+            self.apply(steps.typed(self.state, name, str(int(text)) if name in (PROCS, SIZE) else text))
+        elif text == NEUTRAL.get(name):
+            self.apply(steps.typed(self.state, name, text))
+
+    # --- export ---
+
+    def action_export(self) -> None:
+        """Ask for the name of a file."""
+        note = "The suffix decides: .txt and .svg for the screen, .html, .json and .csv for the prediction."
+        self.push_screen(Asking("Export", note, export.default_name(self.state), _exportable), self._export)
+
+    def _export(self, name: str | None) -> None:
+        if not name:
+            return
+        path = Path(name).expanduser()
+        try:
+            if path.suffix == ".svg":
+                text = self.export_screenshot(title=f"esp {self.state.file}")
+            else:
+                text = export.exported(self.state, path.suffix)
+            write_whole(path, text)
+        except EspError as error:
+            self._say(error, "Nothing exported")
+            return
+        self.notify(str(path), title="Exported", timeout=4, markup=False)
+
+    def _say(self, error: Exception, title: str) -> None:
+        self.notify(failure(error).text, title=title, severity="error", timeout=10, markup=False)
+
+
+def _programs_here() -> list[str]:
+    """Programs of the working folder, by name."""
+    here = Path()
+    found = (path.name for path in here.iterdir() if path.suffix in locate.PROGRAM_SUFFIXES and path.is_file())
+    return sorted(found)[:_MOST_FILES]
+
+
+def _named_values(text: str) -> tuple[tuple[str, Value], ...]:
+    given = pairs("--set", [text], lower=True)
+    return tuple((name, value_of(name, each)) for name, each in given.items())
+
+
+def _exportable(name: str) -> None:
+    if Path(name).suffix not in export.SUFFIXES:
+        raise UsageError("the suffix says no form.", hint=f"Use one of {', '.join(export.SUFFIXES)}.")

@@ -1,0 +1,258 @@
+"""A thread that answers questions. The newest question wins: whatever is under way for an older one is given up.
+
+What does not depend on what changed is not done again: node programs are kept for each choice, number of processors
+and set of values, so that another load or bandwidth is one more interpretation; and so are the latest predictions, so
+that a slider that comes back shows at once what it showed before.
+"""
+
+import contextlib
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TypeVar
+
+from msgspec.structs import replace
+
+from aag.diagnostics import SourceError
+from esp import api
+from esp.errors import EspError
+from esp.output import diagnostics
+from esp.output.screen import Screen
+from esp.traces.record import predicted_trace
+from esp.tui.choices import choices_for, chosen, in_place_of
+from esp.tui.course import Course, course_of
+from esp.tui.processors import by_processor
+from esp.tui.question import (
+    Answer,
+    ByProcessor,
+    Choice,
+    Closer,
+    Done,
+    Failure,
+    Listed,
+    Listing,
+    Outcome,
+    Predicted,
+    Question,
+    Settings,
+)
+from interpreter.errors import UnresolvedError
+from sag.errors import MachineError
+from sag.unit import System
+
+MOST_STAGES = 64
+MOST_PREDICTIONS = 512
+MOST_EVENTS = 400_000
+"""Events of a timeline: more than any screen tells apart, and still a moment to prepare."""
+
+_WIDE = Screen(76)
+
+
+class Superseded(Exception):
+    """A newer question is there."""
+
+
+class _Watch:
+    """A listener of the walk that gives up when a newer question is there."""
+
+    def __init__(self, superseded: Callable[[], bool]) -> None:
+        self._superseded = superseded
+
+    def entered(self, *_: object) -> None:
+        """Look for a newer question.
+
+        Raises:
+            Superseded: there is one.
+        """
+        if self._superseded():
+            raise Superseded
+
+    def left(self, *_: object) -> None:
+        """Nothing to do."""
+
+    def messages(self, *_: object) -> None:
+        """Nothing to do."""
+
+    def skipped(self, *_: object) -> None:
+        """Nothing to do."""
+
+
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+class Kept(OrderedDict[K, V]):
+    """The values that were used last, at most so many."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def use(self, key: K, make: Callable[[], V]) -> V:
+        """The value of a key, made where it is not kept."""
+        if key in self:
+            self.move_to_end(key)
+            return self[key]
+        value = self[key] = make()
+        while len(self) > self._most:
+            self.popitem(last=False)
+        return value
+
+
+class Engine:
+    """Answers questions about one program on one machine in a thread of its own.
+
+    `deliver` is called in that thread, with one answer after the other.
+    """
+
+    def __init__(self, source: api.Source, system: System, request: api.Request,
+                 deliver: Callable[[Answer], None]) -> None:
+        self._source, self._system, self._request = source, system, request
+        self._deliver = deliver
+        self._changed = threading.Condition()
+        self._question: Question | None = None
+        self._waiting = False
+        self._stopped = False
+        self._listed: tuple[Choice, ...] = ()
+        self._lists: Kept[tuple[object, ...], Listing] = Kept(MOST_STAGES)
+        self._stages: Kept[tuple[object, ...], api.Stages] = Kept(MOST_STAGES)
+        self._outcomes: Kept[tuple[Settings, str], Outcome] = Kept(MOST_PREDICTIONS)
+        self._thread = threading.Thread(target=self._serve, name="esp-engine", daemon=True)
+
+    def start(self) -> None:
+        """Begin to answer."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Give up what is under way and end the thread."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(timeout=2)
+
+    def ask(self, question: Question) -> None:
+        """Put a question in the place of any earlier one."""
+        with self._changed:
+            self._question, self._waiting = question, True
+            self._changed.notify()
+
+    def _serve(self) -> None:
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._stopped or self._waiting)
+                if self._stopped:
+                    return
+                self._waiting, question = False, self._question
+            assert question is not None
+            with contextlib.suppress(Superseded):
+                self.answer(question)
+
+    def answer(self, question: Question) -> None:
+        """Answer a question, in the calling thread.
+
+        Raises:
+            Superseded: a newer one has been asked meanwhile.
+        """
+        request = self._asked(question.settings)
+        listed = self._list(question, request)
+        if isinstance(listed, Failure):
+            key = question.wanted
+            self._deliver(Predicted(number=question.number, key=key, outcome=listed))
+            self._deliver(Done(number=question.number))
+            return
+        choices = listed.choices
+        wanted = in_place_of(question.wanted, self._listed, choices)
+        self._listed = choices
+        self._deliver(Listed(number=question.number, choices=choices, wanted=wanted, left_out=listed.left_out,
+                             sized_by=listed.sized_by))
+        first = next(each for each in choices if each.key == wanted)
+        for choice in (first, *(each for each in choices if each is not first)):
+            outcome = self._predict(question, request, choice)
+            self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome))
+            if choice is first and isinstance(outcome, Failure) and outcome.names:
+                break  # the others miss the same values
+            if choice is first and (question.processors or question.course):
+                self._deliver(self._look_closer(question, request, choice))
+        self._deliver(Done(number=question.number))
+
+    def _asked(self, settings: Settings) -> api.Request:
+        request = self._request
+        scenario = replace(request.scenario, load=settings.load, bandwidth=settings.bandwidth,
+                           processor_speed=settings.processor_speed)
+        same = settings.procs == request.procs
+        return replace(request, procs=settings.procs, scenario=scenario, grid=request.grid if same else None,
+                       values={**request.values, **dict(settings.values)})
+
+    def _list(self, question: Question, request: api.Request) -> Listing | Failure:
+        try:
+            return self._lists.use(question.settings.lowering,
+                                   lambda: choices_for(self._source, self._system, request))
+        except (SourceError, EspError, MachineError) as error:
+            return failure(error)
+
+    def _predict(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
+        """The prediction of a choice, kept or made."""
+        self._go_on(question)
+
+        def make() -> Outcome:
+            try:
+                stages = self._lowered(question, request, choice)
+                asked = chosen(request, choice)
+                return api.interpret_stages(stages, self._system, asked, _Watch(lambda: self._newer(question)))
+            except (SourceError, EspError, MachineError) as error:
+                return failure(error)
+
+        return self._outcomes.use((question.settings, choice.key), make)
+
+    def _lowered(self, question: Question, request: api.Request, choice: Choice) -> api.Stages:
+        key = (choice.key, *question.settings.lowering)
+        return self._stages.use(key, lambda: api.lower_source(self._source, self._system, chosen(request, choice)))
+
+    def _look_closer(self, question: Question, request: api.Request, choice: Choice) -> Closer:
+        self._go_on(question)
+        stages: api.Stages | None = None
+        try:
+            stages = self._lowered(question, request, choice)
+        except (SourceError, EspError, MachineError) as error:
+            why = failure(error)
+            return Closer(number=question.number, key=choice.key, processors=why, course=why)
+        asked = chosen(request, choice)
+        processors: ByProcessor | Failure | None = None
+        course: Course | Failure | None = None
+        if question.processors:
+            processors = _or_why(lambda: by_processor(stages, self._system, asked))
+        if question.course:
+            self._go_on(question)
+            course = _or_why(lambda: course_of(predicted_trace(stages, self._system, asked, most=MOST_EVENTS)[0]))
+        return Closer(number=question.number, key=choice.key, processors=processors, course=course)
+
+    def _newer(self, question: Question) -> bool:
+        newest = self._question
+        return self._stopped or (newest is not None and newest.number != question.number)
+
+    def _go_on(self, question: Question) -> None:
+        if self._newer(question):
+            raise Superseded
+
+
+def _or_why(make: Callable[[], V]) -> V | Failure:
+    try:
+        return make()
+    except (SourceError, EspError, MachineError) as error:
+        return failure(error)
+
+
+def failure(error: Exception) -> Failure:
+    """Why there is no result, as a person reads it."""
+    match error:
+        case UnresolvedError():
+            reasons = tuple(f"{each.span}: {each.message}" for each in error.diagnostics)
+            text = diagnostics.several(diagnostics.diagnostic(each, _WIDE) for each in error.diagnostics)
+            return Failure(text=text, names=error.names, reasons=reasons)
+        case SourceError():
+            return Failure(text=diagnostics.several(diagnostics.diagnostic(e, _WIDE) for e in error.diagnostics))
+        case MachineError():
+            return Failure(text=diagnostics.several(diagnostics.machine_finding(e, _WIDE) for e in error.findings))
+        case _:
+            return Failure(text=str(error))

@@ -1,0 +1,125 @@
+"""What the interface asks of the engine, and what the engine answers: frozen values that cross between threads."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.ir.evaluate import Value
+from esp.api import Prediction
+from esp.tui.course import Course
+
+WRITTEN = ""
+"""Key of the choice that leaves the mapping of the source as it is."""
+
+
+class Choice(Struct, frozen=True, kw_only=True):
+    """A distribution that can be looked at.
+
+    `key` names it; `shown` are its formats; `grid` its processor grid; `written`: the source has it so; `rank`: place
+    in the order of the enumeration, which settles between equal times.
+    """
+
+    key: str
+    shown: str
+    grid: tuple[int, ...]
+    written: bool
+    rank: int
+    formats: tuple[tuple[str, str], ...] = ()
+    """Name of a template or array -> its formats; nothing for the choice of the source."""
+    asked_grid: tuple[int, ...] | None = None
+    """The grid to ask for; None: that of Def 13."""
+    directives: tuple[str, ...] = ()
+    """Lines to paste in place of those of the source."""
+
+
+class Failure(Struct, frozen=True, kw_only=True):
+    """Why there is no result: text for a person, and the values that are missing, if that is why (D8)."""
+
+    text: str
+    names: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    """For each name: where and why it is needed."""
+
+
+Outcome = Prediction | Failure
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """Where all sliders stand, and the values that were given: all that decides a prediction beside the choice."""
+
+    load: str | None = None
+    bandwidth: str | None = None
+    processor_speed: str | None = None
+    procs: int | None = None
+    values: tuple[tuple[str, Value], ...] = ()
+
+    @property
+    def lowering(self) -> tuple[object, ...]:
+        """The part that decides the node program; who changes nothing of it only interprets again."""
+        return self.procs, self.values
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """Predict all choices under these settings, `wanted` first, and look closer at that one if asked to."""
+
+    number: int
+    settings: Settings
+    wanted: str
+    processors: bool = False
+    """Each AAU on each processor."""
+    course: bool = False
+    """The course of events."""
+
+
+class ByProcessor(Struct, frozen=True, kw_only=True, eq=False):
+    """What each AAU costs each processor: AAU -> (4, P) seconds in the order of `interpreter.metrics.Category`."""
+
+    parts: Mapping[int, NDArray[np.float64]]
+    procs: int
+
+
+class Listing(Struct, frozen=True, kw_only=True):
+    """The choices there are. `left_out`: how many more; `sized_by`: see `Listed`."""
+
+    choices: tuple[Choice, ...]
+    left_out: int = 0
+    sized_by: tuple[str, ...] = ()
+
+
+class Listed(Struct, frozen=True, kw_only=True):
+    """The choices there are under the settings of a question, and which of them takes the place of the wanted one."""
+
+    number: int
+    choices: tuple[Choice, ...]
+    wanted: str
+    left_out: int
+    sized_by: tuple[str, ...]
+    """PARAMETERs that the shapes of what is distributed are made of."""
+
+
+class Predicted(Struct, frozen=True, kw_only=True):
+    """The outcome of one choice."""
+
+    number: int
+    key: str
+    outcome: Outcome
+
+
+class Closer(Struct, frozen=True, kw_only=True):
+    """The closer look at one choice; what was not asked for is None."""
+
+    number: int
+    key: str
+    processors: ByProcessor | Failure | None = None
+    course: Course | Failure | None = None
+
+
+class Done(Struct, frozen=True, kw_only=True):
+    """All of a question is answered."""
+
+    number: int
+
+
+Answer = Listed | Predicted | Closer | Done

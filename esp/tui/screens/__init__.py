@@ -1,0 +1,1 @@
+"""Dialogues: help, opening, typing values, exporting."""

@@ -1,0 +1,60 @@
+"""Help: the keys, and what the marks mean."""
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical, VerticalScroll
+from textual.widgets import Static
+
+from esp.tui.screens.dialogue import Dialogue
+
+TEXT = """\
+[b]Keys[/b]
+  Tab, Shift+Tab     next part of the screen, the one before
+  arrows, Page, Home, End, mouse
+                     move in lists and sliders
+  1 2 3 4            annotated source, graph, timeline, comparison
+  w                  what if: the sliders; Left and Right move them,
+                     Enter types any value, r puts all of them back
+  m                  compare the selected choice with this one (view 4)
+  z                  the view gets the whole width
+  o, s               open another program, another machine
+  v                  set the value of a PARAMETER or variable
+  e                  export what is on the screen
+  Ctrl+p             all commands, by name
+  q, Ctrl+q          quit
+
+[b]Choices[/b]  every sensible DISTRIBUTE, the fastest first; ◆ as in the
+source, B what the selected one is compared with. Ties are closer to
+each other than the stated error of the prediction.
+
+[b]Source[/b]  the time of each line, mean over processors. After a slider
+moved, the column change says which lines moved. Left and Right
+shift long lines.
+
+[b]Graph[/b]  application abstraction units. Enter folds, p shows the
+processors below a unit; Enter on one of them, or [ and ], shows that
+processor alone, Escape the mean again.
+
+[b]Timeline[/b]  what each processor mostly does in each stretch of time.
++ and - zoom, Left and Right move, 0 shows all; n and N point out
+the next message and the one before: S sent, R received.
+
+█ computation  ▓ communication  ░ waiting  ▒ overhead
+"""
+
+
+class Help(Dialogue[None]):
+    """The help; any of its keys closes it again."""
+
+    BINDINGS = [  # noqa: RUF012 (textual wants it so)
+        Binding("question_mark,f1,q,enter", "close", "close", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        """The text."""
+        with Vertical(classes="box"), VerticalScroll():
+            yield Static(TEXT.replace("[ and ]", "\\[ and ]"))
+
+    def on_mount(self) -> None:
+        """Arrows scroll at once."""
+        self.query_one(VerticalScroll).focus()

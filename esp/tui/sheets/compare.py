@@ -1,0 +1,83 @@
+"""Two choices side by side: the totals, then every line that takes time in either."""
+
+from esp.output.figures import CATEGORIES, first, four, grid, source_text
+from esp.output.numbers import count, data, seconds
+from esp.output.screen import printable
+from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined
+from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell
+from esp.tui.state import State, choice_of, prediction, rival
+from interpreter.result import LineMetrics, Prediction
+
+_WITH_SHARES = 88
+
+
+def sheet(state: State, width: int) -> Sheet:
+    """A is the selected choice, B the one that `rival` says."""
+    one, other_key = prediction(state), rival(state)
+    other = state.outcomes.get(other_key) if other_key is not None else None
+    if one is None or not isinstance(other, Prediction) or other_key is None:
+        return Sheet(None, (joined([("There is no second choice with a prediction to compare with.", "faint")]),))
+    shares = width >= _WITH_SHARES
+    fields = [Field("line", 4), Field("A", 8), Field("B", 8), Field("A to B", 7)]
+    if shares:
+        fields += [Field("A comp", 6, gap=2), Field("comm", 4), Field("B comp", 6, gap=2), Field("comm", 4)]
+    fields.append(Field("source", 0, "<", 2))
+    layout = Layout(fields, width)
+    names = [_name("A", state, state.selected), _name("B", state, other_key)]
+    lines = [*names, joined(()), *_totals(layout, one, other, shares=shares), joined(())]
+    lines += _lines(layout, one, other, shares=shares)
+    return Sheet(layout.heading(), tuple(lines))
+
+
+def _name(letter: str, state: State, key: str) -> Line:
+    choice = choice_of(state, key)
+    if choice is None:
+        return joined(())
+    told = f"{choice.shown} {grid(choice.grid)}".rstrip() + (", as in the source" if choice.written else "")
+    return joined([(f"   {letter} ", "marked" if letter == "B" else "own"), (told, "strong")])
+
+
+def _totals(layout: Layout, one: Prediction, other: Prediction, *, shares: bool) -> list[Line]:
+    blank: list[Cell] = [""] * 4 if shares else []
+    rows: list[tuple[str, str, float, float, str, str]] = [
+        ("time", "strong", first(one.time_s), first(other.time_s), "", "")
+    ]
+    for name, role, a, b in zip(CATEGORIES, ROLES, four(one.parts), four(other.parts), strict=True):
+        rows.append((name, role, a, b, "", ""))
+    rows.append(("messages", "", one.messages, other.messages, count(one.messages), count(other.messages)))
+    rows.append(("bytes", "", one.bytes, other.bytes, data(one.bytes), data(other.bytes)))
+    return [
+        layout.line(["", text_a or seconds(a), text_b or seconds(b), change(b, a), *blank, (name, role)], name)
+        for name, role, a, b, text_a, text_b in rows
+    ]
+
+
+def _lines(layout: Layout, one: Prediction, other: Prediction, *, shares: bool) -> list[Line]:
+    """Every line of the source that takes time in either, the one that takes longest first."""
+    left = {each.line: each for each in one.lines if each.file == one.file}
+    right = {each.line: each for each in other.lines if each.file == other.file}
+    totals = first(one.time_s), first(other.time_s)
+
+    def longest(line: int) -> float:
+        return max(_time(left.get(line)), _time(right.get(line)))
+
+    found = []
+    for line in sorted({*left, *right}, key=lambda each: (-longest(each), each)):
+        if longest(line) <= 1e-12 * max(totals):
+            continue
+        a, b = left.get(line), right.get(line)
+        cells: list[Cell] = [(str(line), "number"), time_cell(_time(a), totals[0]), time_cell(_time(b), totals[1]),
+                             change(_time(b), _time(a))]  # fmt: skip
+        if shares:
+            cells += [*_two(a), *_two(b)]
+        cells.append(printable(source_text(one, one.file, line)).strip())
+        found.append(layout.line(cells, line))
+    return found
+
+
+def _time(line: LineMetrics | None) -> float:
+    return 0.0 if line is None else max(0.0, first(line.parts.time_s))
+
+
+def _two(line: LineMetrics | None) -> list[Piece]:
+    return [("", ""), ("", "")] if line is None else share_cells(line.parts)[:2]

@@ -1,0 +1,133 @@
+"""What the cursor stands on, in words: a line, an AAU, a processor, a message; or why there is no prediction."""
+
+from esp.output.figures import CATEGORIES, first, four, hottest_communication, why
+from esp.output.numbers import count, memory, percent, plural, seconds
+from esp.output.screen import printable
+from esp.tui.course import doing
+from esp.tui.lines import Line, Piece, joined, words, wrapped
+from esp.tui.question import Failure
+from esp.tui.sheets import timeline
+from esp.tui.sheets.figures import ROLES
+from esp.tui.sheets.source import hottest
+from esp.tui.sheets.tree import processor_text
+from esp.tui.state import State, outcome, prediction
+from interpreter.result import AauMetrics, Prediction
+
+_WITH_NAMES = 90
+"""Columns from which the categories have their full names."""
+
+
+def lines(state: State, width: int) -> list[Line]:
+    """As many lines as there is to say; the widget shows those it has room for."""
+    found = outcome(state)
+    if isinstance(found, Failure):
+        return [joined([(each, "bad")]) for each in printable_lines(found.text)]
+    shown = prediction(state)
+    if shown is None:
+        return []
+    match state.view:
+        case "source":
+            return _line(state, shown, width)
+        case "tree":
+            return _tree(state, shown, width)
+        case "timeline":
+            return _timeline(state, width)
+        case "compare":
+            return _trust(shown, width)
+
+
+def printable_lines(text: str) -> list[str]:
+    """The lines of a text, made safe for a terminal."""
+    return [printable(each) for each in text.splitlines()]
+
+
+def _line(state: State, found: Prediction, width: int) -> list[Line]:
+    key = state.cursor.get("source")
+    number = key if isinstance(key, int) else hottest(state)
+    line = next((each for each in found.lines if each.line == number and each.file == found.file), None)
+    if line is None:
+        return [joined([(f"line {number} ", "strong"), ("takes no time", "faint")]), *_trust(found, width)]
+    told = [(f"line {number}", "strong"), (seconds(first(line.parts.time_s)), "strong")]
+    told += _four(four(line.parts), width)
+    if line.max_s is not None and found.processors > 1:
+        told.append((f"most {seconds(first(line.max_s))} on processor {line.max_processor}", ""))
+    shown = wrapped(told, width, 2)
+    inside = [each for each in found.aaus if each.id in line.aaus]
+    talking = hottest_communication(inside)
+    if talking is not None:
+        shown += wrapped(words(why(talking, found.processors)), width, 2)
+    for each in inside:
+        if each.misses > 0:
+            missed = f"{count(round(each.misses))} cache lines missed in AAU {each.id}"
+            shown += wrapped(words(missed, "faint"), width, 2)
+    return [*shown, *_trust(found, width)]
+
+
+def _four(parts: tuple[float, ...], width: int) -> list[Piece]:
+    names = CATEGORIES if width >= _WITH_NAMES else ROLES
+    return [(f"{name} {seconds(each)}", role)
+            for name, role, each in zip(names, ROLES, parts, strict=True) if each > 0]  # fmt: skip
+
+
+def _tree(state: State, found: Prediction, width: int) -> list[Line]:
+    key = state.cursor.get("tree")
+    number, rank = key if isinstance(key, tuple) else (key if isinstance(key, int) else 0, None)
+    aau = next((each for each in found.aaus if each.id == number), None)
+    if aau is None:
+        return []
+    if rank is not None:
+        return wrapped(words(processor_text(state, aau, rank)), width, 2) + _aau(aau, found, width)
+    return _aau(aau, found, width)
+
+
+def _aau(aau: AauMetrics, found: Prediction, width: int) -> list[Line]:
+    place = f"line {aau.span.line}" if aau.span.line else "no line"
+    told: list[Piece] = [(f"AAU {aau.id} {aau.kind}", "strong"), (f"{place},", "")]
+    told += [(f"{plural(aau.executions, 'time')},", "")] if aau.executions else []
+    told += [(f"itself {seconds(first(aau.parts.time_s))}", "")]
+    told += _four(four(aau.parts), width)
+    if aau.max_s is not None and found.processors > 1:
+        told.append((f"most {seconds(first(aau.max_s))} on processor {aau.max_processor}", ""))
+    shown = wrapped(told, width, 2)
+    if aau.comm is not None:
+        shown += wrapped(words(why(aau, found.processors)), width, 2)
+    if aau.misses > 0:
+        shown += wrapped(words(f"{count(round(aau.misses))} cache lines missed", "faint"), width, 2)
+    return [*shown, *wrapped(words(printable(aau.label), "faint"), width, 2)]
+
+
+def _timeline(state: State, width: int) -> list[Line]:
+    course = timeline.course_at_hand(state)
+    if course is None:
+        return []
+    shown = wrapped(words(timeline.window_text(state)), width, 2)
+    message = timeline.message_text(state)
+    if message:
+        return wrapped(words(message, "strong"), width, 2) + shown
+    key = state.cursor.get("timeline")
+    rank = key if isinstance(key, int) and key < course.trace.procs else 0
+    middle_s = sum(state.window) / 2 * course.end_s
+    at = doing(course, rank, middle_s)
+    if at is not None:
+        place = next((e for e in course.trace.about.places if e.id == int(course.trace.aau[at])), None)
+        what = "" if place is None else f", line {place.line}: {place.label}"
+        kind = CATEGORIES[int(course.category[at])]
+        told = f"processor {rank} in the middle, at {seconds(middle_s)}: {kind}{what}"
+        shown += wrapped(words(printable(told)), width, 2)
+    return shown
+
+
+def _trust(found: Prediction, width: int) -> list[Line]:
+    """What the figures rest on."""
+    shown: list[Line] = []
+    if not found.complete:
+        shown += wrapped(words("partial: something could not be charged; the time is a lower bound", "bad"), width, 2)
+    for each in found.assumptions:
+        shown += wrapped([("assumed", "title"), *words(printable(each.text))], width, 2)
+    rests = f"{percent(first(found.estimated_share))} of the time rests on estimated figures"
+    shown += wrapped([("trust", "title"), *words(rests, "")], width, 2)
+    held = f"{memory(found.memory_bytes)} of data on the fullest processor"
+    usable = found.memory_usable_bytes
+    over = usable is not None and found.memory_bytes > usable
+    held += "" if usable is None else f", {'MORE than the ' if over else ''}{memory(usable)} usable"
+    return shown + wrapped([("memory", "title"), *words(held, "bad" if over else "")], width, 2)

@@ -1,0 +1,168 @@
+"""The lines around the panes: what is predicted and its time, the tabs, a slider, the keys."""
+
+from collections.abc import Sequence
+
+from esp.output.figures import CATEGORIES, constants, first, four, grid
+from esp.output.numbers import percentages, plural, seconds
+from esp.output.screen import printable
+from esp.tui.lines import Line, Piece, fitted, joined
+from esp.tui.question import Failure
+from esp.tui.sheets.figures import ROLES, bar, change
+from esp.tui.sliders import PROCS, Slider
+from esp.tui.state import VIEWS, State, View, base, choice_of, outcome, prediction
+
+SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+NAMES: dict[View, str] = {"source": "Source", "tree": "Graph", "timeline": "Timeline", "compare": "Compare"}
+
+
+def heading(state: State, width: int, beat: int = 0) -> tuple[Line, Line]:
+    """Two lines: what and how long, where the time goes. `beat` turns the spinner."""
+    found = prediction(state)
+    left: list[Piece] = [(" esp ", "logo"), (f" {printable(state.file.rsplit('/', 1)[-1])}", "strong")]
+    choice = choice_of(state, state.selected)
+    if choice is not None:
+        left.append((f"  {choice.shown}", ""))
+    procs = int(state.sliders[PROCS].value) if found is None else found.processors
+    shape = f" ({grid(found.grid)})" if found is not None and found.grid else ""
+    left.append((f"  {plural(procs, 'proc')}{shape}  {state.system}", ""))
+    if found is not None and width >= 100:
+        left.append((f"  {' '.join(constants(found.constants)[:4])}", "faint"))
+    right = _time(state, beat)
+    room = width - sum(len(text) for text, _ in right) - 1
+    return Line((*fitted(left, room), (" ", ""), *right)), _where(state, width)
+
+
+def _time(state: State, beat: int) -> list[Piece]:
+    found, before = prediction(state), base(state)
+    right: list[Piece] = []
+    if state.slow:
+        right.append((f"{SPINNER[beat % len(SPINNER)]} ", "spinner"))
+    if found is None:
+        right.append(("no prediction " if isinstance(outcome(state), Failure) else "... ", "bad"))
+        return right
+    stale = state.slow and state.selected not in state.fresh
+    right.append((f" {seconds(first(found.time_s))} ", "old" if stale else "time"))
+    if before is not None:
+        text, role = change(first(found.time_s), first(before.time_s))
+        right.append((f" {text} ", role))
+    return right
+
+
+def _where(state: State, width: int) -> Line:
+    found = prediction(state)
+    if found is None:
+        return joined([(" " * width, "")])
+    parts = four(found.parts)
+    names = CATEGORIES if width >= 110 else ROLES
+    pieces: list[Piece] = [(" ", "")]
+    for name, role, share in zip(names, ROLES, percentages(parts), strict=True):
+        pieces.append((f"{name} {share}%  ", role))
+    room = width - sum(len(text) for text, _ in pieces) - 1
+    return Line((*pieces, *bar(parts, first(found.time_s), max(0, room)), (" ", "")))
+
+
+def tabs(state: State, width: int) -> Line:
+    """The views, the current one marked; each piece that is a tab has the role ``tab`` or ``tab-on``."""
+    pieces: list[Piece] = []
+    for number, view in enumerate(VIEWS, 1):
+        label = f" {number} {NAMES[view]} " if width >= 42 else f" {NAMES[view]} "
+        pieces.append((label, "tab-on" if view == state.view else "tab"))
+    return Line(tuple(fitted(pieces, width)))
+
+
+def tab_at(state: State, width: int, column: int) -> View | None:
+    """The view whose tab is at a column."""
+    begin = 0
+    for (text, _), view in zip(tabs(state, width).pieces, VIEWS, strict=False):
+        if begin <= column < begin + len(text):
+            return view
+        begin += len(text)
+    return None
+
+
+_LABEL = 9
+_TRACK_FROM = _LABEL + 1
+
+
+def slider(each: Slider, width: int, *, focused: bool) -> Line:
+    """A slider: its name, a track with a knob, its value; a tick where it stood at the start."""
+    length = _track(each, width)
+    knob, home = _place(each, each.at, length), _place(each, each.home, length)
+    track: list[Piece] = []
+    for column in range(length):
+        if column == knob:
+            track.append(("●", "knob-on" if focused else "knob"))
+        elif column == home:
+            track.append(("┼", "track"))
+        else:
+            track.append(("━" if column < knob else "─", "passed" if column < knob else "track"))
+    label = f"{each.label[:_LABEL]:<{_LABEL}}"
+    value = f" {each.value:<{_value(each)}}"
+    name_role = "label-on" if focused else "label"
+    return Line(((label, name_role), (" ", ""), *track, (value, "moved" if each.moved else "")), each.name)
+
+
+def notch_at(each: Slider, width: int, column: int) -> int | None:
+    """The notch below a column; None beside the track."""
+    length = _track(each, width)
+    at = column - _TRACK_FROM
+    if not 0 <= at < length:
+        return None
+    return round(at * (len(each.notches) - 1) / max(1, length - 1))
+
+
+def _track(each: Slider, width: int) -> int:
+    return max(4, width - _TRACK_FROM - _value(each) - 1)
+
+
+def _value(each: Slider) -> int:
+    """Room for the longest value, so that the track does not jump."""
+    return max(len(notch) for notch in each.notches)
+
+
+def _place(each: Slider, notch: int, length: int) -> int:
+    return round(notch * (length - 1) / max(1, len(each.notches) - 1))
+
+
+GLOBAL_KEYS = (("ctrl+p", "^p", "commands"), ("question_mark", "?", "help"), ("q", "q", "quit"))
+"""Key, how it is written, what it does."""
+
+KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "choices": (("enter", "⏎", "look at"), ("m", "m", "compare with"), ("w", "w", "what if"), ("e", "e", "export"),
+                ("o", "o", "open")),
+    "source": (("left", "←→", "shift"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export"),
+               ("o", "o", "open")),
+    "tree": (("enter", "⏎", "fold"), ("p", "p", "processors"), ("right_square_bracket", "[ ]", "one processor"),
+             ("z", "z", "wide"), ("w", "w", "what if")),
+    "timeline": (("plus", "+-", "zoom"), ("left", "←→", "move"), ("n", "n", "message"), ("z", "z", "wide"),
+                 ("w", "w", "what if")),
+    "compare": (("m", "m", "compare with"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export")),
+    "what-if": (("left", "←→", "move"), ("enter", "⏎", "type"), ("r", "r", "reset"), ("v", "v", "set a value")),
+}  # fmt: skip
+"""Where the focus is -> the keys worth a place in the footer."""
+
+
+def keys(where: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
+    """The footer for where the focus is, and for a mouse: from column, to column, key."""
+    pieces: list[Piece] = []
+    places: list[tuple[int, int, str]] = []
+    at = 0
+
+    def add(group: Sequence[tuple[str, str, str]], room: int) -> None:
+        nonlocal at
+        for key, written, what in group:
+            text = f" {written} {what} "
+            if at + len(text) > room:
+                continue
+            pieces.extend(((f" {written}", "key"), (f" {what} ", "key-text")))
+            places.append((at, at + len(text), key))
+            at += len(text)
+
+    last = sum(len(f" {written} {what} ") for _, written, what in GLOBAL_KEYS)
+    add(KEYS.get(where, ()), width - last)
+    pieces.append((" " * max(0, width - last - at), "key-text"))
+    at = max(at, width - last)
+    add(GLOBAL_KEYS, width)
+    return Line(tuple(pieces)), tuple(places)
+

@@ -1,0 +1,449 @@
+"""What is on the screen, as one frozen value, and the steps from one such value to the next.
+
+Nothing here draws, computes a prediction or knows a key: the app turns keys, mouse and answers into these steps, and
+`question` says what has to be asked next.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from aag.ir.evaluate import Value
+from esp.api import Prediction, Request
+from esp.explore.ties import stated_error, ties
+from esp.output.figures import first
+from esp.tui.course import Course
+from esp.tui.lines import Key
+from esp.tui.question import (
+    WRITTEN,
+    Answer,
+    ByProcessor,
+    Choice,
+    Closer,
+    Done,
+    Failure,
+    Listed,
+    Outcome,
+    Predicted,
+    Settings,
+)
+from esp.tui.question import Question as Asked
+from esp.tui.sliders import (
+    BANDWIDTH,
+    LOAD,
+    PROCS,
+    SIZE,
+    SPEED,
+    Slider,
+    machine_slider,
+    procs_slider,
+    scenario_of,
+    size_slider,
+)
+
+View = Literal["source", "tree", "timeline", "compare"]
+VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare")
+
+_SHIFT = 8
+"""Columns by which the source is shifted at a time."""
+
+Values = tuple[tuple[str, Value], ...]
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """What is shown. Keys of `outcomes`, `home` and `fresh` are those of choices."""
+
+    file: str
+    lines: tuple[str, ...]
+    system: str
+    bundled: bool = False
+    sliders: Mapping[str, Slider] = field(default_factory=dict)
+    """By name; the problem size joins them with the first prediction, which knows the PARAMETERs."""
+    values: Values = ()
+    """Values that were asked for or given (D8)."""
+    size_name: str = ""
+    """The PARAMETER that the size slider moves."""
+    sizes: Mapping[str, int] = field(default_factory=dict)
+    """All PARAMETERs that it could move, with what the program says."""
+
+    number: int = 0
+    """Of the newest question."""
+    busy: bool = False
+    """Whether it is still being answered."""
+    slow: bool = False
+    """Whether that takes so long that a person should see it."""
+    choices: tuple[Choice, ...] = ()
+    left_out: int = 0
+    sized_by: tuple[str, ...] = ()
+    """PARAMETERs that size what is distributed."""
+    outcomes: Mapping[str, Outcome] = field(default_factory=dict)
+    """The latest outcome of each choice."""
+    fresh: frozenset[str] = frozenset()
+    """The choices whose outcome belongs to the newest question."""
+    order: tuple[str, ...] = ()
+    """Keys of the choices as they are listed; it changes when a question is answered, not in between."""
+    home: Mapping[str, Prediction] = field(default_factory=dict)
+    """Predictions with all sliders where they started: what a what-if is held against."""
+
+    selected: str = WRITTEN
+    marked: str | None = None
+    """The choice that the selected one is compared with; None: the next best."""
+    view: View = "source"
+    wide: bool = False
+    """Whether the view has the whole width."""
+    cursor: Mapping[str, Key] = field(default_factory=dict)
+    """View -> what its cursor stands on."""
+    shift: int = 0
+    """Columns by which the source is shifted to the left."""
+    closed: frozenset[int] = frozenset()
+    """AAUs of the tree whose inside is hidden."""
+    spread: frozenset[int] = frozenset()
+    """AAUs of the tree that show their processors."""
+    processor: int | None = None
+    """The processor that the tree shows; None: means over all."""
+    by_processor: ByProcessor | Failure | None = None
+    course: Course | Failure | None = None
+    closer_of: tuple[str, Settings] | None = None
+    """The choice and settings that the last two belong to."""
+    window: tuple[float, float] = (0.0, 1.0)
+    """The part of the run that the timeline shows, as shares of it."""
+    message: int = -1
+    """The message that the timeline points out, counted from 0; -1: none."""
+
+
+def opened(file: str, lines: tuple[str, ...], system: str, procs: int, request: Request, *,
+           bundled: bool = False) -> State:
+    """The first state for a program on a machine. `procs`: how many processors the first prediction has."""
+    scenario = request.scenario
+    sliders = (
+        machine_slider(LOAD, "load", "network load", _text(scenario.load)),
+        machine_slider(BANDWIDTH, "bandwidth", "bandwidth of the network", _text(scenario.bandwidth)),
+        machine_slider(SPEED, "cpu speed", "processor speed", _text(scenario.processor_speed)),
+        procs_slider(procs),
+    )
+    values = tuple((name.lower(), value) for name, value in request.values.items())
+    return State(file=file, lines=lines, system=system, bundled=bundled, values=values,
+                 sliders={each.name: each for each in sliders})  # fmt: skip
+
+
+def nothing() -> State:
+    """The state before any program is opened."""
+    return State(file="no program", lines=(), system="", sliders={PROCS: procs_slider(1)})
+
+
+def numbered(state: State, number: int) -> State:
+    """A first state whose questions are counted on from `number`."""
+    return replace(state, number=number)
+
+
+def _text(given: object) -> str | None:
+    return None if given is None else str(given)
+
+
+# --- what is known ---
+
+
+def settings(state: State) -> Settings:
+    """Where everything stands that decides a prediction."""
+    changes = scenario_of(state.sliders)
+    values = dict(state.values)
+    size = state.sliders.get(SIZE)
+    if size is not None and size.moved:
+        values[state.size_name] = int(size.value)
+    return Settings(**changes, procs=int(state.sliders[PROCS].value), values=tuple(sorted(values.items())))
+
+
+def question(state: State) -> Asked:
+    """What has to be asked for this state."""
+    return Asked(number=state.number, settings=settings(state), wanted=state.selected,
+                 processors=state.view == "tree" or state.processor is not None,
+                 course=state.view == "timeline")  # fmt: skip
+
+
+def choice_of(state: State, key: str) -> Choice | None:
+    """The choice of a key."""
+    return next((each for each in state.choices if each.key == key), None)
+
+
+def outcome(state: State) -> Outcome | None:
+    """The outcome of the selected choice, perhaps of an older question."""
+    return state.outcomes.get(state.selected)
+
+
+def prediction(state: State) -> Prediction | None:
+    """The prediction of the selected choice, where there is one."""
+    found = outcome(state)
+    return found if isinstance(found, Prediction) else None
+
+
+def base(state: State) -> Prediction | None:
+    """What the selected prediction is held against: the same choice with all sliders at home, else that of the source;
+    None while they are at home."""
+    if not any(each.moved for each in state.sliders.values()):
+        return None
+    return state.home.get(state.selected) or state.home.get(WRITTEN)
+
+
+def time_s(state: State, key: str) -> float | None:
+    """Seconds of a choice, where it has a prediction."""
+    found = state.outcomes.get(key)
+    return first(found.time_s) if isinstance(found, Prediction) else None
+
+
+def rival(state: State) -> str | None:
+    """The choice that the selected one is compared with: the marked one, else the fastest of the others."""
+    known = {each.key for each in state.choices}
+    if state.marked is not None and state.marked in known and state.marked != state.selected:
+        return state.marked
+    return next((key for key in state.order if key != state.selected and time_s(state, key) is not None), None)
+
+
+def tied(state: State) -> Mapping[str, int]:
+    """Choices that cannot be told apart from one before them -> its rank, from 1 (Def 19)."""
+    ranked = [key for key in state.order if isinstance(state.outcomes.get(key), Prediction)]
+    found = [each for each in (state.outcomes[key] for key in ranked) if isinstance(each, Prediction)]
+    with_whom = ties([first(each.time_s) for each in found], [stated_error(each) for each in found])
+    return {key: at + 1 for key, at in zip(ranked, with_whom, strict=True) if at is not None}
+
+
+def missing(state: State) -> Failure | None:
+    """The failure that values would mend, where the selected choice has one."""
+    found = outcome(state)
+    return found if isinstance(found, Failure) and found.names and state.selected in state.fresh else None
+
+
+# --- steps ---
+
+
+def asking(state: State) -> State:
+    """The state after a new question is asked: all that is shown is old until it is answered."""
+    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset())
+
+
+def dragging_on(state: State, number: int) -> State:
+    """The question of this number takes long, if it is still the newest and unanswered."""
+    return replace(state, slow=True) if state.busy and state.number == number else state
+
+
+def moved(state: State, name: str, at: int) -> State:
+    """A slider goes to a notch."""
+    slider = state.sliders.get(name)
+    if slider is None or slider.to(at).at == slider.at:
+        return state
+    return asking(replace(state, sliders={**state.sliders, name: slider.to(at)}))
+
+
+def typed(state: State, name: str, text: str) -> State:
+    """A slider gets a value that was typed."""
+    slider = state.sliders[name].on(text)
+    return asking(replace(state, sliders={**state.sliders, name: slider}))
+
+
+def back_home(state: State) -> State:
+    """All sliders go to where they started."""
+    if not any(each.moved for each in state.sliders.values()):
+        return state
+    return asking(replace(state, sliders={name: each.to(each.home) for name, each in state.sliders.items()}))
+
+
+def sized_by(state: State, name: str) -> State:
+    """The size slider moves another PARAMETER."""
+    slider = size_slider(name, state.sizes[name])
+    changed = state.sliders[SIZE].moved
+    after = replace(state, size_name=name, sliders={**state.sliders, SIZE: slider})
+    return asking(after) if changed else after
+
+
+def given(state: State, values: Values) -> State:
+    """Values that the program does not say, or another value for a PARAMETER, for all that follows."""
+    after = {**dict(state.values), **{name.lower(): value for name, value in values}}
+    # What the size slider stood for was the value before.
+    sliders = {name: each for name, each in state.sliders.items() if name != SIZE}
+    return asking(replace(state, values=tuple(sorted(after.items())), sliders=sliders, sizes={}, home={}))
+
+
+def select(state: State, key: str) -> State:
+    """Another choice is looked at; what is known of it is shown at once."""
+    if key == state.selected or choice_of(state, key) is None:
+        return state
+    after = replace(state, selected=key, closed=frozenset(), spread=frozenset(), message=-1)
+    return _closer_look(after)
+
+
+def mark(state: State, key: str) -> State:
+    """A choice is marked to be compared with, or no longer."""
+    return replace(state, marked=None if state.marked == key else key)
+
+
+def marked(state: State, key: str) -> State:
+    """A choice to be compared with, whether or not it was marked before."""
+    return replace(state, marked=key)
+
+
+def look_at(state: State, view: View) -> State:
+    """Another view."""
+    return _closer_look(replace(state, view=view))
+
+
+def one_processor(state: State, processor: int | None) -> State:
+    """The tree shows one processor, or means over all."""
+    if processor is not None:
+        processor %= int(state.sliders[PROCS].value)
+    return _closer_look(replace(state, processor=processor))
+
+
+def into_graph(state: State, line: int) -> State:
+    """From a line of the source to its first AAU."""
+    found = prediction(state)
+    if found is None:
+        return state
+    aaus = next((each.aaus for each in found.lines if each.line == line and each.file == found.file), ())
+    if not aaus:
+        return state
+    shown = replace(state, closed=frozenset())
+    return look_at(put_cursor(shown, "tree", min(aaus)), "tree")
+
+
+def widened(state: State) -> State:
+    """The view has the whole width, or no longer."""
+    return replace(state, wide=not state.wide)
+
+
+def stepped_out(state: State) -> State:
+    """One step back: no message pointed out, all processors instead of one, both panes instead of the wide view."""
+    if state.view == "timeline" and state.message >= 0:
+        return replace(state, message=-1)
+    if state.processor is not None:
+        return replace(state, processor=None)
+    return replace(state, wide=False)
+
+
+def sideways(state: State, step: int) -> State:
+    """The source is shifted, the timeline moves."""
+    if state.view == "timeline":
+        return panned(state, 0.25 * step)
+    if state.view == "source":
+        return replace(state, shift=max(0, state.shift + _SHIFT * step))
+    return state
+
+
+def pointed_at(state: State, message: int) -> State:
+    """The timeline points out another message."""
+    return replace(state, message=message)
+
+
+def _closer_look(state: State) -> State:
+    """Ask again where the view needs what is not at hand; predictions are kept, so only the closer look is new."""
+    current = state.closer_of == (state.selected, settings(state))
+    wants_processors = (state.view == "tree" or state.processor is not None) and not (
+        current and state.by_processor is not None)
+    wants_course = state.view == "timeline" and not (current and state.course is not None)
+    return asking(state) if wants_processors or wants_course else state
+
+
+def put_cursor(state: State, view: str, key: Key) -> State:
+    """The cursor of a view stands on something else."""
+    return state if state.cursor.get(view) == key else replace(state, cursor={**state.cursor, view: key})
+
+
+def fold(state: State, aau: int) -> State:
+    """Hide or show the inside of an AAU."""
+    return replace(state, closed=state.closed ^ {aau})
+
+
+def spread(state: State, aau: int) -> State:
+    """Show or hide the processors of an AAU."""
+    return replace(state, spread=state.spread ^ {aau})
+
+
+def zoomed(state: State, factor: float) -> State:
+    """The timeline shows a shorter (factor below 1) or longer part of the run, with the same middle."""
+    low, high = state.window
+    middle, half = (low + high) / 2, min(0.5, max(1e-6, (high - low) / 2 * factor))
+    return replace(state, window=_within(middle - half, middle + half))
+
+
+def panned(state: State, share: float) -> State:
+    """The timeline moves by a share of what it shows."""
+    low, high = state.window
+    step = share * (high - low)
+    return replace(state, window=_within(low + step, high + step))
+
+
+def _within(low: float, high: float) -> tuple[float, float]:
+    length = min(1.0, high - low)
+    low = min(max(0.0, low), 1.0 - length)
+    return low, low + length
+
+
+# --- answers ---
+
+
+def answered(state: State, answer: Answer) -> State:
+    """The state after an answer; one to an older question changes nothing."""
+    if answer.number != state.number:
+        return state
+    match answer:
+        case Listed():
+            return _listed(state, answer)
+        case Predicted():
+            return _predicted(state, answer)
+        case Closer():
+            return _looked_at(state, answer)
+        case Done():
+            return _done(state)
+
+
+def _looked_at(state: State, answer: Closer) -> State:
+    """What a question did not ask for stays where it belongs to the same choice and settings."""
+    now = (answer.key, settings(state))
+    same = state.closer_of == now
+    processors = state.by_processor if answer.processors is None and same else answer.processors
+    course = state.course if answer.course is None and same else answer.course
+    message = state.message if same else -1
+    return replace(state, by_processor=processors, course=course, closer_of=now, message=message)
+
+
+def _listed(state: State, answer: Listed) -> State:
+    known = {each.key for each in answer.choices}
+    kept = [key for key in state.order if key in known]
+    order = (*kept, *(each.key for each in answer.choices if each.key not in kept))
+    outcomes = {key: each for key, each in state.outcomes.items() if key in known}
+    return replace(state, choices=answer.choices, left_out=answer.left_out, selected=answer.wanted, order=order,
+                   outcomes=outcomes, sized_by=answer.sized_by)  # fmt: skip
+
+
+def _predicted(state: State, answer: Predicted) -> State:
+    after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key})
+    found = answer.outcome
+    if not isinstance(found, Prediction):
+        return after
+    if not after.sizes:
+        after = _with_size(after, found)
+    if not any(each.moved for each in after.sliders.values()):
+        after = replace(after, home={**after.home, answer.key: found})
+    return after
+
+
+def _with_size(state: State, found: Prediction) -> State:
+    """The slider of the problem size: the PARAMETER that the program's arrays are made with, as far as one can tell."""
+    sizes = {name: value for name, value in found.constants.items()
+             if isinstance(value, int) and not isinstance(value, bool) and value > 1}  # fmt: skip
+    if not sizes:
+        return state
+    likely = (state.size_name, *state.sized_by, "n", max(sizes, key=lambda each: sizes[each]))
+    name = next(each for each in likely if each in sizes)
+    slider = size_slider(name, sizes[name])
+    return replace(state, sizes=sizes, size_name=name, sliders={**state.sliders, SIZE: slider})
+
+
+def _done(state: State) -> State:
+    ranks = {each.key: each.rank for each in state.choices}
+
+    def place(key: str) -> tuple[float, int]:
+        seconds = time_s(state, key)
+        return (float("inf") if seconds is None else seconds), ranks.get(key, 0)
+
+    return replace(state, busy=False, slow=False, order=tuple(sorted(ranks, key=place)))

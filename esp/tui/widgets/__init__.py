@@ -1,0 +1,1 @@
+"""What draws: lists with a cursor, bars of text, sliders."""

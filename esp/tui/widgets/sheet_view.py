@@ -1,0 +1,155 @@
+"""A list with a cursor: draws a sheet, scrolls it, and says where the cursor went."""
+
+from collections.abc import Callable
+
+from textual import events
+from textual.binding import Binding
+from textual.geometry import Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from esp.tui.lines import Key, Line, Sheet
+from esp.tui.palette import ground
+from esp.tui.widgets.drawing import is_dark, strip_of
+
+_NOTHING = Sheet(None, ())
+
+
+class SheetView(ScrollView, can_focus=True):
+    """Draws what a function makes of its width. Lines without a key cannot be chosen."""
+
+    BINDINGS = [  # noqa: RUF012 (textual wants it so)
+        Binding("up,k", "step(-1)", "up", show=False),
+        Binding("down,j", "step(1)", "down", show=False),
+        Binding("pageup", "page(-1)", "page up", show=False),
+        Binding("pagedown", "page(1)", "page down", show=False),
+        Binding("home", "step(-1000000)", "first", show=False),
+        Binding("end", "step(1000000)", "last", show=False),
+        Binding("enter", "choose", "choose", show=False),
+        Binding("left", "app.sideways(-1)", "to the left", show=False),
+        Binding("right", "app.sideways(1)", "to the right", show=False),
+    ]
+
+    class Moved(Message):
+        """The cursor went to another line."""
+
+        def __init__(self, view: "SheetView", key: Key) -> None:
+            super().__init__()
+            self.view, self.key = view, key
+
+        @property
+        def control(self) -> "SheetView":
+            """The list."""
+            return self.view
+
+    class Chosen(Moved):
+        """Enter, or a click on the line that the cursor is on."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 (textual's name)
+        super().__init__(id=id)
+        self._draw: Callable[[int], Sheet] | None = None
+        self._key: Key = None
+        self.sheet = _NOTHING
+        self.row = 0
+
+    def show(self, draw: Callable[[int], Sheet], key: Key, *, anew: bool = False) -> None:
+        """Draw something, with the cursor on `key`. `anew`: it is another list, which begins at its top."""
+        self._draw, self._key = draw, key
+        if anew:
+            self.scroll_to(y=0, animate=False)
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        width = self.scrollable_content_region.width
+        if self._draw is None or width <= 0:
+            return
+        self.sheet = self._draw(width)
+        rows = [row for row, line in enumerate(self.sheet.lines) if line.key is not None]
+        row = self.sheet.row_of(self._key)
+        if rows and self.sheet.lines[row].key is None:
+            row = rows[0]
+        self.row = row
+        self.virtual_size = Size(width, len(self.sheet.lines) + self._above)
+        self._into_view(middle=True)
+        self.refresh()
+
+    @property
+    def _above(self) -> int:
+        return 1 if self.sheet.heading is not None else 0
+
+    def on_resize(self) -> None:
+        """Lay out for the new width."""
+        self._rebuild()
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen; the heading stays where it is."""
+        width = self.size.width
+        if y == 0 and self.sheet.heading is not None:
+            return strip_of(self.sheet.heading, width, self)
+        row = y - self._above + self.scroll_offset.y
+        if not 0 <= row < len(self.sheet.lines):
+            return strip_of(Line(), width, self)
+        line = self.sheet.lines[row]
+        marked = row == self.row and line.key is not None
+        return strip_of(line, width, self, ground(dark=is_dark(self), focused=self.has_focus) if marked else None)
+
+    def _into_view(self, *, middle: bool = False) -> None:
+        """Scroll so that the cursor is seen; in the `middle` where it came from outside."""
+        height = self.scrollable_content_region.height - self._above
+        top = self.scroll_offset.y
+        if height <= 0:
+            return
+        if middle and not top <= self.row < top + height:
+            self.scroll_to(y=max(0, self.row - height // 2), animate=False)
+            return
+        if self.row < top:
+            self.scroll_to(y=self.row, animate=False)
+        elif self.row >= top + height:
+            self.scroll_to(y=self.row - height + 1, animate=False)
+
+    def _to(self, row: int) -> None:
+        row = min(max(row, 0), len(self.sheet.lines) - 1)
+        key = self.sheet.lines[row].key
+        if key is None or row == self.row:
+            return
+        self.row, self._key = row, key
+        self._into_view()
+        self.refresh()
+        self.post_message(self.Moved(self, key))
+
+    def action_step(self, steps: int) -> None:
+        """Go so many lines that can be chosen further."""
+        rows = [row for row, line in enumerate(self.sheet.lines) if line.key is not None]
+        if not rows:
+            self.scroll_relative(y=steps, animate=False)
+            return
+        at = rows.index(self.row) if self.row in rows else 0
+        self._to(rows[min(max(at + steps, 0), len(rows) - 1)])
+
+    def action_page(self, pages: int) -> None:
+        """Go a screen further."""
+        self.action_step(pages * max(1, self.scrollable_content_region.height - self._above - 1))
+
+    def action_choose(self) -> None:
+        """Enter."""
+        if 0 <= self.row < len(self.sheet.lines) and self.sheet.lines[self.row].key is not None:
+            self.post_message(self.Chosen(self, self.sheet.lines[self.row].key))
+
+    def on_click(self, event: events.Click) -> None:
+        """Go where the mouse is; a click on the line of the cursor chooses it."""
+        row = event.y - self._above + self.scroll_offset.y
+        if event.y < self._above or not 0 <= row < len(self.sheet.lines):
+            return
+        if row == self.row:
+            self.action_choose()
+        else:
+            self._to(row)
+
+    def on_focus(self) -> None:
+        """The cursor shows it."""
+        self.refresh()
+
+    def on_blur(self) -> None:
+        """As above."""
+        self.refresh()

@@ -1,0 +1,123 @@
+"""A session whose figures are made by hand, so that pictures of the screen change only when the screen does."""
+
+import numpy as np
+from msgspec.structs import replace
+
+from esp.api import Prediction, Request
+from esp.traces.trace import COMPUTE, OVERHEAD, RECEIVE, SEND, WAIT, About, Place, Trace
+from esp.tui import state as steps
+from esp.tui.course import course_of
+from esp.tui.opening import Opened
+from esp.tui.question import WRITTEN, ByProcessor, Choice, Closer, Done, Listed, Predicted
+
+FACTORS = {WRITTEN: 1.0, "(BLOCK,*) 8": 1.01, "(*,BLOCK) 8": 1.25, "(CYCLIC,*) 8": 6.75}
+"""Key of a choice -> its communication, as a multiple of that of the source's own."""
+
+CHOICES = (
+    Choice(key=WRITTEN, shown="(BLOCK,BLOCK)", grid=(4, 2), written=True, rank=-1),
+    *(
+        Choice(key=key, shown=key.split()[0], grid=(8,), written=False, rank=rank,
+               formats=(("a", key.split()[0]),), asked_grid=(8,),
+               directives=("!HPF$ PROCESSORS P(8)", f"!HPF$ DISTRIBUTE A{key.split()[0]} ONTO P"))
+        for rank, key in enumerate(list(FACTORS)[1:])
+    ),
+)  # fmt: skip
+
+
+class Made:
+    """What the tests ask for: predictions, states, answers."""
+
+    def __init__(self, build):
+        self.build = build
+
+    def prediction(self, communication=1.0, computation=1.0, grid=(4, 2)):
+        lines = [
+            replace(each, parts=replace(each.parts, communication_s=each.parts.communication_s * communication,
+                                        computation_s=each.parts.computation_s * computation))
+            for each in self.build.LINES
+        ]  # fmt: skip
+        shown = self.build.prediction(tuple(lines), grid=grid)
+        names = (name for name in shown.__struct_fields__ if name in Prediction.__struct_fields__)
+        return Prediction(**{name: getattr(shown, name) for name in names})
+
+    def opened(self):
+        """A program that is open, with nothing asked yet."""
+        request = Request(procs=8)
+        state = steps.opened("laplace.hpf", tuple(self.build.SOURCE), "ipsc860", 8, request, bundled=True)
+        return Opened(source=None, system=None, request=request, state=state)
+
+    def answers(self, question):
+        """What an engine would say: less bandwidth or more load only stretches communication."""
+        settings = question.settings
+        stretch = 1.0
+        if settings.bandwidth is not None:
+            stretch /= float(settings.bandwidth[1:])
+        if settings.load is not None:
+            stretch /= 1 - float(settings.load[:-1]) / 100
+        speed = 1.0 if settings.processor_speed is None else float(settings.processor_speed[1:])
+        yield Listed(number=question.number, choices=CHOICES, wanted=question.wanted, left_out=3, sized_by=("n",))
+        for each in sorted(CHOICES, key=lambda choice: choice.key != question.wanted):
+            outcome = self.prediction(FACTORS[each.key] * stretch, 1 / speed, each.grid)
+            yield Predicted(number=question.number, key=each.key, outcome=outcome)
+            if each.key == question.wanted and (question.processors or question.course):
+                yield Closer(number=question.number, key=each.key,
+                             processors=self.by_processor() if question.processors else None,
+                             course=course_of(self.trace()) if question.course else None)  # fmt: skip
+        yield Done(number=question.number)
+
+    def by_processor(self):
+        """Each AAU of the prediction on 8 processors, the last one with half as much communication again."""
+        parts = {}
+        for aau in self.build.AAUS:
+            own = aau.parts
+            means = (own.computation_s, own.communication_s, own.overhead_s, own.waiting_s)
+            parts[aau.id] = np.repeat(np.array(means), 8, axis=1)
+            parts[aau.id][1, 7] *= 1.5
+        return ByProcessor(parts=parts, procs=8)
+
+    def trace(self):
+        """Ten rounds on 8 processors: compute 20 ms, send to the next, wait, receive from the one before."""
+        rows = []
+        for rank in range(8):
+            now = 0.0
+            for _ in range(10):
+                late = 0.002 * rank
+                for kind, duration, partner, size in (
+                    (COMPUTE, 0.02 + late, -1, 0), (OVERHEAD, 0.001, -1, 0), (SEND, 0.001, (rank + 1) % 8, 1024),
+                    (WAIT, 0.015 - late, -1, 0), (RECEIVE, 0.003, (rank - 1) % 8, 1024),
+                ):  # fmt: skip
+                    rows.append((rank, now, duration, 3, kind, partner, size))
+                    now += duration
+        columns = list(zip(*rows, strict=True))
+        about = About(writer="test", origin="predicted", program="laplace", file="laplace.hpf", system="ipsc860",
+                      procs=8, grid=(4, 2), places=(Place(id=3, kind="Comm", line=7, label="overlap shift of a"),))
+        return Trace(about=about, rank=np.array(columns[0]), begin=np.array(columns[1]),
+                     duration=np.array(columns[2]), aau=np.array(columns[3]), kind=np.array(columns[4], np.int8),
+                     partner=np.array(columns[5]), size_bytes=np.array(columns[6]))  # fmt: skip
+
+    def answered(self, state=None):
+        """The state after all answers to its question."""
+        state = steps.asking(self.opened().state if state is None else state)
+        for answer in self.answers(steps.question(state)):
+            state = steps.answered(state, answer)
+        return state
+
+    def engine(self):
+        """A class in the place of the real engine, which answers at once."""
+        made = self
+
+        class Answering:
+            def __init__(self, source, system, request, deliver):
+                self.deliver = deliver
+
+            def start(self):
+                pass
+
+            def stop(self):
+                pass
+
+            def ask(self, question):
+                for answer in made.answers(question):
+                    self.deliver(answer)
+
+        return Answering

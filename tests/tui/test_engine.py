@@ -1,0 +1,174 @@
+"""The engine: what it answers equals the API, the newest question wins, and little is done twice."""
+
+import threading
+
+import pytest
+from msgspec.structs import replace
+
+from esp import api
+from esp.explore.compare import compare_choices
+from esp.output.figures import first
+from esp.tui.engine import Engine, Superseded
+from esp.tui.question import WRITTEN, ByProcessor, Closer, Done, Failure, Listed, Predicted, Question, Settings
+from interpreter.metrics import Category
+from sag.scenario import Scenario
+
+UNKNOWN = """\
+program unknown
+  integer :: i, j, m
+  double precision :: a(64)
+!HPF$ PROCESSORS p(4)
+!HPF$ DISTRIBUTE a(BLOCK) ONTO p
+  read *, m
+  do j = 1, m
+    forall (i = 2:64) a(i) = a(i-1)
+  end do
+  print *, a(1)
+end program unknown
+"""
+
+
+def _answers(opened, **changes):
+    found = []
+    engine = Engine(opened.source, opened.system, opened.request, found.append)
+    settings = Settings(procs=opened.request.procs)
+    engine.answer(Question(**{"number": 1, "settings": settings, "wanted": WRITTEN, **changes}))
+    return found
+
+
+@pytest.fixture(scope="module")
+def opened(real):
+    return real("laplace_bb", procs=4, values={"n": 16, "k": 3})
+
+
+def test_choices_and_times_are_those_of_esp_compare(opened):
+    answers = _answers(opened)
+    listed = next(each for each in answers if isinstance(each, Listed))
+    compared = compare_choices(opened.source, opened.system, opened.request, size="none")
+    times = {each.key: first(each.outcome.time_s) for each in answers if isinstance(each, Predicted)}
+    assert len(listed.choices) == len(times) == len(compared.ranked)
+    assert sorted(times.values()) == [each.time_s for each in compared.ranked]
+    own = next(each for each in compared.ranked if each.written)
+    assert times[WRITTEN] == own.time_s
+    assert isinstance(answers[-1], Done)
+
+
+def test_what_if_is_that_of_the_api(opened):
+    settings = Settings(procs=8, load="30%", bandwidth="x2", values=(("n", 64),))
+    answers = _answers(opened, settings=settings)
+    got = next(each.outcome for each in answers if isinstance(each, Predicted) and each.key == WRITTEN)
+    scenario = Scenario(load="30%", bandwidth="x2")
+    wanted = api.predict_source(opened.source, opened.system,
+                                api.Request(procs=8, values={"n": 64, "k": 3}, scenario=scenario))  # fmt: skip
+    assert first(got.time_s) == first(wanted.time_s)
+    assert got.asked == wanted.asked
+
+
+def test_the_closer_look_adds_up_to_the_prediction(opened):
+    answers = _answers(opened, processors=True, course=True)
+    closer = next(each for each in answers if isinstance(each, Closer))
+    found = next(each.outcome for each in answers if isinstance(each, Predicted) and each.key == WRITTEN)
+    assert isinstance(closer.processors, ByProcessor)
+    for aau in found.aaus:
+        parts = closer.processors.parts.get(aau.id)
+        mean = 0.0 if parts is None else float(parts.sum(axis=0).mean())
+        assert mean == pytest.approx(first(aau.parts.time_s), rel=1e-9, abs=1e-15)
+    waiting = sum(float(parts[Category.WAITING].mean()) for parts in closer.processors.parts.values())
+    assert waiting == pytest.approx(first(found.parts.waiting_s))
+    assert closer.course.end_s == pytest.approx(first(found.time_s))
+    assert closer.course.sent.size == found.messages
+
+
+def test_the_wanted_choice_comes_first(opened):
+    listed = next(each for each in _answers(opened) if isinstance(each, Listed))
+    wanted = listed.choices[-1].key
+    keys = [each.key for each in _answers(opened, wanted=wanted) if isinstance(each, Predicted)]
+    assert keys[0] == wanted
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_choice_goes_along_to_other_processors(opened):
+    listed = next(each for each in _answers(opened) if isinstance(each, Listed))
+    choice = next(each for each in listed.choices if len(each.grid) == 1 and not each.written)
+    found = []
+    engine = Engine(opened.source, opened.system, opened.request, found.append)
+    for number, procs in enumerate((4, 16), 1):
+        engine._question = Question(number=number, settings=Settings(procs=procs), wanted=choice.key)
+        engine.answer(engine._question)
+    after = [each for each in found if isinstance(each, Listed)][-1]
+    now = next(each for each in after.choices if each.key == after.wanted)
+    assert (now.shown, now.grid) == (choice.shown, (16,))
+
+
+def test_another_load_lowers_nothing_again(opened, monkeypatch):
+    lowered = []
+    real_lower = api.lower_source
+    monkeypatch.setattr(api, "lower_source", lambda *given: lowered.append(1) or real_lower(*given))
+    engine = Engine(opened.source, opened.system, opened.request, lambda _: None)
+    asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN)
+    engine.answer(asked)
+    once = len(lowered)
+    assert once > 1
+    engine.answer(replace(asked, settings=Settings(procs=4, load="20%", bandwidth="x2", processor_speed="x2")))
+    assert len(lowered) == once
+    engine.answer(replace(asked, settings=Settings(procs=2)))
+    assert len(lowered) > once
+
+
+def test_what_comes_back_is_not_predicted_again(opened, monkeypatch):
+    engine = Engine(opened.source, opened.system, opened.request, lambda _: None)
+    asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN)
+    engine.answer(asked)
+    monkeypatch.setattr(api, "interpret_stages", lambda *_: pytest.fail("interpreted again"))
+    engine.answer(asked)
+
+
+def test_a_newer_question_ends_an_older_one(opened):
+    """The second question is put while the first is being interpreted."""
+    engine = Engine(opened.source, opened.system, opened.request, lambda _: None)
+    first_one = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN)
+    engine.ask(replace(first_one, number=2))
+    with pytest.raises(Superseded):
+        engine.answer(first_one)
+    assert not engine._outcomes
+
+
+def test_the_thread_answers_the_newest(opened):
+    found, done = [], threading.Event()
+
+    def deliver(answer):
+        found.append(answer)
+        if isinstance(answer, Done):
+            done.set()
+
+    engine = Engine(opened.source, opened.system, opened.request, deliver)
+    for number in range(1, 6):
+        engine.ask(Question(number=number, settings=Settings(procs=4, load=f"{number}%"), wanted=WRITTEN))
+    engine.start()
+    assert done.wait(20)
+    engine.stop()
+    assert {each.number for each in found} == {5}
+
+
+def test_missing_values_are_named(real):
+    opened = real("", procs=4, text=UNKNOWN)
+    answers = _answers(opened)
+    outcome = next(each.outcome for each in answers if isinstance(each, Predicted))
+    assert isinstance(outcome, Failure)
+    assert outcome.names == ("m",)
+    assert "m" in outcome.reasons[0]
+    given = _answers(opened, settings=Settings(procs=4, values=(("m", 3),)))
+    assert all(not isinstance(each.outcome, Failure) for each in given if isinstance(each, Predicted))
+
+
+def test_a_program_that_distributes_nothing_has_one_choice(real):
+    opened = real("", procs=4, text="program p\n  integer :: i\n  i = 1\n  print *, i\nend program p\n")
+    listed = next(each for each in _answers(opened) if isinstance(each, Listed))
+    assert [each.key for each in listed.choices] == [WRITTEN]
+
+
+def test_a_change_that_cannot_be_is_a_failure(opened):
+    answers = _answers(opened, settings=Settings(procs=4, load="150%"))
+    outcome = next(each.outcome for each in answers if isinstance(each, Predicted))
+    assert isinstance(outcome, Failure)
+    assert "load" in outcome.text

@@ -1,0 +1,43 @@
+"""Photographs of the screen as text, at three sizes; `ESP_UPDATE_GOLDEN=1` takes them anew, for a `git diff`."""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+SCREENS = Path(__file__).parent / "screens"
+SIZES = ((80, 24), (120, 40), (200, 50))
+SCENES = {
+    "source": (),
+    "graph": ("2", "p"),
+    "timeline": ("3", "n", "n"),
+    "compare": ("down", "m", "up", "4"),
+    "what-if": ("w", "right", "right", "right", "right"),
+}
+"""Name -> the keys that lead there."""
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
+def test_screens(size, made, driving, monkeypatch):
+    monkeypatch.setattr("esp.tui.app.Engine", made.engine())
+
+    async def all_scenes():
+        found = {}
+        for name, keys in SCENES.items():
+            async with driving.running(made.opened(), size) as (app, pilot):
+                await driving.press(app, pilot, *keys)
+                found[name] = driving.picture(app)
+        return found
+
+    wrong = []
+    for name, text in asyncio.run(all_scenes()).items():
+        rows = text.splitlines()
+        assert len(rows) == size[1]
+        assert max(map(len, rows)) <= size[0]
+        path = SCREENS / f"{name}-{size[0]}x{size[1]}.txt"
+        if os.environ.get("ESP_UPDATE_GOLDEN"):
+            path.write_text(text, encoding="utf-8")
+        if text != path.read_text(encoding="utf-8"):
+            wrong.append(f"{path.name}\n{text}")
+    assert not wrong, "\n".join(wrong)
