@@ -1,11 +1,12 @@
 """`esp trace`: what each processor does and when, for programs that draw timelines or simulate networks."""
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
-from esp.errors import UsageError
+from esp.errors import UnreadableFileError, UsageError
 
 if TYPE_CHECKING:  # NumPy, which `esp trace --help` need not wait for
     from collections.abc import Iterator, Mapping
@@ -15,21 +16,21 @@ if TYPE_CHECKING:  # NumPy, which `esp trace --help` need not wait for
 
 EXAMPLES = """\
 examples:
-  esp trace laplace.hpf --procs 8 --format chrome -o laplace.json    for ui.perfetto.dev or chrome://tracing
-  esp trace laplace.hpf --procs 8 --format paraver -o laplace.prv    and laplace.pcf, laplace.row
-  esp trace laplace.hpf --procs 8 --format goal -o laplace.goal      for LogGOPSim
-  esp trace run.trace --format picl -o run.trf                       a trace that a node program wrote (docs/trace.md)
+  esp trace laplace.hpf --procs 8 --format chrome -o laplace.json
+  esp trace laplace.hpf --procs 8 --format paraver -o laplace.prv
+  esp trace laplace.hpf --procs 8 --latency x10 --format goal -o laplace.goal
+  esp trace run.trace --format picl -o run.trf          what a node program wrote
 """
 
 FORMATS = {
-    "esp": "the format of docs/trace.md",
-    "chrome": "Trace Event Format (Perfetto)",
-    "picl": "PICL 2.0 (ParaGraph)",
-    "paraver": "Paraver: .prv, .pcf, .row",
-    "goal": "GOAL (LogGOPSim)",
-    "otf2": "OTF2, a folder (Vampir)",
+    "esp": "docs/trace.md describes it",
+    "chrome": "for ui.perfetto.dev and chrome://tracing",
+    "picl": "for ParaGraph",
+    "paraver": "for Paraver, three files",
+    "goal": "for LogGOPSim",
+    "otf2": "for Vampir, a folder",
 }
-"""Format -> what it is."""
+"""Format -> what it is for."""
 
 NEEDS_A_PLACE = ("paraver", "otf2")
 """Formats of several files."""
@@ -43,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_scenario(parser)
     group = parser.add_argument_group("trace")
     told = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
-    group.add_argument("--format", choices=tuple(FORMATS), default="esp", help=f"{told} (default: %(default)s)")
+    group.add_argument("--format", choices=tuple(FORMATS), default="esp", help=f"default: %(default)s. {told}")
     group.add_argument("--events", metavar="N", type=_events, help="events that the trace may have (default: 5000000)")
     add_output(parser)
 
@@ -64,13 +65,15 @@ def execute(options: argparse.Namespace) -> int:
         from esp.output.traces_otf2 import write_otf2
 
         write_otf2(trace, Path(options.output))
-        return 0
-    if options.format == "paraver":
+    elif options.format == "paraver":
         from esp.output.traces_paraver import paraver
 
         _write_all(paraver(trace), Path(options.output))
-        return 0
-    console.deliver("".join(_pieces(trace, options.format)))
+    else:
+        _write(_pieces(trace, options.format), options.output)
+    if options.output not in (None, "-"):
+        processors = f"{trace.procs} processor{'s' if trace.procs > 1 else ''}"
+        console.note(f"{options.output}: {trace.rank.size:,} events of {processors}")
     return 0
 
 
@@ -90,13 +93,20 @@ def _read(options: argparse.Namespace) -> "Trace":
 
     Raises:
         UsageError: options that only a prediction has.
+        UnreadableFileError: it is not as docs/trace.md says.
     """
     from esp.traces.read import read_trace
+    from esp.traces.trace import UnmatchedError, messages
 
     for given in ("procs", "grid", "form", "events", "set", "distribute", "load", "bandwidth", "latency", "overlap"):
         if getattr(options, given):
             raise UsageError(f"{options.program} is a trace already.", where=f"--{given}", hint="Leave it out.")
-    return read_trace(options.program)
+    trace = read_trace(options.program)
+    try:
+        messages(trace)
+    except UnmatchedError as fault:
+        raise UnreadableFileError(f"{fault}.", where=options.program) from None
+    return trace
 
 
 def _predicted(options: argparse.Namespace, console: "Console") -> "Trace":
@@ -139,6 +149,16 @@ def _pieces(trace: "Trace", name: str) -> "Iterator[str]":
             from esp.traces.text import text_of
 
             return text_of(trace)
+
+
+def _write(pieces: "Iterator[str]", output: str | None) -> None:
+    """Write a file, or standard output; the text may be too long to be held as a whole."""
+    from esp.writing import write_whole
+
+    if output in (None, "-"):
+        sys.stdout.writelines(pieces)
+    else:
+        write_whole(Path(str(output)), pieces)
 
 
 def _write_all(files: "Mapping[str, Iterator[str]]", target: Path) -> None:

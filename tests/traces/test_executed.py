@@ -9,10 +9,15 @@ import pytest
 
 from esp import api
 from esp.building import build, emitted_of, write
+from esp.output.traces_chrome import chrome
+from esp.output.traces_goal import goal
+from esp.output.traces_paraver import paraver
+from esp.output.traces_picl import picl
 from esp.traces.read import read_trace
 from esp.traces.record import predicted_trace
 from esp.traces.trace import IO, KINDS, RECEIVE, SEND, earlier_than_sent, messages
 from esp.validate.native import RANKS, run
+from tests.traces import readers
 
 CASES = [
     ("laplace", 1, {"n": 20, "k": 6}),
@@ -77,10 +82,11 @@ def test_messages_are_those_that_are_predicted(both, name, procs, values):
 @pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
 def test_every_processor_sends_in_the_order_that_is_predicted(both, name, procs, values):
     executed, predicted = both(name, procs, values)
-    for rank in range(procs):
-        mine, theirs = ((each.kind == SEND) & (each.rank == rank) for each in (executed, predicted))
-        for column in ("aau", "partner", "size_bytes"):
-            assert getattr(executed, column)[mine].tolist() == getattr(predicted, column)[theirs].tolist()
+    for kind in (SEND, RECEIVE):
+        for rank in range(procs):
+            mine, theirs = ((each.kind == kind) & (each.rank == rank) for each in (executed, predicted))
+            for column in ("aau", "partner", "size_bytes"):
+                assert getattr(executed, column)[mine].tolist() == getattr(predicted, column)[theirs].tolist()
 
 
 @pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
@@ -118,6 +124,17 @@ def test_time_belongs_to_the_aaus_of_the_prediction(both, name, procs, values):
             assert found in ("Start", "Seq", "IterD", "IterSync", "IterND", "SyncSeq", "CondtD", "CondtSync"), found
     nests = {each.id for each in executed.about.places if each.kind == "IterD"}
     assert nests <= set(executed.aau.tolist())
+
+
+@pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
+def test_executed_traces_are_exported_alike(both, name, procs, values):
+    trace, _ = both(name, procs, values)
+    count = trace.is_kind(SEND).size
+    slices = [each["ph"] for each in readers.chrome("".join(chrome(trace)))]
+    assert (slices.count("X"), slices.count("s")) == (trace.rank.size, count)
+    assert len(readers.paraver("".join(paraver(trace)[".prv"]))[4]) == count
+    assert len(readers.simulated(readers.goal("".join(goal(trace))))) == count
+    assert sum(each[:2] == (-3, -21) for each in readers.picl("".join(picl(trace)))) == count
 
 
 def started(folder, name, procs, **environment):

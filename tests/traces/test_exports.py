@@ -180,12 +180,14 @@ SMALL = ["gauss.hpf", "--procs", "3", "--set", "n=12"]
 
 
 @pytest.mark.parametrize("form", ["esp", "chrome", "picl", "goal"])
-def test_the_command_writes_a_file_or_to_standard_output(form, tmp_path, capsys):
+def test_the_command_writes_a_file_or_to_standard_output(form, tmp_path, capsys, predicted):
+    events = predicted("gauss", 3, n=12)[0].rank.size
     assert main(["trace", *SMALL, "--format", form]) == 0
     printed = capsys.readouterr()
     assert main(["trace", *SMALL, "--format", form, "-o", str(tmp_path / "x")]) == 0
     assert (tmp_path / "x").read_text(encoding="utf-8") == printed.out
     assert printed.err == ""
+    assert capsys.readouterr().err == f"{tmp_path / 'x'}: {events} events of 3 processors\n"
 
 
 def test_the_command_writes_the_files_of_paraver(tmp_path):
@@ -236,6 +238,15 @@ def test_a_broken_trace_is_told_with_its_line(tmp_path, predicted, capsys):
     (tmp_path / "g.trace").write_text(text.replace("grid 3", "grid 4"))
     assert main(["trace", str(tmp_path / "g.trace")]) == 2
     assert "g.trace:8:" in capsys.readouterr().err.replace("\n", "")
+
+
+def test_messages_that_do_not_pair_up_are_told(tmp_path, predicted, capsys):
+    lines = "".join(text_of(predicted("gauss", 3, n=14)[0])).splitlines(keepends=True)
+    gone = next(at for at, line in enumerate(lines) if " receive " in line)
+    events = int(lines[-1].split()[1])
+    (tmp_path / "g.trace").write_text("".join([*lines[:gone], *lines[gone + 1 : -1], f"end {events - 1}\n"]))
+    assert main(["trace", str(tmp_path / "g.trace"), "--format", "chrome"]) == 2
+    assert "messages were sent and" in " ".join(capsys.readouterr().err.split())
 
 
 def test_run_writes_the_same_trace_and_prints_the_same_profile(tmp_path, capsys):

@@ -7,6 +7,7 @@ from esp import api
 from esp.errors import PredictionError
 from esp.traces.record import CATEGORY, predicted_trace
 from esp.traces.trace import COMPUTE, IO, RECEIVE, SEND, WAIT, earlier_than_sent, messages
+from sag.scenario import Scenario
 
 CASES = [
     ("laplace", 4, {"n": 24}),
@@ -42,6 +43,29 @@ def test_times_of_a_trace_are_those_of_the_prediction(predicted, name, procs, va
         expected = [float(getattr(each.parts, part)[0]) for each in prediction.aaus]
         np.testing.assert_allclose(by_aau, expected, rtol=1e-9, atol=1e-15)
     assert trace.end.max() == pytest.approx(float(prediction.time_s[0]), rel=1e-12)
+
+
+SCENARIOS = [
+    {"overlap": 0.5},
+    {"load": 0.3, "latency": "x3"},
+    {"io": False, "processor_speed": "x2"},
+    {"bandwidth": "x0.25", "overlap": 0.9},
+]
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
+@pytest.mark.parametrize(("name", "procs", "values"), [CASES[1], CASES[4], CASES[6]], ids=["laplace", "pipe", "pbs4"])
+def test_times_add_up_under_what_ifs(name, procs, values, scenario):
+    machine = api.load_machine("ipsc860")
+    request = api.Request(procs=procs, values=values, scenario=Scenario(**scenario))
+    stages = api.lower_source(api.read_source(f"{name}.hpf"), machine, request)
+    trace, _ = predicted_trace(stages, machine, request)
+    prediction = api.interpret_stages(stages, machine, request)  # loops in closed form
+    category = category_of(trace)
+    for number, part in enumerate(PARTS):
+        by_rank = np.bincount(trace.rank[category == number], trace.duration[category == number], procs)
+        np.testing.assert_allclose(by_rank, getattr(prediction.per_processor, part)[0], rtol=1e-9, atol=1e-15)
+    assert trace.end.max() == pytest.approx(float(prediction.time_s[0]), rel=1e-9)
 
 
 @pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
