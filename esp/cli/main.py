@@ -20,6 +20,7 @@ COMMANDS = {
     "tui": "see and explore: choices, source, graph, timeline, what-ifs that move",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "trace": "what each processor does and when, for timelines and simulators",
+    "diff": "where two predictions differ, as one tree",
     "check": "hold a prediction against a budget, for continuous integration",
     "compile": "write the node program as Fortran with MPI",
     "validate": "run the node program and hold answer and messages against it",

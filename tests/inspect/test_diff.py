@@ -1,0 +1,144 @@
+"""`esp diff`: its sums are those of two predictions, read from their JSON."""
+
+import json
+
+import pytest
+
+
+def run(esp, *words):
+    return json.loads(esp("run", *words, "--json", "--aau", "all", "-q")[1])
+
+
+def diff(esp, *words):
+    code, out, _ = esp("diff", *words, "--json", "-q")
+    assert code == 0
+    return json.loads(out)
+
+
+def walk(tree):
+    for each in tree:
+        yield each
+        yield from walk(each["inside"])
+
+
+SIDES = [
+    (("laplace_bb", "--procs", "8"), ("laplace_bx", "--procs", "8")),
+    (("laplace", "--procs", "8"), ("laplace", "--procs", "16", "--bandwidth", "x2")),
+    (("redblack", "--procs", "4"), ("gauss", "--procs", "3", "--set", "n=32")),
+]
+
+
+def _own(said, line, total_s):
+    """Time of a unit without what is inside it; 0 where there is none on this side."""
+    found = {each["time_s"] for each in said["aaus"] if (each["line"], each["total_s"]) == (line, total_s)}
+    return found.pop() if found else 0.0
+
+
+@pytest.mark.parametrize(("a", "b"), SIDES)
+def test_the_tree_adds_up(a, b, esp):
+    first, second = run(esp, *a), run(esp, *b)
+    told = diff(esp, " ".join(a), " ".join(b))
+    assert told["by"] == "aaus"
+    assert told["change_s"] == second["time_s"] - first["time_s"]
+    assert sum(each["change_s"] for each in told["tree"]) == pytest.approx(told["change_s"], rel=1e-9, abs=1e-12)
+    for each in walk(told["tree"]):
+        assert sum(each["changes_s"].values()) == pytest.approx(each["change_s"], rel=1e-9, abs=1e-12)
+        below = sum(inner["change_s"] for inner in each["inside"])
+        own = _own(second, each["line_b"], each["time_b_s"]) - _own(first, each["line_a"], each["time_a_s"])
+        assert own + below == pytest.approx(each["change_s"], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("a", "b"), SIDES)
+def test_every_unit_of_both_sides_is_there_once(a, b, esp):
+    first, second = run(esp, *a), run(esp, *b)
+    pairs = list(walk(diff(esp, " ".join(a), " ".join(b))["tree"]))
+    for side, said in (("a", first), ("b", second)):
+        mine = sorted((e[f"line_{side}"], e[f"time_{side}_s"]) for e in pairs if e[f"time_{side}_s"] is not None)
+        assert mine == sorted((each["line"], each["total_s"]) for each in said["aaus"])
+
+
+def test_twice_the_bandwidth_moves_communication_only(esp):
+    told = diff(esp, "laplace", "laplace --bandwidth x2", "--procs", "8")
+    for each in walk(told["tree"]):
+        assert each["label_a"] == each["label_b"]
+        if each["kind"] in ("IterD", "Seq"):
+            assert each["change_s"] == 0
+        if each["label_a"] == "overlap_shift a":
+            assert each["changes_s"]["communication"] < 0
+            assert each["changes_s"]["overhead"] == 0
+
+
+def test_a_communication_that_became_another_is_one_row(esp):
+    """Shifts in one dimension instead of two, at the same place."""
+    told = diff(esp, "laplace_bb", "laplace_bx", "--procs", "8")
+    (shift,) = (each for each in walk(told["tree"]) if each["kind"] == "Comm" and each["messages_a"] and
+                each["messages_b"] and each["label_a"] == "overlap_shift a")  # fmt: skip
+    assert (shift["messages_a"], shift["messages_b"]) == (50 * 20, 50 * 14)
+
+
+def test_a_saved_prediction_is_a_prediction(esp, tmp_path):
+    saved = tmp_path / "old.json"
+    for extra, by in ((("--aau", "all"), "aaus"), ((), "lines")):
+        assert esp("run", "laplace", "--procs", "8", "--json", *extra, "-q", "-o", str(saved))[0] == 0
+        told = diff(esp, str(saved), "laplace --procs 8")
+        assert told["by"] == by
+        assert {each["change_s"] for each in walk(told["tree"])} == {0}
+    assert "take the same time, part by part" in " ".join(esp("diff", str(saved), str(saved))[1].split())
+
+
+def test_lines_that_went_and_came(esp, tmp_path):
+    saved = tmp_path / "old.json"
+    esp("run", "laplace", "--procs", "8", "--json", "-q", "-o", str(saved))
+    told = diff(esp, str(saved), "laplace_bb", "--procs", "8")
+    sides = {each["label_a"]: each["label_b"] for each in told["tree"]}
+    assert sides["a = b"] is None
+    assert sides["end program laplace"] == "end program laplace_bb"
+    total = sum(each["change_s"] for each in told["tree"])
+    assert total == pytest.approx(told["change_s"], rel=1e-9)
+
+
+def test_everything_on_request(esp):
+    few = esp("diff", "laplace", "laplace --bandwidth x2", "--procs", "8", "-q")[1]
+    every = esp("diff", "laplace", "laplace --bandwidth x2", "--procs", "8", "-q", "--all")[1]
+    assert "--all shows them" in " ".join(few.split())
+    assert "--all" not in every
+    assert every.count("\n") > few.count("\n") + 8
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_nothing_is_wider_than_the_screen(width, esp, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(width))
+    out = esp("diff", "laplace", "gauss", "--procs", "4", "--all", "-q")[1]
+    assert [row for row in out.splitlines() if len(row) > width] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "this is not JSON. `esp run PROG --json` writes it."),
+        ("{}", "this is no prediction of `esp run --json`."),
+        ("[1]", "this is no prediction of `esp run --json`."),
+        ('{"runs": []}', "this holds several predictions. Save each with --procs of one number."),
+    ],
+)
+def test_files_that_are_no_prediction(content, message, esp, tmp_path):
+    path = tmp_path / "x.json"
+    path.write_text(content, encoding="utf-8")
+    code, out, err = esp("diff", str(path), "laplace")
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["nowhere.json", "laplace"], "nowhere.json: cannot be read: No such file or directory."),
+        (["laplace", "laplace --procs 1,2"], "--procs: each side has one number of processors."),
+        (["laplace", "laplace --bandwith x2"], "Did you mean --bandwidth?"),
+        (["laplace"], "the following arguments are required: B"),
+    ],
+)
+def test_wrong_use(words, message, esp):
+    code, out, err = esp("diff", *words)
+    assert (code, out) == (2, "")
+    assert message in " ".join(err.split())
