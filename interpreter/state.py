@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aag.diagnostics import Span
 from aag.graph.aau import AAU
 from aag.ir.evaluate import Value
+from interpreter import shared
 from interpreter.listeners import Listener, Timekeeper, Traffic, Watch
 from interpreter.metrics import Index, Ledger, Tally
 from interpreter.reduce import least
@@ -238,6 +239,17 @@ class Run(Struct):
             self.clock[0, ranks] = times[0]
         else:
             self.clock[:, ranks] = times
+
+    def remember(self, key: tuple[object, ...], value: object) -> object:
+        """Keep what an AAU needs while some values last. `key`: kind, AAU, values. On very many processors only the
+        latest of each kind and AAU is kept; answers what was dropped for it."""
+        self.memo[key] = value
+        if self.procs < shared.MANY:
+            return None
+        newest = ("newest", *key[:2])
+        former = self.memo.get(newest)
+        self.memo[newest] = key
+        return self.memo.pop(former, None) if isinstance(former, tuple) and former != key else None
 
     def decide(self, gap: Array, *offsets: Array | float) -> None:
         """Remember a decision, while a period is sought. The array must not be changed afterwards."""

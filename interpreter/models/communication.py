@@ -18,6 +18,7 @@ from aag.spmd.steps import CollectiveCall, Phase, Step
 from interpreter.metrics import Tally
 from interpreter.models.collective import exchange_steps, stages
 from interpreter.models.compute import Cost, Packing, price, seconds, sorted_uses, times, values_of
+from interpreter.models.contention import forget_routes
 from interpreter.models.message import Pattern, constant, pattern, transfer
 from interpreter.state import CommEntry, Run
 from sag.machine import NetworkCosts
@@ -60,7 +61,9 @@ def communicate(run: Run, aau: Comm) -> None:
         concurrent = isinstance(operation, Exchange) and run.machine.network is not None \
             and run.machine.network.exchange == "concurrent"
         plan = make_plan(run, steps, array=operation.array, pattern_name=operation.pattern, concurrent=concurrent)
-        run.memo[key] = plan
+        dropped = run.remember(key, plan)
+        for batch in dropped.batches if isinstance(dropped, Plan) else ():
+            forget_routes(run, batch.patterns)
     execute(run, aau.id, plan)
 
 

@@ -130,6 +130,12 @@ def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Route
     return routes
 
 
+def forget_routes(run: Run, patterns: Sequence["Pattern"]) -> None:
+    """The messages will not be sent again: others may get their identity."""
+    for some in (patterns, *((each,) for each in patterns)):
+        run.memo.pop(("routes", *(id(each) for each in some)), None)
+
+
 def _schedule(run: Run, routes: Routes, entered: Array, ready: Array, hold: Array) -> Array | None:
     """Start of each message less its readiness, (S, M); None where nobody waits and no decision is recorded."""
     links = run.links

@@ -19,6 +19,7 @@ from interpreter.models.compute import (
     Cost,
     charge,
     charge_work,
+    masked_of,
     nest_cost,
     sorted_uses,
     values_of,
@@ -42,8 +43,10 @@ def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
         if trips.bounded:
             run.assume("bound", f"the indices of {aau.label} are coupled in too many combinations to be counted: "
                        "its iterations are an upper bound", aau.span)
-        cost = nest_cost(run, aau, trips.level, trips.count)
-        run.memo[key] = cost
+        if aau.nest.mask is not None and trips.masked is None:
+            run.assume("mask", "data decide the mask: it is taken to hold for half of the elements", aau.span)
+        cost = nest_cost(run, aau, trips.level, trips.count, masked_of(aau.nest, trips))
+        run.remember(key, cost)
     charge(run, aau.id, cost)
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_misses(run, aau, key, trips)

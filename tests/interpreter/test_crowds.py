@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from aag.graph.aau import Work
 from interpreter import shared
-from interpreter.models import period
+from interpreter.models import communication, period
 from interpreter.setting import Setting
 from tests.interpreter.hand import Hand, additive, collective, machine, phase
 
@@ -131,6 +131,26 @@ def test_concurrent_phases_of_a_crowd(monkeypatch, options):
 
     on = machine(exchange="concurrent", call=0.4, pack=1e-7, **options)
     compare(monkeypatch, 256, build, grid=(16, 16), on=on, settings_=Setting())
+
+
+@pytest.mark.parametrize("exchange", ["sequential", "concurrent"])
+def test_only_the_latest_of_what_depends_on_the_index_is_kept(monkeypatch, exchange):
+    """Each iteration has nests and messages of its own; the next one's may take their place in memory."""
+
+    def build(hand):
+        shift = hand.comm(lambda env: phase(range(64 - env["i"]), range(env["i"], 64), 5 * env["i"]),
+                          lambda env: phase(range(env["i"], 64), range(64 - env["i"]), 30), uses=("i",))
+        work = hand.compute(lambda env: np.arange(64) % env["i"] * 100, uses=("i",))
+        return (hand.loop("j", 2, hand.loop("i", 12, work, shift)),)
+
+    kept = []
+    original = communication.execute
+    monkeypatch.setattr(communication, "execute", lambda run, aau, plan: (kept.append(len(run.memo)),
+                                                                          original(run, aau, plan)))
+    compare(monkeypatch, 64, build, on=machine(exchange=exchange, call=0.5), settings_=Setting())
+    many, plain = kept[:24], kept[24:]
+    assert max(many) < many[0] + 8
+    assert max(plain) > plain[0] + 8
 
 
 @settings(max_examples=40)
