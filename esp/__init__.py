@@ -5,7 +5,8 @@ takes on a parallel machine and where the time goes, without running it. The pro
 application abstraction graph (AAG, room `aag`), the machine to a system abstraction graph (SAG, room
 `sag`), and `interpreter` reads one in terms of the other.
 
-`esp.compare` ranks the distributions of a program.
+`esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
+crosses everything that is given as a list.
 
 The functions of the API are attributes of this package. They are loaded on first use, so that `import
 esp` and the start of the command stay cheap.
@@ -16,10 +17,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from esp.api import Prediction, predict
     from esp.explore.compare import compare
+    from esp.explore.sweep import sweep
+    from esp.explore.whatif import whatif
 
-__all__ = ["Prediction", "predict", "compare"]
+__all__ = ["Prediction", "predict", "compare", "whatif", "sweep"]
 
-_HOMES = {"Prediction": "esp.api", "predict": "esp.api", "compare": "esp.explore.compare"}
+_HOMES = {
+    "Prediction": "esp.api",
+    "predict": "esp.api",
+    "compare": "esp.explore.compare",
+    "whatif": "esp.explore.whatif",
+    "sweep": "esp.explore.sweep",
+}
 """Name of the API -> the module that has it."""
 
 __version__ = "0.1.0"

@@ -15,6 +15,8 @@ from esp.errors import EspError, UsageError
 COMMANDS = {
     "run": "predict the time of a program on a machine, and where it goes",
     "compare": "rank the distributions of a program, or several programs",
+    "whatif": "change the machine or the compiler, and see which lines move",
+    "sweep": "predict every combination of sizes, processors, distributions and what-ifs",
     "explain": "why a line takes the time it does",
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "tui": "see and explore: choices, source, graph, timeline, what-ifs that move",

@@ -89,8 +89,10 @@ def _values(low: float, high: float, step: str, item: str, where: str) -> list[f
             raise UsageError(f"{step!r} is no number of values.", where=where, hint=_HINT)
         many = int(by)
         return [low + (high - low) * at / (many - 1) for at in range(many)]
+    if not (isfinite(low) and isfinite(high) and isfinite(by)):
+        raise UsageError(f"an end of the range {item!r} is beyond all numbers.", where=where, hint=_HINT)
     up = by > 1 if kind in "xX" else by > 0
-    if not up or low > high or not (isfinite(high) and isfinite(by)) or (kind in "xX" and low <= 0):
+    if not up or low > high or (kind in "xX" and low <= 0):
         told = f"the range {item!r} never gets from {_plain(low)} to {_plain(high)}."
         raise UsageError(told, where=where, hint=_HINT)
     values: list[float] = []

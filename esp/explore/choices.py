@@ -167,7 +167,7 @@ def choices_of(
         UsageError: formats that cannot be read or that fit no target.
     """
     targets, procs = distributed.targets, distributed.procs
-    wanted = [_for_targets(each, targets) for each in named] or _all_formats(targets)
+    wanted = [_for_targets(each, targets) for each in named] or all_formats(targets)
     found: list[Choice] = []
     skipped = 0
     for formats in wanted:
@@ -208,7 +208,7 @@ def _for_targets(named: Mapping[str, str], targets: Sequence[Target]) -> dict[st
     return formats
 
 
-def _all_formats(targets: Sequence[Target]) -> list[dict[str, str]]:
+def all_formats(targets: Sequence[Target]) -> list[dict[str, str]]:
     """Formats for all targets: the same for all of one rank, all combinations over ranks."""
     ranks = list(dict.fromkeys(len(each.extents) for each in targets))
     lists = [[each for each in product(FORMATS, repeat=rank) if set(each) != {"*"}] for rank in ranks]
@@ -260,15 +260,25 @@ def _flatness(shape: tuple[int, ...]) -> float:
 def _choice(
     formats: Mapping[str, str], grid: tuple[int, ...] | None, targets: Sequence[Target], procs: int, onto: str
 ) -> Choice:
-    known = {each.name: each.shown for each in targets}
-    by_formats: dict[str, list[str]] = {}
-    for name, text in formats.items():
-        by_formats.setdefault(text, []).append(known.get(name, name).upper())
+    directives = _directives(_names(formats, targets), grid, procs, onto)
+    return Choice(formats=dict(formats), grid=grid, shown=shown(formats, targets), directives=directives)
+
+
+def shown(formats: Mapping[str, str], targets: Sequence[Target]) -> str:
+    """Formats as a table shows them; with names only where they differ."""
+    by_formats = _names(formats, targets)
     if len(by_formats) == 1:
-        shown = next(iter(by_formats))
-    else:
-        shown = " ".join(f"{'/'.join(names)}{text}" for text, names in by_formats.items())
-    return Choice(formats=dict(formats), grid=grid, shown=shown, directives=_directives(by_formats, grid, procs, onto))
+        return next(iter(by_formats))
+    return " ".join(f"{'/'.join(names)}{text}" for text, names in by_formats.items())
+
+
+def _names(formats: Mapping[str, str], targets: Sequence[Target]) -> dict[str, list[str]]:
+    """Formats -> the names that have them, as the source writes them."""
+    known = {each.name: each.shown for each in targets}
+    found: dict[str, list[str]] = {}
+    for name, text in formats.items():
+        found.setdefault(text, []).append(known.get(name, name).upper())
+    return found
 
 
 def _directives(

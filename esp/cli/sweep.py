@@ -1,0 +1,239 @@
+"""`esp sweep`: every combination of sizes, processors, distributions, machines and what-ifs."""
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+from esp.cli.options import FORMS, add_output, console_of, pairs_many, value_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wait for
+    from esp.cli.console import Console
+    from esp.explore.axes import Axis
+    from esp.explore.plan import Plan
+    from esp.explore.sweep import Progress
+
+EXAMPLES = """\
+a value may be a list 1,2,4, a range 16:256:16 (steps), 64:1024:x2 (factors)
+or x0.5:x4:/100 (so many values); every combination is predicted.
+
+examples:
+  esp sweep laplace.hpf --set n=64:512:x2 --procs 1,2,4,8
+  esp sweep laplace_bb.hpf laplace_bx.hpf laplace_xb.hpf --procs 4 --set n=16:256:x2
+  esp sweep laplace.hpf --procs 8 --distribute all --set n=64,256
+  esp sweep pi.hpf --procs 1,2,4,8 --load 0%,20%,40%,60%,80% --versus load
+  esp sweep laplace.hpf --procs 8 --bandwidth x0.5:x4:/100 --load 0%:60%:/100 --csv -o s.csv
+  esp sweep laplace.hpf --set n=64:1024:x2 --procs 1,2,4,8 --plot times.svg
+"""
+
+INTERRUPTED = 130
+"""As `esp.cli.main`: what a shell reports for a command that Ctrl-C ended."""
+
+SCENARIO = ("load", "bandwidth", "latency", "processor_speed", "memory_speed", "overlap", "cache", "memory")
+"""Options whose values are changes of the machine."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp sweep PROG [PROG ...] [options]"
+    parser.add_argument("program", metavar="PROG", nargs="+", help="programs, as `esp run` takes them")
+    group = parser.add_argument_group("axes", "Each takes one value, a list or a range.")
+    group.add_argument("--system", metavar="NAME,...", default="ipsc860", help="machines (default: %(default)s)")
+    group.add_argument("--procs", metavar="P,...", help="numbers of processors")
+    group.add_argument("--set", metavar="NAME=V,...", action="append", default=[], help="values (repeatable)")
+    group.add_argument("--grid", metavar="PxQ,...", help="processor grids")
+    distribute = "repeated for one name: its values; all: BLOCK, CYCLIC and * everywhere"
+    group.add_argument("--distribute", metavar="NAME=(...)|all", action="append", default=[], help=distribute)
+    add_changes(group)
+    group.add_argument("--opt", metavar="NAME=on,off", action="append", default=[], help="an optimisation (repeatable)")
+    group.add_argument("--io", metavar="on,off", default="on", help="whether input and output count")
+    sets = "any parameter of the machine (repeatable)"
+    group.add_argument("--system-set", metavar="PATH=V,...", action="append", default=[], help=sets)
+    parser.add_argument("--form", choices=FORMS, help="source form (default: by the suffix, else free)")
+    parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    parser.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
+    parser.add_argument("--jobs", metavar="N", default="1", help="processes on this computer (same results)")
+    views = parser.add_argument_group("what to show")
+    views.add_argument("--versus", metavar="AXIS", default="", help="the change against the first value of an axis")
+    forms = views.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="everything, as docs/explore.md describes it")
+    forms.add_argument("--jsonl", action="store_true", help="one JSON object a line for each prediction")
+    forms.add_argument("--csv", action="store_true", help="one line for each prediction")
+    forms.add_argument("--bars", action="store_true", help="bars in the terminal")
+    views.add_argument("--plot", metavar="FILE", help="also draw curves: .png, .svg, .pdf (needs matplotlib)")
+    add_output(parser)
+
+
+def add_changes(group: "argparse._ArgumentGroup") -> None:
+    """Options that change the machine."""
+    group.add_argument("--load", metavar="30%,...", help="other traffic on the network, below 100%%")
+    group.add_argument("--bandwidth", metavar="x2,...", help="of the network: x2, 5MB/s")
+    group.add_argument("--latency", metavar="x2,...", help="start-up and time per hop: x0.5, 40us")
+    group.add_argument("--processor-speed", metavar="x2,...", help="x2, 80MHz")
+    group.add_argument("--memory-speed", metavar="x2,...", help="x2")
+    group.add_argument("--overlap", metavar="0.4,...", help="share of transmission hidden behind computation")
+    group.add_argument("--cache", metavar="16KB,...", help="size of the data cache: x2, 16KB")
+    group.add_argument("--memory", metavar="16MB,...", help="memory a program can use on a node")
+    group.add_argument("--contention", metavar="on,off", help="whether messages wait for busy links")
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    began = time.perf_counter()
+    console = console_of(options)
+    if options.plot is not None:
+        from esp.output.plots import check_plot
+
+        check_plot(options.plot)
+    from esp.explore.sweep import collect
+    from esp.output import sweep as output
+
+    plan = _plan(options)
+    names = [axis.name for axis in plan.axes]
+    if options.versus and options.versus not in names:
+        hint = f"The axes are {', '.join(names)}." if names else "Give some option a list of values."
+        raise UsageError(f"the sweep has no axis {options.versus!r}.", where="--versus", hint=hint)
+    found = collect(plan, jobs=_jobs(options.jobs), progress=_progress(console, began))
+    _wipe(console)
+    console.warn(found.warnings)
+    if options.csv:
+        text = output.sweep_csv(found, versus=options.versus)
+    elif options.jsonl:
+        text = output.sweep_lines(found, versus=options.versus)
+    elif options.json:
+        text = output.sweep_json(found, versus=options.versus)
+    elif options.bars:
+        from esp.output.plots import bars
+
+        text = bars(found, console.screen)
+    else:
+        text = output.sweep_text(found, console.screen, versus=options.versus)
+    console.deliver(text)
+    if options.plot is not None:
+        from esp.output.plots import plot
+
+        plot(found, options.plot, versus=options.versus)
+    if found.interrupted:
+        console.note(f"stopped: {int(found.done.sum()):,} of {found.done.size:,} predictions are kept")
+        return INTERRUPTED
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def _jobs(text: str) -> int:
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise UsageError(f"{text!r} is no number of processes.", where="--jobs", hint="Write for example 2.")
+    return int(text)
+
+
+def _plan(options: argparse.Namespace) -> "Plan":
+    """The axes that the options stand for: those with one value, too, but these are not shown as such."""
+    from msgspec.structs import replace
+
+    from esp.api import requested
+    from esp.explore.axes import Axis, values_of
+    from esp.explore.plan import Plan
+
+    axes: list[Axis] = []
+
+    def add(kind: str, key: str, name: str, values: list[Any], labels: list[str]) -> None:
+        axes.append(Axis(name=name, kind=kind, key=key, values=tuple(values), labels=tuple(labels)))
+
+    programs = list(options.program)
+    texts, labels = _programs(programs)
+    if len(programs) > 1:
+        add("program", "", "program", list(range(len(programs))), labels)
+    systems = list(values_of(options.system, "--system"))
+    if len(systems) > 1:
+        add("system", "", "system", list(range(len(systems))), [each.rsplit("/", 1)[-1] for each in systems])
+    for name, given in pairs_many("--set", options.set).items():
+        values = [each for text in given for each in values_of(text, "--set")]
+        add("set", name, name, [value_of(name, each) for each in values], values)
+    if options.procs is not None:
+        from esp.cli.options import procs_of
+
+        numbers = procs_of(",".join(values_of(options.procs, "--procs"))) or ()
+        add("procs", "", "procs", list(numbers), [str(each) for each in numbers])
+    if options.grid is not None:
+        from esp.cli.options import grid_of
+
+        grids = [grid_of(each) for each in options.grid.split(",")]
+        add("grid", "", "grid", grids, ["x".join(map(str, each or ())) for each in grids])
+    named = [each for each in options.distribute if each.strip().lower() != "all"]
+    for name, given in pairs_many("--distribute", named).items():
+        add("distribute", name, name, list(given), list(given))
+    for name, given in pairs_many("--opt", options.opt).items():
+        values = [each for text in given for each in values_of(text, "--opt")]
+        add("opt", name, name, [_switch(each, "--opt") for each in values], values)
+    switches = values_of(options.io, "--io")
+    add("io", "", "io", [_switch(each, "--io") for each in switches], list(switches))
+    if options.contention is not None:
+        switches = values_of(options.contention, "--contention")
+        add("contention", "", "contention", [_switch(each, "--contention") for each in switches], list(switches))
+    for name in SCENARIO:
+        given = getattr(options, name)
+        if given is not None:
+            values = list(values_of(given, "--" + name.replace("_", "-")))
+            add(name, "", name, values, values)
+    for path, given in pairs_many("--system-set", options.system_set, lower=False).items():
+        values = [each for text in given for each in values_of(text, "--system-set")]
+        add("system_set", path, path, values, values)
+    base = requested(None, timed=options.timed, unroll=options.unroll)
+    axes = [axis for axis in axes if not (axis.kind == "io" and axis.values == (True,))]
+    plan = Plan(programs=tuple(texts), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
+    if len(named) < len(options.distribute):
+        return replace(plan, axes=(_all_distributions(plan), *plan.axes))
+    return plan
+
+
+def _programs(given: list[str]) -> tuple[list[str], list[str]]:
+    """Names of programs, or the text of standard input, and how they are shown."""
+    texts = []
+    for each in given:
+        if each != "-":
+            texts.append(each)
+            continue
+        text = sys.stdin.read()
+        if not text.strip():
+            raise UsageError("there is nothing to read.", where="standard input")
+        texts.append(text if text.endswith("\n") else text + "\n")
+    return texts, ["<stdin>" if each == "-" else each.rsplit("/", 1)[-1] for each in given]
+
+
+def _all_distributions(plan: "Plan") -> "Axis":
+    from esp.explore.sweep import all_distributions
+
+    return all_distributions(plan)
+
+
+def _switch(text: str, where: str) -> bool:
+    if text.lower() not in ("on", "off"):
+        raise UsageError(f"{text!r} is neither on nor off.", where=where)
+    return text.lower() == "on"
+
+
+def _progress(console: "Console", began: float) -> "Progress | None":
+    """A line on standard error that says how far it is, on a terminal and after a second only."""
+    if console.quiet or not sys.stderr.isatty():
+        return None
+    said = began
+
+    def show(done: int, total: int, best_s: float) -> None:
+        nonlocal said
+        now = time.perf_counter()
+        if now - began > 1.0 and now - said > 0.2:
+            from esp.output.numbers import seconds
+
+            said = now
+            best = f", shortest so far {seconds(best_s)}" if best_s < float("inf") else ""
+            sys.stderr.write(f"\r\x1b[K{done:,} of {total:,} predictions{best}")
+            sys.stderr.flush()
+
+    return show
+
+
+def _wipe(console: "Console") -> None:
+    if not console.quiet and sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")

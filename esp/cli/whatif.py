@@ -1,0 +1,100 @@
+"""`esp whatif`: one change at a time, and which lines it moves."""
+
+import argparse
+import time
+from typing import Any
+
+from esp.cli.options import add_output, add_program, console_of, pairs_many, procs_of, request_of
+from esp.cli.sweep import SCENARIO, add_changes
+from esp.errors import UsageError
+
+EXAMPLES = """\
+each change is tried by itself; a list or a range 0%:60%:/4 is several changes.
+
+examples:
+  esp whatif laplace.hpf --procs 8 --bandwidth x2 --load 50%
+  esp whatif laplace.hpf --procs 8 --processor-speed x0.5,x2,x4
+  esp whatif gauss.hpf --procs 8 --opt each                 every optimisation off in turn
+  esp whatif laplace.hpf --procs 8 --cache 16KB --latency x0.5 --together
+  esp whatif laplace.hpf --procs 8 --system-set cube.network.long.startup=120us,60us
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp whatif PROG CHANGE ... [options]"
+    add_program(parser, "number of processors")
+    group = parser.add_argument_group("changes", "x2, 30% or a value with its unit; a list is several changes.")
+    add_changes(group)
+    opt = "switch an optimisation off (repeatable); each: all in turn"
+    group.add_argument("--opt", metavar="NAME=off|each", action="append", default=[], help=opt)
+    sets = "any parameter of the machine (repeatable)"
+    group.add_argument("--system-set", metavar="PATH=CHANGE", action="append", default=[], help=sets)
+    group.add_argument("--together", action="store_true", help="besides, all changes at once")
+    parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="everything, as docs/explore.md describes it")
+    forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    began = time.perf_counter()
+    procs = procs_of(options.procs)
+    if procs is not None and len(procs) > 1:
+        hint = "`esp sweep` takes a list."
+        raise UsageError("what-ifs are for one number of processors.", where="--procs", hint=hint)
+    console = console_of(options)
+    given = _changes(options)
+    from esp import api
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import source_of
+    from esp.explore.whatif import split_changes, what_if
+    from esp.output import whatif as output
+
+    changes, _ = split_changes(given)
+    if not changes:
+        hint = "For example --bandwidth x2, --load 50% or --opt hoist=off."
+        raise UsageError("there is nothing to change.", hint=hint)
+    source = source_of(options.program, options.form)
+    system = api.load_machine(options.system)
+    plain = argparse.Namespace(**{**vars(options), **dict.fromkeys((*SCENARIO, "contention")), "opt": [],
+                                  "system_set": [], "io": "on"})
+    request = request_of(plain, None if procs is None else procs[0])
+    found, _ = with_answers(
+        lambda asked: what_if(source, system, asked, changes, together=options.together), request
+    )
+    console.warn(found.base.warnings, source.program.lines)
+    if options.json:
+        console.deliver(output.what_if_json(found))
+    elif options.csv:
+        console.deliver(output.what_if_csv(found))
+    else:
+        console.deliver(output.what_if_text(found, console.screen))
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def _changes(options: argparse.Namespace) -> dict[str, Any]:
+    """The options that are changes, as `esp.whatif` takes them."""
+    from esp.explore.axes import values_of
+
+    found: dict[str, Any] = {}
+    for name in (*SCENARIO, "contention"):
+        given = getattr(options, name)
+        if given is not None:
+            found[name] = list(values_of(given, "--" + name.replace("_", "-")))
+    if any(each.strip().lower() == "each" for each in options.opt):
+        if len(options.opt) > 1:
+            raise UsageError("each stands for all optimisations.", where="--opt", hint="Leave the others out.")
+        found["opt"] = "each"
+    elif options.opt:
+        found["opt"] = {name: list(values) for name, values in pairs_many("--opt", options.opt).items()}
+    if options.system_set:
+        pairs = pairs_many("--system-set", options.system_set, lower=False)
+        found["system_set"] = {
+            path: [each for text in given for each in values_of(text, "--system-set")] for path, given in pairs.items()
+        }
+    return found

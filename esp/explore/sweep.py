@@ -1,0 +1,445 @@
+"""Many predictions at once: every combination of programs, sizes, processors, distributions, machines and what-ifs.
+
+    plan = Plan(programs, systems, form, base, axes)
+    for done in run(plan): ...          one walk after the other, each with many scenarios (D4)
+    sweep = collect(plan, run(plan))    all figures as arrays with one axis for each axis of the plan
+"""
+
+import concurrent.futures
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+from numpy.typing import NDArray
+
+from aag.diagnostics import Diagnostic, SourceError
+from aag.source.joining import Form
+from esp import arguments
+from esp.api import Request, Source, Stages, interpret_stages, load_machine, lower_source, read_source, requested
+from esp.errors import UsageError
+from esp.explore.axes import Axis, cells_of
+from esp.explore.choices import all_formats, distributed_by, shown
+from esp.explore.plan import (
+    DIMENSIONS,
+    LOWERING,
+    PARAMETERS,
+    Partition,
+    Plan,
+    Walk,
+    lowering_request,
+    machine_scenario,
+    partition,
+)
+from esp.output.figures import grid
+from esp.output.screen import Screen
+from esp.output.sweep import sweep_text
+from interpreter.errors import UnresolvedError
+from interpreter.result import Assumption, Prediction
+from sag.unit import System
+
+TIMES = ("time_s", "computation_s", "communication_s", "waiting_s", "overhead_s")
+"""The figures in seconds that are kept of each cell."""
+
+Progress = Callable[[int, int, float], None]
+"""Called with cells done, cells in all, and the shortest time so far."""
+
+
+class Sweep(Struct, frozen=True, kw_only=True, eq=False):
+    """What `sweep` answers. Arrays have one axis for each of `axes`; times are NaN where there is no prediction."""
+
+    axes: tuple[Axis, ...]
+    times: Mapping[str, NDArray[np.float64]]
+    """Each of `TIMES`, in seconds."""
+    messages: NDArray[np.int64]
+    bytes: NDArray[np.int64]
+    processors: NDArray[np.int64]
+    grids: NDArray[np.object_]
+    """Extents of the processor grids as text, ``4x2``."""
+    done: NDArray[np.bool_]
+    """Whether there is a prediction."""
+    complete: NDArray[np.bool_]
+    """Whether it has charged every statement."""
+    problems: tuple[tuple[int, Diagnostic], ...]
+    """Number of a cell (the last axis varying fastest) that is impossible, and why; once for each walk."""
+    impossible: NDArray[np.bool_]
+    assumptions: tuple[Assumption, ...]
+    warnings: tuple[Diagnostic, ...]
+    interrupted: bool
+    """Whether it was stopped: what is not done is missing."""
+    about: tuple[tuple[str, str], ...]
+    """What all cells share: what it is -> how it is shown."""
+
+    @property
+    def time_s(self) -> NDArray[np.float64]:
+        """The predicted times."""
+        return self.times["time_s"]
+
+    def change(self, axis: str) -> NDArray[np.float64]:
+        """By what share the time differs from that at the first value of an axis.
+
+        Raises:
+            UsageError: there is no such axis.
+        """
+        names = [each.name for each in self.axes]
+        if axis not in names:
+            hint = f"The axes are {', '.join(names)}." if names else "This one has none."
+            raise UsageError(f"the sweep has no axis {axis!r}.", hint=hint)
+        at = names.index(axis)
+        first = np.take(self.time_s, [0], axis=at)
+        changed: NDArray[np.float64] = self.time_s / first - 1.0
+        return changed
+
+    def __str__(self) -> str:
+        return sweep_text(self, Screen())
+
+
+class Done(Struct, frozen=True, kw_only=True, eq=False):
+    """What one walk found: times (figures, scenarios), or why there are none."""
+
+    walk: Walk
+    times: NDArray[np.float64] | None
+    messages: int = 0
+    bytes: int = 0
+    processors: int = 0
+    grid: str = ""
+    complete: bool = True
+    problem: Diagnostic | None = None
+    assumptions: tuple[Assumption, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+class Runner:
+    """Does the walks of a plan: programs and machines are read once, a node program serves as long as it fits."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.systems = tuple(load_machine(each) for each in plan.systems)
+        self.parts: Partition = partition(plan, self.systems)
+        self._sources: dict[int, Source] = {}
+        self._last: tuple[object, Stages | SourceError] | None = None
+
+    def work(self, walk: Walk) -> Done:
+        """The figures of one walk.
+
+        Raises:
+            UnresolvedError: values are missing.
+            sag.errors.MachineError: the machine does not allow a what-if.
+        """
+        parts = self.parts
+        given = {axis.key or axis.kind: axis.values[at] for axis, at in zip(parts.machine, walk.machine, strict=True)}
+        system = self.systems[given.pop("system", 0)]
+        request = lowering_request(self.plan.base, parts.lowering, walk.lowering)
+        scenario = machine_scenario(request.scenario, system, {**given, **parts.scenario_of(walk)})
+        request = replace(request, scenario=scenario)
+        stages = self._lowered(walk, system, request)
+        if isinstance(stages, SourceError):
+            return Done(walk=walk, times=None, problem=stages.diagnostics[0])
+        try:
+            found = interpret_stages(stages, system, request)
+        except UnresolvedError:
+            raise
+        except SourceError as error:
+            return Done(walk=walk, times=None, problem=error.diagnostics[0])
+        return Done(
+            walk=walk,
+            times=_times(found, walk.stop - walk.start, timed=request.timed),
+            messages=found.messages,
+            bytes=found.bytes,
+            processors=found.processors,
+            grid=grid(found.grid),
+            complete=found.complete,
+            assumptions=found.assumptions,
+            warnings=found.warnings,
+        )
+
+    def source(self, at: int) -> Source:
+        """A program, read when it is first asked for."""
+        if at not in self._sources:
+            self._sources[at] = read_source(self.plan.programs[at], form=self.plan.form)
+        return self._sources[at]
+
+    def _lowered(self, walk: Walk, system: System, request: Request) -> Stages | SourceError:
+        """The node program, kept for the walks that share it."""
+        key = (walk.lowering, system.default_processors)
+        if self._last is None or self._last[0] != key:
+            which = {axis.kind: axis.values[at] for axis, at in zip(self.parts.lowering, walk.lowering, strict=True)}
+            try:
+                stages: Stages | SourceError = lower_source(self.source(which.get("program", 0)), system, request)
+            except UnresolvedError:
+                raise
+            except SourceError as error:
+                stages = error
+            self._last = key, stages
+        return self._last[1]
+
+
+def _times(found: Prediction, scenarios: int, *, timed: bool) -> NDArray[np.float64]:
+    parts = found.parts
+    whole = found.timed_s if timed and found.timed_s is not None else found.time_s
+    rows = (whole, parts.computation_s, parts.communication_s, parts.waiting_s, parts.overhead_s)
+    return np.stack([np.broadcast_to(row, (scenarios,)) for row in rows])
+
+
+def sweep(
+    source: str | PathLike[str] | Sequence[str | PathLike[str]],
+    system: str | PathLike[str] | Sequence[str | PathLike[str]] = "ipsc860",
+    procs: int | Sequence[int] | None = 8,
+    *,
+    form: Form | None = None,
+    jobs: int = 1,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Sweep:
+    """Predict every combination of what is given as a list.
+
+    Args:
+        source: a program, as for `esp.predict`, or a list of them.
+        system: a machine or a list of them.
+        procs: a number of processors or a list of them.
+        form: as for `esp.predict`.
+        jobs: processes on this machine; results and their order are the same. With more than one, a script needs
+            ``if __name__ == "__main__":`` around its calls.
+        progress: called with cells done, cells in all and the shortest time so far.
+        **options: those of `esp.predict`, where each value may be a list, tuple, range or array of values: an axis.
+            So may the values in `set`, `distribute`, `opt` and `system_set`. Besides: `cache` and `memory` (sizes:
+            ``"16KB"``, ``"x2"``) and `contention` (True, False). A tuple of numbers is one `grid`.
+
+    The axes are in the order in which they are given. Ctrl-C ends the sweep and keeps what is done: `interrupted`
+    is true then.
+
+    Raises:
+        aag.diagnostics.SourceError: no cell can be predicted, or values are missing.
+        sag.errors.MachineError: a machine or a what-if prevents it.
+        esp.errors.EspError: a file or argument does.
+    """
+    axes: list[Axis] = []
+    programs = _many("program", source, axes)
+    systems = _many("system", system, axes)
+    if procs is None or isinstance(procs, int):
+        number: int | None = arguments.processors(procs)
+    else:
+        numbers = [arguments.processors(_plain(each)) for each in procs]
+        number, kept = None, [each for each in numbers if each is not None]
+        axes.append(Axis(name="procs", kind="procs", values=tuple(kept), labels=tuple(map(str, kept))))
+    fixed, sets = _axes_of(options, axes)
+    base = requested(number, **fixed)
+    plan = Plan(
+        programs=tuple(map(str, programs)), systems=tuple(map(str, systems)), form=form, base=base, axes=tuple(axes)
+    )
+    return collect(_with_parameters(plan, sets), jobs=jobs, progress=progress)
+
+
+def _with_parameters(plan: Plan, given: Mapping[str, Any]) -> Plan:
+    """A plan whose cells share `cache`, `memory` or `contention`: axes of one value, as paths depend on the machine."""
+    axes = tuple(
+        Axis(name=name, kind=name, values=(value,), labels=(_label(value),)) for name, value in given.items()
+    )
+    return replace(plan, axes=plan.axes + axes)
+
+
+def _many(kind: str, given: Any, axes: list[Axis]) -> list[Any]:
+    """One or several programs or machines; several are an axis of positions."""
+    if isinstance(given, str | PathLike):
+        return [given]
+    listed = list(given)
+    if not listed:
+        raise UsageError(f"there is no {kind} to predict.")
+    if len(listed) > 1:
+        labels = tuple(_file_label(str(each)) for each in listed)
+        axes.append(Axis(name=kind, kind=kind, values=tuple(range(len(listed))), labels=labels))
+    return listed
+
+
+def _file_label(name: str) -> str:
+    return "<text>" if "\n" in name else name.rsplit("/", 1)[-1]
+
+
+def _axes_of(options: Mapping[str, Any], axes: list[Axis]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Options with one value as they are, those of `PARAMETERS` apart; the others become axes."""
+    fixed: dict[str, Any] = {}
+    sets: dict[str, Any] = {}
+    for name, given in options.items():
+        if name in ("set", "distribute", "opt", "system_set"):
+            fixed[name] = {}
+            for key, value in given.items():
+                if _is_list(value):
+                    axes.append(_axis(key, name, key, value))
+                else:
+                    fixed[name][key] = value
+        elif name == "grid" and given is not None and not isinstance(given, str) and not _is_list(next(iter(given), 0)):
+            fixed[name] = given  # extents, not several grids
+        elif _is_list(given):
+            known = name in DIMENSIONS or name in PARAMETERS or name in ("grid", "io", "timed", "unroll")
+            axes.append(_axis(name, name if known else "set", "" if known else name, given))
+        elif name in PARAMETERS:
+            sets[name] = given
+        else:
+            fixed[name] = given
+    return fixed, sets
+
+
+def _axis(name: str, kind: str, key: str, given: Any) -> Axis:
+    values = [_plain(each) for each in given]
+    if kind in ("timed", "unroll"):
+        raise UsageError(f"{name} is the same for all of a sweep.", hint="Give it True or False.")
+    if not values:
+        raise UsageError(f"{name} has no value.", hint="Leave it out, or give it at least one.")
+    if kind == "grid":
+        values = [arguments.grid(each) for each in values]
+    elif kind in ("opt", "io", "contention"):
+        values = [arguments.switch(name, each) for each in values]
+    labels = tuple(_label(each) for each in values)
+    return Axis(name=name, kind=kind, key=key.lower() if kind in ("set", "distribute") else key, values=tuple(values),
+                labels=labels)
+
+
+def _is_list(given: Any) -> bool:
+    return isinstance(given, list | tuple | range | np.ndarray)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _label(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if isinstance(value, tuple):
+        return grid(value)
+    return f"{value:.10g}" if isinstance(value, float) else str(value)
+
+
+# --- running ---
+
+
+def run(plan: Plan, *, jobs: int = 1) -> Iterator[tuple[Runner, Done]]:
+    """All walks of a plan, in order; with `jobs` above 1 in so many processes."""
+    cells_of(plan.axes)
+    runner = Runner(plan)
+    walks = list(runner.parts.walks())
+    if jobs <= 1 or len(walks) < 2:
+        for walk in walks:
+            yield runner, runner.work(walk)
+        return
+    context = multiprocessing.get_context("spawn")  # the only way that is safe with threads and the same everywhere
+    workers = min(jobs, len(walks))
+    pool = concurrent.futures.ProcessPoolExecutor(workers, context, _start_worker, (plan,))
+    try:
+        with _undisturbed():
+            pending = [pool.submit(_work, walk) for walk in walks]
+        for each in pending:
+            yield runner, each.result()
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach: they inherit that it is ignored, and this one ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+_worker: list[Runner] = []
+"""The runner of this process, where it is one of several."""
+
+
+def _start_worker(plan: Plan) -> None:
+    _worker[:] = [Runner(plan)]
+
+
+def _work(walk: Walk) -> Done:
+    return _worker[0].work(walk)
+
+
+def collect(plan: Plan, *, jobs: int = 1, progress: Progress | None = None) -> Sweep:
+    """Run a plan to its end, or until Ctrl-C, and put the figures where they belong.
+
+    Raises:
+        SourceError: there is not a single prediction, or values are missing.
+    """
+    total = cells_of(plan.axes)
+    times = np.full((len(TIMES), total), np.nan)
+    messages, sizes, processors = (np.zeros(total, np.int64) for _ in range(3))
+    grids = np.full(total, "", dtype=object)
+    complete, impossible = np.zeros(total, np.bool_), np.zeros(total, np.bool_)
+    problems: list[tuple[int, Diagnostic]] = []
+    assumptions: dict[object, Assumption] = {}
+    warnings: dict[Diagnostic, None] = {}
+    finished, shortest_s, interrupted = 0, float("inf"), False
+    try:
+        for runner, done in run(plan, jobs=jobs):
+            cells = runner.parts.cells_of(done.walk)
+            if done.times is None:
+                assert done.problem is not None
+                impossible[cells] = True
+                problems.append((int(cells[0]), done.problem))
+            else:
+                times[:, cells] = done.times
+                messages[cells], sizes[cells], processors[cells] = done.messages, done.bytes, done.processors
+                grids[cells], complete[cells] = done.grid, done.complete
+                shortest_s = min(shortest_s, float(done.times[0].min()))
+                assumptions |= {(each.code, each.text, each.span): each for each in done.assumptions}
+                warnings |= dict.fromkeys(done.warnings)
+            finished += cells.size
+            if progress is not None:
+                progress(finished, total, shortest_s)
+    except KeyboardInterrupt:
+        interrupted = True
+    if problems and np.isnan(times[0]).all() and not interrupted:
+        raise SourceError([problems[0][1]])
+    shape = plan.shape
+    return Sweep(
+        axes=plan.axes,
+        times={name: row.reshape(shape) for name, row in zip(TIMES, times, strict=True)},
+        messages=messages.reshape(shape),
+        bytes=sizes.reshape(shape),
+        processors=processors.reshape(shape),
+        grids=grids.reshape(shape),
+        done=~np.isnan(times[0]).reshape(shape),
+        complete=complete.reshape(shape),
+        problems=tuple(problems),
+        impossible=impossible.reshape(shape),
+        assumptions=tuple(assumptions.values()),
+        warnings=tuple(warnings),
+        interrupted=interrupted,
+        about=_about(plan),
+    )
+
+
+def _about(plan: Plan) -> tuple[tuple[str, str], ...]:
+    """What all cells share, for the heading."""
+    kinds = {axis.kind for axis in plan.axes}
+    told = [] if "program" in kinds else [("program", _file_label(plan.programs[0]))]
+    told += [] if "system" in kinds else [("system", _file_label(plan.systems[0]).removesuffix(".yaml"))]
+    if plan.base.procs is not None and "procs" not in kinds:
+        told.append(("procs", str(plan.base.procs)))
+    return (*told, *((name, _label(value)) for name, value in plan.base.values.items()))
+
+
+def all_distributions(plan: Plan) -> Axis:
+    """An axis with BLOCK, CYCLIC and * in every dimension of what the first program distributes.
+
+    Raises:
+        aag.diagnostics.SourceError: it has no mapping under the first values of the axes.
+        PredictionError: it has nothing to distribute.
+    """
+    first = [axis for axis in plan.axes if axis.kind in LOWERING]
+    request = lowering_request(plan.base, first, [0] * len(first))
+    distributed = distributed_by(read_source(plan.programs[0], form=plan.form), load_machine(plan.systems[0]), request)
+    formats = all_formats(distributed.targets)
+    labels = tuple(shown(each, distributed.targets) for each in formats)
+    return Axis(name="distribute", kind="distribute", values=tuple(formats), labels=labels)

@@ -1,0 +1,217 @@
+"""What if: one change at a time, what it does to the time, and which lines it moves and which not.
+
+The program is lowered once for all changes of the machine; values of one what-if are walked together (D4). Each change
+starts from the same frozen base, so nothing leaks from one to the next.
+"""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.source.joining import Form
+from aag.spmd.program import OPTIMISATIONS
+from esp import arguments
+from esp.api import (
+    Prediction,
+    Request,
+    Source,
+    interpret_stages,
+    load_machine,
+    lower_source,
+    read_source,
+    requested,
+    switched_off,
+)
+from esp.errors import UsageError
+from esp.explore.plan import DIMENSIONS, PARAMETERS, machine_scenario
+from esp.output.screen import Screen
+from esp.output.whatif import what_if_text
+from sag.unit import System
+
+MOVED = 1e-3
+"""A line has moved if its time differs by more than this share of the whole."""
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One thing that is different. `kind`: a name of `DIMENSIONS` or `PARAMETERS`, ``opt``, ``system_set``."""
+
+    kind: str
+    key: str = ""
+    """The optimisation or the path of a parameter."""
+    value: Any
+
+    @property
+    def label(self) -> str:
+        """How it is shown: ``bandwidth x2``, ``hoist off``."""
+        name = self.key or self.kind.replace("_", " ")
+        value = ("on" if self.value else "off") if isinstance(self.value, bool) else self.value
+        return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+
+
+class LineMove(Struct, frozen=True, kw_only=True):
+    """The time of a line before and after a change, in seconds."""
+
+    file: str
+    line: int
+    before_s: float
+    after_s: float
+
+    @property
+    def by_s(self) -> float:
+        """How much longer it takes."""
+        return self.after_s - self.before_s
+
+
+class Outcome(Struct, frozen=True, kw_only=True):
+    """What a change does. `scenario`: its position in the prediction, which may hold several."""
+
+    label: str
+    prediction: Prediction
+    scenario: int
+    time_s: float
+    moved: tuple[LineMove, ...]
+    """The lines that it moves, the furthest first."""
+
+
+class WhatIf(Struct, frozen=True, kw_only=True):
+    """What `whatif` answers."""
+
+    base: Prediction
+    outcomes: tuple[Outcome, ...]
+
+    def unmoved(self) -> tuple[int, ...]:
+        """Lines of the main file that take time and that no change has moved."""
+        moved = {(each.file, each.line) for outcome in self.outcomes for each in outcome.moved}
+        lines = [each for each in self.base.lines if each.file == self.base.file and each.time_s[0] > 0]
+        return tuple(each.line for each in lines if (each.file, each.line) not in moved)
+
+    def __str__(self) -> str:
+        return what_if_text(self, Screen())
+
+
+def whatif(
+    source: str | PathLike[str],
+    system: str | PathLike[str] = "ipsc860",
+    procs: int | None = 8,
+    *,
+    form: Form | None = None,
+    together: bool = False,
+    **options: Any,
+) -> WhatIf:
+    """Predict a program as it is, and with one thing changed at a time.
+
+    Args:
+        source: as for `esp.predict`.
+        system: as for `esp.predict`.
+        procs: as for `esp.predict`.
+        form: as for `esp.predict`.
+        together: besides, all changes at once; each has one value then.
+        **options: the changes, each one value or a list of them: `load`, `bandwidth`, `latency`, `processor_speed`,
+            `memory_speed`, `overlap`, `cache`, `memory` (sizes), `contention` (False), `opt` (name -> False, or
+            ``"each"``: every optimisation off in turn), `system_set` (path -> change). All other options of
+            `esp.predict` hold for the base, too.
+
+    Raises:
+        UsageError: there is no change.
+        aag.diagnostics.SourceError: the program or its values prevent a prediction.
+        sag.errors.MachineError: the machine or a change does.
+    """
+    changes, base = split_changes(options)
+    request = requested(arguments.processors(procs), **base)
+    return what_if(read_source(source, form=form), load_machine(system), request, changes, together=together)
+
+
+def split_changes(options: Mapping[str, Any]) -> tuple[list[Change], dict[str, Any]]:
+    """Changes, and the options that hold for the base."""
+    changes: list[Change] = []
+    base: dict[str, Any] = {}
+    for name, given in options.items():
+        if name == "opt":
+            names = dict.fromkeys(OPTIMISATIONS, False) if given == "each" else given
+            for key, value in names.items():
+                changes += [
+                    Change(kind=name, key=key, value=arguments.switch(key, each)) for each in _listed(value)
+                ]
+        elif name == "system_set":
+            pairs = ((key, each) for key, value in given.items() for each in _listed(value))
+            changes += [Change(kind=name, key=key, value=each) for key, each in pairs]
+        elif name == "contention":
+            changes += [Change(kind=name, value=arguments.switch(name, each)) for each in _listed(given)]
+        elif name in DIMENSIONS or name in PARAMETERS:
+            changes += [Change(kind=name, value=each) for each in _listed(given)]
+        else:
+            base[name] = given
+    return changes, base
+
+
+def _listed(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        return [given]
+    return [each.item() if hasattr(each, "item") else each for each in given]
+
+
+def what_if(
+    source: Source, system: System, request: Request, changes: Sequence[Change], *, together: bool = False
+) -> WhatIf:
+    """As `whatif`, for a program that is read and a machine that is loaded."""
+    if not changes:
+        hint = "For example bandwidth x2, load 50% or hoist=off."
+        raise UsageError("there is nothing to change.", hint=hint)
+    names = [(each.kind, each.key) for each in changes]
+    if together and len(set(names)) < len(names):
+        raise UsageError("together, each change has one value.", where="--together", hint="Give one value each.")
+    stages = {request.off: lower_source(source, system, request)}
+    base = interpret_stages(stages[request.off], system, request)
+    outcomes: dict[int, Outcome] = {}
+    for kind in dict.fromkeys(each.kind for each in changes if each.kind in DIMENSIONS):
+        which = [at for at, each in enumerate(changes) if each.kind == kind]
+        values = [changes[at].value for at in which]
+        scenario = machine_scenario(request.scenario, system, {kind: values})
+        made = interpret_stages(stages[request.off], system, replace(request, scenario=scenario))
+        outcomes |= {at: _outcome(changes[at].label, base, made, index) for index, at in enumerate(which)}
+    groups = [[at] for at, each in enumerate(changes) if each.kind not in DIMENSIONS]
+    groups += [list(range(len(changes)))] if together and len(changes) > 1 else []
+    for group in groups:
+        changed = _changed(request, system, [changes[at] for at in group])
+        if changed.off not in stages:
+            stages[changed.off] = lower_source(source, system, changed)
+        made = interpret_stages(stages[changed.off], system, changed)
+        if len(group) > 1:
+            outcomes[len(changes)] = _outcome("all together", base, made, 0)
+        else:
+            outcomes[group[0]] = _outcome(changes[group[0]].label, base, made, 0)
+    return WhatIf(base=base, outcomes=tuple(outcomes[at] for at in sorted(outcomes)))
+
+
+def _changed(request: Request, system: System, changes: Sequence[Change]) -> Request:
+    off = set(request.off)
+    given = {}
+    for each in changes:
+        if each.kind == "opt":
+            off = (off - {each.key}) | switched_off({each.key: each.value})
+        else:
+            given[each.key or each.kind] = each.value
+    return replace(request, off=frozenset(off), scenario=machine_scenario(request.scenario, system, given))
+
+
+def _outcome(label: str, base: Prediction, made: Prediction, scenario: int) -> Outcome:
+    before = {(each.file, each.line): float(each.time_s[0]) for each in base.lines}
+    after = {(each.file, each.line): _at(each.time_s, scenario) for each in made.lines}
+    least_s = MOVED * float(base.time_s[0])
+    moves = [
+        LineMove(file=place[0], line=place[1], before_s=before.get(place, 0.0), after_s=after.get(place, 0.0))
+        for place in dict.fromkeys((*before, *after))
+    ]
+    moved = sorted((each for each in moves if abs(each.by_s) > least_s), key=lambda each: (-abs(each.by_s), each.line))
+    return Outcome(
+        label=label, prediction=made, scenario=scenario, time_s=_at(made.time_s, scenario), moved=tuple(moved)
+    )
+
+
+def _at(values: Any, scenario: int) -> float:
+    return float(values[scenario if len(values) > 1 else 0])

@@ -1,0 +1,287 @@
+"""A sweep as a table, CSV, JSON and JSON lines."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from math import isnan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from esp import __version__
+from esp.output.columns import Column, Row, table
+from esp.output.numbers import percentages, plural, seconds
+from esp.output.screen import Screen, flow, paragraph, printable, shorten
+
+if TYPE_CHECKING:  # a sweep prints itself with this module
+    from esp.explore.axes import Axis
+    from esp.explore.sweep import Sweep
+
+SCHEMA = 1
+"""As that of `esp.output.json`."""
+
+PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "contention")
+"""Kinds of axes that make good columns, the best first."""
+
+CHOICES = ("program", "distribute", "grid")
+"""Kinds of axes of which one would choose the fastest."""
+
+_MOST_ROWS = 40
+_LONGEST_LABEL = 18
+
+
+class Layout:
+    """Which axis a table has as columns; the others make its rows."""
+
+    def __init__(self, sweep: "Sweep", screen: Screen) -> None:
+        self.axes = sweep.axes
+        self.rows = [at for at, axis in enumerate(sweep.axes) if len(axis) > 1]
+        self.column: int | None = None
+        labels = sum(2 + max(map(len, map(_short, sweep.axes[at].labels))) for at in self.rows)
+        # Of equally good ones the last, which varies fastest.
+        for at in sorted(self.rows, key=lambda at: (_rank(sweep.axes[at]), -at)):
+            own = max(len(_short(each)) for each in sweep.axes[at].labels)
+            room = screen.columns - labels + own + 2
+            if len(self.rows) > 1 and len(sweep.axes[at]) * (2 + max(8, own)) <= room:
+                self.column = at
+                self.rows.remove(at)
+                break
+
+
+def _rank(axis: "Axis") -> int:
+    return PREFERRED.index(axis.kind) if axis.kind in PREFERRED else len(PREFERRED)
+
+
+def _short(label: str) -> str:
+    return shorten(printable(label), _LONGEST_LABEL)
+
+
+def sweep_text(sweep: "Sweep", screen: Screen, *, versus: str = "", following: str = "") -> str:
+    """The times as a table: one axis as columns where there is room, the others as rows; parts where one axis is left.
+
+    `versus`: an axis; instead of times the changes against its first value are shown.
+    """
+    blocks = [_heading(sweep, screen, versus)]
+    if sweep.done.any():
+        layout = Layout(sweep, screen)
+        shown = _pivot(sweep, layout, screen, versus) if layout.column is not None else _list(sweep, screen, versus)
+        blocks.append(shown)
+    notes = _notes(sweep, screen)
+    if following:
+        notes.append(paragraph("next", following, screen.columns))
+    return "\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]) + "\n"
+
+
+def _heading(sweep: "Sweep", screen: Screen, versus: str) -> str:
+    head = screen.paint("strong", flow(map(printable, shared_by_all(sweep)), screen.columns))
+    varied = " x ".join(f"{len(axis)} {axis.name}" for axis in sweep.axes if len(axis) > 1)
+    told = [plural(sweep.time_s.size, "prediction")] + ([varied] if varied else [])
+    done = int(sweep.done.sum())
+    if done:
+        least, most = float(np.nanmin(sweep.time_s)), float(np.nanmax(sweep.time_s))
+        told.append(f"{seconds(least)} to {seconds(most)}")
+    told += [f"shown: change against the first {versus}"] if versus else []
+    return head + "\n" + flow(told, screen.columns, "   ", "     ")
+
+
+def shared_by_all(sweep: "Sweep") -> list[str]:
+    """What all cells have in common: ``laplace.hpf``, ``ipsc860``, ``n=64``."""
+    shared = [each if name in ("program", "system") else f"{name}={each}" for name, each in sweep.about]
+    return shared + [f"{axis.name}={axis.labels[0]}" for axis in sweep.axes if len(axis) == 1]
+
+
+def _cells(sweep: "Sweep", versus: str) -> "np.ndarray[Any, np.dtype[np.str_]]":
+    """What each cell shows."""
+    if versus:
+        texts = [_change(each) for each in sweep.change(versus).ravel().tolist()]
+    else:
+        texts = [_time(each) for each in sweep.time_s.ravel().tolist()]
+    impossible = sweep.impossible.ravel().tolist()
+    return np.array([("-" if no else each) for each, no in zip(texts, impossible, strict=True)]).reshape(
+        sweep.time_s.shape
+    )
+
+
+def _time(time_s: float) -> str:
+    return "" if isnan(time_s) else seconds(time_s)
+
+
+def _change(share: float) -> str:
+    if isnan(share):
+        return ""
+    if abs(share) < 0.0005:
+        return "0%"
+    return f"{100 * share:+.1f}%" if abs(share) < 0.995 else f"{100 * share:+,.0f}%"
+
+
+def _pivot(sweep: "Sweep", layout: Layout, screen: Screen, versus: str) -> str:
+    column = layout.column
+    assert column is not None
+    across = sweep.axes[column]
+    columns = [Column(sweep.axes[at].name, _align(sweep.axes[at])) for at in layout.rows]
+    columns += [Column(_short(label), width=8) for label in across.labels]
+    choices = tuple(at for at, axis in enumerate(sweep.axes) if axis.kind in CHOICES and len(axis) > 1 and not versus)
+    cells = np.moveaxis(_starred(sweep, _cells(sweep, versus), choices), column, -1)
+    rows = []
+    for at in _shown_rows(cells.shape[:-1]):
+        named = zip(layout.rows, _full(at, layout), strict=True)
+        rows.append(Row((*(_short(sweep.axes[axis].labels[where]) for axis, where in named), *cells[at].tolist())))
+    text = f"{table(columns, rows, screen)}\n{across.name} across"
+    if choices:
+        text += f"; * the shortest of all {' and '.join(sweep.axes[at].name for at in choices)} choices"
+    more = cells[..., 0].size - len(rows)
+    return text + (f"\nand {more:,} more rows (--csv has all)" if more > 0 else "")
+
+
+def _starred(sweep: "Sweep", cells: Any, choices: tuple[int, ...]) -> Any:
+    """The texts of cells, with a star where nothing else that one could choose is faster."""
+    if not choices:
+        return cells
+    times = np.where(sweep.done, sweep.time_s, np.inf)
+    best = (times == times.min(axis=choices, keepdims=True)) & sweep.done
+    return np.char.add(cells, np.where(best, "*", " "))
+
+
+def _full(at: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
+    """The positions of a row on the axes that make rows; axes of one value have none of their own."""
+    others = [axis for axis in range(len(layout.axes)) if axis != layout.column]
+    return tuple(at[others.index(axis)] for axis in layout.rows)
+
+
+def _shown_rows(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for count, at in enumerate(np.ndindex(*shape)):
+        if count >= _MOST_ROWS:
+            return
+        yield at
+
+
+def _list(sweep: "Sweep", screen: Screen, versus: str) -> str:
+    """One row for each cell, with the parts of its time."""
+    varied = [at for at, axis in enumerate(sweep.axes) if len(axis) > 1]
+    columns = [Column(sweep.axes[at].name, _align(sweep.axes[at])) for at in varied]
+    columns += [Column("change" if versus else "time", width=8)]
+    parts = screen.columns >= sum(2 + len(column.title) for column in columns) + 32
+    if parts:
+        columns += [Column(name, width=4, gap=2 if name == "comp" else 1) for name in ("comp", "comm", "wait", "ovhd")]
+    cells = _cells(sweep, versus)
+    rows = []
+    for at in _shown_rows(sweep.time_s.shape):
+        texts = [_short(sweep.axes[axis].labels[at[axis]]) for axis in varied]
+        texts.append(str(cells[at]))
+        if parts:
+            four = [float(sweep.times[name][at]) for name in
+                    ("computation_s", "communication_s", "waiting_s", "overhead_s")]
+            texts += [f"{share}%" for share in percentages(four)] if sweep.done[at] else [""] * 4
+        rows.append(Row(tuple(texts)))
+    text = table(columns, rows, screen)
+    more = sweep.time_s.size - len(rows)
+    return text + (f"\nand {more:,} more (--csv has all)" if more > 0 else "")
+
+
+def _align(axis: "Axis") -> str:
+    return ">" if axis.numbers is not None else "<"
+
+
+def _notes(sweep: "Sweep", screen: Screen) -> list[str]:
+    width = screen.columns
+    notes = []
+    if sweep.interrupted:
+        left = int((~sweep.done & ~sweep.impossible).sum())
+        notes.append(screen.paint("warm", paragraph("stopped", f"{plural(left, 'prediction')} not made", width)))
+    for why in dict.fromkeys((why.code, why.message) for _, why in sweep.problems):
+        notes.append(screen.paint("warm", paragraph("-", f"impossible: {why[0]} {why[1]}", width)))
+    incomplete = int((sweep.done & ~sweep.complete).sum())
+    if incomplete:
+        text = f"{plural(incomplete, 'prediction')} could not charge every statement: lower bounds"
+        notes.append(screen.paint("warm", paragraph("partial", text, width)))
+    texts = list(dict.fromkeys(each.text for each in sweep.assumptions))
+    for at, text in enumerate(texts[:4]):
+        notes.append(paragraph("assumed" if not at else "", text, width))
+    if len(texts) > 4:
+        notes.append(paragraph("", f"and {len(texts) - 4} more (--json lists all)", width))
+    return notes
+
+
+# --- for programs ---
+
+
+def _records(sweep: "Sweep", versus: str) -> Iterator[dict[str, Any]]:
+    """One flat record for each cell that is done or impossible, the last axis varying fastest."""
+    labels = [[(axis.name, _value(axis, at)) for at in range(len(axis))] for axis in sweep.axes]
+    flat: dict[str, list[Any]] = {name: row.ravel().tolist() for name, row in sweep.times.items()}
+    flat |= {"messages": sweep.messages.ravel().tolist(), "bytes": sweep.bytes.ravel().tolist()}
+    processors, grids = sweep.processors.ravel().tolist(), sweep.grids.ravel().tolist()
+    complete = sweep.complete.ravel().tolist()
+    change = sweep.change(versus).ravel().tolist() if versus else None
+    done, impossible = sweep.done.ravel().tolist(), sweep.impossible.ravel().tolist()
+    for number, at in enumerate(np.ndindex(*sweep.time_s.shape)):
+        if not (done[number] or impossible[number]):
+            continue
+        record: dict[str, Any] = dict(labels[axis][where] for axis, where in enumerate(at))
+        if done[number]:
+            record |= {"processors": processors[number], "grid_used": grids[number]}
+            record |= {name: row[number] for name, row in flat.items()}
+            record["complete"] = complete[number]
+            if change is not None:
+                record["change"] = None if isnan(change[number]) else change[number]
+        else:
+            empty = ("processors", "grid_used", *flat, "complete", *(["change"] if versus else []))
+            record |= dict.fromkeys(empty)
+        yield record
+
+
+def _value(axis: "Axis", at: int) -> Any:
+    """A value of an axis as data: numbers as numbers, all else as it is shown."""
+    value = axis.values[at]
+    if axis.kind in ("procs", "set") and isinstance(value, bool | int | float):
+        return value
+    return axis.labels[at]
+
+
+def sweep_csv(sweep: "Sweep", *, versus: str = "") -> str:
+    """One row for each cell: its values, then its figures in SI units and full precision; empty where impossible."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    heading: list[str] | None = None
+    for record in _records(sweep, versus):
+        if heading is None:
+            heading = list(record)
+            writer.writerow(heading)
+        writer.writerow([_csv(each) for each in record.values()])
+    return text.getvalue()
+
+
+def _csv(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else value
+
+
+def sweep_lines(sweep: "Sweep", *, versus: str = "") -> str:
+    """One JSON object a line for each cell."""
+    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in _records(sweep, versus))
+
+
+def sweep_json(sweep: "Sweep", *, versus: str = "") -> str:
+    """One JSON object; docs/explore.md describes its fields."""
+    from esp.output.json import text_of
+
+    return text_of(
+        {
+            "schema": SCHEMA,
+            "version": __version__,
+            "about": dict(sweep.about),
+            "axes": [
+                {"name": axis.name, "kind": axis.kind, "values": [_value(axis, at) for at in range(len(axis))]}
+                for axis in sweep.axes
+            ],
+            "interrupted": sweep.interrupted,
+            "cells": list(_records(sweep, versus)),
+            "impossible": [{"cell": cell, "code": why.code, "text": why.message} for cell, why in sweep.problems],
+            "assumptions": [
+                {"code": each.code, "text": each.text, "line": each.span.line if each.span is not None else None}
+                for each in sweep.assumptions
+            ],
+        }
+    )

@@ -1,0 +1,141 @@
+"""What-ifs as a table, JSON and CSV."""
+
+import csv
+import io
+from typing import TYPE_CHECKING, Any
+
+from esp import __version__
+from esp.output.columns import Column, Row, table
+from esp.output.figures import CATEGORIES
+from esp.output.numbers import percentages, seconds
+from esp.output.profile import assumed_notes, heading, partial_notes
+from esp.output.screen import Screen, paragraph
+from interpreter.result import Parts
+
+if TYPE_CHECKING:  # a what-if prints itself with this module
+    from esp.explore.whatif import Outcome, WhatIf
+
+SCHEMA = 1
+"""As that of `esp.output.json`."""
+
+_ROOM_FOR_SHARES = 72
+"""Columns from which the categories are shown."""
+
+
+def what_if_text(found: "WhatIf", screen: Screen, *, following: str = "") -> str:
+    """The base and each change: time, categories, and which lines moved by how much."""
+    base = found.base
+    columns = [
+        Column("what if", "<"),
+        Column("time", width=8),
+        Column("vs base", width=7, gap=1),
+        Column("comp", width=4),
+        Column("comm", width=4, gap=1),
+        Column("wait", width=4, gap=1),
+        Column("ovhd", width=4, gap=1),
+        Column("lines that moved", "<"),
+    ]
+    narrow = screen.columns < _ROOM_FOR_SHARES
+    labels = max(len("what if"), *(len(each.label) for each in found.outcomes))
+    room = screen.columns - labels - 2 - 8 - 1 - 7 - (0 if narrow else 21) - 2
+    rows = [Row(("base", seconds(float(base.time_s[0])), "", *_shares(base.parts, 0), ""))]
+    for each in found.outcomes:
+        shares = _shares(each.prediction.parts, each.scenario)
+        change = _change(each.time_s, float(base.time_s[0]))
+        cells = (each.label, seconds(each.time_s), change, *shares, _moved(each, room))
+        rows.append(Row(cells, "good" if each.time_s < float(base.time_s[0]) * 0.995 else ""))
+    if narrow:
+        columns = [*columns[:3], columns[-1]]
+        rows = [Row((*row.cells[:3], row.cells[-1]), row.role) for row in rows]
+    head = heading(base, screen).split("\n")[0]
+    notes = []
+    unmoved = found.unmoved()
+    if unmoved:
+        notes.append(paragraph("unmoved", f"by all of these: lines {', '.join(map(str, unmoved))}", screen.columns))
+    notes += [paragraph(each.label, text, screen.columns) for each in found.outcomes if (text := _does_not_fit(each))]
+    notes += assumed_notes([base], screen.columns)
+    notes += partial_notes([base, *(each.prediction for each in found.outcomes)], screen)
+    if following:
+        notes.append(paragraph("next", following, screen.columns))
+    return "\n\n".join([head, table(columns, rows, screen, flexible=True), "\n".join(notes)]) + "\n"
+
+
+def _shares(parts: Parts, scenario: int) -> list[str]:
+    return [f"{share}%" for share in percentages(_four(parts, scenario))]
+
+
+def _four(parts: Parts, scenario: int) -> list[float]:
+    rows = (getattr(parts, f"{name}_s") for name in CATEGORIES)
+    return [float(row[scenario if len(row) > 1 else 0]) for row in rows]
+
+
+def _change(time_s: float, base_s: float) -> str:
+    share = time_s / base_s - 1.0 if base_s > 0 else 0.0
+    if abs(share) < 0.0005:
+        return "0%"
+    return f"{100 * share:+.1f}%" if abs(share) < 0.995 else f"{100 * share:+,.0f}%"
+
+
+def _moved(outcome: "Outcome", room: int) -> str:
+    """``36 -43 ms, 38 -2 ms``, as many as there is room for; the others are counted."""
+    told = [f"{each.line} {'+' if each.by_s > 0 else '-'}{seconds(abs(each.by_s))}" for each in outcome.moved]
+    for kept in range(len(told), 0, -1):
+        more = len(told) - kept
+        text = ", ".join(told[:kept]) + (f", +{more} more" if more else "")
+        if len(text) <= room:
+            return text
+    return f"{len(told)} lines" if told else "none"
+
+
+def _does_not_fit(outcome: "Outcome") -> str:
+    made = outcome.prediction
+    usable = made.memory_usable_bytes
+    return "" if usable is None or made.memory_bytes <= usable else "the data would not fit the memory of a node"
+
+
+def what_if_json(found: "WhatIf") -> str:
+    """The JSON text; docs/explore.md describes its fields."""
+    from esp.output.json import text_of
+
+    base = found.base
+    told: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "file": base.file,
+        "system": base.system,
+        "processors": base.processors,
+        "grid": list(base.grid),
+        "base": {"time_s": float(base.time_s[0]), **_parts(base.parts, 0)},
+        "changes": [
+            {
+                "change": each.label,
+                "time_s": each.time_s,
+                **_parts(each.prediction.parts, each.scenario),
+                "moved": [
+                    {"file": line.file, "line": line.line, "before_s": line.before_s, "after_s": line.after_s}
+                    for line in each.moved
+                ],
+            }
+            for each in found.outcomes
+        ],
+        "unmoved": list(found.unmoved()),
+    }
+    return text_of(told)
+
+
+def _parts(parts: Parts, scenario: int) -> dict[str, float]:
+    return {f"{name}_s": each for name, each in zip(CATEGORIES, _four(parts, scenario), strict=True)}
+
+
+def what_if_csv(found: "WhatIf") -> str:
+    """One row for the base and each change: SI units, full precision."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("change", "time_s", *(f"{name}_s" for name in CATEGORIES), "moved"))
+    writer.writerow(("base", float(found.base.time_s[0]), *_four(found.base.parts, 0), ""))
+    for each in found.outcomes:
+        moved = " ".join(str(line.line) for line in each.moved)
+        writer.writerow((each.label, each.time_s, *_four(each.prediction.parts, each.scenario), moved))
+    return text.getvalue()
+
+

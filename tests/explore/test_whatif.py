@@ -1,0 +1,159 @@
+"""One change at a time: the same as a prediction of its own, with the lines that it moves."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import esp
+from aag.spmd.program import OPTIMISATIONS
+from esp.cli.main import main
+from esp.errors import UsageError
+from esp.explore.whatif import MOVED
+from sag.errors import MachineError
+
+PROGRAM = "laplace_bb"
+SIZE = {"n": 48, "k": 5}
+
+ALONE = {
+    "load 50%": {"load": "50%"},
+    "load 20%": {"load": "20%"},
+    "bandwidth x2": {"bandwidth": "x2"},
+    "latency x0.5": {"latency": "x0.5"},
+    "processor speed x3": {"processor_speed": "x3"},
+    "memory speed x2": {"memory_speed": "x2"},
+    "overlap 0.5": {"overlap": "0.5"},
+    "cache 16KB": {"system_set": {"cube.node.memory.cache_size": "16KB"}},
+    "memory 4KB": {"system_set": {"cube.node.memory.usable": "4KB"}},
+    "contention off": {"system_set": {"cube.network.switching": "none"}},
+    "hoist off": {"opt": {"hoist": False}},
+    "interchange off": {"opt": {"interchange": False}},
+    "cube.network.long.startup 500us": {"system_set": {"cube.network.long.startup": "500us"}},
+}
+"""Each change -> the prediction that it must equal."""
+
+
+@pytest.fixture(scope="module")
+def found():
+    return esp.whatif(
+        PROGRAM, procs=8, **SIZE, load=["50%", "20%"], bandwidth="x2", latency="x0.5", processor_speed="x3",
+        memory_speed="x2", overlap="0.5", cache="16KB", memory="4KB", contention=False,
+        opt={"hoist": False, "interchange": False}, system_set={"cube.network.long.startup": "500us"},
+    )  # fmt: skip
+
+
+def test_each_change_is_a_prediction_of_its_own(found):
+    assert [each.label for each in found.outcomes] == list(ALONE)
+    assert found.base.time_s[0] == esp.predict(PROGRAM, procs=8, **SIZE).time_s[0]
+    for each in found.outcomes:
+        alone = esp.predict(PROGRAM, procs=8, **SIZE, **ALONE[each.label])
+        assert each.time_s == pytest.approx(alone.time_s[0], rel=1e-12)
+
+
+def test_lines_that_moved_are_those_whose_time_differs(found):
+    least_s = MOVED * found.base.time_s[0]
+    moved_by_any = set()
+    for each in found.outcomes:
+        alone = esp.predict(PROGRAM, procs=8, **SIZE, **ALONE[each.label])
+        before = {line.line: line.time_s[0] for line in found.base.lines}
+        expected = {line.line for line in alone.lines if abs(line.time_s[0] - before.get(line.line, 0)) > least_s}
+        assert {line.line for line in each.moved} == expected
+        assert [abs(line.by_s) for line in each.moved] == sorted((abs(x.by_s) for x in each.moved), reverse=True)
+        moved_by_any |= expected
+    assert moved_by_any
+    assert not set(found.unmoved()) & moved_by_any
+    assert set(found.unmoved()) | moved_by_any == {each.line for each in found.base.lines if each.time_s[0] > 0}
+
+
+def test_nothing_leaks_from_one_to_the_next():
+    first = esp.whatif(PROGRAM, procs=8, **SIZE, bandwidth="x2", opt={"hoist": False})
+    second = esp.whatif(PROGRAM, procs=8, **SIZE, opt={"hoist": False}, bandwidth="x2")
+    assert {each.label: each.time_s for each in first.outcomes} == {each.label: each.time_s for each in second.outcomes}
+    assert [each.label for each in second.outcomes] == ["hoist off", "bandwidth x2"]
+
+
+def test_together():
+    found = esp.whatif(PROGRAM, procs=8, **SIZE, bandwidth="x2", cache="16KB", opt={"hoist": False}, together=True)
+    alone = esp.predict(
+        PROGRAM, procs=8, **SIZE, bandwidth="x2", opt={"hoist": False},
+        system_set={"cube.node.memory.cache_size": "16KB"},
+    )  # fmt: skip
+    assert found.outcomes[-1].label == "all together"
+    assert found.outcomes[-1].time_s == pytest.approx(alone.time_s[0], rel=1e-12)
+    with pytest.raises(UsageError, match="each change has one value"):
+        esp.whatif(PROGRAM, procs=8, **SIZE, bandwidth=["x2", "x3"], together=True)
+
+
+def test_every_optimisation_in_turn():
+    found = esp.whatif(PROGRAM, procs=8, **SIZE, opt="each")
+    assert [each.label for each in found.outcomes] == [f"{name} off" for name in OPTIMISATIONS]
+
+
+def test_numbers_are_values_too():
+    found = esp.whatif(PROGRAM, procs=8, **SIZE, bandwidth=np.array([0.5, 2.0]), load=0.25)
+    assert [each.label for each in found.outcomes] == ["bandwidth 0.5", "bandwidth 2", "load 0.25"]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "told"),
+    [
+        ({}, UsageError, "nothing to change"),
+        ({"load": "100%"}, MachineError, "out of range"),
+        ({"opt": {"hoisting": False}}, UsageError, "no optimisation"),
+        ({"contention": "maybe"}, UsageError, "either on or off"),
+        ({"system_set": {"nix": "1us"}}, MachineError, "no parameter"),
+    ],
+)
+def test_wrong_changes(options, error, told):
+    with pytest.raises(error, match=told):
+        esp.whatif(PROGRAM, procs=8, **SIZE, **options)
+
+
+# --- the command ---
+
+WORDS = [PROGRAM, "--procs", "8", "--set", "n=48", "--set", "k=5", "--bandwidth", "x2", "--load", "20%,50%"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_the_table_fits(capsys, monkeypatch, width):
+    monkeypatch.setenv("COLUMNS", str(width))
+    words = ["--opt", "each", "--latency", "x0.5", "--contention", "off", "--memory", "1KB"]
+    assert main(["whatif", *WORDS, *words]) == 0
+    out = capsys.readouterr().out
+    assert [line for line in out.splitlines() if len(line) > width] == []
+    assert "the data would not fit the memory of a node" in " ".join(out.split())
+    assert "unmoved" in out
+
+
+def test_json_and_csv_say_the_same(capsys):
+    assert main(["whatif", *WORDS, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["whatif", *WORDS, "--csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert [row["change"] for row in rows] == ["base", *(each["change"] for each in told["changes"])]
+    assert float(rows[0]["time_s"]) == told["base"]["time_s"]
+    for row, each in zip(rows[1:], told["changes"], strict=True):
+        assert float(row["time_s"]) == each["time_s"]
+        assert [int(number) for number in row["moved"].split()] == [line["line"] for line in each["moved"]]
+        parts = ("computation_s", "communication_s", "waiting_s", "overhead_s")
+        assert sum(each[part] for part in parts) == pytest.approx(each["time_s"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("", "there is nothing to change"),
+        ("--load 200%", "out of range"),
+        ("--opt each --opt hoist=off", "each stands for all"),
+        ("--procs 1,2 --load 2%", "for one number of processors"),
+        ("--load 1%,2% --together", "each change has one value"),
+        ("--contention perhaps", "either on or off"),
+    ],
+)
+def test_wrong_use(capsys, words, told):
+    assert main(["whatif", PROGRAM, *words.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert told in " ".join(err.split())
