@@ -5,6 +5,7 @@ from pathlib import Path
 
 from aag.spmd.emit import Emission
 from esp import api
+from esp.errors import PredictionError, UnreadableFileError
 from esp.traces.read import read_trace
 from esp.traces.record import predicted_trace
 from esp.traces.text import text_of
@@ -14,14 +15,35 @@ from esp.writing import write_whole
 
 
 def told(job: Job, emission: Emission) -> dict[str, str]:
-    """The environment in which a node program writes its trace, if it shall."""
-    return {} if job.traces is None else {"ESP_TRACE": str(_file(job.traces, emission, "executed"))}
+    """The environment in which a node program writes its trace, if it shall; one of an earlier run is removed.
+
+    Raises:
+        UnreadableFileError: the folder cannot be written to.
+    """
+    if job.traces is None:
+        return {}
+    file = _file(job.traces, emission, "executed")
+    try:
+        job.traces.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(job.traces)) from None
+    return {"ESP_TRACE": str(file)}
 
 
 def same_partners(job: Job, request: api.Request, emission: Emission) -> bool:
-    """Keep the predicted trace beside the executed one: are all messages the same, by rank, line, partner and size?"""
+    """Keep the predicted trace beside the executed one: are all messages the same, by rank, line, partner and size?
+
+    Raises:
+        PredictionError: there is no trace, because it would be too long.
+    """
     if job.traces is None:
         return True
+    if not _file(job.traces, emission, "executed").exists():
+        raise PredictionError(
+            f"the node program has too many events on {emission.procs} processors, and wrote no trace.",
+            hint="Choose fewer iterations or processors, or let ESP_TRACE_EVENTS=N allow more.",
+        )
     predicted, _ = predicted_trace(api.lower_source(job.source, job.system, request), job.system, request)
     write_whole(_file(job.traces, emission, "predicted"), text_of(predicted))
     executed = read_trace(_file(job.traces, emission, "executed"))
@@ -36,5 +58,4 @@ def messages_of(trace: Trace, kind: int) -> Counter[tuple[int, ...]]:
 
 
 def _file(folder: Path, emission: Emission, origin: str) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
     return folder / f"{emission.name}-{emission.procs}.{origin}.trace"

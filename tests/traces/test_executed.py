@@ -222,3 +222,17 @@ def test_traces_are_those_of_native_runs(capsys):
 
     assert main(["validate", "gauss.hpf", "--against", "cachegrind", "--trace", "x"]) == 2
     assert "traces are kept of native MPI only" in capsys.readouterr().err
+
+
+def test_a_trace_of_an_earlier_run_does_not_count(tmp_path, capsys, monkeypatch):
+    from esp.cli.main import main
+
+    words = ["validate", "pi.hpf", "--procs", "2", "--trace", str(tmp_path / "traces")]
+    assert main(words) == 0
+    capsys.readouterr()
+    monkeypatch.setenv("ESP_TRACE_EVENTS", "2")
+    assert main(words) == 1
+    assert "has too many events on 2 processors, and wrote no trace" in " ".join(capsys.readouterr().err.split())
+    (tmp_path / "file").touch()
+    assert main([*words[:-1], str(tmp_path / "file" / "traces")]) == 2
+    assert "cannot be written: Not a directory" in " ".join(capsys.readouterr().err.split())
