@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "why a line takes the time it does",
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "tui": "see and explore: choices, source, graph, timeline, what-ifs that move",
+    "query": "what some lines, units or procedures cost together",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "trace": "what each processor does and when, for timelines and simulators",
     "diff": "where two predictions differ, as one tree",

@@ -1,0 +1,98 @@
+"""`esp query`: what some lines, units or procedures cost together."""
+
+import argparse
+
+from esp.cli.explain import one_of_procs
+from esp.cli.options import add_output, add_program, add_scenario, console_of, request_of
+from esp.errors import UsageError
+
+EXAMPLES = """\
+examples:
+  esp query laplace.hpf --procs 8 --lines 35-40         some lines
+  esp query laplace.hpf --procs 8 --below 9 --by kind   a sub-graph: unit 9 and all inside it
+  esp query laplace.hpf --kind Comm,SyncSeq --csv       all that communicates
+  esp query laplace.hpf --array a                       all that moves array a
+  esp query heat.hpf --by procedure                     each procedure
+
+Conditions of different kinds must all hold. Times are those of the units themselves, so that parts add up.
+`esp show aag PROG` numbers the units.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp query PROG [options]"
+    add_program(parser, "number of processors")
+    chosen = parser.add_argument_group("which parts", "Lists are 1,5 or 10-20; all options are repeatable.")
+    for name, metavar, what in (
+        ("--lines", "N-M", "source lines"),
+        ("--aau", "ID", "application abstraction units"),
+        ("--below", "ID", "sub-graphs: units and all inside them"),
+        ("--procedure", "NAME", "what procedures do where they are called; the program's name is what is outside"),
+        ("--kind", "KIND", "classes of units: IterD, Comm, ..."),
+        ("--array", "NAME", "units that communicate these arrays"),
+    ):
+        chosen.add_argument(name, metavar=metavar, action="append", default=[], help=what)
+    chosen.add_argument("--by", choices=("aau", "line", "kind", "procedure"), default="aau", help="what makes a row")
+    add_scenario(parser)
+    shown = parser.add_argument_group("what to show")
+    shown.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    forms = shown.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="everything, as docs/inspect.md describes it")
+    forms.add_argument("--csv", action="store_true", help="comma-separated values")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    procs = one_of_procs(options.procs, "a query is about one number of processors.")
+    lines = tuple(_range(each, "--lines") for text in options.lines for each in text.split(","))
+    aaus = tuple(_numbers(options.aau, "--aau"))
+    below = tuple(_numbers(options.below, "--below"))
+    console = console_of(options)
+    from esp import api
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import source_of
+    from esp.inspect.query import Wanted, query
+    from esp.output import query as output
+    from esp.output.json import Wanted as Fields
+    from esp.output.json import content, text_of
+
+    source = source_of(options.program, options.form)
+    last = len(source.program.lines)
+    for start, end in lines:
+        if not 1 <= start <= end or start > last:
+            raise UsageError(f"{source.program.file} has lines 1 to {last}.", where=f"--lines {start}-{end}")
+    system = api.load_machine(options.system)
+    made, _ = with_answers(lambda asked: api.predict_source(source, system, asked), request_of(options, procs))
+    said = content(made, Fields(aaus=None))
+    wanted = Wanted(lines=lines, aaus=aaus, below=below, procedures=_names(options.procedure),
+                    kinds=_names(options.kind), arrays=_names(options.array))
+    parts = query(said, wanted, options.by)
+    console.warn(made.warnings, source.program.lines)
+    if options.json:
+        console.deliver(text_of(output.as_json(said, parts)))
+    else:
+        console.deliver(output.as_csv(parts) if options.csv else output.rows(said, parts, console.screen))
+    return 0
+
+
+def _names(given: list[str]) -> tuple[str, ...]:
+    return tuple(name.strip().lower() for text in given for name in text.split(","))
+
+
+def _range(text: str, option: str) -> tuple[int, int]:
+    start, dash, end = text.strip().partition("-")
+    if not start.isdecimal() or (dash and not end.isdecimal()):
+        raise UsageError(f"{text!r} is no range.", where=option, hint="Write 12, or 10-18.")
+    return int(start), int(end) if dash else int(start)
+
+
+def _numbers(given: list[str], option: str) -> list[int]:
+    found: list[int] = []
+    for text in given:
+        for each in text.split(","):
+            start, end = _range(each, option)
+            found += range(start, min(end, start + 100_000) + 1)
+    return found

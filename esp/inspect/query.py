@@ -1,0 +1,143 @@
+"""Parts of a prediction by line, unit, procedure or kind, and what they cost together.
+
+A prediction is what `esp run --json --aau all` says of it (docs/json.md). Times are those of the units themselves, the
+units inside them not included, so that any selection adds up without counting anything twice.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from esp.errors import UsageError
+from esp.output.figures import CATEGORIES
+
+GROUPS = ("aau", "line", "kind", "procedure")
+"""By what rows are formed."""
+
+
+class Wanted(Struct, frozen=True, kw_only=True):
+    """What is asked for: each condition that is given must hold; where it has several values, one of them."""
+
+    lines: tuple[tuple[int, int], ...] = ()
+    """First and last line of ranges."""
+    aaus: tuple[int, ...] = ()
+    below: tuple[int, ...] = ()
+    """Units whose sub-graphs are meant: they themselves and all inside them."""
+    procedures: tuple[str, ...] = ()
+    kinds: tuple[str, ...] = ()
+    arrays: tuple[str, ...] = ()
+    """Arrays that are communicated."""
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """A row: `aaus` are its units. Times are means over processors in seconds, `parts_s` by category; messages, bytes
+    and misses are totals of the run."""
+
+    name: str
+    lines: tuple[int, ...]
+    aaus: tuple[int, ...]
+    executions: int
+    time_s: float
+    parts_s: tuple[float, ...]
+    messages: int
+    bytes: int
+    misses: float
+
+
+def query(said: Mapping[str, Any], wanted: Wanted, by: str = "aau") -> tuple[Part, ...]:
+    """The rows that are wanted, in program order.
+
+    Raises:
+        UsageError: there is no unit, procedure, kind or line of that name.
+    """
+    units: Sequence[Mapping[str, Any]] = said["aaus"]
+    parent = {each["id"]: each["parent"] for each in units}
+    procedure = _procedures(said, units, parent)
+    _refuse_strangers(said, wanted, units, procedure)
+    keep: list[Callable[[Mapping[str, Any]], bool]] = []
+    if wanted.lines:
+        keep.append(lambda e: any(start <= (e["line"] or 0) <= end for start, end in wanted.lines))
+    if wanted.aaus:
+        keep.append(lambda e: e["id"] in wanted.aaus)
+    if wanted.below:
+        keep.append(lambda e: any(at in wanted.below for at in _upwards(e["id"], parent)))
+    if wanted.procedures:
+        keep.append(lambda e: procedure[e["id"]] in wanted.procedures)
+    if wanted.kinds:
+        keep.append(lambda e: e["kind"].lower() in wanted.kinds)
+    if wanted.arrays:
+        keep.append(lambda e: e["communication"] is not None and e["communication"]["array"] in wanted.arrays)
+    chosen = [each for each in units if all(test(each) for test in keep)]
+    names: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
+        "aau": lambda e: e["id"], "line": lambda e: e["line"] or 0, "kind": lambda e: e["kind"],
+        "procedure": lambda e: procedure[e["id"]]}
+    groups: dict[object, list[Mapping[str, Any]]] = {}
+    for each in chosen:
+        groups.setdefault(names[by](each), []).append(each)
+    ordered = sorted(groups.items()) if by == "line" else groups.items()
+    return tuple(_part(_name(said, by, key, group), group) for key, group in ordered)
+
+
+def total(parts: Sequence[Part]) -> Part:
+    """All of them together."""
+    return Part(
+        name="together", lines=tuple(sorted({line for each in parts for line in each.lines})),
+        aaus=tuple(number for each in parts for number in each.aaus),
+        executions=sum(each.executions for each in parts), time_s=sum(each.time_s for each in parts),
+        parts_s=tuple(sum(each.parts_s[at] for each in parts) for at in range(len(CATEGORIES))),
+        messages=sum(each.messages for each in parts), bytes=sum(each.bytes for each in parts),
+        misses=sum(each.misses for each in parts))
+
+
+def _part(name: str, units: Sequence[Mapping[str, Any]]) -> Part:
+    moved = [each["communication"] for each in units if each["communication"] is not None]
+    return Part(
+        name=name, lines=tuple(sorted({each["line"] for each in units if each["line"]})),
+        aaus=tuple(each["id"] for each in units), executions=sum(each["executions"] for each in units),
+        time_s=sum(each["time_s"] for each in units),
+        parts_s=tuple(sum(each[f"{category}_s"] for each in units) for category in CATEGORIES),
+        messages=sum(each["messages"] for each in moved), bytes=sum(each["bytes"] for each in moved),
+        misses=sum(each["misses"] for each in units))
+
+
+def _name(said: Mapping[str, Any], by: str, key: object, units: Sequence[Mapping[str, Any]]) -> str:
+    if by == "aau":
+        return f"{units[0]['kind']} {units[0]['label']}"
+    if by == "line":
+        source = {each["line"]: each["source"] for each in said["lines"]}
+        return str(source.get(key) or units[0]["label"])
+    return str(key)
+
+
+def _upwards(number: int, parent: Mapping[int, int | None]) -> Iterable[int]:
+    at: int | None = number
+    while at is not None:
+        yield at
+        at = parent[at]
+
+
+def _procedures(said: Mapping[str, Any], units: Iterable[Mapping[str, Any]], parent: Mapping[int, int | None],
+                ) -> Mapping[int, str]:
+    """The procedure that each unit is in: that of the call around it, else the main program."""
+    called = {each["id"]: each["label"].removeprefix("call ") for each in units if each["kind"] == "Call"}
+    return {number: next((called[at] for at in _upwards(number, parent) if at in called), said["program"])
+            for number in parent}
+
+
+def _refuse_strangers(said: Mapping[str, Any], wanted: Wanted, units: Sequence[Mapping[str, Any]],
+                      procedure: Mapping[int, str]) -> None:
+    known = {each["id"] for each in units}
+    for option, numbers in (("--aau", wanted.aaus), ("--below", wanted.below)):
+        for number in numbers:
+            if number not in known:
+                raise UsageError(f"the units of this program are 0 to {max(known)}.", where=f"{option} {number}",
+                                 hint=f"`esp show aag {said['file']}` shows them.")
+    arrays = {each["communication"]["array"] for each in units if each["communication"] is not None} - {""}
+    for option, given, names in (("--procedure", wanted.procedures, set(procedure.values())),
+                                 ("--kind", wanted.kinds, {each["kind"].lower() for each in units}),
+                                 ("--array", wanted.arrays, arrays)):
+        for name in given:
+            if name not in names:
+                there = ", ".join(sorted(names)) or "nothing"
+                raise UsageError(f"there is no {name} in this program.", where=option, hint=f"There is {there}.")

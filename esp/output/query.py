@@ -1,0 +1,71 @@
+"""`esp query` as a table, JSON or comma-separated values."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from esp.inspect.query import Part, total
+from esp.output.columns import Column, Row, table
+from esp.output.figures import CATEGORIES
+from esp.output.numbers import count, data, percent, percentages, plural, seconds
+from esp.output.screen import Screen, printable
+
+_FIELDS = ("name", "lines", "aaus", "executions", "time_s", *(f"{name}_s" for name in CATEGORIES), "messages", "bytes",
+           "misses")
+
+
+def rows(said: Mapping[str, Any], parts: Sequence[Part], screen: Screen) -> str:
+    """The table, with what they take together below."""
+    if not parts:
+        return f"Nothing of {said['file']} is all of this.\n"
+    wide, widest = screen.columns >= 72, screen.columns >= 100
+    columns = [Column("aau", width=3), Column("line", width=4), Column("time", width=7), Column("comp", width=4),
+               Column("comm", width=4, gap=1), Column("wait", width=4, gap=1), Column("ovhd", width=4, gap=1),
+               *([Column("msgs", width=5), Column("bytes", width=7, gap=1)] if wide else []),
+               *([Column("misses", width=6)] if widest else []), Column("what", "<")]
+    body = [_row(each, wide, widest) for each in parts]
+    whole = total(parts)
+    if len(parts) > 1:
+        body.append(_row(whole, wide, widest, role="strong", every=True))
+    share = whole.time_s / said["time_s"] if said["time_s"] else 0.0
+    units = plural(len(whole.aaus), "unit")
+    note = f"{units}, {percent(share)} of the {seconds(said['time_s'])} that the program takes"
+    return f"{table(columns, body, screen, flexible=True)}\n\n{note}\n"
+
+
+def _row(part: Part, wide: bool, widest: bool, *, role: str = "", every: bool = False) -> Row:
+    shares = [f"{each}%" if part.time_s > 0 else "" for each in percentages(part.parts_s)]
+    moved = [count(part.messages), data(part.bytes)] if part.messages else ["", ""]
+    aaus = "" if every else str(part.aaus[0]) if len(part.aaus) == 1 else f"{part.aaus[0]}.."
+    lines = "" if every or not part.lines else str(part.lines[0]) + (".." if len(part.lines) > 1 else "")
+    cells = [aaus, lines, seconds(part.time_s), *shares, *(moved if wide else []),
+             *([count(round(part.misses)) if part.misses else ""] if widest else []), printable(part.name)]
+    return Row(tuple(cells), role)
+
+
+def as_json(said: Mapping[str, Any], parts: Sequence[Part]) -> Mapping[str, object]:
+    """What `--json` says; docs/inspect.md describes the fields."""
+    whole = total(parts)
+    return {
+        "file": said["file"], "system": said["system"], "processors": said["processors"],
+        "time_s": said["time_s"], "share": whole.time_s / said["time_s"] if said["time_s"] else 0.0,
+        "together": _fields(whole), "parts": [_fields(each) for each in parts],
+    }
+
+
+def _fields(part: Part) -> Mapping[str, object]:
+    values = (part.name, list(part.lines), list(part.aaus), part.executions, part.time_s, *part.parts_s, part.messages,
+              part.bytes, part.misses)
+    return dict(zip(_FIELDS, values, strict=True))
+
+
+def as_csv(parts: Sequence[Part]) -> str:
+    """One row for each part; lines and units are joined by blanks."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_FIELDS)
+    for each in parts:
+        fields = _fields(each)
+        writer.writerow(" ".join(map(str, value)) if isinstance(value, list) else value for value in fields.values())
+    return text.getvalue()
