@@ -59,6 +59,8 @@ class Outcome(Struct, frozen=True, kw_only=True, eq=False):
     predicted_s: Floats
     """(P,) when each processor ends."""
     simulated_s: Floats
+    computed_s: Floats
+    """(P,) for how long each computes, in both."""
     contended: bool
     """Whether a message waits for a link that another one holds, as predicted."""
     messages: int
@@ -126,6 +128,7 @@ def outcome(stages: api.Stages, system: System, request: api.Request, folder: Pa
         procs=emission.procs,
         predicted_s=prediction.per_processor.end_s[0],
         simulated_s=times,
+        computed_s=blocks.computed_s(),
         contended=contended(prediction, blocks, machine, stages),
         messages=int(blocks.sends.sum()),
         bytes=int(blocks.size_bytes[blocks.sends].sum()),

@@ -1,9 +1,11 @@
 """Rewrite the tables of docs/accuracy.md: ``python -m tests.truth.write_accuracy`` (minutes; needs SimGrid).
+Names of tables choose: ``python -m tests.truth.write_accuracy programs readings``.
 
 Text between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` is replaced, everything else is left as it stands.
 """
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
@@ -11,6 +13,7 @@ from statistics import median
 import numpy as np
 
 from esp.api import predict
+from tests.truth import simulated
 from tests.truth.laplace_table import DISTRIBUTIONS, SWEEPS, Row, table
 from tests.truth.pairs import CLASSES, results_of
 from tests.truth.predicted import PROGRAMS
@@ -61,6 +64,48 @@ def class_row(name: str) -> str:
         f"| {each.title} | {len(results)} | {percent(median(result.time_error for result in results))} | "
         f"{percent(worst.time_error)} | `{worst.pair}` | {percent(median(waiting))} | {percent(max(waiting))} | "
         f"{100 * each.bounds.median:g}, {100 * each.bounds.worst:g} |"
+    )
+
+
+def programs() -> str:
+    """Every benchmark beside its own node program, simulated on the machine as it is described."""
+    lines = [
+        "| program | no computation: P = 8 % | P = 64 % | messages meet at P | error: worst % | any processor % |",
+        "| --- | ---: | ---: | --- | ---: | ---: |",
+    ]
+    return "\n".join([*lines, *(programs_row(name) for name in simulated.PROGRAMS)])
+
+
+def programs_row(name: str) -> str:
+    """The line of a benchmark."""
+    results = simulated.results_of(programs=(name,))
+    shares = " | ".join(f"{100 * each.share:.0f}" for each in results if each.procs in (8, 64))
+    meet = ", ".join(str(each.procs) for each in results if each.outcome.contended) or "none"
+    worst, any_processor = (max(found) for found in zip(
+        *((abs(each.outcome.error), each.outcome.worst_error) for each in results), strict=True))
+    return f"| `{name}` | {shares} | {meet} | {percent(worst)} | {percent(any_processor)} |"
+
+
+def readings() -> str:
+    """All benchmarks under other readings of the machine."""
+    lines = [
+        "| iPSC/860 | runs | none meet: worst % | they meet in | median % | worst % | worst run | any processor % |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |",
+    ]
+    return "\n".join([*lines, *(readings_row(reading) for reading in simulated.READINGS)])
+
+
+def readings_row(reading: str) -> str:
+    """The line of a reading."""
+    results = simulated.results_of(reading)
+    free = max(abs(each.outcome.error) for each in results if not each.outcome.contended)
+    meeting = [each for each in results if each.outcome.contended]
+    worst = max(meeting, key=lambda each: abs(each.outcome.error))
+    middle = median(abs(each.outcome.error) for each in meeting)
+    any_processor = max(each.outcome.worst_error for each in results)
+    return (
+        f"| {reading} | {len(results)} | {percent(free)} | {len(meeting)} | {percent(middle)} | "
+        f"{percent(abs(worst.outcome.error))} | `{worst}` | {percent(any_processor)} |"
     )
 
 
@@ -155,7 +200,8 @@ def _timed_ms(name: str, procs: int) -> float:
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
-    "classes": classes, "ties": ties, "laplace": laplace, "costs": costs, "intrinsics": intrinsics,
+    "classes": classes, "ties": ties, "programs": programs, "readings": readings, "laplace": laplace, "costs": costs,
+    "intrinsics": intrinsics,
 }
 
 
@@ -174,10 +220,11 @@ def rewritten(text: str, tables: Mapping[str, str]) -> str:
 
 
 def main() -> None:
-    """Compare everything, and write the page."""
+    """Compare, and write the page: all tables, or those that are named."""
     assert set(DISTRIBUTIONS) == {"bb", "bx", "xb"}
+    tables = {name: TABLES[name]() for name in sys.argv[1:] or TABLES}
     page = ACCURACY.read_text(encoding="utf-8")
-    ACCURACY.write_text(rewritten(page, {name: make() for name, make in TABLES.items()}), encoding="utf-8")
+    ACCURACY.write_text(rewritten(page, tables), encoding="utf-8")
 
 
 if __name__ == "__main__":

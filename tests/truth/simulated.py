@@ -1,0 +1,99 @@
+"""The benchmarks as esp predicts them beside their own node programs on a simulated machine: `results_of(reading)`.
+
+Other than in `pairs`, nothing is written by hand here: the node program is emitted, and its computation takes as long
+as is predicted. So this compares communication and waiting alone, of whole programs.
+"""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from msgspec import Struct
+
+from aag.pipeline import main_unit
+from esp.api import Request, load_machine, lower_source, read_source
+from esp.locate import find_system, program_names
+from esp.validate.simgrid import Outcome, outcome
+from sag.unit import System
+
+PROGRAMS = tuple(program_names())
+PROCS = (1, 2, 4, 8, 16, 32, 64)
+
+VALUES: Mapping[str, int] = {"n": 100, "m": 72, "k": 4, "reps": 3}
+"""PARAMETERs: small, so that messages and waiting are much of the time; blocks differ in size."""
+
+_HYPERCUBE = "topology: {kind: hypercube}"
+
+READINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "as described": (),
+    "all messages of an exchange at once": (("exchange: {value: sequential", "exchange: {value: concurrent"),),
+    "sends that occupy for the start-up": (("send_model: {value: blocking", "send_model: {value: startup"),),
+    "half duplex": (("duplex: {value: full", "duplex: {value: half"),),
+    "mesh": ((_HYPERCUBE, "topology: {kind: mesh, dimensions: 2}"),),
+    "ring": ((_HYPERCUBE, "topology: {kind: ring}"),),
+}
+"""The iPSC/860, and what of its description is replaced."""
+
+FREE = 0.005
+"""Demanded of the error where no two messages meet."""
+MEETING_MEDIAN, MEETING_WORST = 0.02, 0.08
+"""Demanded where they do, which `esp.validate.simgrid.contended` finds out from the times at which links are held."""
+
+
+class Compared(Struct, frozen=True, kw_only=True, eq=False):
+    """A prediction beside its simulation."""
+
+    program: str
+    procs: int
+    outcome: Outcome
+    share: float
+    """Of the simulated time that the mean processor does not compute: messages and waiting."""
+
+    def __str__(self) -> str:
+        return f"{self.program} P={self.procs}"
+
+
+@cache
+def machine_of(reading: str) -> System:
+    text = Path(find_system("ipsc860")).read_text()
+    for old, new in READINGS[reading]:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    path = _folder() / f"{tuple(READINGS).index(reading)}.yaml"
+    path.write_text(text)
+    return load_machine(path)
+
+
+@cache
+def compare(program: str, procs: int, reading: str = "as described") -> Compared:
+    """Predict and simulate, with the sizes of `VALUES`."""
+    source = read_source(program)
+    constants = {each.name for each in main_unit(source.program).entities if "parameter" in each.attributes}
+    values = {name: value for name, value in VALUES.items() if name in constants}
+    request, system = Request(procs=procs, values=values), machine_of(reading)
+    stages = lower_source(source, system, request)
+    place = _folder() / f"{program}-{procs}"
+    found = outcome(stages, system, request, place, like=_latest(place))
+    time_s = float(found.simulated_s.max())
+    return Compared(program=program, procs=procs, outcome=found, share=1.0 - float(found.computed_s.mean()) / time_s)
+
+
+def results_of(reading: str = "as described", programs: tuple[str, ...] = PROGRAMS, procs: tuple[int, ...] = PROCS
+               ) -> list[Compared]:
+    """Every program on every number of processors."""
+    return [compare(program, each, reading) for program in programs for each in procs]
+
+
+@cache
+def _folder() -> Path:
+    return Path(mkdtemp(prefix="esp-simulated-"))
+
+
+_PLACES: list[Path] = []
+
+
+def _latest(place: Path) -> Path | None:
+    """Where a program was compiled before, whose run-time library can be taken over."""
+    _PLACES.append(place)
+    return _PLACES[-2] if len(_PLACES) > 1 else None

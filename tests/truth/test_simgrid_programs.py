@@ -1,0 +1,64 @@
+"""The benchmarks beside their own node programs on a simulated machine, and the page that tells of it."""
+
+from statistics import median
+
+import pytest
+
+from tests.truth.simulated import (
+    FREE,
+    MEETING_MEDIAN,
+    MEETING_WORST,
+    PROCS,
+    PROGRAMS,
+    READINGS,
+    Compared,
+    compare,
+    results_of,
+)
+from tests.truth.write_accuracy import ACCURACY, programs_row, readings_row
+
+
+def told(results: list[Compared]) -> str:
+    """The worst few, for who reads a failure."""
+    worst = sorted(results, key=lambda each: -abs(each.outcome.error))[:5]
+    return "\n".join(f"{each}: {each.outcome.error:+.3%}" for each in worst)
+
+
+def assert_within_bounds(results: list[Compared]) -> None:
+    free = [each for each in results if not each.outcome.contended]
+    meeting = [each for each in results if each.outcome.contended]
+    assert all(abs(each.outcome.error) <= FREE for each in free), told(free)
+    if meeting:
+        assert max(abs(each.outcome.error) for each in meeting) <= MEETING_WORST, told(meeting)
+        assert median(abs(each.outcome.error) for each in meeting) <= MEETING_MEDIAN, told(meeting)
+
+
+def test_a_few():
+    """A quick look; `make truth` compares all."""
+    results = results_of(programs=("gauss", "laplace", "lfk01", "pipeline"), procs=(1, 8, 64))
+    assert_within_bounds(results)
+    assert min(each.share for each in results if each.procs == 64) > 0.5
+
+
+def test_messages_that_meet():
+    results = [compare("lfk01", 64, "ring"), compare("laplace_bb", 32, "half duplex"), compare("redblack", 16, "mesh")]
+    assert all(each.outcome.contended for each in results)
+    assert_within_bounds(results)
+
+
+def test_page_tells_of_every_benchmark():
+    page = ACCURACY.read_text(encoding="utf-8")
+    strangers = [name for name in PROGRAMS if f"| `{name}` |" not in page]
+    assert not strangers, "python -m tests.truth.write_accuracy programs readings"
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("reading", READINGS)
+def test_every_benchmark(reading):
+    results = results_of(reading)
+    assert len(results) == len(PROGRAMS) * len(PROCS)
+    assert_within_bounds(results)
+    assert readings_row(reading) in ACCURACY.read_text(encoding="utf-8")
+    if reading == "as described":
+        rows = [programs_row(name) for name in PROGRAMS]
+        assert not [row for row in rows if row not in ACCURACY.read_text(encoding="utf-8")]
