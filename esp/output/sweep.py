@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from esp import __version__
+from esp.explore.ties import ERROR
 from esp.output.columns import Column, Row, table
-from esp.output.numbers import percentages, plural, seconds
+from esp.output.numbers import percent, percentages, plural, seconds
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 if TYPE_CHECKING:  # a sweep prints itself with this module
@@ -129,17 +130,18 @@ def _pivot(sweep: "Sweep", layout: Layout, screen: Screen, versus: str) -> str:
         rows.append(Row((*(_short(sweep.axes[axis].labels[where]) for axis, where in named), *cells[at].tolist())))
     text = f"{table(columns, rows, screen)}\n{across.name} across"
     if choices:
-        text += f"; * the shortest of all {' and '.join(sweep.axes[at].name for at in choices)} choices"
+        of = " and ".join(sweep.axes[at].name for at in choices)
+        text += f"; * the best {of}, or tied with it (within {percent(ERROR)})"
     more = cells[..., 0].size - len(rows)
     return text + (f"\nand {more:,} more rows (--csv has all)" if more > 0 else "")
 
 
 def _starred(sweep: "Sweep", cells: Any, choices: tuple[int, ...]) -> Any:
-    """The texts of cells, with a star where nothing else that one could choose is faster."""
+    """The texts of cells, with a star where nothing else that one could choose is faster by more than a tie."""
     if not choices:
         return cells
     times = np.where(sweep.done, sweep.time_s, np.inf)
-    best = (times == times.min(axis=choices, keepdims=True)) & sweep.done
+    best = (times <= times.min(axis=choices, keepdims=True) * (1 + ERROR)) & sweep.done
     return np.char.add(cells, np.where(best, "*", " "))
 
 
