@@ -2,7 +2,8 @@
 
 What only several processors need is left out: communications, which would move nothing, and the owners' turns in
 sequential loops. The rest are the node program's own loops. They are compiled so that each reference to an array is one
-access of its own: no vectors, and no loop turned into a call of memcpy. The main program says where its arrays lie.
+access of its own: no vectors, and no loop turned into a call of memcpy or, where it runs but twice, written out (so
+that all but its last turn may be left out). The main program says where its arrays lie.
 """
 
 import re
@@ -12,6 +13,8 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aag.ir.expressions import Var
+from aag.ir.statements import Assign
 from aag.spmd.emit import Emission
 from aag.spmd.emit.names import Names
 from aag.spmd.nodes import CallNode, Communicate, DoNode, IfNode, Nest, Node, OwnedLoop, WhileNode
@@ -23,7 +26,7 @@ from esp.validate.valgrind import Geometry, watched
 STUB = Path(__file__).with_name("mpi_stub.f90")
 FLAGS = (
     "-g", "-O2", "-static", "-ffp-contract=off", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize",
-    "-fno-tree-loop-distribute-patterns", "-Wl,--wrap=exp", "-Wl,--wrap=expf",
+    "-fno-tree-loop-distribute-patterns", "-fdisable-tree-cunroll", "-Wl,--wrap=exp", "-Wl,--wrap=expf",
 )  # fmt: skip
 
 Pair = tuple[float, float]
@@ -74,7 +77,10 @@ def measure(program: NodeProgram, emission: Emission, folder: Path, geometry: Ge
         PredictionError: a tool is missing, or the program does not compile or run.
     """
     main = f"{emission.name}.f90"
-    text = telling(emission.files[main], _shown_names(program), gap_bytes)
+    names = Names(program)
+    arrays = {name: names.of(name) for name, layout in program.layouts.arrays.items() if layout.rank}
+    results = sorted(names.of(name) for name in _reduced(program.body))
+    text = telling(emission.files[main], arrays, results, gap_bytes)
     write(replace(emission, files={**emission.files, main: text, STUB.name: STUB.read_text()}), folder)
     compile_in(folder)
     run = watched(folder / emission.name, (), geometry)
@@ -101,24 +107,37 @@ def compile_in(folder: Path) -> None:
     call([tool("make"), "-s", *settings], fault, folder)
 
 
-def _shown_names(program: NodeProgram) -> dict[str, str]:
-    """Array -> its name in Fortran."""
-    names = Names(program)
-    return {name: names.of(name) for name, layout in program.layouts.arrays.items() if layout.rank}
+def _reduced(body: Sequence[Node]) -> set[str]:
+    """Scalars that hold results of reductions."""
+    found: set[str] = set()
+    for node in body:
+        match node:
+            case Nest(reduce=op, assigns=(Assign(target=Var(name=name)),)) if op:
+                found.add(name)
+            case DoNode(body=inner) | WhileNode(body=inner) | CallNode(body=inner):
+                found |= _reduced(inner)
+            case IfNode(branches=branches):
+                for each in branches:
+                    found |= _reduced(each.body)
+            case _:
+                pass
+    return found
 
 
-def telling(text: str, arrays: Mapping[str, str], gap_bytes: int) -> str:
-    """The main program, which says where its arrays lie before it ends."""
+def telling(text: str, arrays: Mapping[str, str], results: Sequence[str], gap_bytes: int) -> str:
+    """The main program, which before it ends says where its arrays lie and uses its results: else a compiler leaves
+    out what nobody needs. `arrays`: name -> name in Fortran; `results`: scalars."""
     lines = []
     for line in text.splitlines():
         bare = line.strip()
         if bare == "call esp_finish()":
             lines += [f"call esp_lies('{name}', loc({shown}))" for name, shown in arrays.items()]
+            lines += [f"call esp_uses(({name}))" for name in results]
         elif gap_bytes and re.match(r"allocate\(\w+\(map_", bare):
             lines.append(f"call esp_gap({gap_bytes}_8)")
         lines.append(line)
         if bare == "use esp_runtime":
-            lines.append("  use esp_addresses")
+            lines.append("  use esp_measured")
     return "\n".join(lines) + "\n"
 
 

@@ -107,11 +107,11 @@ contains
 end module mpi
 
 ! What is added to the main program.
-module esp_addresses
+module esp_measured
   use, intrinsic :: iso_c_binding, only: c_intptr_t, c_size_t, c_ptr
   implicit none
   private
-  public :: esp_gap, esp_lies
+  public :: esp_gap, esp_lies, esp_uses
 
 contains
 
@@ -136,7 +136,12 @@ contains
     write (0, '(3a,i0)') 'address ', name, ' ', address
   end subroutine esp_lies
 
-end module esp_addresses
+  ! Need a value.
+  subroutine esp_uses(value)
+    type(*), intent(in) :: value
+  end subroutine esp_uses
+
+end module esp_measured
 
 ! The exponential, linked in the place of the C library's (ld --wrap): that one reads a table, and another one on
 ! another processor. This one sums its series for x / 720 in registers, and raises the sum to that power; it reads no

@@ -55,13 +55,14 @@ def test_a_comment_that_begins_with_a_number_is_no_quotation():
 
 def test_the_main_program_says_where_its_arrays_lie():
     text = "  use esp_runtime\n  allocate(a(map_a%first(1):map_a%last(1)))\n  call esp_finish()\n"
-    assert measured.telling(text, {"a": "a", "s$1": "s_1"}, 104).splitlines() == [
+    assert measured.telling(text, {"a": "a", "s$1": "s_1"}, ["q"], 104).splitlines() == [
         "  use esp_runtime",
-        "  use esp_addresses",
+        "  use esp_measured",
         "call esp_gap(104_8)",
         "  allocate(a(map_a%first(1):map_a%last(1)))",
         "call esp_lies('a', loc(a))",
         "call esp_lies('s$1', loc(s_1))",
+        "call esp_uses((q))",
         "  call esp_finish()",
     ]
 
@@ -125,6 +126,12 @@ def test_a_run_from_the_command_line(capsys):
     told = capsys.readouterr().out
     assert "b = a" in told
     assert max(len(line) for line in told.splitlines()) <= 80
+
+
+@needs_valgrind
+@pytest.mark.parametrize(("name", "repetitions"), [("laplace", "k=1"), ("lfk03", "reps=2")])
+def test_no_loop_is_left_out_because_nobody_needs_its_result(name, repetitions, capsys):
+    assert main(["validate", name, "--against", "cachegrind", "--set", "n=50", "--set", repetitions]) == 0
 
 
 @needs_valgrind
