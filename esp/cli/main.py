@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": "why a line takes the time it does",
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "tui": "see and explore: choices, source, graph, timeline, what-ifs that move",
+    "graph": "draw or export the graph of a program or a machine: aag, saag, sag",
     "query": "what some lines, units or procedures cost together",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "trace": "what each processor does and when, for timelines and simulators",

@@ -1,6 +1,7 @@
 """`esp layout -o x.svg`: one picture for each array, boxes in proportion, colours by processor. No URL in it but the
 name of the format, no script."""
 
+from colorsys import hls_to_rgb
 from xml.sax.saxutils import escape
 
 from esp.inspect.ownership import Picture, Plane, Run, ranks_text
@@ -71,13 +72,18 @@ def _plane(picture: Picture, plane: Plane, top: int) -> tuple[list[str], int]:
 def _box(owners: tuple[int, ...], place: tuple[float, float, float, float]) -> list[str]:
     x, y, broad, high = place
     name = ranks_text(owners)
-    hue = owners[0] * _GOLDEN_ANGLE % 360
-    look = f'fill="hsl({hue:.0f},65%,78%)" stroke="#444444" stroke-width="0.5"'
+    look = f'fill="{_colour(owners[0])}" stroke="#444444" stroke-width="0.5"'
     box = f'x="{x:.2f}" y="{y:.2f}" width="{broad:.2f}" height="{high:.2f}"'
     parts = [f"<rect {box} {look}><title>processor {name}</title></rect>"]
     if broad >= 8 * len(name) and high >= 12:
         parts.append(_text(x + broad / 2, y + high / 2 + 4, name, anchor="middle"))
     return parts
+
+
+def _colour(rank: int) -> str:
+    """A light colour of its own for each rank."""
+    parts = hls_to_rgb(rank * _GOLDEN_ANGLE % 360 / 360, 0.78, 0.65)
+    return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
 
 
 def _text(x: float, y: float, words: str, *, anchor: str = "start", bold: bool = False) -> str:

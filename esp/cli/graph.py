@@ -1,0 +1,105 @@
+"""`esp graph`: the graphs of programs and machines, for drawing and for other programs."""
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from esp.cli.explain import one_of_procs
+from esp.cli.options import add_output, add_program, console_of, request_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp graph --help` need not wait for
+    from esp.api import Request, Stages
+    from sag.unit import System
+
+GRAPHS = ("aag", "saag", "sag")
+
+SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json", ".mmd": "mermaid", ".svg": "svg"}
+"""Suffix of the output -> format."""
+
+FORMATS = ("dot", "graphml", "json", "mermaid", "svg")
+
+EXAMPLES = """\
+examples:
+  esp graph saag laplace.hpf --procs 8 -o laplace.svg           a drawing; no other program is needed
+  esp graph aag laplace.hpf --procs 8 --times -o laplace.svg    coloured by time
+  esp graph saag laplace.hpf --format graphml -o laplace.graphml
+  esp graph sag ipsc860 --format mermaid                        a machine
+
+aag: the application abstraction graph; saag: the same with the communication between its units; sag: the system
+abstraction graph of a machine, which is then named in place of the program. `esp show aag` is the same as text.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp graph aag|saag PROG [options]\n       esp graph sag MACHINE [options]"
+    parser.add_argument("graph", metavar="GRAPH", choices=GRAPHS, help=", ".join(GRAPHS))
+    add_program(parser, "number of processors")
+    parser.add_argument("--opt", metavar="NAME=off", action="append", default=[],
+                        help="switch an optimisation off (repeatable)")
+    parser.add_argument("--format", choices=FORMATS, help="by default that of the suffix of -o, else dot")
+    parser.add_argument("--times", action="store_true", help="predict, too, and colour the boxes by time (svg)")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    fmt = options.format or SUFFIXES.get(Path(options.output or "").suffix, "dot")
+    if options.times and (fmt != "svg" or options.graph == "sag"):
+        raise UsageError("only the drawing (svg) of a program is coloured by time.", where="--times",
+                         hint="Add --format svg, or -o x.svg.")
+    console = console_of(options)
+    from esp import api
+
+    if options.graph == "sag":
+        if options.procs is not None:
+            raise UsageError("the graph of a machine has no processors to choose.", where="--procs")
+        console.deliver(_machine(api.load_machine(options.program), fmt))
+        return 0
+    procs = one_of_procs(options.procs, "a graph is that of one number of processors.")
+    from esp.cli.reading import source_of
+
+    source = source_of(options.program, options.form)
+    system = api.load_machine(options.system)
+    request = request_of(options, procs)
+    stages = api.lower_source(source, system, request)
+    console.warn(source.program.diagnostics, source.program.lines)
+    console.deliver(_program(stages, system, request, fmt, options))
+    return 0
+
+
+def _machine(system: "System", fmt: str) -> str:
+    if fmt != "svg":
+        from esp.output.graph_machine import export
+
+        return export(system, fmt)
+    from esp.inspect.drawing import of_system
+    from esp.output.graph_svg import svg
+
+    return svg(of_system(system))
+
+
+def _program(stages: "Stages", system: "System", request: "Request", fmt: str, options: argparse.Namespace) -> str:
+    from msgspec.structs import replace
+
+    graph = stages.graph if options.graph == "saag" else replace(stages.graph, edges=())
+    if fmt != "svg":
+        from aag.graph.export import export
+
+        return export(graph, fmt)
+    from esp.inspect.drawing import of_graph
+    from esp.output.graph_svg import svg
+
+    if not options.times:
+        return svg(of_graph(graph))
+    from esp import api
+    from esp.output.figures import first
+    from esp.output.numbers import percent, seconds
+
+    made = api.interpret_stages(stages, system, request)
+    total_s = first(made.time_s)
+    shares = {each.id: first(each.total_s) / total_s if total_s else 0.0 for each in made.aaus}
+    notes = {each.id: f"{seconds(first(each.total_s))}, {percent(shares[each.id])}" for each in made.aaus}
+    return svg(of_graph(graph, notes), {f"a{number}": share for number, share in shares.items()})
