@@ -35,6 +35,11 @@ class TripsLike(Protocol):
         """Innermost executions (P,), or iterations of each run (R,)."""
         ...
 
+    @property
+    def masked(self) -> Ints | None:
+        """(P,) those whose mask holds; None: not known."""
+        ...
+
     def extents_of(self, ranks: Ints) -> Ints:
         """Trip counts (C, D) of each loop on some processors."""
         ...

@@ -64,11 +64,12 @@ class Seq(AAU, frozen=True, kw_only=True, eq=False):
 
 class IterD(AAU, frozen=True, kw_only=True, eq=False):
     """Deterministic loop without communication: either a parallel `nest` with the `work` of one innermost
-    iteration (`outer`: of one iteration of each enclosing level, outermost first; `setup`: once, by every processor,
-    before the loops), or a counted `loop` with a `body`."""
+    iteration (`masked`: what it does more where its mask holds; `outer`: of one iteration of each enclosing level,
+    outermost first; `setup`: once, by every processor, before the loops), or a counted `loop` with a `body`."""
 
     nest: Nest | None = None
     work: Work = Work()
+    masked: Work = Work()
     outer: tuple[Work, ...] = ()
     setup: Work = Work()
     loop: DoNode | None = None

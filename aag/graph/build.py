@@ -21,9 +21,6 @@ from aag.spmd.program import NodeProgram
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import names_in
 
-MASK_SHARE = 0.5
-"""The share of iterations whose mask is assumed to be true (announced by lowering as W203)."""
-
 _GUARD = g.Work(overhead=(("guard", 1.0),))
 _BOUND = (("int.add", 4.0), ("int.cmp", 2.0))
 """Local bounds of one partitioned loop: offset by the coordinate, clipped at both ends."""
@@ -137,7 +134,7 @@ class _Builder:
 
     def _nest(self, nest: n.Nest) -> g.IterD:
         number = self._id()
-        works = nest_work(nest, self.context, mask_share=MASK_SHARE)
+        works, masked = nest_work(nest, self.context)
         depth = len(nest.indices)
         setup = works[0] if depth else g.Work()
         overhead = self._nest_overhead(nest)
@@ -145,6 +142,7 @@ class _Builder:
             **_common(number, nest),
             nest=nest,
             work=works[depth],
+            masked=masked,
             outer=works[1:depth],
             setup=replace(setup, overhead=add_counts(setup.overhead, overhead)),
         )

@@ -213,11 +213,9 @@ def work_of(context: Context, exprs: Iterable[Expr | None] = (), assigns: Iterab
     return Work(computation=counts(counter.levels[0]))
 
 
-def nest_work(nest: Nest, context: Context, *, mask_share: float) -> tuple[Work, ...]:
-    """Work of a nest, one entry for each level: before the loops, in loop 1, ..., in the innermost loop.
-
-    `mask_share`: the share of iterations whose mask is true.
-    """
+def nest_work(nest: Nest, context: Context) -> tuple[tuple[Work, ...], Work]:
+    """Work of a nest, one entry for each level (before the loops, in loop 1, ..., in the innermost loop), and what an
+    innermost iteration does more where the mask holds."""
     innermost = len(nest.indices)
     counter = OperationCounter(context, [index.name for index in nest.indices])
     if nest.mask is not None:
@@ -234,9 +232,10 @@ def nest_work(nest: Nest, context: Context, *, mask_share: float) -> tuple[Work,
     if nest.copies:
         for assign in nest.assigns:
             counter.levels[innermost].update(_copy(assign.target))
-    share = 1.0 if nest.mask is None else mask_share
-    masked = {name: always[name] + share * (all_ - always[name]) for name, all_ in counter.levels[innermost].items()}
-    return (*(Work(computation=counts(each)) for each in counter.levels[:innermost]), Work(computation=counts(masked)))
+    masked = Counter[str]()
+    if nest.mask is not None:
+        masked, counter.levels[innermost] = counter.levels[innermost] - always, always
+    return tuple(Work(computation=counts(each)) for each in counter.levels), Work(computation=counts(masked))
 
 
 def _copy(target: Expr) -> "Counter[str]":

@@ -25,10 +25,10 @@ def add_work(*parts: g.Work) -> g.Work:
 def works(aau: g.AAU) -> tuple[tuple[str, g.Work], ...]:
     """All work that an AAU itself has, with what it is the work of: a loop level, a condition, or nothing special."""
     match aau:
-        case g.IterD(nest=nest, work=work, outer=outer, setup=setup) if nest is not None:
+        case g.IterD(nest=nest, work=work, masked=masked, outer=outer, setup=setup) if nest is not None:
             names = [f"loop {index.name}" for index in nest.indices]
             levels = zip(names or ["once"], (*outer, work), strict=True)
-            return (("before", setup), *levels)
+            return (("before", setup), *levels, *([] if nest.mask is None else [("where the mask holds", masked)]))
         case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
             return tuple((f"test {at}", each.work) for at, each in enumerate(branches, start=1))
         case g.IterND(work=work):

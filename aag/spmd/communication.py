@@ -185,7 +185,7 @@ def _messages(
     tables: list[_Table], choice: tuple[tuple[int, ...], ...], relation: Relation
 ) -> tuple[Ints, Ints, Ints]:
     """All messages of one combination of directions: source, destination, elements."""
-    groups = [table.groups[key] for table, key in zip(tables, choice, strict=True)]
+    groups = _folded([table.groups[key] for table, key in zip(tables, choice, strict=True)])
     if prod(group[0].size for group in groups) >= MANY:
         groups.sort(key=lambda group: -int(np.ptp(group[0])))
     total = _total(groups, relation)
@@ -197,6 +197,18 @@ def _messages(
         return source.reshape(-1), destination.reshape(-1), elements.reshape(-1)
     some = elements != 0
     return source[some], destination[some], elements[some]
+
+
+def _folded(groups: list[tuple[Ints, Ints, Ints, Ints]]) -> list[tuple[Ints, Ints, Ints, Ints]]:
+    """The same with all groups of one row and one mask made one: many indices that move nothing may be about, and an
+    array has an axis for each group."""
+    small = [group for group in groups if group[3].size == 1]
+    if len(small) < 2:
+        return groups
+    source, destination = (np.array([sum(int(group[side][0]) for group in small)]) for side in (0, 1))
+    mask = np.bitwise_and.reduce([group[2] for group in small])
+    count = np.array([[prod(int(group[3][0, 0]) for group in small)]])
+    return [(source, destination, mask, count), *(group for group in groups if group[3].size != 1)]
 
 
 def _total(groups: list[tuple[Ints, Ints, Ints, Ints]], relation: Relation) -> NDArray[np.float64]:
@@ -211,7 +223,7 @@ def _total(groups: list[tuple[Ints, Ints, Ints, Ints]], relation: Relation) -> N
     if len(groups) == 2:
         return counts[0] @ weight @ counts[1].T
     rows = [chr(ord("a") + at) for at in range(len(groups))]
-    letters = [chr(ord("n") + at) for at in range(len(groups))]
+    letters = [chr(ord("A") + at) for at in range(len(groups))]
     spec = ",".join(row + letter for row, letter in zip(rows, letters, strict=True))
     total: NDArray[np.float64] = np.einsum(
         f"{spec},{''.join(letters)}->{''.join(rows)}", *counts, weight, optimize=True

@@ -342,8 +342,6 @@ def _mask(lowering: "Lowering", group: Sequence[Leaf]) -> Expr | None:
         lowering.note("W203", "conditions inside the loop differ: what they guard is charged for all iterations")
         return None
     (mask,) = masks
-    if mask is not None:
-        lowering.note("W203", "the condition inside the loop is assumed to be true for half of the iterations")
     return mask
 
 

@@ -342,8 +342,6 @@ class Lowering:
         uses += uses_of(condition, indices, self.symbols) if condition is not None else []
         distributed = self.is_distributed(element.name)
         self.communicate(uses, home if distributed else None)
-        if condition is not None:
-            self.note("W203", "the mask is assumed to be true for half of the elements")
         nest = Nest(
             span=self.span,
             indices=indices,

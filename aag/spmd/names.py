@@ -7,7 +7,7 @@ from aag.ir.units import Program, Unit
 from aag.ir.visitors import calls_used, children
 from aag.spmd.nodes import Index, Need, Nest, Operation, Reference
 from aag.spmd.symbols import Symbols
-from aag.spmd.vector import names_in
+from aag.spmd.vector import is_decided_by_indices, names_in
 
 
 def scalars(symbols: Symbols, *exprs: Expr | None) -> frozenset[str]:
@@ -53,6 +53,8 @@ def nest_names(symbols: Symbols, nest: Nest) -> frozenset[str]:
     found = _bounds(symbols, nest.indices) | _reference(symbols, nest.home)
     for assign in (*nest.assigns, *(each for level in nest.outer for each in level)):
         found |= _subscript_names(symbols, assign.value) | _subscript_names(symbols, assign.target)
+    if nest.mask is not None and is_decided_by_indices(nest.mask):
+        found |= scalars(symbols, nest.mask)
     return found - indices
 
 

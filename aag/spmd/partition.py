@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.ir.evaluate import Environment
+from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr
 from aag.mapping.distinct import distinct_rows, distinct_with_inverse
 from aag.mapping.layout import Layout, Layouts
@@ -18,7 +18,15 @@ from aag.spmd.components import Partition, Slot, tie_bounds
 from aag.spmd.nodes import Index, Nest, OwnedLoop, Reference
 from aag.spmd.relax import box
 from aag.spmd.steps import Phase
-from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
+from aag.spmd.vector import (
+    Ints,
+    TooLarge,
+    enumerate_indices,
+    evaluate_mask,
+    evaluate_vector,
+    is_decided_by_indices,
+    names_in,
+)
 
 
 class Trips(Struct, frozen=True, eq=False):
@@ -26,12 +34,14 @@ class Trips(Struct, frozen=True, eq=False):
 
     `level` (P, D): iterations of loop d in total over the whole nest, outermost first; `count` (P,): innermost
     executions (1 or 0 for a nest without indices). `bounded`: an upper bound, because the indices are coupled in too
-    many combinations (D2).
+    many combinations (D2). `masked` (P,): those of the innermost whose mask holds; None: that depends on data, or on
+    too many combinations, or there is no mask.
     """
 
     level: Ints
     count: Ints
     bounded: bool = False
+    masked: Ints | None = None
 
     def extents_of(self, ranks: Ints) -> Ints:
         """A representative trip count of each loop on some processors, (C, D): level[d] / level[d-1], rounded up."""
@@ -66,9 +76,20 @@ def trips(nest: Nest, layouts: Layouts, env: Environment) -> Trips:
     """
     level, bounded = _levels(nest.home, nest.indices, layouts, env)
     depth = len(nest.indices)
+    masked = None if nest.mask is None or bounded else _masked(nest, nest.mask, layouts, env)
     if not depth:
-        return Trips(level[:, :0], np.ascontiguousarray(level[:, 0]))
-    return Trips(level[:, 1:], np.ascontiguousarray(level[:, -1]), bounded)
+        return Trips(level[:, :0], np.ascontiguousarray(level[:, 0]), masked=masked)
+    return Trips(level[:, 1:], np.ascontiguousarray(level[:, -1]), bounded, masked)
+
+
+def _masked(nest: Nest, mask: Expr, layouts: Layouts, env: Environment) -> Ints | None:
+    """Innermost iterations (P,) whose mask holds, where the indices decide it."""
+    if not is_decided_by_indices(mask):
+        return None
+    try:
+        return np.ascontiguousarray(_counted(nest.home, nest.indices, layouts, env, single=False, mask=mask)[:, -1])
+    except (Unknown, TooLarge):
+        return None
 
 
 def executions(home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment) -> Ints:
@@ -207,18 +228,28 @@ def _levels(
 
 
 def _counted(
-    home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment, *, single: bool
+    home: Reference | None,
+    indices: Sequence[Index],
+    layouts: Layouts,
+    env: Environment,
+    *,
+    single: bool,
+    mask: Expr | None = None,
 ) -> Ints:
     """Shape (P, D + 1): column 0 is 1 where the processor takes part at all, column d + 1 the iterations of loop d.
 
-    `single`: only axes that one index decides shorten a loop."""
+    `single`: only axes that one index decides shorten a loop. `mask`: only the innermost iterations for which it holds
+    count, and only they are counted: the result is (P, 1)."""
     layout = None if home is None else layouts.arrays[home.array]
     grid = layouts.grid if layout is None else layout.grid
     depth = len(indices)
-    columns: list[Ints] = [np.ones((1,) * len(grid.shape), dtype=np.int64)] * (depth + 1)
+    wanted = range(depth + 1) if mask is None else (depth,)
+    columns: list[Ints] = [np.ones((1,) * len(grid.shape), dtype=np.int64)] * len(wanted)
     names = {index.name: at for at, index in enumerate(indices)}
     partition = Partition()
     tie_bounds(partition, 0, indices)
+    tested = names_in(mask) & names.keys()
+    partition.join([(0, name) for name in sorted(tested)])
     used: dict[int, frozenset[str]] = {}
     # What indices that are not asked for place (the reduced ones of a SUM with DIM=) restricts nobody.
     others = frozenset(index.name for index in home.indices) - names.keys() if home else frozenset[str]()
@@ -234,14 +265,17 @@ def _counted(
         axes = sorted(each.number for each in group if isinstance(each, Slot))
         levels = sorted(names[each[1]] for each in group if isinstance(each, tuple))
         shares: dict[int, Ints | int] = {}
-        for column in range(depth + 1):
-            inside = sum(at < column for at in levels)
+        holds = mask if tested & {indices[at].name for at in levels} else None
+        for column, level in enumerate(wanted):
+            inside = sum(at < level for at in levels)
             if inside not in shares:
                 prefix = tuple(indices[at] for at in levels[:inside])
                 decided = [axis for axis in axes if used[axis] <= {index.name for index in prefix}]
-                shares[inside] = _share(home, layout, prefix, decided, env)
+                shares[inside] = _share(home, layout, prefix, decided, env, holds)
             columns[column] = columns[column] * shares[inside]
-    result = np.empty((depth + 1, grid.size), dtype=np.int64)
+    if mask is not None and not tested and not evaluate_mask(mask, env, {}):
+        columns = [column * 0 for column in columns]
+    result = np.empty((len(wanted), grid.size), dtype=np.int64)
     for column, share in enumerate(columns):
         result[column].reshape(grid.shape[::-1])[...] = share
     return result.T
@@ -253,10 +287,16 @@ def _share(
     prefix: tuple[Index, ...],
     axes: list[int],
     env: Environment,
+    mask: Expr | None = None,
 ) -> Ints | int:
     """How many combinations of the prefix indices of one component each processor runs: one number, or an array with
-    the grid's axes in reverse order (so that it ravels to linear ranks), of extent 1 where an axis does not matter."""
+    the grid's axes in reverse order (so that it ravels to linear ranks), of extent 1 where an axis does not matter.
+
+    `mask`: only those for which it holds."""
     vectors = enumerate_indices(prefix, env)
+    if mask is not None:
+        holds = evaluate_mask(mask, env, vectors)
+        vectors = {name: vector[holds] for name, vector in vectors.items()}
     length = len(next(iter(vectors.values()))) if vectors else 1
     if layout is None or home is None or not axes:
         return length

@@ -64,8 +64,6 @@ def extract(lowering: "Lowering", call: Call, into: str = "") -> Expr:
     if dim is not None:
         lowering.arrays[name] = _result_layout(name, home, indices, dim, kind, lowering)
         target = Element(name, tuple(Var(index.name) for index in kept))
-    if condition is not None:
-        lowering.note("W203", "the mask is assumed to be true for half of the elements")
     nest = Nest(
         span=lowering.span,
         indices=indices,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Section, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, Section, Unary, Var
 from aag.spmd.nodes import Index
 
 Ints = NDArray[np.int64]
@@ -69,6 +69,55 @@ def evaluate_vector(expr: Expr, env: Environment, vectors: Vectors) -> Ints | in
             raise Unknown(type(expr).__name__.lower(), "this subscript is not an integer expression of the indices")
 
 
+def is_decided_by_indices(mask: Expr) -> bool:
+    """Whether a mask is made of integer expressions of scalars: no data of an array decide it."""
+    match mask:
+        case LogicalLit():
+            return True
+        case Unary(op=".not.", operand=operand):
+            return is_decided_by_indices(operand)
+        case Binary(op=op, left=left, right=right) if op in _CONNECTIVES:
+            return is_decided_by_indices(left) and is_decided_by_indices(right)
+        case Binary(op=op, left=left, right=right) if op in _COMPARISONS:
+            return _is_integer(left) and _is_integer(right)
+        case _:
+            return False
+
+
+def _is_integer(expr: Expr) -> bool:
+    match expr:
+        case IntLit() | Var():
+            return True
+        case Unary(op=op, operand=operand):
+            return op in "+-" and _is_integer(operand)
+        case Binary(op=op, left=left, right=right):
+            return op in _OPERATORS and _is_integer(left) and _is_integer(right)
+        case Call(name=name, args=args, keywords=keywords):
+            return name in _FUNCTIONS and not keywords and all(map(_is_integer, args))
+        case _:
+            return False
+
+
+def evaluate_mask(mask: Expr, env: Environment, vectors: Vectors) -> NDArray[np.bool_]:
+    """Whether a mask that `is_decided_by_indices` holds, for each combination of the vectors, or once without any.
+
+    Raises:
+        Unknown: a scalar has no value.
+    """
+    length = len(next(iter(vectors.values()))) if vectors else 1
+    match mask:
+        case LogicalLit(value=value):
+            return np.full(length, value)
+        case Unary(operand=operand):
+            return ~evaluate_mask(operand, env, vectors)
+        case Binary(op=op, left=left, right=right) if op in _CONNECTIVES:
+            return _CONNECTIVES[op](evaluate_mask(left, env, vectors), evaluate_mask(right, env, vectors))
+        case Binary(op=op, left=left, right=right):
+            both = evaluate_vector(left, env, vectors), evaluate_vector(right, env, vectors)
+            return np.broadcast_to(_COMPARISONS[op](*both), (length,))
+    raise Unknown(type(mask).__name__.lower(), "this mask is no comparison of the indices")
+
+
 def enumerate_indices(indices: Sequence[Index], env: Environment) -> dict[str, Ints]:
     """All combinations of the indices, outermost first; bounds may depend on indices before them.
 
@@ -118,6 +167,22 @@ _OPERATORS: Mapping[str, Callable[[Ints | int, Ints | int], Ints | int]] = {
     "*": lambda a, b: a * b,
     "/": _divide,
     "**": _power,
+}
+
+_CONNECTIVES: Mapping[str, Callable[[NDArray[np.bool_], NDArray[np.bool_]], NDArray[np.bool_]]] = {
+    ".and.": np.logical_and,
+    ".or.": np.logical_or,
+    ".eqv.": np.equal,
+    ".neqv.": np.not_equal,
+}
+
+_COMPARISONS: Mapping[str, Callable[[Ints | int, Ints | int], NDArray[np.bool_]]] = {
+    "==": np.equal,
+    "/=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
 }
 
 _FUNCTIONS: Mapping[str, Callable[..., Ints | int]] = {

@@ -10,10 +10,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.graph.aau import IterD, IterSync
-from aag.graph.build import MASK_SHARE
 from aag.spmd.nodes import Nest as LoweredNest
 from interpreter.metrics import COMPUTATION, Tally
-from interpreter.models.compute import alike
+from interpreter.models.compute import alike, masked_of
 from interpreter.models.memory import Access, Cache, CacheState, Misses, Nest, interpret_nest
 from interpreter.services import TripsLike
 from interpreter.shared import Figures, Shared
@@ -128,7 +127,8 @@ def _shape(run: Run, nest: LoweredNest, trips: TripsLike) -> Nest:
     if not extents.shape[1]:
         extents = trips.count[ranks, None]
         strides = [np.zeros_like(extents) for _ in accesses]
-    share = 1.0 if nest.mask is None else MASK_SHARE
+    # One share for all processors: the model asks how often a reference is made, not which elements it takes.
+    share = 1.0 if nest.mask is None else float(masked_of(nest, trips).sum() / max(1, trips.count.sum()))
     address = run.setting.addresses
     known = bool(address) and all(each.array in address for each in accesses)
     return Nest(extents=extents, addresses_known=known, accesses=tuple(

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import AAU, Counts, IterD, Work
 from aag.ir.evaluate import Environment, Value
+from aag.spmd.nodes import Nest
 from interpreter import shared
 from interpreter.metrics import COMPUTATION, OVERHEAD, Index, Tally
+from interpreter.services import TripsLike
 from interpreter.shared import Classes, Figures, Shared
 from interpreter.state import Run
 
@@ -21,6 +23,9 @@ Ints = NDArray[np.int64]
 
 FEW = 8
 """Processors that a class has on average where figures are kept by class."""
+
+MASK_SHARE = 0.5
+"""The share of iterations for which a mask is taken to hold that data decide; the prediction says so."""
 
 LOOP_SETUP = Work(computation=(("loop.setup", 1.0),))
 LOOP_STEP = Work(computation=(("loop.iteration", 1.0),))
@@ -166,7 +171,16 @@ class Alike(Struct, frozen=True):
     found: tuple[Classes, Ints] | None
 
 
-def nest_cost(run: Run, aau: IterD, level: Ints, count: Ints) -> Cost:
+def masked_of(nest: Nest, trips: TripsLike) -> Ints | Array:
+    """(P,) innermost iterations for which the mask holds: all without one, half of them where data decide it."""
+    if nest.mask is None:
+        return trips.count
+    if trips.masked is not None:
+        return trips.masked
+    return trips.count.astype(np.float64) * MASK_SHARE
+
+
+def nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, masked: Ints | Array) -> Cost:
     """The cost of a nest on each processor: loop d is set up once for each iteration of loop d - 1.
 
     Args:
@@ -174,19 +188,20 @@ def nest_cost(run: Run, aau: IterD, level: Ints, count: Ints) -> Cost:
         aau: The nest, with the work of one iteration at each level.
         level: (P, D) iterations at each level in total, innermost last.
         count: (P,) executions; for a nest with loops those of the innermost.
+        masked: (P,) those for which the mask holds.
     """
     found = alike(run)
     if found is not None:
         classes, ranks = found
-        few = level[ranks], count[ranks]
+        few = level[ranks], count[ranks], masked[ranks]
         if all((column[part] == few_of.take(classes.number[part])).all()
-               for column, few_of in zip((*level.T, count), (*few[0].T, few[1]), strict=True)
+               for column, few_of in zip((*level.T, count, masked), (*few[0].T, *few[1:]), strict=True)
                for part in shared.blocks(run.procs, shared.BLOCK)):
             return _nest_cost(run, aau, *few, classes)
-    return _nest_cost(run, aau, level, count, None)
+    return _nest_cost(run, aau, level, count, masked, None)
 
 
-def _nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, classes: Classes | None) -> Cost:
+def _nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, masked: Ints | Array, classes: Classes | None) -> Cost:
     """As `nest_cost`, from the iterations of all processors or of one of each class."""
     share = None if classes is None else classes.sizes() / run.procs
     depth = level.shape[1]
@@ -199,6 +214,8 @@ def _nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, classes: Classes 
         columns[-1][1].append(price(run, aau.work))
     else:
         columns.append((count.astype(np.float64), [price(run, aau.work)]))
+    if aau.masked.computation:
+        columns.append((masked.astype(np.float64), [price(run, aau.masked)]))
     whole = [price(run, aau.setup), *([setup] if depth else [])]
     guessed = sum((each.estimated for each in whole), start=np.zeros(1))
     for often, prices in columns:

@@ -30,6 +30,7 @@ class Nests:
         self.check_trips()
         row, rank = np.nonzero(self.runs.T)
         vectors = {name: value[row] for name, value in self.vectors.items()}
+        self.check_mask(rank, vectors)
         parts = [(expr, vectors, rank) for expr in self.expressions()]
         self.machine.reads(parts + [part for depth in range(len(self.nest.outer)) for part in self.outer_parts(depth)])
         if self.nest.reduce:
@@ -53,6 +54,17 @@ class Nests:
         if self.nest.mask is None:
             return np.ones(len(rank), dtype=bool)
         return np.asarray(self.machine.evaluate(self.nest.mask, rank, vectors), dtype=bool)
+
+    def check_mask(self, rank, vectors):
+        """A mask that only scalars and indices decide is counted, any other is not."""
+        mask, machine = self.nest.mask, self.machine
+        if mask is not None:
+            masked = partition.trips(self.nest, machine.layouts, machine.environment()).masked
+            if array_elements(mask, machine.copies) or "s" in names_of(mask):
+                assert masked is None
+            else:
+                expected = np.bincount(rank[self.taken(rank, vectors)], minlength=machine.procs)
+                assert (masked == expected).all(), f"{self.nest.span}: {masked} instead of {expected}"
 
     def check_trips(self):
         """Iterations of each level: prefixes for which a processor lies on every axis that the prefix decides."""

@@ -198,6 +198,16 @@ class Writer:
             text = f"{self.pick('0.5d0', '0.25d0')} * ({text}) {self.pick('+', '-')} 0.5d0 * {part}"
         return text
 
+    def mask(self, rows):
+        """A mask that data decide, or one that the indices do."""
+        if self.chance(40):
+            return f"{self.reference(rows)} > 0.4d0"
+        names = list(rows[0])
+        one, other = self.random.choice(names), self.random.choice(names)
+        parts = [self.pick(f"mod({one} + {other}, 3) /= 0", f"{one} <= 2*{other} - 1", f".not. {one} == 3")
+                 for _ in range(self.pick(1, 1, 2))]
+        return self.pick(" .and. ", " .or. ").join(parts)
+
     # --- statements -----------------------------------------------------------------------------------------
 
     def forall(self):
@@ -206,7 +216,7 @@ class Writer:
             loops, rows = self.loops(self.random.randint(1, array.rank))
             target = self.target(array, loops, rows) if rows else None
             if target is not None:
-                mask = f", {self.reference(rows)} > 0.4d0" if self.chance(20) else ""
+                mask = f", {self.mask(rows)}" if self.chance(30) else ""
                 head = ", ".join(each.text() for each in loops)
                 return [f"forall ({head}{mask}) {target} = {self.expression(rows)}"]
         return self.scalar()
