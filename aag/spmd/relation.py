@@ -139,7 +139,7 @@ def _relate(
         _merge_unbalanced(components),
         len(needs),
         tuple(bits),
-        tuple(_wrap_signs(need, layout) for need in needs),
+        tuple(wrap_signs(need, layout) for need in needs),
     )
 
 
@@ -378,7 +378,8 @@ def _union(codes: list[Ints], bits: list[Ints]) -> tuple[Ints, Ints]:
     return code[first], np.bitwise_or.reduceat(bit, first) if len(first) else bit
 
 
-def _wrap_signs(need: Need, layout: Layout) -> tuple[int, ...]:
+def wrap_signs(need: Need, layout: Layout) -> tuple[int, ...]:
+    """For each grid axis where a circular shift moves data to: 1 higher, -1 lower coordinates; 0: it is none."""
     signs = []
     for meaning in layout.axes:
         sign = 0

@@ -268,7 +268,14 @@ def simulate(executable: Path, blocks: Blocks, wires: Interconnect, after: Float
     words = [tool("smpirun"), "-np", str(blocks.procs), "-platform", str(files["platform.xml"]), "-hostfile",
              str(files["hosts"]), "--log=root.thresh:critical", *wires.options, str(executable)]
     told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times")}
-    answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, **told)
+    try:
+        answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, **told)
+    except PredictionError as problem:
+        if "predicted: " not in problem.why:
+            raise
+        why = problem.why.partition("\nSTOP")[0]
+        raise PredictionError(f"the program does not do on {blocks.procs} processors what is predicted:", why=why,
+                              hint="Where values decide what moves, say them with --set.") from None
     times = np.fromfile(files["times"], "<f8") if files["times"].exists() else np.zeros(0)
     if times.size != blocks.procs:
         raise PredictionError(f"the simulation ends early on {blocks.procs} processors.", why=answer[-500:])
@@ -307,7 +314,7 @@ def _cells(outcome: Outcome) -> list[str]:
 
 def _percent(fraction: float, sign: str = "+") -> str:
     """Never a plain 0 for what is not."""
-    return f"{100 * fraction:{sign}.2f} %" if abs(fraction) >= 5e-5 or fraction == 0 else "< 0.01 %"
+    return f"{100 * fraction:{sign}.2f} %" if abs(fraction) >= 5e-5 else "< 0.01 %" if fraction else "0 %"
 
 
 def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:

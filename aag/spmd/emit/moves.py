@@ -1,6 +1,7 @@
 """Communication: for each operation an internal procedure that finds what moves, and one call that moves it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from aag.ir.expressions import Element
 from aag.ir.spelling import spell
@@ -9,6 +10,7 @@ from aag.spmd.emit.context import Context
 from aag.spmd.emit.renaming import own_names, own_names_of
 from aag.spmd.emit.text import comment, indented
 from aag.spmd.nodes import Combine, Communicate, Concatenate, Gather, Index, Multicast, Need, Operation, Reference
+from aag.spmd.relation import wrap_signs
 
 _COMBINED = {"add": "sum", "mul": "product", "and": "all", "or": "any"}
 
@@ -51,8 +53,14 @@ def _inspector(context: Context, node: Communicate, name: str, plan: str) -> Ite
         f"(/ {axes} /), {_order(operation)}, {buffered})"
     )
     names: dict[str, None] = {}
-    for needs in _alike([own_names(each, node.uses) for each in operation.needs]):
-        body += _claims(context, needs, plan, "need", line, names)
+    signs = [wrap_signs(each, layout) for each in operation.needs]
+    told = any(any(each) for each in signs) and _order(operation) == "esp_by_direction"
+    for number, each in enumerate(signs if told else (), start=1):
+        body.append(f"call esp_circular({plan}, {number}, (/ {', '.join(map(str, each))} /))")
+    needed = [own_names(each, node.uses) for each in operation.needs]
+    numbers = {id(each): number for number, each in enumerate(needed, start=1)} if told else {}
+    for needs in _alike(needed):
+        body += _claims(context, needs, plan, "need", line, names, numbers)
     if operation.held:
         for needs in _alike([own_names(each.need, node.uses) for each in operation.held]):
             body += _claims(context, needs, plan, "held", line, names)
@@ -124,10 +132,14 @@ def _distinct(references: Sequence[Reference]) -> list[Reference]:
 
 
 def _claims(
-    context: Context, needs: Sequence[Need], plan: str, what: str, line: int, names: dict[str, None]
+    context: Context, needs: Sequence[Need], plan: str, what: str, line: int, names: dict[str, None],
+    numbers: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[str]:
+    """`numbers`: id(need) -> the number of the reference, where it matters."""
     calls = []
     for need in needs:
+        if id(need) in numbers:
+            calls.append(f"call esp_claim({plan}, {numbers[id(need)]})")
         subscripts = context.names.subscripts(need.reference.subscripts)
         home = None if need.home is None else context.distributed(need.home.array)
         if home is None or need.home is None:

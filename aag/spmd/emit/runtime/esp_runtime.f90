@@ -11,6 +11,7 @@ module esp_runtime
   public :: esp_map, esp_plan, esp_turns, esp_me, esp_procs
   public :: esp_start, esp_finish, esp_line, esp_grid, esp_spread, esp_fixed, esp_bounds, esp_store, esp_range
   public :: esp_pack, esp_mine, esp_here, esp_owns, esp_owner, esp_stored, esp_code, esp_place, esp_owned, esp_first, esp_wrap
+  public :: esp_circular, esp_claim
   public :: esp_known, esp_begin, esp_need, esp_need_all, esp_held, esp_held_all, esp_stale, esp_drop, esp_end
   public :: esp_messages, esp_collect, esp_group, esp_send, esp_receive, esp_swap, esp_power_below
   public :: esp_turns_begin, esp_arrives, esp_written, esp_stop
@@ -21,7 +22,8 @@ module esp_runtime
   ! In which order messages of an operation go out: by their directions, by directions around the grid, or as a complete
   ! exchange.
   integer, parameter, public :: esp_by_direction = 0, esp_around = 1, esp_to_all = 2
-  integer, parameter :: most_axes = 7, replicated = 0, spread = 1, fixed = 2
+  integer(esp_long), parameter :: references = 64
+  integer, parameter :: most_references = 63, most_axes = 7, replicated = 0, spread = 1, fixed = 2
 
   ! One axis of the grid as an array uses it: cell = stride * index + offset; owner = (cell - lower) / block mod extent.
   type esp_axis
@@ -53,6 +55,8 @@ module esp_runtime
   type esp_plan
     logical :: ready = .false.
     integer :: order = esp_around
+    ! Of circular shifts: where data move to along each axis, for each reference, and the reference that is claimed for.
+    integer :: circular(most_axes, most_references) = 0, claim = 0
     integer, allocatable :: key(:)
     integer :: line = 0, collective = esp_no_collective
     ! What arrives goes to a buffer with the bounds first and last, where also own elements are copied that are read.
@@ -529,10 +533,26 @@ contains
     plan%special = .false.
     plan%special(:size(special)) = special
     plan%order = sequence
+    plan%circular = 0
+    plan%claim = 0
     plan%wanted%count = 0
     plan%had%count = 0
     plan%spoiled%count = 0
   end subroutine esp_begin
+
+  ! A reference is a circular shift: along an axis data move to higher (1) or lower (-1) coordinates, or stay (0).
+  subroutine esp_circular(plan, reference, signs)
+    type(esp_plan), intent(inout) :: plan
+    integer, intent(in) :: reference, signs(:)
+    plan%circular(:size(signs), reference) = signs
+  end subroutine esp_circular
+
+  ! What is needed from now on is needed by this reference.
+  subroutine esp_claim(plan, reference)
+    type(esp_plan), intent(inout) :: plan
+    integer, intent(in) :: reference
+    plan%claim = reference
+  end subroutine esp_claim
 
   ! An iteration that runs where `home_index` lives reads the element `index`.
   subroutine esp_need(plan, index, home, home_index)
@@ -553,12 +573,14 @@ contains
     type(esp_plan), intent(inout) :: plan
     integer, intent(in) :: index(:), home_index(:)
     type(esp_map), intent(in) :: home
+    plan%claim = 0
     call claim(plan, plan%had, index, home, home_index)
   end subroutine esp_held
 
   subroutine esp_held_all(plan, index)
     type(esp_plan), intent(inout) :: plan
     integer, intent(in) :: index(:)
+    plan%claim = 0
     call claim(plan, plan%had, index)
   end subroutine esp_held_all
 
@@ -668,7 +690,7 @@ contains
     call ends_of(plan, index, at, source, destination)
     if (source /= destination .and. (source == esp_me .or. destination == esp_me) .or. in_group(plan, destination) &
         .or. (plan%buffered .and. destination == esp_me)) &
-      call push(list, destination * elements(plan%map) + esp_code(plan%map, index))
+      call push(list, (destination * elements(plan%map) + esp_code(plan%map, index)) * references + plan%claim)
   end subroutine arrive
 
   logical function in_group(plan, rank)
@@ -693,8 +715,8 @@ contains
     call order(plan%had)
     call order(plan%spoiled)
     do i = 1, plan%wanted%count
-      if (among(plan%had, plan%wanted%item(i))) then
-        if (.not. among(plan%spoiled, mod(plan%wanted%item(i), size_of))) cycle
+      if (among(plan%had, plan%wanted%item(i) / references * references)) then
+        if (.not. among(plan%spoiled, mod(plan%wanted%item(i) / references, size_of))) cycle
       end if
       call push(left, plan%wanted%item(i))
     end do
@@ -708,19 +730,21 @@ contains
     type(esp_plan), intent(inout) :: plan
     integer :: i, k, n, source, destination, index(most_axes), at(most_axes), axis, column
     integer(esp_long) :: code, size_of
-    integer, allocatable :: from(:), to(:), place(:), columns(:), arrival(:)
+    integer, allocatable :: from(:), to(:), place(:), columns(:), arrival(:), reference(:)
     call order(plan%wanted)
+    call once(plan%wanted)
     n = plan%wanted%count
     size_of = elements(plan%map)
     index = 0
-    allocate(from(n), to(n), place(n), columns(n), arrival(n))
+    allocate(from(n), to(n), place(n), columns(n), arrival(n), reference(n))
     plan%first = huge(0)
     plan%last = -huge(0)
     call esp_group(plan%map, plan%special, plan%members, plan%column)
     plan%columns = size(plan%members)
     do i = 1, n
-      destination = int(plan%wanted%item(i) / size_of)
-      code = mod(plan%wanted%item(i), size_of)
+      reference(i) = int(mod(plan%wanted%item(i), references))
+      destination = int(plan%wanted%item(i) / references / size_of)
+      code = mod(plan%wanted%item(i) / references, size_of)
       call index_of(plan%map, code, index)
       do axis = 1, plan%map%axes
         at(axis) = mod(destination / plan%map%stride(axis), plan%map%extent(axis))
@@ -747,15 +771,15 @@ contains
     if (plan%buffered) then
       do i = 1, n
         arrival(i) = 0
-        call index_of(plan%map, mod(plan%wanted%item(i), size_of), index)
+        call index_of(plan%map, mod(plan%wanted%item(i) / references, size_of), index)
         if (to(i) == esp_me .or. columns(i) >= 0) arrival(i) = place_in_buffer(plan, index(:plan%map%rank))
       end do
     end if
     plan%own_place = pack(place, from == esp_me .and. to == esp_me .and. plan%buffered)
     plan%own_to = pack(arrival, from == esp_me .and. to == esp_me .and. plan%buffered)
-    call messages(plan, from == esp_me .and. to /= esp_me, to, place, .true., &
+    call messages(plan, from == esp_me .and. to /= esp_me, to, place, reference, .true., &
                   plan%sends, plan%to, plan%to_key, plan%to_first, plan%to_place)
-    call messages(plan, to == esp_me .and. from /= esp_me, from, arrival, .false., &
+    call messages(plan, to == esp_me .and. from /= esp_me, from, arrival, reference, .false., &
                   plan%receives, plan%from, plan%from_key, plan%from_first, plan%from_place)
     if (allocated(plan%slot)) deallocate(plan%slot, plan%slot_place)
     allocate(plan%slot(0:plan%columns), plan%slot_place(count(columns >= 0)))
@@ -772,48 +796,82 @@ contains
     plan%ready = .true.
   end subroutine esp_end
 
-  ! The messages to (outward) or from each partner, in their order, which is the same on all processors.
-  subroutine messages(plan, taken, partner, place, outward, count_of, who, keys, first, places)
+  ! Of an element that several references need the first one counts.
+  subroutine once(list)
+    type(esp_list), intent(inout) :: list
+    integer :: i, found
+    found = min(1, list%count)
+    do i = 2, list%count
+      if (list%item(i) / references == list%item(found) / references) cycle
+      found = found + 1
+      list%item(found) = list%item(i)
+    end do
+    list%count = found
+  end subroutine once
+
+  ! The messages to (outward) or from others, in their order, which is the same on all processors.
+  subroutine messages(plan, taken, partner, place, reference, outward, count_of, who, keys, first, places)
     type(esp_plan), intent(in) :: plan
     logical, intent(in) :: taken(:), outward
-    integer, intent(in) :: partner(:), place(:)
+    integer, intent(in) :: partner(:), place(:), reference(:)
     integer, intent(out) :: count_of
     integer, allocatable, intent(inout) :: who(:), first(:), places(:)
     integer(esp_long), allocatable, intent(inout) :: keys(:)
-    integer :: i, k, rank
-    integer, allocatable :: order_of(:)
-    integer(esp_long), allocatable :: key(:)
+    integer :: i, k, n
+    integer :: message(size(taken)), partner_of(size(taken)), order_of(size(taken))
+    integer(esp_long) :: turn, key(size(taken))
     if (allocated(who)) deallocate(who, keys, first, places)
-    allocate(order_of(esp_procs), key(esp_procs), places(count(taken)))
     count_of = 0
-    do rank = 0, esp_procs - 1
-      if (.not. any(taken .and. partner == rank)) cycle
-      count_of = count_of + 1
-      if (outward) key(count_of) = turn_of(plan, esp_me, rank)
-      if (.not. outward) key(count_of) = turn_of(plan, rank, esp_me)
-      order_of(count_of) = rank
-      do k = count_of, 2, -1
-        if (key(k - 1) <= key(k)) exit
-        key(k - 1:k) = key((/ k, k - 1 /))
+    k = 0
+    message = 0
+    do i = 1, size(taken)
+      if (.not. taken(i)) cycle
+      if (outward) turn = turn_of(plan, esp_me, partner(i), reference(i))
+      if (.not. outward) turn = turn_of(plan, partner(i), esp_me, reference(i))
+      if (k > 0) then ! most often the one of the element before
+        if (key(k) /= turn .or. partner_of(k) /= partner(i)) k = 0
+      end if
+      if (k == 0) then
+        do k = count_of, 1, -1
+          if (key(k) == turn .and. partner_of(k) == partner(i)) exit
+        end do
+      end if
+      if (k == 0) then
+        count_of = count_of + 1
+        k = count_of
+        key(k) = turn
+        partner_of(k) = partner(i)
+      end if
+      message(i) = k
+    end do
+    do i = 1, count_of
+      order_of(i) = i
+      do k = i, 2, -1
+        if (key(order_of(k - 1)) <= key(order_of(k))) exit
         order_of(k - 1:k) = order_of((/ k, k - 1 /))
       end do
     end do
-    allocate(who(count_of), keys(count_of), first(count_of + 1))
-    who = order_of(:count_of)
-    keys = key(:count_of)
-    first(1) = 1
+    allocate(who(count_of), keys(count_of), first(count_of + 1), places(count(taken)))
+    n = 1
     do i = 1, count_of
-      first(i + 1) = first(i) + count(taken .and. partner == who(i))
-      places(first(i):first(i + 1) - 1) = pack(place, taken .and. partner == who(i))
+      who(i) = partner_of(order_of(i))
+      keys(i) = key(order_of(i))
+      first(i) = n
+      do k = 1, size(taken)
+        if (message(k) /= order_of(i)) cycle
+        places(n) = place(k)
+        n = n + 1
+      end do
     end do
+    first(count_of + 1) = n
   end subroutine messages
 
   ! When a message goes out, relative to others: by its direction (faces first; axis by axis; + before -; near before
-  ! far), or as the machine does complete exchanges.
-  integer(esp_long) function turn_of(plan, source, destination)
+  ! far), or as the machine does complete exchanges. What a circular shift moves around the end goes on in its direction.
+  integer(esp_long) function turn_of(plan, source, destination, reference)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: source, destination
-    integer :: axis, step, extent, moved
+    integer, intent(in) :: source, destination, reference
+    integer :: axis, step, extent, moved, sign_of
     integer(esp_long) :: parts
     if (plan%order == esp_to_all .and. how_transpose /= '') then
       turn_of = modulo(destination - source, esp_procs)
@@ -828,6 +886,10 @@ contains
       if (plan%order /= esp_by_direction) then
         step = modulo(step, extent)
         if (step > extent / 2) step = step - extent
+      else if (reference > 0) then
+        sign_of = plan%circular(axis, reference)
+        if (sign_of > 0) step = modulo(step, extent)
+        if (sign_of < 0) step = -modulo(-step, extent)
       end if
       if (step == 0) cycle
       moved = moved + 1
