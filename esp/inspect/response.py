@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 STEP = 2.0**-17
 """Relative change of a figure: small, so that no maximum changes its mind, yet far above rounding."""
 
-CELLS = 4_000_000
+CELLS = 1_000_000
 """Processors x scenarios of one walk: more figures than that need several walks."""
 
 _NEGLIGIBLE = 1e-8
