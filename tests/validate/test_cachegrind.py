@@ -88,6 +88,14 @@ def test_twice_the_error_passes_where_the_arrays_just_fill_the_cache():
     assert cachegrind.faults(found(8192), 0.14) != ()
 
 
+def test_a_line_that_hardly_counts_does_not_fail():
+    rows = (row((30000, 0), (30000, 0)), row((300, 0), (0, 0)))
+    found = Comparison(rows=rows, geometry=I860, aliased=(), held_bytes=20000)
+    assert cachegrind.faults(found, 0.15) == ()
+    more = Comparison(rows=(rows[0], row((310, 0), (0, 0))), geometry=I860, aliased=(), held_bytes=20000)
+    assert len(cachegrind.faults(more, 0.15)) == 1
+
+
 def test_arrays_alias_where_more_than_there_are_ways_begin_in_the_same_line_of_a_turn():
     assert cachegrind.aliased({"a": 0, "b": 4096, "c": 8192 + 31}, I860) == ("a", "b", "c")
     assert cachegrind.aliased({"a": 0, "b": 4096, "c": 8192 + 32}, I860) == ()
