@@ -949,8 +949,8 @@ contains
     integer, intent(in) :: buffer(*)
     integer :: error
     call count_message(words)
-    call esp_trace_cut() !trace
     call esp_simulation_before('send', to, 4 * words) !simulated
+    call esp_trace_cut() !trace
     call MPI_Send(buffer, words, MPI_INTEGER, to, 1, MPI_COMM_WORLD, error)
     call esp_simulation_after() !simulated
     call esp_trace_send(to, 4 * words) !trace
@@ -960,8 +960,8 @@ contains
     integer, intent(in) :: words, from
     integer, intent(inout) :: buffer(*)
     integer :: error
-    call esp_trace_cut() !trace
     call esp_simulation_before('receive', from, 4 * words) !simulated
+    call esp_trace_cut() !trace
     call MPI_Recv(buffer, words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
     call esp_simulation_after() !simulated
     call esp_trace_receive(from, 4 * words) !trace
@@ -983,8 +983,8 @@ contains
     integer, intent(inout) :: request
     integer, intent(in) :: from, words
     integer :: error
-    call esp_trace_cut() !trace
     call esp_simulation_before('receive', from, 4 * words) !simulated
+    call esp_trace_cut() !trace
     call MPI_Wait(request, MPI_STATUS_IGNORE, error)
     call esp_simulation_after() !simulated
     call esp_trace_receive(from, 4 * words) !trace

@@ -11,6 +11,7 @@ module esp_trace
   public :: esp_trace_finish
 
   integer, parameter, public :: esp_compute = 1, esp_overhead = 2, esp_io = 3
+  double precision, parameter :: together = 2.0d-3
   integer, parameter :: sends = 4, receives = 5
   integer, parameter :: long = selected_int_kind(18), tag = 2
   character(len=8), parameter :: words(5) = (/ 'compute ', 'overhead', 'io      ', 'send    ', 'receive ' /)
@@ -24,7 +25,7 @@ module esp_trace
   end type pieces
 
   type(pieces) :: own
-  logical :: active = .false., full = .false.
+  logical :: active = .false., full = .false., one_clock = .false.
   integer :: me = 0, procs = 1, most = 0
   integer :: aau_now = 1, kind_now = esp_compute
   double precision :: origin = 0.0d0, mark = 0.0d0, offset = 0.0d0
@@ -78,14 +79,35 @@ contains
     call room(own, min(most, 4096))
     call agree()
     call MPI_Barrier(MPI_COMM_WORLD, error)
-    origin = now()
+    origin = now() + together
     call MPI_Bcast(origin, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, error)
+    call wait_for_origin()
     mark = max(0.0d0, now() - origin)
   end subroutine esp_trace_begin
 
-  ! Seconds on the clock of processor 0.
+  ! All processors begin at once, and not those first that learn first of when. A clock that stands still while one looks
+  ! at it, as in some simulations, cannot be waited for.
+  subroutine wait_for_origin()
+    integer :: unchanged
+    double precision :: time, before
+    unchanged = 0
+    before = now()
+    do while (unchanged < 10000)
+      time = now()
+      if (time >= origin) return
+      unchanged = merge(unchanged + 1, 0, time <= before)
+      before = time
+    end do
+    origin = origin - together
+  end subroutine wait_for_origin
+
+  ! Seconds on the clock of processor 0, or on the one clock that all have.
   double precision function now()
     integer(long) :: count
+    if (one_clock) then
+      now = MPI_Wtime()
+      return
+    end if
     call system_clock(count)
     now = dble(count - base) / dble(rate) - offset
   end function now
@@ -96,7 +118,12 @@ contains
   subroutine agree()
     integer, parameter :: rounds = 24
     integer :: rank, round, error
+    integer(MPI_ADDRESS_KIND) :: global
+    logical :: known
     double precision :: went, there, back, least, ahead
+    call MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_WTIME_IS_GLOBAL, global, known, error)
+    one_clock = known .and. global /= 0
+    if (one_clock) return
     call system_clock(base, rate)
     call MPI_Bcast(base, 1, MPI_INTEGER8, 0, MPI_COMM_WORLD, error)
     offset = 0.0d0
