@@ -1,6 +1,6 @@
 """The node program run with MPI: does it print what the serial program prints, and send what is predicted?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -58,7 +58,9 @@ def validate(job: Job) -> Report:
     return Report(table=table(outcomes), faults=faults(outcomes))
 
 
-def _outcome(job: Job, procs: int | None, expected: str, like: Path | None) -> tuple[Outcome, Path]:
+def _outcome(
+    job: Job, procs: int | None, expected: Callable[[int], str], like: Path | None
+) -> tuple[Outcome, Path]:
     request = job.request(procs)
     emission = emitted(job.source, job.system, request, traces=job.traces is not None)
     place = job.folder / f"{emission.name}-{emission.procs}"
@@ -67,7 +69,7 @@ def _outcome(job: Job, procs: int | None, expected: str, like: Path | None) -> t
     answer, counts = run(place / emission.name, emission.procs, **told(job, emission))
     found = Outcome(
         procs=emission.procs,
-        difference=difference(expected, answer),
+        difference=difference(expected(emission.procs), answer),
         predicted=predicted_counts(job.source, job.system, request),
         counted=counts,
         same_partners=same_partners(job, request, emission),

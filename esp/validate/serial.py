@@ -1,23 +1,29 @@
 """The serial program: the original text, compiled by gfortran, to which HPF directives are comments."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from esp.tools import call, tool
+from esp.validate.inquiry import is_asked, with_use, write_module
 from esp.validate.job import Job
 
 SERIAL_FLAGS = ("-O2", "-w", "-ffp-contract=off", "-ffree-line-length-none", "-ffixed-line-length-none")
 
 
-def expected_of(job: Job) -> str:
-    """What the serial program of a job prints.
+def expected_of(job: Job) -> Callable[[int], str]:
+    """Number of processors -> what the serial program of a job prints: the same for all, unless it asks for the number.
 
     Raises:
-        esp.errors.PredictionError: it does not compile or run.
+        esp.errors.PredictionError: it does not compile or run; also the function returned.
     """
-    text = with_values("\n".join(job.source.program.lines) + "\n", job.texts)
-    return serial_answer(text, job.folder / "serial", fixed=job.fixed)
+    program, folder = job.source.program, job.folder / "serial"
+    text = "\n".join(program.lines) + "\n"
+    if is_asked(text, fixed=job.fixed):
+        asking = with_values(with_use(text, program), job.texts)
+        return lambda procs: serial_answer(asking, folder, fixed=job.fixed, procs=procs)
+    answer = serial_answer(with_values(text, job.texts), folder, fixed=job.fixed)
+    return lambda _: answer
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
@@ -33,8 +39,8 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def serial_answer(text: str, folder: Path, *, fixed: bool = False) -> str:
-    """What a serial program prints.
+def serial_answer(text: str, folder: Path, *, fixed: bool = False, procs: int | None = None) -> str:
+    """What a serial program prints, which takes `procs` for the number of processors where it asks.
 
     Raises:
         esp.errors.PredictionError: it does not compile or run.
@@ -42,5 +48,6 @@ def serial_answer(text: str, folder: Path, *, fixed: bool = False) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     name = "serial.f" if fixed else "serial.f90"
     (folder / name).write_text(text)
-    call([tool("gfortran"), *SERIAL_FLAGS, name, "-o", "serial"], "the serial program does not compile", folder)
+    names = [name] if procs is None else [write_module(folder, procs), name]
+    call([tool("gfortran"), *SERIAL_FLAGS, *names, "-o", "serial"], "the serial program does not compile", folder)
     return call([str(folder / "serial")], "the serial program fails", folder)

@@ -97,7 +97,8 @@ def validate(job: Job) -> Report:
         request = job.request(procs)
         stages = api.lower_source(job.source, job.system, request)
         place = job.folder / f"{stages.node_program.unit.name or 'main'}-{stages.node_program.layouts.procs}-simulated"
-        outcomes.append(outcome(stages, job.system, request, place, expected=expected, like=before))
+        answer = expected(stages.node_program.layouts.procs)
+        outcomes.append(outcome(stages, job.system, request, place, expected=answer, like=before))
         before = place
     return Report(table=table(outcomes), faults=faults(outcomes))
 

@@ -1,0 +1,45 @@
+"""Programs that ask for the number of processors: the serial program answers as the node program does."""
+
+import pytest
+
+from esp.validate.inquiry import is_asked
+
+FREE = """program asks
+  implicit none
+  integer, parameter :: n = 12
+  double precision :: a(n)
+  integer :: i, np
+!hpf$ processors p(number_of_processors())
+!hpf$ distribute a(block) onto p
+  np = number_of_processors()
+  do i = 1, n
+    a(i) = i * np
+  end do
+  if (number_of_processors() > 2) a(1) = 0.0d0
+  print *, sum(a), np
+end program asks
+"""
+FIXED = """c     no PROGRAM statement opens it
+      integer i
+      real*8 a(9)
+chpf$ distribute a(cyclic)
+      do 10 i = 1, 9
+ 10   a(i) = i*number_of_processors()
+      print *, sum(a)
+      end
+"""
+
+
+@pytest.mark.parametrize(("text", "name"), [(FREE, "asks.hpf"), (FIXED, "asks.f")])
+def test_the_serial_program_answers_as_the_node_program(text, name, tmp_path, esp):
+    (tmp_path / name).write_text(text)
+    code, out, err = esp("validate", str(tmp_path / name), "--procs", "1,3")
+    assert code == 0, err
+    assert [line.split()[:2] for line in out.splitlines()[1:]] == [["1", "same"], ["3", "same"]]
+
+
+def test_only_executable_code_asks():
+    assert is_asked(FREE, fixed=False)
+    assert is_asked("call go(number_of_processors())\n", fixed=False)
+    assert not is_asked("  !hpf$ processors p(number_of_processors())\nx = 1\n", fixed=False)
+    assert not is_asked("chpf$ processors p(number_of_processors())\n      x = 1\n", fixed=True)
