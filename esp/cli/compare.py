@@ -8,6 +8,7 @@ from esp.cli.options import add_output, add_program, add_scenario, console_of, p
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp compare --help` need not wait for
+    from esp.api import Request
     from esp.explore.compare import Comparison
 
 EXAMPLES = """\
@@ -48,6 +49,8 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("several programs are compared as they are.", where=what, hint="Leave it out.")
     console = console_of(options)
     from esp import api
+    from esp.cli.progress import Progress
+    from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
     from esp.explore import compare
 
@@ -56,10 +59,17 @@ def execute(options: argparse.Namespace) -> int:
     sources = [source_of(each, options.form) for each in options.program]
     system = api.load_machine(options.system)
     request = request_of(options, None if procs is None else procs[0])
-    if len(sources) > 1:
-        found = compare.compare_programs(sources, system, request)
-    else:
-        found = compare.compare_choices(sources[0], system, request, named=named, size=options.size)
+    with Progress(console) as shown:
+        progress = shown.predictions if shown else None
+
+        def made(asked: "Request") -> "Comparison":
+            if len(sources) > 1:
+                return compare.compare_programs(sources, system, asked, progress=progress)
+            return compare.compare_choices(sources[0], system, asked, named=named, size=options.size, progress=progress)
+
+        found, complete = with_answers(made, request)
+    # What was asked for on the way belongs to the next command.
+    options.set += [f"{name}={value!r}" for name, value in complete.values.items() if name not in request.values]
     console.warn(found.warnings, sources[0].program.lines)
     from esp.output import compare as output
 

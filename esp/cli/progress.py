@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import TextIO
 
 from esp.cli.console import Console
+from esp.output.numbers import seconds
 
 PATIENCE_S = 1.0
 """Nothing is shown before."""
@@ -33,11 +34,22 @@ class Progress:
 
     def __call__(self, line: int, done: float) -> None:
         """So much of the iterations of the loop at `line` is interpreted."""
+        if self._is_time():
+            self._write(f"line {line}: {done:.0%} of its iterations interpreted, {self.latest - self.began:.0f} s")
+
+    def predictions(self, done: int, total: int, best_s: float) -> None:
+        """So many of the predictions are made, and the shortest time so far."""
+        if self._is_time():
+            best = f", shortest so far {seconds(best_s)}" if best_s < float("inf") else ""
+            self._write(f"{done:,} of {total:,} predictions{best}, {self.latest - self.began:.0f} s")
+
+    def _is_time(self) -> bool:
+        """Whether to say something: not at once, and not too often."""
         now = time.monotonic()
         if now - self.began < PATIENCE_S or now - self.latest < EVERY_S:
-            return
+            return False
         self.latest = now
-        self._write(f"line {line}: {done:.0%} of its iterations interpreted, {now - self.began:.0f} s")
+        return True
 
     def _write(self, text: str) -> None:
         """Put a text where the one before was."""

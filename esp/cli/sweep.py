@@ -9,10 +9,8 @@ from esp.cli.options import FORMS, add_output, console_of, pairs_many, value_of
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wait for
-    from esp.cli.console import Console
     from esp.explore.axes import Axis
     from esp.explore.plan import Plan
-    from esp.explore.sweep import Progress
 
 EXAMPLES = """\
 a value may be a list 1,2,4, a range 16:256:16 (steps), 64:1024:x2 (factors)
@@ -87,6 +85,7 @@ def execute(options: argparse.Namespace) -> int:
         from esp.output.plots import check_plot
 
         check_plot(options.plot)
+    from esp.cli.progress import Progress
     from esp.explore.sweep import collect
     from esp.output import sweep as output
 
@@ -95,8 +94,8 @@ def execute(options: argparse.Namespace) -> int:
     if options.versus and options.versus not in names:
         hint = f"The axes are {', '.join(names)}." if names else "Give some option a list of values."
         raise UsageError(f"the sweep has no axis {options.versus!r}.", where="--versus", hint=hint)
-    found = collect(plan, jobs=_jobs(options.jobs), progress=_progress(console, began))
-    _wipe(console)
+    with Progress(console) as progress:
+        found = collect(plan, jobs=_jobs(options.jobs), progress=progress.predictions if progress else None)
     console.warn(found.warnings)
     if options.csv:
         text = output.sweep_csv(found, versus=options.versus)
@@ -212,28 +211,3 @@ def _switch(text: str, where: str) -> bool:
     if text.lower() not in ("on", "off"):
         raise UsageError(f"{text!r} is neither on nor off.", where=where)
     return text.lower() == "on"
-
-
-def _progress(console: "Console", began: float) -> "Progress | None":
-    """A line on standard error that says how far it is, on a terminal and after a second only."""
-    if console.quiet or not sys.stderr.isatty():
-        return None
-    said = began
-
-    def show(done: int, total: int, best_s: float) -> None:
-        nonlocal said
-        now = time.perf_counter()
-        if now - began > 1.0 and now - said > 0.2:
-            from esp.output.numbers import seconds
-
-            said = now
-            best = f", shortest so far {seconds(best_s)}" if best_s < float("inf") else ""
-            sys.stderr.write(f"\r\x1b[K{done:,} of {total:,} predictions{best}")
-            sys.stderr.flush()
-
-    return show
-
-
-def _wipe(console: "Console") -> None:
-    if not console.quiet and sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")

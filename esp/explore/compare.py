@@ -3,7 +3,7 @@
 The source is read once, and so is the machine; each choice is lowered and interpreted by itself.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from math import inf
 from os import PathLike
@@ -34,6 +34,10 @@ from sag.unit import System
 
 CHALLENGERS = 3
 """Choices of other formats that the best one is held against at smaller sizes."""
+
+
+Progress = Callable[[int, int, float], None]
+"""Called with predictions made, predictions in all, and the shortest time so far."""
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
@@ -140,20 +144,21 @@ def compare_choices(
     *,
     named: Sequence[Mapping[str, str]] = (),
     size: str | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
     """As `compare`, for a program that is read and a machine that is loaded; `named`: see `choices_of`."""
     _refuse_scenarios(request)
     distributed = distributed_by(source, system, request)
     choices, left_out = choices_of(distributed, named=named, grid=request.grid)
-    written = _written(distributed)
-    if written and not any(_same(each, written, distributed) for each in choices):
+    written = written_choice(distributed)
+    if written and not any(is_written(each, written, distributed) for each in choices):
         choices = (*choices, written)
     requests = [_chosen(request, each) for each in choices]
     names = [each.shown for each in choices]
-    done, impossible = _predict_all([(source, each) for each in requests], names, system)
+    done, impossible = _predict_all([(source, each) for each in requests], names, system, progress)
     if named and not any(at in done for at, each in enumerate(choices) if each is not written):
         raise SourceError([impossible[0][1]])
-    own = [written is not None and _same(each, written, distributed) for each in choices]
+    own = [written is not None and is_written(each, written, distributed) for each in choices]
     order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
     ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
     crossing, scanned = _over_sizes(source, system, [requests[at] for at in order], ranked, distributed, size)
@@ -169,11 +174,13 @@ def compare_choices(
     )
 
 
-def compare_programs(sources: Sequence[Source], system: System, request: Request) -> Comparison:
+def compare_programs(
+    sources: Sequence[Source], system: System, request: Request, *, progress: Progress | None = None
+) -> Comparison:
     """Several programs as they are, ranked."""
     _refuse_scenarios(request)
     files = [each.program.file for each in sources]
-    done, impossible = _predict_all([(each, request) for each in sources], files, system)
+    done, impossible = _predict_all([(each, request) for each in sources], files, system, progress)
     order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
     code = [_code(each.program) for each in sources]
     return Comparison(
@@ -198,7 +205,7 @@ def _refuse_scenarios(request: Request) -> None:
 
 
 def _predict_all(
-    wanted: Sequence[tuple[Source, Request]], names: Sequence[str], system: System
+    wanted: Sequence[tuple[Source, Request]], names: Sequence[str], system: System, progress: Progress | None
 ) -> tuple[dict[int, Prediction], tuple[tuple[str, Diagnostic], ...]]:
     """Predictions by position, and what has none.
 
@@ -216,6 +223,9 @@ def _predict_all(
         except SourceError as error:
             problem = problem or error
             impossible.append((names[at], error.diagnostics[0]))
+        if progress is not None:
+            best_s = min((first(each.time_s) for each in done.values()), default=inf)
+            progress(at + 1, len(wanted), best_s)
     if not done and problem is not None:
         raise problem
     return done, tuple(impossible)
@@ -248,7 +258,7 @@ def _ranked(rows: Iterable[tuple[str, Prediction, bool, Choice | None]], request
     )
 
 
-def _written(distributed: Distributed) -> Choice | None:
+def written_choice(distributed: Distributed) -> Choice | None:
     """The mapping of the source as a choice; None where it has none."""
     formats = {each.name: each.written for each in distributed.targets if each.written}
     if not formats:
@@ -257,8 +267,8 @@ def _written(distributed: Distributed) -> Choice | None:
     return Choice(formats=formats, grid=None, shown=" ".join(shown), directives=())
 
 
-def _same(choice: Choice, written: Choice, distributed: Distributed) -> bool:
-    """Whether a choice is what the source says."""
+def is_written(choice: Choice, written: Choice, distributed: Distributed) -> bool:
+    """Whether a choice is what the source says, `written`."""
     if choice is written:
         return True
     return dict(choice.formats) == dict(written.formats) and choice.grid in (None, distributed.grid)

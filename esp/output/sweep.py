@@ -128,10 +128,11 @@ def _pivot(sweep: "Sweep", layout: Layout, screen: Screen, versus: str) -> str:
     for at in _shown_rows(cells.shape[:-1]):
         named = zip(layout.rows, _full(at, layout), strict=True)
         rows.append(Row((*(_short(sweep.axes[axis].labels[where]) for axis, where in named), *cells[at].tolist())))
-    text = f"{table(columns, rows, screen)}\n{across.name} across"
+    told = [f"{across.name} across" + (";" if choices else "")]
     if choices:
         of = " and ".join(sweep.axes[at].name for at in choices)
-        text += f"; * the best {of}, or tied with it (within {percent(ERROR)})"
+        told += [f"* the best {of},", f"or tied with it (within {percent(ERROR)})"]
+    text = table(columns, rows, screen) + "\n" + flow(told, screen.columns, " ", "  ")
     more = cells[..., 0].size - len(rows)
     return text + (f"\nand {more:,} more rows (--csv has all)" if more > 0 else "")
 
