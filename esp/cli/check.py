@@ -8,7 +8,7 @@ from esp.errors import CheckFailedError, UnreadableFileError
 
 EXAMPLES = """\
 examples:
-  esp check laplace.hpf --budget budget.yaml            nothing is said, and the exit code is 0, if all is well
+  esp check laplace.hpf --budget budget.yaml        says nothing if all is well
   esp check laplace.hpf --budget budget.yaml --procs 8 --json
 
 a budget (docs/inspect.md lists all that can be limited):
@@ -19,10 +19,11 @@ a budget (docs/inspect.md lists all that can be limited):
   lines:
     36: {time: 800 ms}          # by number, or by a part of its text
     err = maxval: {waiting: 5 ms}
-  procs:                        # of some numbers of processors; these are predicted where --procs is not given
+  procs:                        # these are predicted where --procs is not given
     16: {time: 820 ms, efficiency: 70 %}
 
-Exit codes: 0 all limits are kept, 1 no prediction can be made, 2 wrong use or a faulty budget, 3 a limit is not kept.
+Exit codes: 0 all limits are kept, 1 no prediction can be made, 2 wrong use or a
+faulty budget, 3 a limit is not kept.
 """
 
 

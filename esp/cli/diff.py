@@ -15,11 +15,11 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp diff --help` need not wait
 
 EXAMPLES = """\
 examples:
-  esp diff laplace_bb laplace_bx --procs 8              two programs, or two distributions of one
-  esp diff laplace 'laplace --procs 16' --procs 8       what is in quotes holds for one side
+  esp diff laplace_bb laplace_bx --procs 8              two programs
+  esp diff laplace 'laplace --procs 16' --procs 8       options of one side
   esp diff laplace 'laplace --bandwidth x2' --procs 8   a what-if, part by part
   esp run laplace --procs 8 --json --aau all -o old.json
-  esp diff old.json 'laplace --procs 8'                 a saved prediction with what is predicted now
+  esp diff old.json 'laplace --procs 8'                 a saved one with today's
 
 Without `--aau all` a saved prediction is compared line by line.
 """

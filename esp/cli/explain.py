@@ -12,13 +12,14 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp explain --help` need not w
 
 EXAMPLES = """\
 examples:
-  esp explain laplace.hpf:36 --procs 8                  who computes, what is sent, the formula
+  esp explain laplace.hpf:36 --procs 8                  the line in detail
   esp explain laplace.hpf 38 --procs 8 --all            every term of it
   esp explain laplace.hpf:36 --procs 8 --bandwidth x2   on another machine
-  esp explain laplace.hpf:36 --json                     for other programs (docs/inspect.md)
+  esp explain laplace.hpf:36 --json                     for other programs
 
-Each row of the formula is a product: how often something is done on a processor (mean over processors, the
-whole run), times the time that the machine needs for it once. The rows add up to the time of the line.
+Each row of the formula is a product: how often something is done on a
+processor (mean over processors, the whole run), times the time that the machine
+needs for it once. The rows add up to the time of the line (docs/inspect.md).
 """
 
 

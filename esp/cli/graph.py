@@ -21,13 +21,14 @@ FORMATS = ("dot", "graphml", "json", "mermaid", "svg")
 
 EXAMPLES = """\
 examples:
-  esp graph saag laplace.hpf --procs 8 -o laplace.svg           a drawing; no other program is needed
-  esp graph aag laplace.hpf --procs 8 --times -o laplace.svg    coloured by time
+  esp graph saag laplace.hpf --procs 8 -o laplace.svg         a drawing
+  esp graph aag laplace.hpf --procs 8 --times -o laplace.svg  coloured by time
   esp graph saag laplace.hpf --format graphml -o laplace.graphml
-  esp graph sag ipsc860 --format mermaid                        a machine
+  esp graph sag ipsc860 --format mermaid                      a machine
 
-aag: the application abstraction graph; saag: the same with the communication between its units; sag: the system
-abstraction graph of a machine, which is then named in place of the program. `esp show aag` is the same as text.
+aag   the application abstraction graph (`esp show aag` is the same as text)
+saag  the same with the communication between its units
+sag   the system abstraction graph of a machine, named in place of the program
 """
 
 

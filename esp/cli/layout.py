@@ -8,13 +8,14 @@ from esp.errors import UsageError
 
 EXAMPLES = """\
 examples:
-  esp layout laplace.hpf --procs 8                      all distributed arrays, and what is odd about them
+  esp layout laplace.hpf --procs 8                 all distributed arrays
   esp layout gauss.hpf --array a --distribute 'A=(*,CYCLIC(8))'
-  esp layout laplace.hpf --procs 8 -o laplace.svg       a drawing
-  esp layout laplace.hpf --json                         for other programs (docs/inspect.md)
+  esp layout laplace.hpf --procs 8 -o laplace.svg  a drawing
+  esp layout laplace.hpf --json                    for other programs
 
-A box is filled with the digit or letter of its processor (0-9, A-Z, a-z), or coloured on a terminal. Boxes are in
-proportion as far as there is room. Arrays that are mapped alike are drawn once.
+A box is filled with the digit or letter of its processor (0-9, A-Z, a-z), or
+coloured on a terminal, and in proportion as far as there is room. Arrays that
+are mapped alike are drawn once. Below stands what is odd about the mapping.
 """
 
 

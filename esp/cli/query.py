@@ -9,13 +9,13 @@ from esp.errors import UsageError
 EXAMPLES = """\
 examples:
   esp query laplace.hpf --procs 8 --lines 35-40         some lines
-  esp query laplace.hpf --procs 8 --below 9 --by kind   a sub-graph: unit 9 and all inside it
+  esp query laplace.hpf --procs 8 --below 9 --by kind   unit 9 and all inside it
   esp query laplace.hpf --kind Comm,SyncSeq --csv       all that communicates
   esp query laplace.hpf --array a                       all that moves array a
   esp query heat.hpf --by procedure                     each procedure
 
-Conditions of different kinds must all hold. Times are those of the units themselves, so that parts add up.
-`esp show aag PROG` numbers the units.
+Conditions of different kinds must all hold. Times are those of the units
+themselves, so that parts add up. `esp show aag PROG` numbers the units.
 """
 
 

@@ -55,7 +55,7 @@ def _idle(layouts: Layouts, names: tuple[str, ...]) -> Iterator[Doubt]:
             shown = ", ".join(map(str, empty[:_NAMED])) + (", ..." if len(empty) > _NAMED else "")
             yield Doubt(
                 kind="idle", arrays=(name,), line=layout.span.line,
-                text=f"{name}: {len(empty)} of {layout.grid.size} processors hold nothing ({shown})",
+                text=f"{name}: {len(empty)} of {layout.grid.size} processors hold nothing of it ({shown})",
                 hint="fewer processors, another grid, or CYCLIC would share it better")
 
 
