@@ -22,10 +22,10 @@ from esp.output.profile import partial_notes
 from esp.output.screen import Screen
 from interpreter.result import LineMetrics
 
-_COLOURS = ("#4c78a8", "#e45756", "#bab0ac", "#f2a23a")
+COLOURS = ("#4c78a8", "#e45756", "#bab0ac", "#f2a23a")
 """One for each category."""
 
-_WIDE = Screen(10**6)
+WIDE = Screen(10**6)
 """The page breaks lines itself."""
 
 _STYLE = """
@@ -59,10 +59,10 @@ def page(prediction: Shown) -> str:
         f'<p class="note">{head}</p>',
         f'<p class="note">with {with_options}</p>' if with_options else "",
         f'<p class="note"><b>{seconds(first(prediction.time_s))}</b>: {legend}; {sent}</p>',
-        _bar(four(prediction.parts), first(prediction.time_s), "bar total"),
+        bar(four(prediction.parts), first(prediction.time_s), "bar total"),
         _scenarios(prediction),
         _table(prediction),
-        *(f'<p class="note"><b>{label}</b> {escape(text)}</p>' for label, text in _notes(prediction)),
+        *(f'<p class="note"><b>{label}</b> {escape(text)}</p>' for label, text in notes(prediction)),
         "</div>",
     ]
     return "\n".join(block for block in blocks if block)
@@ -90,29 +90,31 @@ def _row(prediction: Shown, line: LineMetrics) -> str:
     cells += [f"{share}%" for share in shares]
     cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
     source = escape(source_text(prediction, line.file, line.line).strip())
-    bar = _bar(four(line.parts), first(prediction.time_s), "bar")
+    drawn = bar(four(line.parts), first(prediction.time_s), "bar")
     figures = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr>{figures}<td class="text">{bar}</td><td class="text"><code>{source}</code></td></tr>'
+    return f'<tr>{figures}<td class="text">{drawn}</td><td class="text"><code>{source}</code></td></tr>'
 
 
-def _bar(parts: tuple[float, ...], total_s: float, kind: str) -> str:
+def bar(parts: tuple[float, ...], total_s: float, kind: str) -> str:
+    """A bar of four colours, as long as `parts` (seconds of each category) are of `total_s`; `kind`: its classes."""
     if total_s <= 0:
         return ""
     pieces = [
         f'<i title="{label} {seconds(each)}" style="width:{100 * each / total_s:.2f}%;background:{colour}"></i>'
-        for label, each, colour in zip(CATEGORIES, parts, _COLOURS, strict=True)
+        for label, each, colour in zip(CATEGORIES, parts, COLOURS, strict=True)
     ]
     return f'<div class="{kind}">{"".join(pieces)}</div>'
 
 
-def _notes(prediction: Shown) -> list[tuple[str, str]]:
-    notes = []
+def notes(prediction: Shown) -> list[tuple[str, str]]:
+    """What the prediction rests on, each with its label: why, assumed, partial, trust, warnings."""
+    told = []
     hottest = hottest_communication(prediction.aaus)
     if hottest is not None:
-        notes.append((f"line {hottest.span.line}", why(hottest, prediction.processors)))
-    notes += [("assumed", text) for text in assumed([prediction])]
-    notes += [("", text) for text in partial_notes([prediction], _WIDE)]
+        told.append((f"line {hottest.span.line}", why(hottest, prediction.processors)))
+    told += [("assumed", text) for text in assumed([prediction])]
+    told += [("", text) for text in partial_notes([prediction], WIDE)]
     share = percent(first(prediction.estimated_share))
-    notes.append(("trust", f"{share} of the time rests on estimated figures"))
-    notes += [("warning", str(each)) for each in prediction.warnings]
-    return notes
+    told.append(("trust", f"{share} of the time rests on estimated figures"))
+    told += [("warning", str(each)) for each in prediction.warnings]
+    return told

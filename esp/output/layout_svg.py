@@ -1,5 +1,5 @@
 """`esp layout -o x.svg`: one picture for each array, boxes in proportion, colours by processor. No URL in it but the
-name of the format, no script."""
+name of the format, no script. Pages take the drawings one by one (`drawings`)."""
 
 from colorsys import hls_to_rgb
 from xml.sax.saxutils import escape
@@ -27,9 +27,12 @@ def svg(shown: Shown) -> str:
     parts.append(_text(10, _LINE, f"{shown.program}, {shown.procs} processors ({shown.grid})", bold=True))
     for picture in shown.pictures:
         for plane in picture.planes:
-            drawn, tall = _plane(picture, plane, height)
+            title = _title(picture, plane)
+            parts.append(_text(10, height + _LINE, title))
+            width = max(width, 20 + _CHARACTER * len(title))
+            drawn, tall = _plane(picture, plane, height + _LINE)
             parts += drawn
-            height += tall
+            height += tall + _LINE
     for doubt in shown.doubts:
         words = f"{doubt.kind}: {doubt.text} (line {doubt.line})"
         parts.append(_text(10, height, words))
@@ -40,20 +43,34 @@ def svg(shown: Shown) -> str:
     return "\n".join([head, f'<rect width="{width}" height="{height + 10}" fill="#ffffff"/>', *parts, "</svg>"]) + "\n"
 
 
-def _plane(picture: Picture, plane: Plane, top: int) -> tuple[list[str], int]:
+def drawings(picture: Picture) -> tuple[tuple[str, str], ...]:
+    """Each plane of a picture: its title, and an SVG element to stand inside a page."""
+    made = []
+    for plane in picture.planes:
+        parts, tall = _plane(picture, plane, 0)
+        size = f'width="{_SIDE + _MARGIN + 10}" height="{tall}" viewBox="0 0 {_SIDE + _MARGIN + 10} {tall}"'
+        inside = "\n".join(parts)
+        made.append((_title(picture, plane), f'<svg {size} font-size="12">\n{inside}\n</svg>'))
+    return tuple(made)
+
+
+def _title(picture: Picture, plane: Plane) -> str:
     row = picture.row
     title = f"{', '.join([row.array, *picture.same])}({row.bounds}) is ({row.dimensions}) on {row.grid}"
     title += "".join(f", dimension {dim + 1}: {run.first}:{run.last}" for dim, run in plane.fixed)
     cut = not picture.across.whole or (picture.down is not None and not picture.down.whole)
-    title += ", the beginning" if cut else ""
+    return title + (", the beginning" if cut else "")
+
+
+def _plane(picture: Picture, plane: Plane, top: int) -> tuple[list[str], int]:
     columns = picture.across.runs
     rows = (Run(first=1, last=1, coordinate=None),) if picture.down is None else picture.down.runs
     wide, tall = sum(run.length for run in columns), sum(run.length for run in rows)
     scale = _SIDE / max(wide, tall)
     across = max(_LEAST, scale * wide) / wide
     along = max(_LEAST, scale * tall) / tall
-    parts = [_text(10, top + _LINE, title)]
-    y = top + 2.0 * _LINE + 4
+    parts: list[str] = []
+    y = top + 1.0 * _LINE + 4
     start = y
     for at, vertical in enumerate(rows):
         x, high = float(_MARGIN), along * vertical.length
@@ -66,7 +83,7 @@ def _plane(picture: Picture, plane: Plane, top: int) -> tuple[list[str], int]:
             parts += _box(plane.owners[at][number], (x, y, broad, high))
             x += broad
         y += high
-    return parts, round(y - start) + 3 * _LINE + 10
+    return parts, round(y - start) + 2 * _LINE + 10
 
 
 def _box(owners: tuple[int, ...], place: tuple[float, float, float, float]) -> list[str]:
