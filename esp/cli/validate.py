@@ -24,6 +24,7 @@ examples:
 Builds the node program for each number of processors, runs it with mpirun, and compares what it prints with the
 serial program (gfortran) and the messages that it sends with the prediction, processor by processor. Against
 simgrid it runs on a simulated machine, computes for as long as is predicted, and its time is compared, too.
+Against cachegrind it runs on one processor, and the cache misses of each line are compared.
 """
 
 METHODS = {

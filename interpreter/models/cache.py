@@ -7,6 +7,7 @@ have settled cost nothing more. Processors whose local parts have equal shapes s
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.graph.aau import IterD, IterSync
@@ -21,6 +22,9 @@ from sag.machine import MemoryCosts
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+TEMPORARIES = 1 << 44
+"""A pretended address, far from those that arrays have."""
 
 
 class _Seen(Struct, frozen=True):
@@ -85,17 +89,20 @@ def _remembered(run: Run, key: tuple[object, ...], state: CacheState) -> _Seen |
 
 def _interpret(run: Run, nest: LoweredNest, key: tuple[object, ...], costs: MemoryCosts, state: CacheState,
                trips: TripsLike | None) -> _Seen:
-    shape = run.memo.get(("accesses", *key))
-    if not isinstance(shape, Nest):
+    sweeps = run.memo.get(("accesses", *key))
+    if not isinstance(sweeps, tuple):
         shape = _shape(run, nest, trips or run.services.trips(nest, run.env))
-        run.memo["accesses", *key] = shape
-    if not shape.accesses:
+        sweeps = run.memo["accesses", *key] = _through_temporaries(shape) if nest.copies else (shape,)
+    if not any(sweep.accesses for sweep in sweeps):
         return _Seen(state, state, np.zeros((1, 1)), 0.0, 0.0, np.zeros(1))
     cache = Cache(size_bytes=costs.cache_bytes, line_bytes=costs.line_bytes, associativity=costs.associativity,
                   replacement=costs.replacement, write_allocate=costs.write_allocate)
     traces = run.memo.setdefault(("traces",), {})
     assert isinstance(traces, dict)
-    misses, after = interpret_nest(shape, cache, state, traces)
+    misses, after = interpret_nest(sweeps[0], cache, state, traces)
+    for sweep in sweeps[1:]:
+        more, after = interpret_nest(sweep, cache, after, traces)
+        misses = Misses(misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
     class_of, ranks = _classes(run)
     seconds = _seconds(costs, misses)
     often = np.bincount(class_of, minlength=ranks.size).astype(np.float64)
@@ -116,6 +123,21 @@ def _seconds(costs: MemoryCosts, misses: Misses) -> Array:
                     + costs.write_miss_s[:, None] * misses.write[None, :]
                     + costs.writeback_s[:, None] * misses.writeback[None, :])
     return total
+
+
+def _through_temporaries(shape: Nest) -> tuple[Nest, Nest]:
+    """A nest that reads what it writes: its values go to temporaries, and from there to their places in a sweep of
+    their own. A temporary is as long as there are iterations, and the next execution finds it at the same address."""
+    inside = np.cumprod(shape.extents[:, :0:-1], axis=1, dtype=np.int64)[:, ::-1]
+    apart = np.concatenate([inside, np.ones_like(shape.extents[:, :1])], axis=1)
+    reads = tuple(each for each in shape.accesses if not each.write)
+    writes = tuple(each for each in shape.accesses if each.write)
+    filled = tuple(
+        replace(each, array=f"{each.array}$copy", start=np.full_like(each.start, TEMPORARIES + (number << 40)),
+                strides=each.element_bytes * apart)
+        for number, each in enumerate(writes))
+    return (replace(shape, accesses=(*reads, *filled)),
+            replace(shape, accesses=(*(replace(each, write=False) for each in filled), *writes)))
 
 
 def _shape(run: Run, nest: LoweredNest, trips: TripsLike) -> Nest:

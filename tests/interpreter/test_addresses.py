@@ -1,5 +1,6 @@
 """Arrays at addresses that the interpreter is told: conflicts in sets of the cache, and misses by kind."""
 
+import pytest
 from msgspec.structs import replace
 
 from esp import api
@@ -24,6 +25,15 @@ program chain
     x(i) = 0.5d0 * x(i-1) + y(i)
   end do
 end program chain
+"""
+
+
+IN_PLACE = """\
+program place
+  double precision :: x(4096)
+!HPF$ DISTRIBUTE (BLOCK) :: X
+  forall (i = 1:4095) x(i) = x(i+1)
+end program place
 """
 
 
@@ -72,3 +82,9 @@ def test_misses_of_a_sequential_loop_are_time_of_its_owners():
         for time in ("1 us", "0 us")
     )
     assert with_.time_s[0] - without.time_s[0] > 60 * 0.99e-6
+
+
+def test_a_forall_in_place_goes_through_a_temporary():
+    """Of 4 x 8 KB each line is missed four times: x read, the temporary written and read, x written."""
+    found, written = misses({"x": 0}, IN_PLACE)
+    assert (found, written) == pytest.approx((4 * 1024, 2 * 1024), abs=4)

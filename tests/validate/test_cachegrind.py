@@ -177,6 +177,27 @@ end program small
 
 
 @needs_valgrind
+def test_a_forall_that_reads_what_it_writes_goes_through_memory_twice(tmp_path):
+    text = """\
+program inplace
+  double precision :: a(60, 60)
+  integer :: i, k
+!HPF$ DISTRIBUTE (*,BLOCK) :: A
+  a = 1.0d0
+  do k = 1, 3
+    forall (i = 2:59) a(i, :) = a(i-1, :) + a(i+1, :)
+  end do
+  print *, sum(a)
+end program inplace
+"""
+    request = api.Request(procs=1)
+    found = cachegrind.compared(api.read_source(text), api.load_machine("ipsc860"), request, tmp_path)
+    (swept,) = (row for row in found.rows if row.line == 7)
+    assert swept.misses > 3 * 3 * 58 * 60 / 4, "a is read, the temporary written and read, a written"
+    assert all(row.within(0.05) for row in found.rows)
+
+
+@needs_valgrind
 def test_a_gap_keeps_arrays_apart(tmp_path):
     source, system = api.read_source("lfk03"), api.load_machine("ipsc860")
     request = api.Request(procs=1, values={"n": 128, "reps": 1})

@@ -164,13 +164,18 @@ def _copied(context: Context, node: Nest) -> Iterator[str]:
     assert len(targets) == 1, "a FORALL assigns to one array"
     (stored,) = targets
     assert isinstance(stored.target, Element)
-    values, taken = context.numbered("values"), context.numbered("taken")
+    values = context.numbered("values")
     context.declare(f"{context.declared(stored.target.name, line)}, allocatable :: {values}(:)")
-    context.declare(f"logical, allocatable :: {taken}(:)")
+    taken = ""
+    if node.mask is not None:
+        taken = context.numbered("taken")
+        context.declare(f"logical, allocatable :: {taken}(:)")
     step = f"{counter} = {counter} + 1"
     target = context.spell(stored.target, line)
     value = context.spell(stored.value, line)
-    kept = _masked(context, node, [f"{taken}({counter}) = .true.", f"{values}({counter}) = {value}"])
+    marked = [f"{taken}({counter}) = .true."] if taken else []
+    kept = _masked(context, node, [*marked, f"{values}({counter}) = {value}"])
+    where = f"if ({taken}({counter})) " if taken else ""
 
     def counted(assigns: Sequence[Assign]) -> list[str]:
         return [step] if stored in assigns else []
@@ -181,17 +186,19 @@ def _copied(context: Context, node: Nest) -> Iterator[str]:
         return [*lines, *([step, *kept] if stored in assigns else [])]
 
     def assigned(assigns: Sequence[Assign]) -> list[str]:
-        return [step, f"if ({taken}({counter})) {target} = {values}({counter})"] if stored in assigns else []
+        return [step, f"{where}{target} = {values}({counter})"] if stored in assigns else []
 
     yield f"{counter} = 0"
     yield from loops(context, node, counted)
-    yield f"allocate({values}({counter}), {taken}({counter}))"
-    yield f"{taken} = .false."
+    yield f"allocate({values}({counter}))"
+    if taken:
+        yield f"allocate({taken}({counter}))"
+        yield f"{taken} = .false."
     yield f"{counter} = 0"
     yield from loops(context, node, computed)
     yield f"{counter} = 0"
     yield from loops(context, node, assigned)
-    yield f"deallocate({values}, {taken})"
+    yield f"deallocate({values}{f', {taken}' if taken else ''})"
 
 
 def _stores(each: Assign) -> bool:
