@@ -181,7 +181,8 @@ def aliased(addresses: Mapping[str, int], geometry: Geometry) -> tuple[str, ...]
         apart = abs(one - other)
         return min(apart, geometry.turn_bytes - apart) < geometry.line_bytes
 
-    return tuple(name for name, at in place.items() if sum(near(at, one) for one in place.values()) > geometry.ways)
+    crowded = [at for at in place.values() if sum(near(at, one) for one in place.values()) > geometry.ways]
+    return tuple(name for name, at in place.items() if any(near(at, one) for one in crowded))
 
 
 # --- for people -------------------------------------------------------------------------------------------------

@@ -101,6 +101,7 @@ def test_arrays_alias_where_more_than_there_are_ways_begin_in_the_same_line_of_a
     assert cachegrind.aliased({"a": 0, "b": 4096, "c": 8192 + 32}, I860) == ()
     assert cachegrind.aliased({"a": 16, "b": 4096, "c": 8192 - 8}, I860) == ("a", "b", "c")
     assert cachegrind.aliased({"a": 0, "b": 4096}, I860) == ()
+    assert cachegrind.aliased({"a": 0, "b": 20, "c": 40, "d": 400}, I860) == ("a", "b", "c")
 
 
 def test_the_table_and_its_summary():
