@@ -69,7 +69,7 @@ def execute(options: argparse.Namespace) -> int:
     numbers = procs or (None,)
     request = request_of(options, numbers[0])
     if options.trace is not None:
-        request = _trace(source, system, request, options.trace)
+        request = _trace(source, system, request, options.trace, console)
     predictions = []
     impossible: dict[int, SourceError] = {}
     for number in numbers:
@@ -104,20 +104,17 @@ def _predicted(source: "Source", system: "System", request: "Request", console: 
         return api.predict_source(source, system, request, watch)
 
 
-def _trace(source: "Source", system: "System", request: "Request", file: str) -> "Request":
+def _trace(source: "Source", system: "System", request: "Request", file: str, console: "Console") -> "Request":
     """Write the trace of the prediction, for which every iteration is walked. Answers the request, with all values."""
     from pathlib import Path
 
-    from esp import api
-    from esp.cli.prompt import with_answers
-    from esp.traces.record import predicted_trace
+    from esp.cli.trace import predicted
     from esp.traces.text import text_of
     from esp.writing import write_whole
 
-    made, complete = with_answers(
-        lambda asked: predicted_trace(api.lower_source(source, system, asked), system, asked)[0], request
-    )
+    made, _, complete = predicted(source, system, request, console)
     write_whole(Path(file), text_of(made))
+    console.note(f"{file}: {made.rank.size:,} events")
     return complete
 
 

@@ -11,8 +11,10 @@ from esp.errors import UnreadableFileError, UsageError
 if TYPE_CHECKING:  # NumPy, which `esp trace --help` need not wait for
     from collections.abc import Iterator, Mapping
 
+    from esp.api import Prediction, Request, Source
     from esp.cli.console import Console
     from esp.traces.trace import Trace
+    from sag.unit import System
 
 EXAMPLES = """\
 examples:
@@ -115,19 +117,31 @@ def _predicted(options: argparse.Namespace, console: "Console") -> "Trace":
     if procs is not None and len(procs) > 1:
         raise UsageError("a trace is of one number of processors.", where="--procs")
     from esp import api
-    from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
-    from esp.traces.record import MOST, predicted_trace
 
     source = source_of(options.program, options.form)
-    system = api.load_machine(options.system)
-    most = options.events or MOST
     request = request_of(options, None if procs is None else procs[0])
-    (trace, prediction), _ = with_answers(
-        lambda asked: predicted_trace(api.lower_source(source, system, asked), system, asked, most=most), request
-    )
+    trace, prediction, _ = predicted(source, api.load_machine(options.system), request, console, options.events)
     console.warn(prediction.warnings, source.program.lines)
     return trace
+
+
+def predicted(
+    source: "Source", system: "System", request: "Request", console: "Console", most: int | None = None
+) -> "tuple[Trace, Prediction, Request]":
+    """Trace and prediction of a program, and the request with all values that were asked for; `most`: events."""
+    from esp import api
+    from esp.cli.progress import Progress
+    from esp.cli.prompt import with_answers
+    from esp.traces.record import MOST, predicted_trace
+
+    def made(asked: "Request") -> "tuple[Trace, Prediction]":
+        stages = api.lower_source(source, system, asked)
+        with Progress(console) as watch:
+            return predicted_trace(stages, system, asked, most=most or MOST, watch=watch)
+
+    (trace, prediction), complete = with_answers(made, request)
+    return trace, prediction, complete
 
 
 def _pieces(trace: "Trace", name: str) -> "Iterator[str]":

@@ -95,6 +95,8 @@ def execute(options: argparse.Namespace) -> int:
         )
         report = validated(options.against, job)
     console.deliver(report.table)
+    if options.trace is not None:
+        console.note(f"traces: {options.trace}")
     if report.faults:
         raise CheckFailedError(report.faults[0])
     return 0

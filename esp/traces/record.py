@@ -11,7 +11,7 @@ from aag.graph.aau import AAU, Graph, walk
 from esp import __version__, api
 from esp.errors import PredictionError
 from esp.traces.trace import COMPUTE, IO, KINDS, LIBRARY, NOBODY, OVERHEAD, RECEIVE, SEND, WAIT, About, Place, Trace
-from interpreter.listeners import Array, Ints, Traffic
+from interpreter.listeners import Array, Ints, Traffic, Watch
 from interpreter.metrics import COMMUNICATION, COMPUTATION, WAITING, Category, Index
 from sag.unit import System
 
@@ -33,23 +33,25 @@ _OF_TRAFFIC = {"send": SEND, "receive": RECEIVE, "host": IO}
 
 
 def predicted_trace(
-    stages: api.Stages, system: System, request: api.Request, *, most: int = MOST
+    stages: api.Stages, system: System, request: api.Request, *, most: int = MOST, watch: Watch | None = None
 ) -> tuple[Trace, api.Prediction]:
-    """The trace of a prediction, every iteration walked, and the prediction itself. `most`: events it may have.
+    """The trace of a prediction, every iteration walked, and the prediction itself.
+
+    Args:
+        stages: the program as lowered for the request.
+        system: the machine.
+        request: what else the user decides.
+        most: events that the trace may have.
+        watch: is told how far the walk has come.
 
     Raises:
         PredictionError: it has more events, or a branch is weighted, so that there is no single course of events.
         aag.diagnostics.SourceError: values prevent the prediction.
     """
-    recorder = Recorder(stages.graph, request_procs(stages), most)
-    prediction = api.interpret_stages(stages, system, replace(request, unroll=True), recorder)
+    recorder = Recorder(stages.graph, stages.node_program.layouts.procs, most)
+    prediction = api.interpret_stages(stages, system, replace(request, unroll=True), recorder, watch)
     about = about_of(stages, "predicted", prediction.system)
     return recorder.trace(about), prediction
-
-
-def request_procs(stages: api.Stages) -> int:
-    """P."""
-    return stages.node_program.layouts.procs
 
 
 def about_of(stages: api.Stages, origin: str, system: str) -> About:
