@@ -6,6 +6,7 @@ cachegrind replaces the line least recently used and allocates on writes. Its co
 program is static and starts with an empty environment from its own folder: else its stack moves.
 """
 
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -77,6 +78,10 @@ def watched(program: Path, arguments: Sequence[str], geometry: Geometry) -> Run:
         )
         if done.returncode or not out.is_file():
             told = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-12:])
+            refused = re.search(r"Cachegrind: cannot continue:(.*?)(?:Exiting|$)", told, re.DOTALL)
+            if refused:
+                why = " ".join(re.sub(r"==\d+==", " ", refused[1]).split())
+                raise PredictionError("cachegrind cannot simulate the machine's data cache:", why=why)
             raise PredictionError("the program fails under valgrind:", why=told)
         return Run(misses=tuple(parsed(out.read_text())), errors=done.stderr)
 

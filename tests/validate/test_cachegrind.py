@@ -232,6 +232,15 @@ def test_without_valgrind_the_package_is_named(monkeypatch, capsys, tmp_path):
     assert "valgrind is not installed. Install valgrind." in capsys.readouterr().err
 
 
+def test_the_reason_why_cachegrind_refuses_is_given(monkeypatch, tmp_path):
+    told = "==7== warning: x\\n==7== Cachegrind: cannot continue: the minimum line size (16)\\n==7==   is too small.\\n"
+    (tmp_path / "valgrind").write_text(f"#!/bin/sh\nprintf '{told}' >&2\nexit 1\n")
+    (tmp_path / "valgrind").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(PredictionError, match=r"data cache: the minimum line size \(16\) is too small\."):
+        valgrind.watched(tmp_path / "none", (), valgrind.Geometry(size_bytes=8192, line_bytes=16, ways=2))
+
+
 @pytest.mark.parametrize(("size", "line", "ways"), [(3 * 1024, 32, 2), (8192, 24, 2), (8192, 8, 2)])
 def test_caches_that_cachegrind_cannot_simulate_are_refused(size, line, ways, tmp_path):
     with pytest.raises(PredictionError, match="cachegrind"):
