@@ -81,7 +81,7 @@ def _table(found: "Comparison", screen: Screen) -> str:
     for each in found.ranked:
         mark = "*" if each.written and not several else " "
         cells = [f"{each.rank}{mark}", _name(each.shown), grid(each.grid) or "-", seconds(each.time_s)]
-        cells += ["best" if each.rank == 1 else _more(each.time_s, best_s)]
+        cells += ["best" if each.rank == 1 else more(each.time_s, best_s)]
         cells += [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
         cells += ["" if each.tie is None else f"tie with {each.tie}"]
         rows.append(Row(tuple(cells), "good" if each.rank == 1 else ""))
@@ -107,7 +107,7 @@ def _name(shown: str) -> str:
     return shorten(printable(shown.rsplit("/", 1)[-1] if not shown.startswith("(") else shown), _LONGEST_NAME)
 
 
-def _more(time_s: float, best_s: float) -> str:
+def more(time_s: float, best_s: float) -> str:
     """How much longer: ``+3%``, or a factor where percentages grow unreadable."""
     if best_s <= 0:
         return "-"
@@ -126,7 +126,7 @@ def _notes(found: "Comparison", screen: Screen) -> list[str]:
             paragraph("paste" if not at else "", line, max(width, len(line) + 12))
             for at, line in enumerate(best.choice.directives)
         ]
-    notes += _size_notes(found, width)
+    notes += [paragraph(label, text, width) for label, text in size_notes(found)]
     tied = [each for each in found.ranked if each.tie is not None]
     if tied:
         error = max(each.error for each in tied)
@@ -148,14 +148,15 @@ def _notes(found: "Comparison", screen: Screen) -> list[str]:
     return notes + partial_notes([each.prediction for each in found.ranked], screen)
 
 
-def _size_notes(found: "Comparison", width: int) -> list[str]:
+def size_notes(found: "Comparison") -> list[tuple[str, str]]:
+    """Which choice wins at which sizes, as far as it was tried: labels and texts."""
     crossing = found.crossover
     if found.scan is not None:
         told = []
         for start, end, rank in found.scan.runs():
             sizes = f"{start} to {end}" if end != start else f"{start}"
             told.append(f"{found.scan.name} = {sizes}: {rank} {found.ranked[rank - 1].shown}")
-        return [paragraph("fastest" if not at else "", text, width) for at, text in enumerate(told)]
+        return [("fastest" if not at else "", text) for at, text in enumerate(told)]
     if crossing is None:
         return []
     name, smallest = crossing.name, crossing.sizes[0]
@@ -166,7 +167,7 @@ def _size_notes(found: "Comparison", width: int) -> list[str]:
         rival = found.ranked[crossing.rival - 1]
         text = f"1 wins for {name} >= {crossing.wins_from}; below that use {rival.rank}, {rival.shown}"
         text += f" (tried {name} = {', '.join(str(each) for each in crossing.tried)})"
-    return [paragraph("size", text, width)]
+    return [("size", text)]
 
 
 def comparison_json(found: "Comparison") -> str:
