@@ -1,0 +1,63 @@
+"""docs/explore.md: its commands run, and it names every field of the JSON and no other."""
+
+import json
+import re
+import shlex
+
+import pytest
+
+from esp.cli.main import main
+
+COMMANDS = {
+    "esp compare": [
+        "compare gauss --procs 4 --set n=24 --distribute (BLOCK(1),*) --distribute (*,BLOCK)",
+        "compare gauss --procs 4 --set n=24",
+        "compare gauss --procs 4 --set n=24 --size n=8,24",
+    ],
+    "esp whatif": ["whatif laplace_bb --procs 4 --set n=24 --bandwidth x2"],
+    "esp sweep": ["sweep laplace_bb --procs 2,8 --set n=24 --distribute TEMP=(BLOCK(8),*) --load 0%,9% --versus load"],
+}
+
+
+def _fields(of):
+    found = set()
+    if isinstance(of, dict):
+        for name, value in of.items():
+            found.add(name)
+            found |= {f"{name}{'' if below.startswith('[') else '.'}{below}" for below in _fields(value)}
+    elif isinstance(of, list) and of and isinstance(of[0], dict):
+        found |= {f"[].{below}" for each in of for below in _fields(each)}
+    return found
+
+
+def _page(root):
+    return (root / "docs" / "explore.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_field_is_documented_and_every_documented_field_is_there(command, root, capsys):
+    section = _page(root).partition(f"### `{command} --json`")[2].partition("\n### ")[0]
+    documented = set(re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE))
+    told = set()
+    for words in COMMANDS[command]:
+        assert main([*words.split(), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        for name in {"constants", "about"} & found.keys():
+            found[name] = {}
+        for each in found.get("choices", []):
+            each["distribute"] = {}
+        for each in found.get("cells", []):  # the axes differ from sweep to sweep
+            for axis in found["axes"]:
+                del each[axis["name"]]
+        told |= _fields(found)
+    assert told == documented
+
+
+def test_every_command_runs_as_it_stands(root, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = re.findall(r"^    (esp .+)$", _page(root), re.MULTILINE)
+    assert len(found) == 3
+    for line in found:
+        assert main(shlex.split(line)[1:]) == 0, line
+        assert capsys.readouterr().err == ""
+    assert (tmp_path / "laplace.csv").read_text(encoding="utf-8").count("\n") == 1 + 4 * 4 * 8
