@@ -6,7 +6,7 @@ application abstraction graph (AAG, room `aag`), the machine to a system abstrac
 `sag`), and `interpreter` reads one in terms of the other.
 
 `esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
-crosses everything that is given as a list.
+crosses everything that is given as a list, and `esp.advise` searches for the best mapping.
 
 The functions of the API are attributes of this package. They are loaded on first use, so that `import
 esp` and the start of the command stay cheap.
@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from esp.api import Prediction, predict
+    from esp.explore.advise import advise
     from esp.explore.compare import compare
     from esp.explore.sweep import sweep
     from esp.explore.whatif import whatif
 
-__all__ = ["Prediction", "predict", "compare", "whatif", "sweep"]
+__all__ = ["Prediction", "predict", "compare", "whatif", "sweep", "advise"]
 
 _HOMES = {
     "Prediction": "esp.api",
@@ -28,6 +29,7 @@ _HOMES = {
     "compare": "esp.explore.compare",
     "whatif": "esp.explore.whatif",
     "sweep": "esp.explore.sweep",
+    "advise": "esp.explore.advise",
 }
 """Name of the API -> the module that has it."""
 

@@ -18,6 +18,7 @@ from msgspec import Struct, field, structs
 
 from aag.diagnostics import Diagnostic, SourceError
 from aag.graph.aau import Graph
+from aag.ir.directives import Align
 from aag.ir.evaluate import Value
 from aag.ir.units import Program
 from aag.mapping.layout import Layouts
@@ -60,6 +61,8 @@ class Request(Struct, frozen=True, kw_only=True):
     grid: tuple[int, ...] | None = None
     distribute: Mapping[str, str] = field(default_factory=dict)
     """Name of a template or array -> formats such as ``(BLOCK,*)``."""
+    align: tuple[Align, ...] = ()
+    """Alignments instead of whatever maps their arrays in the source."""
     values: Mapping[str, Value] = field(default_factory=dict)
     """Name -> value, for PARAMETERs and whatever else decides the flow (D8)."""
     scenario: Scenario = field(default_factory=Scenario)
@@ -309,6 +312,7 @@ def _overrides(request: Request) -> Overrides:
         procs=request.procs,
         grid=request.grid,
         distribute={name.lower(): formats for name, formats in request.distribute.items()},
+        align=request.align,
         values={name.lower(): value for name, value in request.values.items()},
     )
 

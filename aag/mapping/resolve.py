@@ -25,11 +25,15 @@ Remapping = Align | Distribute
 
 
 class Overrides(Struct, frozen=True, kw_only=True):
-    """What the user decides instead of the source: --procs, --grid, --distribute and --set."""
+    """What the user decides instead of the source: --procs, --grid, --distribute and --set.
+
+    `align` replaces whatever maps its alignees: an ALIGN or a DISTRIBUTE.
+    """
 
     procs: int | None = None
     grid: tuple[int, ...] | None = None
     distribute: Mapping[str, str] = field(default_factory=dict)
+    align: tuple[Align, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
 
 
@@ -80,7 +84,7 @@ def resolve_mapping(
     outer[NUMBER_OF_PROCESSORS] = arrangements.procs
     constants, _ = constants_of(unit, overrides.values, outer)
     env = {**given, **outer, **constants}
-    tables = tables_of(scope, overrides.distribute, env, report)
+    tables = tables_of(scope, overrides.distribute, env, report, align=overrides.align)
     resolution = _Resolution(tables, arrangements, env, report)
     grid = resolution.first_grid()
     resolution.check(scope)

@@ -25,9 +25,17 @@ class Tables(Struct, frozen=True, kw_only=True):
     dynamic: frozenset[str]
 
 
-def tables_of(scope: Scope, distribute: Mapping[str, str], env: Mapping[str, Value], report: Report) -> Tables:
-    """The tables of a scope, where `distribute` replaces formats. Every problem goes to the report."""
-    reader = TableReader(scope, distribute, report)
+def tables_of(
+    scope: Scope,
+    distribute: Mapping[str, str],
+    env: Mapping[str, Value],
+    report: Report,
+    *,
+    align: tuple[Align, ...] = (),
+) -> Tables:
+    """The tables of a scope, where `distribute` replaces formats and `align` the mapping of its alignees. Every
+    problem goes to the report."""
+    reader = TableReader(scope, distribute, report, align)
     reader.read()
     return Tables(
         aligns=reader.aligns,
@@ -51,10 +59,13 @@ def _bounds(
 class TableReader:
     """Reads the directives of a scope; `aligns` and `distributes` grow."""
 
-    def __init__(self, scope: Scope, distribute: Mapping[str, str], report: Report) -> None:
+    def __init__(
+        self, scope: Scope, distribute: Mapping[str, str], report: Report, align: tuple[Align, ...] = ()
+    ) -> None:
         self._scope = scope
         self._sequential = scope.sequential()
         self._options = {name.lower(): (name, text) for name, text in distribute.items()}
+        self._realigned = align
         self._report = report
         self.templates = {each.name: each for each in scope.directives if isinstance(each, Template)}
         self.aligns: dict[str, Align] = {}
@@ -64,6 +75,10 @@ class TableReader:
         """Fills the tables."""
         self._check_declarations()
         self._read_directives()
+        for directive in self._realigned:
+            if self.accepts(directive):
+                self.distributes.pop(directive.alignee, None)
+                self.aligns[directive.alignee] = directive
         for folded, (name, text) in self._options.items():
             self._apply_option(folded, name, text)
 

@@ -15,11 +15,13 @@ from esp.errors import EspError, UsageError
 COMMANDS = {
     "run": "predict the time of a program on a machine, and where it goes",
     "compare": "rank the distributions of a program, or several programs",
+    "advise": "search for the best mapping, and say why it is",
     "whatif": "change the machine or the compiler, and see which lines move",
     "sweep": "predict every combination of sizes, processors, distributions and what-ifs",
     "explain": "why a line takes the time it does",
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "tui": "see and explore: choices, source, graph, timeline, what-ifs that move",
+    "report": "all of it as one page for a browser: source, distributions, scaling, layouts, machine",
     "graph": "draw or export the graph of a program or a machine: aag, saag, sag",
     "query": "what some lines, units or procedures cost together",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",

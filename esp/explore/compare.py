@@ -4,6 +4,7 @@ The source is read once, and so is the machine; each choice is lowered and inter
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
 from itertools import product
 from math import inf
 from os import PathLike
@@ -82,6 +83,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return comparison_text(self, Screen())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def compare(

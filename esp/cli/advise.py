@@ -1,0 +1,139 @@
+"""`esp advise`: search for the best mapping, and say why it is."""
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from esp.cli.options import add_output, add_program, add_scenario, console_of, pairs_many, request_of
+from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wait for
+    from collections.abc import Callable
+
+    from esp.cli.console import Console
+    from esp.explore.advise import Advice, Progress
+
+EXAMPLES = """\
+examples:
+  esp advise laplace.hpf --procs 8                      the best mapping on 8 processors, and why
+  esp advise gauss.hpf --procs 4..64                    on 4, 8, 16, 32 or 64
+  esp advise lfk01.hpf --procs 8 --top 5                five of the best
+  esp advise redblack.hpf --procs 16 --set n=512 --load 30% --json
+
+Few mappings are predicted: the others cannot be faster, as a lower bound of their time says.
+Ctrl-C ends the search with the best so far.
+"""
+
+INTERRUPTED = 130
+"""As `esp.cli.main`: what a shell reports for a command that Ctrl-C ended."""
+
+PATIENCE_S = 1.0
+"""Progress is not shown before."""
+
+EVERY_S = 0.2
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    add_program(parser, "numbers of processors: 8, 4,6,12 or 4..64 (doubling)")
+    add_scenario(parser)
+    group = parser.add_argument_group("what to search and show")
+    group.add_argument("--align", choices=("on", "off"), default="on", help="try other alignments, too (default: on)")
+    group.add_argument("--top", metavar="N", default="3", help="how many of the best are predicted (default: 3)")
+    group.add_argument("--timed", action="store_true", help="rank by the time between two readings of the clock")
+    group.add_argument("--json", action="store_true", help="everything, as docs/advise.md describes it")
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    began = time.perf_counter()
+    if not options.top.isdecimal() or int(options.top) < 1:
+        raise UsageError(f"{options.top!r} is no number of choices.", where="--top", hint="Write for example 5.")
+    console = console_of(options)
+    from esp import api
+    from esp.cli.reading import source_of
+    from esp.explore import advise
+    from esp.output import advise as output
+
+    numbers = advise.numbers_of(options.procs)
+    named = _named(options.distribute)
+    options.distribute = []
+    source = source_of(options.program, options.form)
+    system = api.load_machine(options.system)
+    request = request_of(options, None)
+    try:
+        found = advise.advise_source(
+            source, system, request, numbers, named=named, align=options.align == "on", top=int(options.top),
+            progress=_progress(console, began),
+        )
+    finally:
+        _wipe(console)
+    console.warn(found.warnings, source.program.lines)
+    if options.json:
+        console.deliver(output.advice_json(found))
+    else:
+        following = "" if options.quiet or options.program == "-" else _next(options, found)
+        console.deliver(output.advice_text(found, console.screen, following=following))
+    if found.interrupted:
+        console.note("stopped: this is the best so far")
+        return INTERRUPTED
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def _named(given: list[str]) -> list[dict[str, str]]:
+    """``--distribute`` of the command: ``NAME=(...)`` or, for all that fit, ``(...)``; repeated ones are choices."""
+    from esp.explore.compare import named_formats
+
+    plain = [each for each in given if "=" not in each]
+    named = pairs_many("--distribute", [each for each in given if "=" in each])
+    if plain and named:
+        raise UsageError("name all distributions, or none.", where="--distribute", hint="Write NAME=(BLOCK,*).")
+    return named_formats(named or plain or None)
+
+
+def _next(options: argparse.Namespace, found: "Advice") -> str:
+    """The command worth typing next: the winner's profile; what is to be pasted cannot be said by options alone where
+    arrays are aligned anew."""
+    from esp.cli.again import command
+
+    best = found.best.candidate
+    options.procs = str(best.procs)
+    if best.aligned:
+        return ""
+    if not best.written:
+        options.distribute = [f"{name}={formats}" for name, formats in best.choice.formats.items()]
+        options.grid = None if best.choice.grid is None else "x".join(map(str, best.choice.grid))
+    return command("run", options)
+
+
+def _progress(console: "Console", began: float) -> "Callable[[Progress], None] | None":
+    """A line on standard error that says how far it is, on a terminal and after a second only."""
+    if console.quiet or not sys.stderr.isatty():
+        return None
+    said = began
+
+    def show(step: "Progress") -> None:
+        nonlocal said
+        now = time.perf_counter()
+        if now - began <= PATIENCE_S or now - said <= EVERY_S:
+            return
+        from esp.output.numbers import seconds
+        from esp.output.screen import shorten
+
+        said = now
+        text = f"{step.total:,} choices, {step.bounded:,} bounded, {step.predicted:,} predicted"
+        if step.best is not None:
+            text += f", best so far {seconds(step.best_s)} {step.best.shown} on {step.best.procs}"
+        sys.stderr.write("\r\x1b[K" + shorten(text, console.screen.columns - 1))
+        sys.stderr.flush()
+
+    return show
+
+
+def _wipe(console: "Console") -> None:
+    if not console.quiet and sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")

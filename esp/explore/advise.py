@@ -1,0 +1,382 @@
+"""The best mapping of a program: distributions, alignments, grids and numbers of processors, searched with bounds.
+
+What may be chosen comes from `esp.explore.choices` and `esp.explore.alignments`. Each choice is lowered, which is
+cheap; few are predicted (`esp.explore.bounds`). The best are those that predicting everything would find, in its order.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from os import PathLike
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.diagnostics import Diagnostic, SourceError
+from aag.ir.directives import Align
+from aag.source.joining import Form
+from esp import arguments
+from esp.api import (
+    Prediction,
+    Request,
+    Source,
+    Stages,
+    interpret_stages,
+    load_machine,
+    lower_source,
+    read_source,
+    requested,
+)
+from esp.errors import UsageError
+from esp.explore.advise_alignments import Alignment, alignments_of
+from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
+from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
+from esp.explore.compare import is_written, named_formats, written_choice
+from esp.explore.ties import stated_error, ties
+from esp.output.advise import advice_text
+from esp.output.figures import first
+from esp.output.screen import Screen
+from interpreter.errors import UnresolvedError
+from sag.unit import System
+
+TOP = 3
+"""Choices that are predicted in any case: the winner and two runners-up."""
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """One of the choices of the search."""
+
+    choice: Choice
+    procs: int
+    grid: tuple[int, ...]
+    aligned: tuple[Align, ...] = ()
+    """Alignments that differ from those of the source."""
+    alignment: str = ""
+    """How these are shown."""
+    directives: tuple[str, ...]
+    """Lines to paste in place of those of the source; none: it is the source's own mapping."""
+
+    @property
+    def written(self) -> bool:
+        """Whether it is the source's own mapping."""
+        return not self.directives
+
+    @property
+    def shown(self) -> str:
+        """Formats and alignments as a table shows them."""
+        return f"{self.choice.shown} {self.alignment}".rstrip()
+
+
+class Advised(Struct, frozen=True, kw_only=True):
+    """A choice that was predicted. `tie`: rank (from 1) of the choice it cannot be told apart from."""
+
+    rank: int
+    candidate: Candidate
+    time_s: float
+    prediction: Prediction
+    error: float
+    """The error stated for the prediction (Def 19)."""
+    tie: int | None
+
+
+class Excluded(Struct, frozen=True, kw_only=True):
+    """A choice that was not predicted: it takes at least `bound_s` (0: nothing is known, the search was stopped)."""
+
+    candidate: Candidate
+    bound_s: float
+
+
+class Advice(Struct, frozen=True, kw_only=True):
+    """What `advise` answers."""
+
+    ranked: tuple[Advised, ...]
+    """What was predicted, the fastest first."""
+    excluded: tuple[Excluded, ...]
+    """What was not, by bound."""
+    impossible: tuple[tuple[str, Diagnostic], ...]
+    left_out: int
+    """Grids, formats and alignments that were not even tried."""
+    interrupted: bool
+    """The search was stopped: the first is the best so far."""
+    proven: bool
+    """Whether nothing among the choices is faster than the first."""
+    file: str
+    top: int
+    """So many were wanted; what else is ranked had to be predicted on the way."""
+    procs: tuple[int, ...]
+    """The numbers of processors that were searched."""
+    warnings: tuple[Diagnostic, ...]
+
+    @property
+    def best(self) -> Advised:
+        """The fastest."""
+        return self.ranked[0]
+
+    @property
+    def written(self) -> Advised | None:
+        """The source's own mapping on most processors."""
+        own = [each for each in self.ranked if each.candidate.written]
+        return max(own, key=lambda each: each.candidate.procs, default=None)
+
+    @property
+    def floor_s(self) -> float:
+        """What no choice falls below, as far as is known."""
+        return min((self.best.time_s, *(each.bound_s for each in self.excluded)))
+
+    @property
+    def may_tie(self) -> int:
+        """How many choices that were not predicted may be as good as the best within its error (Def 19)."""
+        return sum(each.bound_s <= self.best.time_s * (1.0 + self.best.error) for each in self.excluded)
+
+    def __str__(self) -> str:
+        return advice_text(self, Screen())
+
+
+class Progress(Struct, frozen=True, kw_only=True):
+    """How far a search is."""
+
+    total: int
+    bounded: int
+    predicted: int
+    best: Candidate | None
+    best_s: float
+
+
+def advise(
+    source: str | PathLike[str],
+    system: str | PathLike[str] = "ipsc860",
+    procs: int | Sequence[int] | str | None = 8,
+    *,
+    form: Form | None = None,
+    distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
+    align: bool = True,
+    top: int = TOP,
+    **options: Any,
+) -> Advice:
+    """Search for the mapping with the shortest predicted time.
+
+    Args:
+        source: as for `esp.predict`.
+        system: as for `esp.predict`.
+        procs: a number of processors, several, or ``"4..64"``: 4, 8, 16, 32 and 64.
+        form: as for `esp.predict`.
+        distribute: formats to choose from, as for `esp.compare`; by default all sensible ones.
+        align: whether to try other alignments than those of the source.
+        top: how many of the best are predicted in any case.
+        **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values.
+
+    Raises:
+        aag.diagnostics.SourceError: no choice can be predicted.
+        sag.errors.MachineError: the machine or a what-if prevents it.
+        esp.errors.EspError: a file or argument does.
+    """
+    numbers = numbers_of(procs)
+    read = read_source(source, form=form)
+    request = requested(None, **options)
+    return advise_source(
+        read, load_machine(system), request, numbers, named=named_formats(distribute), align=align, top=top
+    )
+
+
+def numbers_of(procs: int | Sequence[int] | str | None) -> tuple[int | None, ...]:
+    """Numbers of processors: one, several, or text such as ``4..64`` (doubling) and ``4,6,12``.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    if procs is None or isinstance(procs, int):
+        return (arguments.processors(procs),)
+    if not isinstance(procs, str):
+        return tuple(dict.fromkeys(arguments.processors(each) for each in procs))
+    found: list[int] = []
+    for item in procs.split(","):
+        low, dots, high = item.partition("..")
+        ends = [each.strip() for each in ((low, high) if dots else (low, low))]
+        start, end = (arguments.processors(int(each) if each.isdecimal() else each) or 0 for each in ends)
+        if start > end:
+            raise UsageError(f"{item.strip()!r} is an empty range.", where="--procs", hint="Write for example 4..64.")
+        while start < end:
+            found.append(start)
+            start *= 2
+        found.append(end)
+    return tuple(dict.fromkeys(found))
+
+
+def advise_source(
+    source: Source,
+    system: System,
+    request: Request,
+    numbers: Sequence[int | None],
+    *,
+    named: Sequence[Mapping[str, str]] = (),
+    align: bool = True,
+    top: int = TOP,
+    progress: Callable[[Progress], None] | None = None,
+) -> Advice:
+    """As `advise`, for a program that is read and a machine that is loaded; `progress` is told of every step.
+
+    Raises:
+        KeyboardInterrupt: it was stopped before anything was predicted.
+    """
+    if top < 1:
+        raise UsageError("at least one choice is wanted.", where="--top")
+    if request.grid is not None and len(numbers) > 1:
+        raise UsageError("one grid does not fit several numbers of processors.", where="--grid")
+    candidates, left_out = candidates_of(source, system, request, numbers, named=named, align=align)
+    work = _Work(source, system, request, candidates, progress)
+    own = [at for at, each in enumerate(candidates) if each.written]
+    most = max((candidates[at].procs for at in own), default=0)
+    wanted = [at for at in own if candidates[at].procs == most]
+    search = smallest(len(candidates), work.bound, work.figure, top, wanted=wanted)
+    if not search.exact:
+        if search.interrupted:
+            raise KeyboardInterrupt
+        raise work.problem or SourceError([])
+    return _advice(search, work, left_out, top)
+
+
+def candidates_of(
+    source: Source,
+    system: System,
+    request: Request,
+    numbers: Sequence[int | None],
+    *,
+    named: Sequence[Mapping[str, str]] = (),
+    align: bool = True,
+) -> tuple[list[Candidate], int]:
+    """All choices of a search, that of the source among them, and how many more were left out."""
+    found: list[Candidate] = []
+    left_out = 0
+    for number in numbers:
+        asked = replace(request, procs=number)
+        distributed = distributed_by(source, system, asked)
+        own = written_choice(distributed)
+        alignments: tuple[Alignment, ...] = (Alignment(),)
+        not_tried = 0
+        if align:
+            alignments, not_tried = alignments_of(source, system, asked, distributed)
+        for alignment in alignments:
+            moved = {each.alignee for each in alignment.aligned}
+            targets = tuple(each for each in distributed.targets if each.name not in moved)
+            choices, more = choices_of(replace(distributed, targets=targets), named=named, grid=request.grid)
+            some = [_candidate(each, alignment, distributed, own) for each in choices]
+            if own is not None and not moved and not any(each.written for each in some):
+                some.append(_candidate(own, alignment, distributed, own))
+            left_out += more + (0 if moved else not_tried * len(choices))
+            found += some
+    return found, left_out
+
+
+def _candidate(choice: Choice, alignment: Alignment, distributed: Distributed, own: Choice | None) -> Candidate:
+    written = not alignment.aligned and own is not None and is_written(choice, own, distributed)
+    return Candidate(
+        choice=choice,
+        procs=distributed.procs,
+        grid=choice.grid or distributed.grid,
+        aligned=alignment.aligned,
+        alignment=alignment.shown,
+        directives=() if written else (*choice.directives, *alignment.directives),
+    )
+
+
+def request_for(candidate: Candidate, request: Request) -> Request:
+    """The request that predicts a candidate."""
+    if candidate.written:
+        return replace(request, procs=candidate.procs)
+    return replace(request, procs=candidate.procs, align=candidate.aligned, **candidate.choice.applied(request))
+
+
+class _Work:
+    """Bounds and predictions of the candidates, each made once."""
+
+    def __init__(
+        self,
+        source: Source,
+        system: System,
+        request: Request,
+        candidates: Sequence[Candidate],
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        self.source, self.system, self.candidates, self.progress = source, system, candidates, progress
+        self.requests = [request_for(each, request) for each in candidates]
+        self.stages: dict[int, Stages] = {}
+        self.predictions: dict[int, Prediction] = {}
+        self.bounds: dict[int, float] = {}
+        self.impossible: dict[int, Diagnostic] = {}
+        self.problem: SourceError | None = None
+
+    def bound(self, at: int) -> float:
+        """What a candidate cannot fall below."""
+        try:
+            found = lower_bound(self._lowered(at), self.system, self.requests[at])
+        except UnresolvedError:
+            raise
+        except SourceError as error:
+            return self._failed(at, error)
+        self.bounds[at] = found
+        self._tell()
+        return found
+
+    def figure(self, at: int) -> float:
+        """The time of a candidate."""
+        try:
+            self.predictions[at] = interpret_stages(self._lowered(at), self.system, self.requests[at])
+        except UnresolvedError:
+            raise
+        except SourceError as error:
+            return self._failed(at, error)
+        self.stages.pop(at, None)
+        self._tell()
+        return self.floor(at)
+
+    def floor(self, at: int) -> float:
+        """The time of a prediction that is made."""
+        prediction = self.predictions[at]
+        timed = prediction.timed_s if self.requests[at].timed else None
+        return first(prediction.time_s if timed is None else timed)
+
+    def _lowered(self, at: int) -> Stages:
+        if at not in self.stages:
+            self.stages[at] = lower_source(self.source, self.system, self.requests[at])
+        return self.stages[at]
+
+    def _failed(self, at: int, error: SourceError) -> float:
+        self.problem = self.problem or error
+        self.impossible[at] = error.diagnostics[0]
+        return inf
+
+    def _tell(self) -> None:
+        if self.progress is None:
+            return
+        best = min(self.predictions, key=lambda at: (self.floor(at), at), default=None)
+        self.progress(Progress(
+            total=len(self.candidates), bounded=len(self.bounds), predicted=len(self.predictions),
+            best=None if best is None else self.candidates[best], best_s=inf if best is None else self.floor(best),
+        ))
+
+
+def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
+    order = search.exact
+    times_s = [search.floor[at] for at in order]
+    errors = [stated_error(work.predictions[at]) for at in order]
+    ranked = tuple(
+        Advised(
+            rank=number + 1, candidate=work.candidates[at], time_s=times_s[number], prediction=work.predictions[at],
+            error=errors[number], tie=None if tied is None else tied + 1,
+        )
+        for number, (at, tied) in enumerate(zip(order, ties(times_s, errors), strict=True))
+    )
+    rest = [at for at, known in enumerate(search.known) if known != EXACT and at not in work.impossible]
+    rest.sort(key=lambda at: (search.floor[at] if search.known[at] == BOUND else inf, at))
+    return Advice(
+        ranked=ranked,
+        excluded=tuple(Excluded(candidate=work.candidates[at], bound_s=search.floor[at]) for at in rest),
+        impossible=tuple((work.candidates[at].shown, why) for at, why in sorted(work.impossible.items())),
+        left_out=left_out,
+        interrupted=search.interrupted,
+        proven=search.rest >= times_s[0],
+        file=work.source.program.file,
+        top=top,
+        procs=tuple(dict.fromkeys(each.procs for each in work.candidates)),
+        warnings=ranked[0].prediction.warnings,
+    )

@@ -1,0 +1,368 @@
+"""Advice as text and JSON: the best mappings, why they are, and what the search has left out."""
+
+from typing import TYPE_CHECKING, Any
+
+from esp import __version__
+from esp.output.columns import Column, Row, table
+from esp.output.figures import CATEGORIES, constants, first, four, grid, messages, source_text
+from esp.output.numbers import count, percent, plural, seconds, significant
+from esp.output.profile import asked_for, assumed_notes, partial_notes
+from esp.output.screen import Screen, flow, paragraph, printable, shorten
+
+if TYPE_CHECKING:  # advice prints itself with this module
+    from esp.explore.advise import Advice, Advised, Candidate
+    from esp.explore.advise_reasons import Reason, Reasons, Side
+
+SCHEMA = 1
+"""As that of `esp.output.json`."""
+
+MOST_EXCLUDED = 4
+"""Choices that are shown although they were not predicted."""
+
+_ROOM = 54
+"""Columns that the table needs beside the mapping; with fewer, the parts of the time are left out."""
+
+_NOTHING = 1e-4
+"""Share of the time below which a difference is not explained."""
+
+_UNBALANCED = 0.02
+"""Difference of load imbalance (Def 4) that is told."""
+
+_EXPLAINED = 3
+"""Runners-up whose difference is explained."""
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+def advice_text(found: "Advice", screen: Screen, *, following: str = "") -> str:
+    """The advice, at most `screen.columns` wide; `following`: the next command."""
+    blocks = [_heading(found, screen), _table(found, screen), *_why(found, screen)]
+    notes = _notes(found, screen)
+    if following:
+        notes.append(paragraph("next", following, screen.columns))
+    return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
+
+
+def _heading(found: "Advice", screen: Screen) -> str:
+    best = found.best.prediction
+    name = printable(found.file.rsplit("/", 1)[-1]) + (" (bundled)" if best.bundled else "")
+    subject = [name, best.system, " ".join(constants(best.constants)[:6])]
+    total = len(found.ranked) + len(found.excluded) + len(found.impossible)
+    numbers = ", ".join(map(str, found.procs))
+    searched = f"{plural(total, 'choice')} on {numbers} {'proc' if found.procs == (1,) else 'procs'}: "
+    searched += f"{len(found.ranked):,} predicted, "
+    if found.interrupted:
+        searched += f"{len(found.excluded):,} not any more"
+    else:
+        searched += f"{len(found.excluded):,} ruled out by lower bounds"
+    searched += f", parts in {_unit(found)[1]}"
+    lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
+    from msgspec.structs import replace
+
+    lines += asked_for(replace(best, asked={**best.asked, "distribute": {}, "grid": None}), screen)
+    lines.append(flow(searched.split(), screen.columns, " "))
+    if found.interrupted:
+        lines.append(screen.paint("warm", flow(_stopped(found).split(), screen.columns, " ")))
+    return "\n".join(lines)
+
+
+def _stopped(found: "Advice") -> str:
+    if found.proven:
+        return "stopped, but the best is found: nothing else can be faster"
+    if found.floor_s > 0:
+        return f"stopped: 1 is the best so far; nothing can take less than {seconds(found.floor_s)}"
+    return "stopped: 1 is the best so far; of some choices nothing is known yet"
+
+
+def _unit(found: "Advice") -> tuple[float, str]:
+    return next((pair for pair in _UNITS if found.best.time_s >= 10 * pair[0]), _UNITS[-1])
+
+
+def _table(found: "Advice", screen: Screen) -> str:
+    best_s = found.best.time_s
+    unit_s = _unit(found)[0]
+    decimals = 0 if best_s >= 100 * unit_s else 1
+    several = len(found.procs) > 1
+    columns = [
+        Column("#", width=3),
+        Column("time", width=7, gap=1),
+        Column("vs best", width=7, gap=1),
+        *(Column(each, width=5, gap=1) for each in ("comp", "comm", "wait", "ovhd")),
+        Column("procs", width=5, gap=1),
+        Column("grid", width=4, gap=1),
+        Column("", "<", gap=1),
+        Column("mapping", "<", gap=1),
+    ]
+    rows = []
+    shown = [each for each in found.ranked if each.rank <= found.top or each.candidate.written]
+    for each in shown:
+        candidate = each.candidate
+        mark = "*" if candidate.written else " "
+        parts = [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
+        cells = [f"{each.rank}{mark}", seconds(each.time_s), "best" if each.rank == 1 else _more(each.time_s, best_s)]
+        cells += [*parts, str(candidate.procs), grid(candidate.grid) or "-"]
+        cells += ["" if each.tie is None else f"={each.tie}", _mapping(candidate)]
+        rows.append(Row(tuple(cells), "good" if each.rank == 1 else ""))
+    for out in found.excluded[:MOST_EXCLUDED]:
+        known = out.bound_s > 0
+        bound = [f"> {seconds(out.bound_s)}", f"> {_more(out.bound_s, best_s)}"] if known else ["?", "?"]
+        if known and out.bound_s <= best_s:  # only where it was stopped
+            bound[1] = "?"
+        cells = ["-", *bound, *[""] * 4, str(out.candidate.procs), grid(out.candidate.grid) or "-", ""]
+        rows.append(Row((*cells, _mapping(out.candidate)), "faint"))
+    hidden = set() if several else {7}
+    longest = max(len(row.cells[-1]) for row in rows)
+    if longest > screen.columns - _ROOM - 6 * several:
+        hidden |= {3, 4, 5, 6}
+    columns = [column for at, column in enumerate(columns) if at not in hidden]
+    rows = [Row(tuple(cell for at, cell in enumerate(row.cells) if at not in hidden), row.role) for row in rows]
+    text = table(columns, rows, screen, flexible=True)
+    return "\n".join([text, *(screen.paint("faint", f"    {told}") for told in _more_of(found, len(shown)))])
+
+
+def _more_of(found: "Advice", shown: int) -> list[str]:
+    """What the table does not show."""
+    told = []
+    if len(found.ranked) > shown:
+        left = len(found.ranked) - shown
+        told.append(f"and {left:,} more that {_were(left)} predicted, {_behind(found)} behind the best")
+    more = found.excluded[MOST_EXCLUDED:]
+    if more:
+        known_s = [each.bound_s for each in more if each.bound_s > 0]
+        least = f", all of them above {seconds(min(known_s))}" if len(known_s) == len(more) else ""
+        told.append(f"and {len(more):,} more that {_were(len(more))} not{least}")
+    return told
+
+
+def _were(number: int) -> str:
+    return "was" if number == 1 else "were"
+
+
+def _behind(found: "Advice") -> str:
+    """How far what was predicted beyond the best is behind it."""
+    rest = [each.time_s for each in found.ranked[found.top :] if not each.candidate.written]
+    low, high = (_more(time_s, found.best.time_s).removeprefix("+") for time_s in (rest[0], rest[-1]))
+    return low if low == high else f"{low} to {high}"
+
+
+def _mapping(candidate: "Candidate") -> str:
+    return printable(candidate.shown)
+
+
+def _more(time_s: float, best_s: float) -> str:
+    """How much longer: ``+3%``, or a factor where percentages grow unreadable."""
+    if best_s <= 0:
+        return "-"
+    ratio = time_s / best_s
+    if ratio >= 10:
+        return f"x{significant(ratio)}"
+    return f"{100 * (ratio - 1):+.{1 if ratio < 1.1 else 0}f}%"
+
+
+# --- why ---
+
+
+def _why(found: "Advice", screen: Screen) -> list[str]:
+    from esp.explore.advise_reasons import reasons
+
+    best = found.best.prediction
+    others = list(found.ranked[1:_EXPLAINED])
+    own = found.written
+    if own is not None and own.rank > _EXPLAINED:
+        others.append(own)
+    return [_against(each, reasons(best, each.prediction), best, screen) for each in others]
+
+
+def _against(other: "Advised", told: "Reasons", best: Any, screen: Screen) -> str:
+    width = screen.columns
+    where = grid(other.candidate.grid) or str(other.candidate.procs)
+    ahead = f"{other.rank}, {shorten(_mapping(other.candidate), 40)} on {where}"
+    if abs(told.change_s) <= _NOTHING * first(best.time_s):
+        by = f"takes {seconds(abs(told.change_s))} longer only" if told.change_s else "takes as long as 1"
+        return flow(f"{ahead}, {by}".split(), width, " ", "  ")
+    lines = [flow(f"why 1 beats {ahead}, by {seconds(told.change_s)}:".split(), width, " ", "  ")]
+    mine, theirs = told.imbalance
+    if abs(theirs - mine) > _UNBALANCED:
+        balance = f"1: the busiest processor computes {significant(mine)} times the mean; "
+        lines.append(paragraph("  balance", f"{balance}{other.rank}: {significant(theirs)} times", width, 11))
+    for each in told.told:
+        head = f"  line {each.line:<4} {_signed(each.change_s):>9} {each.category:<13}"
+        source = shorten(" ".join(printable(source_text(best, each.file, each.line)).split()), width - len(head) - 2)
+        lines.append(f"{head}  {source}".rstrip())
+        procs = best.processors, other.prediction.processors
+        lines += [paragraph("", text, width, 16) for text in _because(each, procs, other.rank)]
+    if abs(told.rest_s) > 1e-3 * abs(told.change_s):
+        lines.append(f"  the rest  {_signed(told.rest_s):>9}")
+    return "\n".join(lines)
+
+
+def _because(reason: "Reason", procs: tuple[int, int], rank: int) -> list[str]:
+    """What stands behind a difference, first with the best mapping and then with the other one."""
+    sides = (("1", reason.best, procs[0]), (str(rank), reason.other, procs[1]))
+    if reason.category == "overhead":
+        told = [f"{seconds(side.time_s)} a processor for packing, guards and indices" for _, side, _ in sides]
+    elif reason.category == "computation":
+        told = [_missed(side) for _, side, _ in sides]
+    else:
+        told = [_moved(side, number) for _, side, number in sides]
+        if reason.category == "waiting" and not any(side.messages for _, side, _ in sides):
+            told = [f"the slowest processor spends {seconds(side.most_s)} here" if side.most_s is not None else ""
+                    for _, side, _ in sides]
+    if told[0] == told[1]:
+        return []
+    return [f"{name}: {text}" for (name, _, _), text in zip(sides, told, strict=True) if text]
+
+
+def _missed(side: "Side") -> str:
+    return f"{seconds(side.time_s)} a processor, {count(round(side.misses))} cache lines missed by all"
+
+
+def _moved(side: "Side", procs: int) -> str:
+    if not side.messages:
+        return "no message"
+    text = messages(side.messages[0], procs)
+    return text + (f", and {plural(len(side.messages) - 1, 'other operation')}" if len(side.messages) > 1 else "")
+
+
+def _signed(value_s: float) -> str:
+    return ("+" if value_s >= 0 else "-") + seconds(abs(value_s))
+
+
+# --- notes ---
+
+
+def _notes(found: "Advice", screen: Screen) -> list[str]:
+    width = screen.columns
+    notes = [paragraph("advice", _verdict(found), width)]
+    notes += [
+        paragraph("paste" if not at else "", line, max(width, len(line) + 12))
+        for at, line in enumerate(found.best.candidate.directives)
+    ]
+    if any(each.candidate.written for each in found.ranked):
+        notes.append(paragraph("*", "as the source has it", width))
+    tied = [each for each in found.ranked if each.tie is not None]
+    if tied:
+        error = max(each.error for each in tied)
+        told = f"a tie: within {percent(error)} of that one, the error stated for such programs (Def 19)"
+        notes.append(paragraph("=", told, width))
+    if found.may_tie and not found.interrupted:
+        told = f"{plural(found.may_tie, 'choice')} not predicted may tie with 1, but none beats it"
+        notes.append(paragraph("", f"{told}; --top {found.top + found.may_tie} predicts more", width))
+    if found.left_out:
+        told = f"{plural(found.left_out, 'choice')} with flatter grids, further formats or alignments not tried"
+        notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))
+    for shown, why in found.impossible[:3]:
+        reason = f"{shorten(printable(shown), 40)} is impossible: {why.code} {why.message}"
+        notes.append(screen.paint("warm", paragraph("", reason, width)))
+    if len(found.impossible) > 3:
+        notes.append(screen.paint("warm", paragraph("", f"and {len(found.impossible) - 3} more are impossible", width)))
+    notes += assumed_notes([found.best.prediction], width)
+    trust = f"{percent(first(found.best.prediction.estimated_share))} of the best time rests on estimated figures"
+    notes.append(paragraph("trust", trust, width))
+    return notes + partial_notes([each.prediction for each in found.ranked], screen)
+
+
+def _verdict(found: "Advice") -> str:
+    """What to do, in a sentence."""
+    best, own = found.best, found.written
+    where = f"{best.candidate.shown} on {grid(best.candidate.grid) or best.candidate.procs}"
+    if len(found.procs) > 1 and len(best.candidate.grid) > 1:
+        where += f" = {plural(best.candidate.procs, 'proc')}"
+    if best.candidate.written:
+        return f"keep what the source has: nothing tried is faster than {where}" + (
+            " so far" if found.interrupted and not found.proven else "")
+    if own is None:
+        return f"use {where}"
+    if own.tie == 1:
+        return f"keep what the source has: {where} is faster by {percent(1 - best.time_s / own.time_s)} only, a tie"
+    return f"use {where}: {seconds(best.time_s)} instead of {seconds(own.time_s)}, {_faster(own.time_s, best.time_s)}"
+
+
+def _faster(own_s: float, best_s: float) -> str:
+    if own_s >= 2 * best_s > 0:
+        return f"{significant(own_s / best_s)} times as fast"
+    return f"{percent(1 - best_s / own_s)} less"
+
+
+# --- JSON ---
+
+
+def advice_json(found: "Advice") -> str:
+    """The JSON text; docs/advise.md describes its fields."""
+    from esp.explore.advise_reasons import reasons
+    from esp.output.json import text_of
+
+    best = found.best.prediction
+    told: dict[str, Any] = {
+        "schema": SCHEMA,
+        "version": __version__,
+        "program": found.file,
+        "system": best.system,
+        "processors": list(found.procs),
+        "constants": {name: each if isinstance(each, bool | int | float | str) else str(each)
+                      for name, each in best.constants.items()},
+        "interrupted": found.interrupted,
+        "top": found.top,
+        "proven": found.proven,
+        "floor_s": found.floor_s,
+        "choices": [
+            {**_ranked(each), "reasons": None if each.rank == 1 else _reasons(reasons(best, each.prediction))}
+            for each in found.ranked
+        ],
+        "excluded": [{**_choice(each.candidate), "bound_s": each.bound_s} for each in found.excluded],
+        "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
+        "left_out": found.left_out,
+        "may_tie": found.may_tie,
+        "paste": list(found.best.candidate.directives),
+    }
+    return text_of(told)
+
+
+def _choice(candidate: "Candidate") -> dict[str, Any]:
+    return {
+        "distribute": dict(candidate.choice.formats),
+        "align": [each.removeprefix("!HPF$ ALIGN ") for each in candidate.directives if " ALIGN " in each],
+        "processors": candidate.procs,
+        "grid": list(candidate.grid),
+        "written": candidate.written,
+    }
+
+
+def _ranked(each: "Advised") -> dict[str, Any]:
+    parts = zip(CATEGORIES, four(each.prediction.parts), strict=True)
+    return {
+        "rank": each.rank,
+        **_choice(each.candidate),
+        "time_s": each.time_s,
+        **{f"{name}_s": part_s for name, part_s in parts},
+        "messages": each.prediction.messages,
+        "bytes": each.prediction.bytes,
+        "stated_error": each.error,
+        "tie": each.tie,
+        "complete": each.prediction.complete,
+    }
+
+
+def _reasons(told: "Reasons") -> dict[str, Any]:
+    return {
+        "change_s": told.change_s,
+        "rest_s": told.rest_s,
+        "told": [
+            {
+                "file": each.file, "line": each.line, "category": each.category, "change_s": each.change_s,
+                "best": _side(each.best), "other": _side(each.other),
+            }
+            for each in told.told
+        ],
+    }
+
+
+def _side(side: "Side") -> dict[str, Any]:
+    return {
+        "time_s": side.time_s,
+        "misses": side.misses,
+        "communication": [
+            {"pattern": each.pattern, "array": each.array, "messages": each.messages, "bytes": each.bytes}
+            for each in side.messages
+        ],
+    }
