@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from pathlib import Path
 from typing import cast
 
 from textual import events, on
@@ -11,6 +12,7 @@ from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.screen import Screen
 from textual.theme import Theme
+from textual.widget import Widget
 
 from esp.tui import state as steps
 from esp.tui.dialogues import Dialogues
@@ -51,7 +53,7 @@ class Answered(Message):
 class Explorer(Dialogues, App[None]):
     """See and explore one program on one machine."""
 
-    CSS_PATH = "theme.tcss"
+    CSS_PATH = Path(__file__).with_name("theme.tcss")
     TITLE = "esp"
     BINDINGS = [  # noqa: RUF012 (textual wants it so)
         *(Binding(str(number), f"view('{view}')", view, show=False) for number, view in enumerate(VIEWS, 1)),
@@ -84,6 +86,8 @@ class Explorer(Dialogues, App[None]):
         self._engine: Engine | None = None
         self._beat = 0
         self._asked_for: tuple[str, ...] = ()
+        self._stale = False
+        """Whether other choices have news that the screen does not show yet."""
 
     # --- the screen ---
 
@@ -127,7 +131,7 @@ class Explorer(Dialogues, App[None]):
             self._engine.stop()
         self._opened = opened
         self._asked_for = ()
-        self._engine = Engine(opened.source, opened.system, opened.request, self._deliver)
+        self._engine = Engine(opened.source, opened.system, opened.request, self._deliver, SLOW_S)
         self._engine.start()
         # Questions are counted on, so that late answers for the program before fit none.
         self.apply(steps.asking(steps.numbered(opened.state, self.state.number)), anew=True)
@@ -141,10 +145,15 @@ class Explorer(Dialogues, App[None]):
         asked = state.number != self.state.number
         anew = anew or state.view != self.state.view
         self.state = state
-        if asked and self._engine is not None:
-            self._engine.ask(steps.question(state))
-            self.set_timer(SLOW_S, partial(self._take_note, state.number))
+        if asked:
+            self._ask()
         self.draw(anew=anew)
+
+    def _ask(self) -> None:
+        """Put the question of the state."""
+        if self._engine is not None:
+            self._engine.ask(steps.question(self.state))
+            self.set_timer(SLOW_S, partial(self._take_note, self.state.number))
 
     def _take_note(self, number: int) -> None:
         slow = steps.dragging_on(self.state, number)
@@ -152,44 +161,58 @@ class Explorer(Dialogues, App[None]):
             self.apply(slow)
 
     def _turn(self) -> None:
+        """Ten times a second: the spinner, and what came in of other choices meanwhile."""
+        if not self._there:
+            return
         if self.state.slow:
             self._beat += 1
             self._draw_heading()
+        if self._stale:
+            self._draw_choices()
+            if self.state.view == "compare":
+                self._draw_view()
 
     @on(Answered)
     def take(self, message: Answered) -> None:
         """An answer of the engine."""
         answer = message.answer
         before, self.state = self.state, steps.answered(self.state, answer)
-        if self.state is before:
+        if self.state is before or not self._there:
             return
         match answer:
-            case Predicted(key=key) if key != self.state.selected and self.state.view != "compare":
-                self._draw_choices()
             case Listed():
-                self._draw_choices()
+                self._stale = True
+            case Predicted(key=key) if key != self.state.selected:
+                self._stale = True
             case Predicted() | Done() | Closer():
                 self.draw()
+        if self.state.selected in self.state.fresh:
+            self.call_after_refresh(self._tell_engine)
         self._ask_for_values()
+
+    def _tell_engine(self) -> None:
+        if self._engine is not None:
+            self._engine.seen()
 
     def draw(self, *, anew: bool = False) -> None:
         """Show the state."""
-        if not self.is_running or not self.query("#keys"):
+        if not self._there:
             return
         state = self.state
         self._draw_heading()
         self._draw_choices()
         self.bar("tabs").show(lambda width: (frame.tabs(state, width),))
-        key = state.cursor.get(state.view)
-        if key is None and state.view == "source":
-            key = source.hottest(state)
-        self.view.show(partial(sheet, state), key, anew=anew)
+        self._draw_view(anew=anew)
         self._draw_detail()
-        for slider in self.query(SliderBar):
-            slider.show(state.sliders.get(slider.of))
+        self._draw_sliders()
         self.bar("moved").show(lambda width: changes(state, width))
         self._draw_keys()
         self.screen.set_class(state.wide, "wide")
+
+    @property
+    def _there(self) -> bool:
+        """Whether the widgets are there: late answers find them gone."""
+        return self.is_running and bool(self.screen_stack) and bool(self.screen_stack[0].query("#keys"))
 
     def bar(self, name: str) -> Bar:
         """One of the bars."""
@@ -205,11 +228,23 @@ class Explorer(Dialogues, App[None]):
         self.bar("heading").show(lambda width: frame.heading(state, width, beat))
 
     def _draw_choices(self) -> None:
+        self._stale = False
         state = self.state
         title = f" Choices ({len(state.choices)})" if state.choices else " Choices"
         self.bar("left-title").show(lambda _: (joined([(title, "pane"), (" by time", "faint")]),))
         found = cast("SheetView", self.screen_stack[0].query_one("#choices"))
         found.show(partial(choices.sheet, state), state.selected)
+
+    def _draw_sliders(self) -> None:
+        for slider in self.screen_stack[0].query(SliderBar):
+            slider.show(self.state.sliders.get(slider.of))
+
+    def _draw_view(self, *, anew: bool = False) -> None:
+        state = self.state
+        key = state.cursor.get(state.view)
+        if key is None and state.view == "source":
+            key = source.hottest(state)
+        self.view.show(partial(sheet, state), key, anew=anew)
 
     def _draw_detail(self) -> None:
         state = self.state
@@ -229,7 +264,7 @@ class Explorer(Dialogues, App[None]):
 
     def on_descendant_focus(self) -> None:
         """Other keys are worth showing."""
-        if self.query("#keys"):
+        if self._there:
             self._draw_keys()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -247,7 +282,7 @@ class Explorer(Dialogues, App[None]):
     def another_choice(self, message: SheetView.Moved) -> None:
         """Look at another choice."""
         if isinstance(message, SheetView.Chosen):
-            self.view.focus()
+            self._go_to(self.view)
         else:
             self.apply(steps.select(self.state, str(message.key)))
 
@@ -274,7 +309,16 @@ class Explorer(Dialogues, App[None]):
     @on(SliderBar.Moved)
     def moved(self, message: SliderBar.Moved) -> None:
         """A slider was moved."""
-        self.apply(steps.moved(self.state, message.name, message.at))
+        after = steps.moved(self.state, message.name, message.at)
+        if after is not self.state:
+            self.state = after
+            self._ask()
+            self._draw_sliders()  # the rest has its turn with the answer
+
+    @on(SliderBar.Typing)
+    def typing(self, message: SliderBar.Typing) -> None:
+        """A slider wants a value that somebody types."""
+        self.ask_for_notch(message.name)
 
     @on(Bar.Clicked)
     def clicked(self, message: Bar.Clicked) -> None:
@@ -294,11 +338,11 @@ class Explorer(Dialogues, App[None]):
     def action_view(self, view: View) -> None:
         """Another view."""
         self.apply(steps.look_at(self.state, view))
-        self.view.focus()
+        self._go_to(self.view)
 
     def action_what_if(self) -> None:
         """To the sliders."""
-        self.query(SliderBar).first().focus()
+        self._go_to(self.query(SliderBar).first())
 
     def action_mark(self) -> None:
         """Compare with this choice."""
@@ -310,7 +354,11 @@ class Explorer(Dialogues, App[None]):
         """The view gets the whole width, or no longer."""
         self.apply(steps.widened(self.state))
         if self.state.wide and self.where == "choices":
-            self.view.focus()
+            self._go_to(self.view)
+
+    def _go_to(self, widget: Widget) -> None:
+        """Focus now: `Widget.focus` does so later, and the keys that follow quickly would go astray."""
+        self.screen_stack[0].set_focus(widget)
 
     def action_reset(self) -> None:
         """All sliders go back."""

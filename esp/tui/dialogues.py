@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
-from textual import on
 
 from aag.diagnostics import SourceError
 from aag.ir.evaluate import Value
@@ -19,7 +18,6 @@ from esp.tui.opening import Opened, open_program, read
 from esp.tui.screens.asking import Asking, Choosing, Values
 from esp.tui.screens.help import Help
 from esp.tui.sliders import NEUTRAL, PROCS, SIZE
-from esp.tui.widgets.bars import SliderBar
 from esp.writing import write_whole
 from sag.errors import MachineError
 from sag.scenario import Scenario
@@ -106,10 +104,8 @@ class Dialogues(_Base):
         if text:
             self.apply(steps.given(self.state, _named_values(text)))
 
-    @on(SliderBar.Typing)
-    def type_value(self, message: SliderBar.Typing) -> None:
+    def ask_for_notch(self, name: str) -> None:
         """Ask for the value of a slider."""
-        name = message.name
         slider = self.state.sliders.get(name)
         if slider is None:
             return

@@ -106,7 +106,10 @@ class Engine:
     """
 
     def __init__(self, source: api.Source, system: System, request: api.Request,
-                 deliver: Callable[[Answer], None]) -> None:
+                 deliver: Callable[[Answer], None], patience_s: float = 0.0) -> None:
+        """`patience_s`: how long to wait for `seen` after the wanted choice, so that drawing it has the processor."""
+        self._patience_s = patience_s
+        self._seen = threading.Event()
         self._source, self._system, self._request = source, system, request
         self._deliver = deliver
         self._changed = threading.Condition()
@@ -136,6 +139,11 @@ class Engine:
         with self._changed:
             self._question, self._waiting = question, True
             self._changed.notify()
+        self._seen.set()
+
+    def seen(self) -> None:
+        """What was delivered is on the screen: go on with the rest."""
+        self._seen.set()
 
     def _serve(self) -> None:
         while True:
@@ -167,13 +175,16 @@ class Engine:
         self._deliver(Listed(number=question.number, choices=choices, wanted=wanted, left_out=listed.left_out,
                              sized_by=listed.sized_by))
         first = next(each for each in choices if each.key == wanted)
+        self._seen.clear()
         for choice in (first, *(each for each in choices if each is not first)):
             outcome = self._predict(question, request, choice)
             self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome))
             if choice is first and isinstance(outcome, Failure) and outcome.names:
                 break  # the others miss the same values
-            if choice is first and (question.processors or question.course):
-                self._deliver(self._look_closer(question, request, choice))
+            if choice is first:
+                if question.processors or question.course:
+                    self._deliver(self._look_closer(question, request, choice))
+                self._seen.wait(self._patience_s)
         self._deliver(Done(number=question.number))
 
     def _asked(self, settings: Settings) -> api.Request:

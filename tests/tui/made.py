@@ -107,8 +107,11 @@ class Made:
         made = self
 
         class Answering:
-            def __init__(self, source, system, request, deliver):
+            def __init__(self, source, system, request, deliver, patience_s):
                 self.deliver = deliver
+
+            def seen(self):
+                pass
 
             def start(self):
                 pass

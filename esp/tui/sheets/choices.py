@@ -74,7 +74,7 @@ def _legend(state: State, ordered: list[Choice], ties: object, width: int) -> li
     if any(each.written for each in ordered):
         told.append([(OWN, "own"), (" as in the source", "faint")])
     if rival(state) is not None:
-        told.append([(OTHER, "marked"), (" compared with (m: this one)", "faint")])
+        told.append([(OTHER, "marked"), (" compared with (m marks it)", "faint")])
     if ties and width >= _WITH_DIFFERENCE:
         told.append([("tie", "faint"), (" too close to call", "faint")])
     if state.left_out:

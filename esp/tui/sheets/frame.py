@@ -129,15 +129,15 @@ GLOBAL_KEYS = (("ctrl+p", "^p", "commands"), ("question_mark", "?", "help"), ("q
 """Key, how it is written, what it does."""
 
 KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "choices": (("enter", "⏎", "look at"), ("m", "m", "compare with"), ("w", "w", "what if"), ("e", "e", "export"),
+    "choices": (("enter", "⏎", "look at"), ("m", "m", "mark B"), ("w", "w", "what if"), ("e", "e", "export"),
                 ("o", "o", "open")),
     "source": (("left", "←→", "shift"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export"),
                ("o", "o", "open")),
-    "tree": (("enter", "⏎", "fold"), ("p", "p", "processors"), ("right_square_bracket", "[ ]", "one processor"),
+    "tree": (("enter", "⏎", "fold"), ("p", "p", "processors"), ("right_square_bracket", "[ ]", "one"),
              ("z", "z", "wide"), ("w", "w", "what if")),
     "timeline": (("plus", "+-", "zoom"), ("left", "←→", "move"), ("n", "n", "message"), ("z", "z", "wide"),
                  ("w", "w", "what if")),
-    "compare": (("m", "m", "compare with"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export")),
+    "compare": (("m", "m", "mark B"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export")),
     "what-if": (("left", "←→", "move"), ("enter", "⏎", "type"), ("r", "r", "reset"), ("v", "v", "set a value")),
 }  # fmt: skip
 """Where the focus is -> the keys worth a place in the footer."""

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding
+from textual.geometry import Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -11,7 +13,7 @@ from textual.widget import Widget
 from esp.tui.lines import Line
 from esp.tui.sheets import frame
 from esp.tui.sliders import Slider
-from esp.tui.widgets.drawing import strip_of
+from esp.tui.widgets.drawing import is_dark, strip_of
 
 
 class Bar(Widget):
@@ -31,18 +33,33 @@ class Bar(Widget):
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 (textual's name)
         super().__init__(id=id)
+        self._ground, self._dark = Style(), True
         self._draw: Callable[[int], Sequence[Line]] | None = None
+        self._lines: Sequence[Line] = ()
 
     def show(self, draw: Callable[[int], Sequence[Line]]) -> None:
         """Draw something."""
         self._draw = draw
-        self.refresh()
+        lines = draw(self.size.width) if self.size.width else ()
+        if lines != self._lines:
+            self._lines = lines
+            self.refresh()
+
+    def on_resize(self) -> None:
+        """Lay out for the new width."""
+        if self._draw is not None:
+            self._lines = self._draw(self.size.width)
+            self.refresh()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The ground is the same for all lines."""
+        self._ground, self._dark = self.rich_style, is_dark(self)
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        width = self.size.width
-        lines = self._draw(width) if self._draw is not None else ()
-        return strip_of(lines[y] if y < len(lines) else Line(), width, self)
+        line = self._lines[y] if y < len(self._lines) else Line()
+        return strip_of(line, self.size.width, self._ground, dark=self._dark)
 
     def on_click(self, event: events.Click) -> None:
         """Say so."""
@@ -94,9 +111,9 @@ class SliderBar(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         """The slider."""
         width = self.size.width
-        if self.slider is None or y:
-            return strip_of(Line(), width, self)
-        return strip_of(frame.slider(self.slider, width, focused=self.has_focus), width, self)
+        nothing = self.slider is None or y > 0
+        line = Line() if nothing or self.slider is None else frame.slider(self.slider, width, focused=self.has_focus)
+        return strip_of(line, width, self.rich_style, dark=is_dark(self))
 
     def action_by(self, steps: int) -> None:
         """Move it."""
@@ -109,6 +126,9 @@ class SliderBar(Widget, can_focus=True):
 
     def _to(self, at: int) -> None:
         if self.slider is not None and at != self.slider.at:
+            # At once, so that the next key of a quick hand starts from here.
+            self.slider = self.slider.to(at)
+            self.refresh()
             self.post_message(self.Moved(self.of, at))
 
     def on_mouse_down(self, event: events.MouseDown) -> None:

@@ -1,5 +1,7 @@
 """Lines with roles as strips of a terminal."""
 
+from functools import lru_cache
+
 from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
@@ -14,11 +16,12 @@ def is_dark(widget: Widget) -> bool:
     return bool(widget.app.current_theme.dark)
 
 
-def strip_of(line: Line, width: int, widget: Widget, ground: Style | None = None) -> Strip:
-    """A line on the ground of its widget, or on another; roles with a ground of their own keep it."""
-    dark = is_dark(widget)
-    base = widget.rich_style
-    if ground is not None:
-        base = base + ground
-    segments = [Segment(text, base + style(role, dark=dark)) for text, role in line.pieces if text]
+def strip_of(line: Line, width: int, base: Style, *, dark: bool) -> Strip:
+    """A line on a ground; roles with a ground of their own keep it."""
+    segments = [Segment(text, _on(base, role, dark)) for text, role in line.pieces if text]
     return Strip(segments).adjust_cell_length(width, base)
+
+
+@lru_cache(maxsize=1024)
+def _on(base: Style, role: str, dark: bool) -> Style:
+    return base + style(role, dark=dark)

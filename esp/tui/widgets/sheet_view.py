@@ -2,9 +2,10 @@
 
 from collections.abc import Callable
 
+from rich.style import Style
 from textual import events
 from textual.binding import Binding
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
@@ -52,6 +53,7 @@ class SheetView(ScrollView, can_focus=True):
         self._key: Key = None
         self.sheet = _NOTHING
         self.row = 0
+        self._ground, self._dark = Style(), True
 
     def show(self, draw: Callable[[int], Sheet], key: Key, *, anew: bool = False) -> None:
         """Draw something, with the cursor on `key`. `anew`: it is another list, which begins at its top."""
@@ -64,15 +66,33 @@ class SheetView(ScrollView, can_focus=True):
         width = self.scrollable_content_region.width
         if self._draw is None or width <= 0:
             return
+        before, row_before = self.sheet, self.row
         self.sheet = self._draw(width)
         rows = [row for row, line in enumerate(self.sheet.lines) if line.key is not None]
         row = self.sheet.row_of(self._key)
         if rows and self.sheet.lines[row].key is None:
             row = rows[0]
         self.row = row
-        self.virtual_size = Size(width, len(self.sheet.lines) + self._above)
+        size = Size(width, len(self.sheet.lines) + self._above)
+        if self.virtual_size != size:
+            self.virtual_size = size
+            before = _NOTHING
+        top = self.scroll_offset.y
         self._into_view(middle=True)
-        self.refresh()
+        if before is _NOTHING or self.scroll_offset.y != top or before.heading != self.sheet.heading:
+            self.refresh()
+        else:
+            self._refresh_changed(before, row_before)
+
+    def _refresh_changed(self, before: Sheet, row_before: int) -> None:
+        """Draw the lines again that are not what they were."""
+        changed = {row_before, self.row} if row_before != self.row else set()
+        pairs = zip(before.lines, self.sheet.lines, strict=True)
+        changed |= {row for row, (old, new) in enumerate(pairs) if old != new}
+        top, width = self.scroll_offset.y - self._above, self.size.width
+        shown = [row - top for row in changed if self._above <= row - top < self.size.height]
+        if shown:
+            self.refresh(*(Region(0, y, width, 1) for y in shown))
 
     @property
     def _above(self) -> int:
@@ -84,15 +104,21 @@ class SheetView(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen; the heading stays where it is."""
-        width = self.size.width
+        width, base, dark = self.size.width, self._ground, self._dark
         if y == 0 and self.sheet.heading is not None:
-            return strip_of(self.sheet.heading, width, self)
+            return strip_of(self.sheet.heading, width, base, dark=dark)
         row = y - self._above + self.scroll_offset.y
         if not 0 <= row < len(self.sheet.lines):
-            return strip_of(Line(), width, self)
+            return strip_of(Line(), width, base, dark=dark)
         line = self.sheet.lines[row]
-        marked = row == self.row and line.key is not None
-        return strip_of(line, width, self, ground(dark=is_dark(self), focused=self.has_focus) if marked else None)
+        if row == self.row and line.key is not None:
+            base = base + ground(dark=dark, focused=self.has_focus)
+        return strip_of(line, width, base, dark=dark)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The ground is the same for all lines."""
+        self._ground, self._dark = self.rich_style, is_dark(self)
+        return super().render_lines(crop)
 
     def _into_view(self, *, middle: bool = False) -> None:
         """Scroll so that the cursor is seen; in the `middle` where it came from outside."""

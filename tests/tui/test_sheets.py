@@ -1,0 +1,182 @@
+"""What the parts of the screen say: figures of the prediction, in any width."""
+
+import re
+
+import pytest
+from msgspec.structs import replace
+
+from esp.output.figures import first, four
+from esp.output.numbers import seconds
+from esp.tui import export
+from esp.tui import state as steps
+from esp.tui.question import WRITTEN, Failure, Predicted
+from esp.tui.sheets import changes, choices, compare, detail, frame, source, timeline, tree
+from esp.tui.sheets.figures import MARKS, bar, change
+from esp.tui.sheets.views import sheet
+
+WIDTHS = (43, 44, 58, 70, 92, 110, 130)
+
+
+@pytest.fixture
+def home(made):
+    return made.answered()
+
+
+@pytest.fixture
+def everything(made, home):
+    """A state in which every view has what it shows."""
+    state = home
+    for view in ("tree", "timeline"):
+        state = steps.look_at(state, view)
+        for answer in made.answers(steps.question(state)):
+            state = steps.answered(state, answer)
+    return state
+
+
+@pytest.mark.parametrize("view", steps.VIEWS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_line_is_wider_than_its_place(view, width, everything):
+    state = steps.look_at(everything, view)
+    shown = [*sheet(state, width).lines, *choices.sheet(state, width).lines, *detail.lines(state, width)]
+    heading = sheet(state, width).heading
+    assert heading is not None
+    wide = [line.text for line in (heading, *shown) if len(line.text) > width]
+    assert wide == []
+
+
+def test_every_line_of_the_source_has_its_time(home):
+    found = steps.prediction(home)
+    text = source.sheet(home, 110).text.splitlines()
+    for line in found.lines:
+        if first(line.parts.time_s) > 0:
+            assert text[line.line].strip().startswith(seconds(first(line.parts.time_s)))
+    assert source.hottest(home) == 7
+    assert "overlap" not in text[3]
+
+
+def test_a_moved_slider_tells_which_lines_moved(made, home):
+    after = made.answered(steps.moved(home, "bandwidth", home.sliders["bandwidth"].at + 2))
+    lines = source.sheet(after, 60).text.splitlines()
+    # 279.4 ms with 70 ms of messages, which go twice as fast: 244.4 ms, 12.5 % less.
+    assert lines[7].split()[:3] == ["244", "ms", "-13%"]
+    assert "same" in lines[8]
+    assert changes.changes(after, 40)[0].text == "moved: 7, 9; 1 did not"
+    assert changes.changes(home, 40)[0].text == "w moves the sliders"
+
+
+def test_the_bar_shows_all_of_the_time():
+    text = "".join(piece for piece, _ in bar((0.5, 0.25, 0.15, 0.1), 1.0, 20))
+    assert text == MARKS[0] * 10 + MARKS[1] * 5 + MARKS[2] * 3 + MARKS[3] * 2
+    assert "".join(piece for piece, _ in bar((0.5, 0.0, 0.0, 0.0), 1.0, 7)) == MARKS[0] * 4 + "   "
+
+
+def test_changes_are_signed():
+    assert change(1.1, 1.0) == ("+10%", "bad")
+    assert change(0.88, 1.0) == ("-12%", "good")
+    assert change(1.0, 1.0) == ("same", "faint")
+    assert change(25.0, 1.0) == ("x25", "bad")
+    assert change(0.0, 1.0) == ("gone", "good")
+
+
+def test_the_tree_adds_up(home):
+    """The first AAU holds all others: its line is the total of the program, 281.5 ms."""
+    found = steps.prediction(home)
+    text = tree.sheet(home, 110).text.splitlines()
+    assert text[1].split("IterSync do it")[1].strip().startswith(seconds(sum(four(found.parts))))
+    folded = tree.sheet(steps.fold(home, 2), 110)
+    assert len(folded.lines) == 1
+    assert "▸" in folded.lines[0].text
+
+
+def test_the_tree_drills_down_to_a_processor(everything):
+    state = steps.spread(steps.look_at(everything, "tree"), 3)
+    lines = tree.sheet(state, 110).lines
+    below = [line for line in lines if isinstance(line.key, tuple)]
+    assert [line.key for line in below] == [(3, rank) for rank in range(8)]
+    # 77 ms each, 105 ms of communication on the last: 112 ms.
+    assert [re.search(r"processor \d +(\S+ ms)", line.text)[1] for line in below] == ["77.0 ms"] * 7 + ["112 ms"]
+    alone = tree.sheet(steps.one_processor(state, 7), 110)
+    assert "processor 7 alone" in alone.heading.text
+    assert next(line for line in alone.lines if line.key == 3).text.split("a ")[1].strip().startswith("112 ms")
+    told = "\n".join(line.text for line in detail.lines(steps.put_cursor(state, "tree", (3, 7)), 110))
+    assert "processor 7 in AAU 3 itself: computation 0 s, communication 105 ms" in told
+
+
+def test_messages_can_be_stepped_through(everything):
+    state = steps.look_at(everything, "timeline")
+    seen = []
+    for _ in range(3):
+        state = steps.pointed_at(state, timeline.next_message(state, 1))
+        seen.append(state.message)
+    assert seen == [0, 1, 2]
+    assert timeline.next_message(state, -1) == 1
+    assert timeline.next_message(steps.pointed_at(state, 79), 1) == 0
+    text = timeline.message_text(steps.pointed_at(state, 0))
+    # Processor 0 computes 20 ms, packs 1 ms, sends; processor 1 receives until 22 + 1 + 1 + 13 + 3 = 40 ms.
+    assert text.startswith("message 1 of 80: 1.02 kB from processor 0 to 1, sent at 21.0 ms, there 19.0 ms later")
+    drawn = timeline.sheet(steps.pointed_at(state, 0), 110).text
+    assert drawn.count("S") == 1
+    assert drawn.count("R") == 1
+    near = steps.zoomed(state, 0.1)
+    low, high = near.window
+    inside = timeline.seen_messages(timeline.course_at_hand(near), 0.4 * low, 0.4 * high)
+    assert 0 < inside.size < 80
+    assert timeline.next_message(near, 1) in inside
+
+
+def test_the_comparison_has_both_totals(home):
+    text = compare.sheet(home, 110).text
+    assert "A ◆" not in text
+    assert "(BLOCK,BLOCK) 4x2, as in the source" in text
+    assert "(BLOCK,*) 8" in text
+    row = next(line for line in text.splitlines() if line.endswith("communication"))
+    assert row.split()[:4] == ["70.6", "ms", "71.3", "ms"]
+    assert "no second choice" in compare.sheet(replace(home, order=(WRITTEN,)), 110).text
+
+
+def test_a_failure_is_told_where_the_figures_would_be(home):
+    moved = steps.moved(home, "procs", 0)
+    failed = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=Failure(text="E1 no\nbecause")))
+    assert [line.text for line in detail.lines(failed, 60)] == ["E1 no", "because"]
+    assert "no prediction" in frame.heading(failed, 80)[0].text
+    assert steps.prediction(failed) is None
+    for view in steps.VIEWS:
+        sheet(steps.look_at(failed, view), 80)
+
+
+@pytest.mark.parametrize("where", list(frame.KEYS))
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_the_keys_fit_in_one_line(where, width):
+    line, places = frame.keys(where, width)
+    assert len(line.text) <= width
+    for low, high, _ in places:
+        assert 0 <= low < high <= width
+    shown = {key for _, _, key in places}
+    assert {"question_mark", "q", "ctrl+p"} <= shown
+    assert {key for key, _, _ in frame.KEYS[where]} <= shown
+
+
+@pytest.mark.parametrize("width", [24, 40, 60])
+def test_a_click_on_a_slider_finds_the_knob(width, home):
+    slider = home.sliders["bandwidth"]
+    for at in range(len(slider.notches)):
+        drawn = frame.slider(slider.to(at), width, focused=True)
+        text = "".join(piece for piece, _ in drawn.pieces)
+        assert len(text) == width
+        found = frame.notch_at(slider, width, text.index("●"))
+        # On a short track two notches share a column.
+        again = "".join(piece for piece, _ in frame.slider(slider.to(found), width, focused=True).pieces)
+        assert text.index("●") == again.index("●")
+    assert frame.notch_at(slider, width, 0) is None
+
+
+def test_a_click_on_a_tab_finds_its_view(home):
+    found = [frame.tab_at(home, 60, column) for column in range(60)]
+    assert list(dict.fromkeys(found)) == [*steps.VIEWS, None]
+
+
+def test_the_text_export_has_all_parts(everything):
+    text = export.text_of(steps.look_at(everything, "tree"))
+    for part in ("laplace.hpf", "(CYCLIC,*)", "reduction of err", "load", "bandwidth", "IterSync"):
+        assert part in text
+    assert all(len(line) <= export.WIDTH for line in text.splitlines())

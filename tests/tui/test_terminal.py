@@ -1,0 +1,124 @@
+"""The command as a person starts it: in a real terminal (tmux), into a pipe, and for a browser."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+
+import pytest
+
+ESP = f"{sys.executable} -m esp"
+PATIENCE_S = 60
+
+
+@pytest.fixture
+def tmux(tmp_path, root):
+    """Runs tmux with a server of its own."""
+    assert shutil.which("tmux"), "tmux is missing; .ci/run installs it"
+    socket_path = str(tmp_path / "tmux")
+
+    def run(*arguments):
+        command = ["tmux", "-S", socket_path, "-f", os.devnull, *arguments]
+        # The terminal says how large it is, not what the other tests rely on.
+        kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "NO_COLOR")}
+        environment = kept | {"PYTHONPATH": str(root), "TERM": "xterm-256color"}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=environment)
+        return done.stdout
+
+    yield run
+    run("kill-server")
+
+
+def _until(seen, *wanted):
+    """The screen, once all of this is on it."""
+    deadline = time.monotonic() + PATIENCE_S
+    text = ""
+    while time.monotonic() < deadline:
+        text = seen()
+        if all(each in text for each in wanted):
+            return text
+        time.sleep(0.1)
+    pytest.fail(f"{wanted} did not come:\n{text}")
+
+
+def test_in_a_terminal(tmux):
+    tmux("new-session", "-d", "-x", "80", "-y", "24", f"{ESP} tui pbs1 --procs 4; echo left $?; sleep 60")
+
+    def screen():
+        return tmux("capture-pane", "-p")
+
+    text = _until(screen, "Choices (2)", "quit")
+    assert len(text.splitlines()) == 24
+    assert 76 <= max(map(len, text.splitlines())) <= 80
+    tmux("send-keys", "3")
+    _until(screen, "proc ")
+    tmux("send-keys", "w", "Right", "Right")  # as fast as tmux can
+    _until(screen, "10%")
+    tmux("resize-window", "-x", "100", "-y", "30")
+    _until(screen, "vs best")
+    tmux("send-keys", "q")
+    _until(screen, "left 0")
+
+
+@pytest.mark.parametrize("program", ["pbs2", "pi"])
+def test_into_a_pipe_it_is_the_table(program, root):
+    command = [sys.executable, "-m", "esp", "tui", program, "--procs", "4"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+    assert run.returncode == 0, run.stderr
+    assert "distribute" in run.stdout
+    assert "vs best" in run.stdout
+    assert "\x1b" not in run.stdout
+    compare = subprocess.run([*command[:3], "compare", *command[4:], "--quiet", "--size", "none"], capture_output=True,
+                             text=True, check=False, cwd=root)  # fmt: skip
+    assert run.stdout == compare.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["tui"], "no terminal to ask"),
+        (["tui", "pbs1", "--procs", "1,2"], "one number of processors"),
+        (["tui", "pbs1", "--serve", "--port", "0"], "no port"),
+        (["tui", "nosuch.hpf"], "no such program"),
+    ],
+)
+def test_wrong_use_is_said(words, said, root):
+    run = subprocess.run([sys.executable, "-m", "esp", *words], capture_output=True, text=True, check=False, cwd=root)
+    assert run.returncode == 2
+    assert said in run.stderr
+
+
+def test_a_program_without_arrays_is_shown_as_a_profile(tmp_path, root):
+    path = tmp_path / "plain.hpf"
+    path.write_text("program p\n  integer :: i\n  i = 1\n  print *, i\nend program p\n")
+    command = [sys.executable, "-m", "esp", "tui", str(path), "--procs", "2"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
+    assert run.returncode == 0, run.stderr
+    assert "time" in run.stdout
+
+
+def test_in_a_browser(root):
+    """The page is served, and says what it is."""
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "esp", "tui", "pbs1", "--procs", "4", "--serve", "--port", str(port)]
+    server = subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        text = ""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline and not text:
+            time.sleep(0.2)
+            try:
+                with urllib.request.urlopen(f"http://localhost:{port}/") as page:
+                    text = page.read().decode()
+            except OSError:
+                assert server.poll() is None, server.stderr.read()
+        assert "<title>esp</title>" in text or "esp" in text
+        assert "textual" in text.lower()
+    finally:
+        server.terminate()
+        server.communicate(timeout=20)
