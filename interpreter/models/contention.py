@@ -9,7 +9,9 @@ first on all its links.
 
 Across batches a link remembers its latest message: when that was ready, when it starts and ends, and since when the
 link had been idle. A message that was ready before that one was (its processor ran ahead) is not held up by it. Nor
-is one that finds the link idle while the latest waits for another link of its route: nobody reserves a link.
+is one that finds the link idle while the latest waits for another link of its route: nobody reserves a link. Where the
+latest two follow each other without a gap, and both are still to leave, there is a queue, and a message takes its end
+whenever it was ready: a link has no more time than there is, whoever gets it first.
 
 Source: ground truth with one circuit for each link and direction (SimGrid with a concurrency limit of one).
 """
@@ -155,6 +157,10 @@ def _schedule(run: Run, routes: Routes, entered: Array, ready: Array, hold: Arra
             run.decide(np.where(np.isfinite(each), each - now, -1.0))
     grain = SAME * float(hold[hold > 0].min()) if (hold > 0).any() else 1e-15
     passes = (since > now + grain) | ((begun > now + grain) & (idle <= now + grain))
+    if passes.any():
+        gap = np.where(np.isfinite(idle), begun, 0.0) - np.where(np.isfinite(idle), idle, 0.0) - grain
+        run.decide(gap)
+        passes &= (idle <= now + grain) | (gap > 0.0)
     blocked = np.where(passes, -np.inf, held).max(axis=2)
     if routes.shared:
         start = _rounds(run, route, entered, ready, blocked, hold, grain)
