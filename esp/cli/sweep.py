@@ -28,6 +28,9 @@ examples:
 INTERRUPTED = 130
 """As `esp.cli.main`: what a shell reports for a command that Ctrl-C ended."""
 
+_MOST_WARNINGS = 10
+"""Warnings that are shown of a whole sweep."""
+
 SCENARIO = ("load", "bandwidth", "latency", "processor_speed", "memory_speed", "overlap", "cache", "memory")
 """Options whose values are changes of the machine."""
 
@@ -91,12 +94,15 @@ def execute(options: argparse.Namespace) -> int:
 
     plan = _plan(options)
     names = [axis.name for axis in plan.axes]
+    options.versus = options.versus.replace("-", "_") if options.versus not in names else options.versus
     if options.versus and options.versus not in names:
         hint = f"The axes are {', '.join(names)}." if names else "Give some option a list of values."
         raise UsageError(f"the sweep has no axis {options.versus!r}.", where="--versus", hint=hint)
     with Progress(console) as progress:
         found = collect(plan, jobs=_jobs(options.jobs), progress=progress.predictions if progress else None)
-    console.warn(found.warnings)
+    console.warn(found.warnings[:_MOST_WARNINGS])
+    if len(found.warnings) > _MOST_WARNINGS:
+        console.note(f"and {len(found.warnings) - _MOST_WARNINGS} more warnings")
     if options.csv:
         text = output.sweep_csv(found, versus=options.versus)
     elif options.jsonl:
@@ -110,7 +116,7 @@ def execute(options: argparse.Namespace) -> int:
     else:
         text = output.sweep_text(found, console.screen, versus=options.versus)
     console.deliver(text)
-    if options.plot is not None:
+    if options.plot is not None and found.done.any():
         from esp.output.plots import plot
 
         plot(found, options.plot, versus=options.versus)

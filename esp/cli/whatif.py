@@ -49,6 +49,8 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     given = _changes(options)
     from esp import api
+    from esp.cli.again import command
+    from esp.cli.progress import Progress
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
     from esp.explore.whatif import split_changes, what_if
@@ -63,16 +65,22 @@ def execute(options: argparse.Namespace) -> int:
     plain = argparse.Namespace(**{**vars(options), **dict.fromkeys((*SCENARIO, "contention")), "opt": [],
                                   "system_set": [], "io": "on"})
     request = request_of(plain, None if procs is None else procs[0])
-    found, _ = with_answers(
-        lambda asked: what_if(source, system, asked, changes, together=options.together), request
-    )
+    with Progress(console) as shown:
+        progress = shown.predictions if shown else None
+        found, complete = with_answers(
+            lambda asked: what_if(source, system, asked, changes, together=options.together, progress=progress), request
+        )
+    # What was asked for on the way belongs to the next command.
+    plain.set = [*options.set, *(f"{n}={v!r}" for n, v in complete.values.items() if n not in request.values)]
+    plain.distribute, plain.grid = [], None
     console.warn(found.base.warnings, source.program.lines)
     if options.json:
         console.deliver(output.what_if_json(found))
     elif options.csv:
         console.deliver(output.what_if_csv(found))
     else:
-        console.deliver(output.what_if_text(found, console.screen))
+        following = "" if options.quiet or options.program == "-" else command("compare", plain)
+        console.deliver(output.what_if_text(found, console.screen, following=following))
     console.took(time.perf_counter() - began)
     return 0
 

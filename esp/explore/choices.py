@@ -174,6 +174,8 @@ def choices_of(
         grids, more = ([grid], 0) if grid is not None else _grids(formats, targets, procs, bool(named))
         skipped += more
         found += [_choice(formats, each, targets, procs, distributed.onto) for each in grids]
+    if not found:  # the arrays are smaller than any grid: some processors will have nothing
+        found = [_choice(formats, None, targets, procs, distributed.onto) for formats in wanted]
     unique = list({(tuple(each.formats.items()), each.grid): each for each in found}.values())
     return tuple(unique[:MOST_CHOICES]), skipped + max(0, len(unique) - MOST_CHOICES)
 

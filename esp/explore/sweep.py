@@ -11,6 +11,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from html import escape
 from os import PathLike
 from typing import Any
 
@@ -98,6 +99,11 @@ class Sweep(Struct, frozen=True, kw_only=True, eq=False):
 
     def __str__(self) -> str:
         return sweep_text(self, Screen())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 class Done(Struct, frozen=True, kw_only=True, eq=False):

@@ -4,7 +4,8 @@ The program is lowered once for all changes of the machine; values of one what-i
 starts from the same frozen base, so nothing leaks from one to the next.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from os import PathLike
 from typing import Any
 
@@ -30,6 +31,9 @@ from esp.explore.plan import DIMENSIONS, PARAMETERS, machine_scenario
 from esp.output.screen import Screen
 from esp.output.whatif import what_if_text
 from sag.unit import System
+
+Progress = Callable[[int, int, float], None]
+"""Called with predictions made, predictions in all, and the shortest time so far."""
 
 MOVED = 1e-3
 """A line has moved if its time differs by more than this share of the whole."""
@@ -90,6 +94,11 @@ class WhatIf(Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         return what_if_text(self, Screen())
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
 
 
 def whatif(
@@ -156,7 +165,13 @@ def _listed(given: Any) -> list[Any]:
 
 
 def what_if(
-    source: Source, system: System, request: Request, changes: Sequence[Change], *, together: bool = False
+    source: Source,
+    system: System,
+    request: Request,
+    changes: Sequence[Change],
+    *,
+    together: bool = False,
+    progress: Progress | None = None,
 ) -> WhatIf:
     """As `whatif`, for a program that is read and a machine that is loaded."""
     if not changes:
@@ -168,12 +183,19 @@ def what_if(
     stages = {request.off: lower_source(source, system, request)}
     base = interpret_stages(stages[request.off], system, request)
     outcomes: dict[int, Outcome] = {}
+    total = 1 + len(changes) + (together and len(changes) > 1)
+
+    def done(more: Mapping[int, Outcome]) -> None:
+        outcomes.update(more)
+        if progress is not None:
+            progress(1 + len(outcomes), total, min(each.time_s for each in outcomes.values()))
+
     for kind in dict.fromkeys(each.kind for each in changes if each.kind in DIMENSIONS):
         which = [at for at, each in enumerate(changes) if each.kind == kind]
         values = [changes[at].value for at in which]
         scenario = machine_scenario(request.scenario, system, {kind: values})
         made = interpret_stages(stages[request.off], system, replace(request, scenario=scenario))
-        outcomes |= {at: _outcome(changes[at].label, base, made, index) for index, at in enumerate(which)}
+        done({at: _outcome(changes[at].label, base, made, index) for index, at in enumerate(which)})
     groups = [[at] for at, each in enumerate(changes) if each.kind not in DIMENSIONS]
     groups += [list(range(len(changes)))] if together and len(changes) > 1 else []
     for group in groups:
@@ -182,9 +204,9 @@ def what_if(
             stages[changed.off] = lower_source(source, system, changed)
         made = interpret_stages(stages[changed.off], system, changed)
         if len(group) > 1:
-            outcomes[len(changes)] = _outcome("all together", base, made, 0)
+            done({len(changes): _outcome("all together", base, made, 0)})
         else:
-            outcomes[group[0]] = _outcome(changes[group[0]].label, base, made, 0)
+            done({group[0]: _outcome(changes[group[0]].label, base, made, 0)})
     return WhatIf(base=base, outcomes=tuple(outcomes[at] for at in sorted(outcomes)))
 
 

@@ -112,6 +112,8 @@ def more(time_s: float, best_s: float) -> str:
     if best_s <= 0:
         return "-"
     ratio = time_s / best_s
+    if ratio < 1.0005:
+        return "0%"
     if ratio >= 10:
         return f"x{significant(ratio)}"
     return f"+{100 * (ratio - 1):.{1 if ratio < 1.1 else 0}f}%"

@@ -81,7 +81,7 @@ def _heading(sweep: "Sweep", screen: Screen, versus: str) -> str:
     done = int(sweep.done.sum())
     if done:
         least, most = float(np.nanmin(sweep.time_s)), float(np.nanmax(sweep.time_s))
-        told.append(f"{seconds(least)} to {seconds(most)}")
+        told.append(seconds(least) if done == 1 else f"{seconds(least)} to {seconds(most)}")
     told += [f"shown: change against the first {versus}"] if versus else []
     return head + "\n" + flow(told, screen.columns, "   ", "     ")
 

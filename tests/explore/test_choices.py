@@ -5,6 +5,7 @@ from math import prod
 
 import pytest
 
+import esp
 from esp import api
 from esp.errors import PredictionError, UsageError
 from esp.explore.choices import MOST_GRIDS, choices_of, distributed_by, normal, split
@@ -51,6 +52,13 @@ def test_every_grid_has_all_processors_and_none_is_idle(procs):
         spread = [n for n, f in zip((40, 80), split(each.shown), strict=True) if f != "*"]
         assert len(spread) == len(each.grid)
         assert all(1 < p <= n for p, n in zip(each.grid, spread, strict=True))
+
+
+def test_arrays_smaller_than_any_grid_have_choices_all_the_same():
+    choices, _ = choices_of(_distributed(BOTH, 97, n=3))
+    assert {each.shown for each in choices} >= {"(BLOCK,*)", "(CYCLIC,BLOCK)"}
+    assert all(each.grid is None for each in choices)
+    assert len(esp.compare(PROGRAM.format(directives=BOTH), procs=97, n=3).ranked) == len(choices)
 
 
 def test_flat_grids_are_counted_when_left_out():

@@ -181,6 +181,15 @@ def test_change_against_the_first():
         found.change("size")
 
 
+def test_what_is_answered_shows_itself_as_its_table():
+    found = esp.sweep(SMALL, procs=[2, 8])
+    assert repr(found) == str(found)
+    assert found._repr_html_().startswith("<pre>")
+    for each in (esp.compare(SMALL, procs=2), esp.whatif(SMALL, procs=2, load="10%")):
+        assert repr(each) == str(each)
+        assert "&" not in each._repr_html_().replace("&#x27;", "").replace("&gt;", "").replace("&lt;", "")
+
+
 # --- text, CSV, JSON ---
 
 
@@ -346,7 +355,9 @@ def test_a_plot_is_drawn_and_always_the_same(program, tmp_path, capsys):
         assert main(["sweep", program, *WORDS, "--plot", str(file)]) == 0
     svg = files[0].read_text(encoding="utf-8")
     assert svg == files[1].read_text(encoding="utf-8")
-    assert "procs 2, x1" in svg or svg.count("<path") > 4
+    # Two numbers of processors and two bandwidths: four curves over n, each with its entry in the legend.
+    assert len(re.findall(r'id="line2d_\d+"', svg)) >= 4
+    assert "predicted time (s)" in svg
     assert files[2].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
