@@ -43,7 +43,7 @@ class Formula(Struct, frozen=True, kw_only=True):
 
 
 class Communication(Struct, frozen=True, kw_only=True):
-    """What an AAU sends; `phases` are those of one typical execution, `more` how many are left out."""
+    """What an AAU sends; `phases` are those of the execution that moves most, `more` how many are left out."""
 
     aau: int
     summary: MessageSummary
@@ -179,10 +179,13 @@ def _communications(aaus: tuple[AauMetrics, ...], watcher: Watcher, stages: api.
                     ) -> tuple[Communication, ...]:
     layouts = stages.node_program.layouts
     shape = Lowered(stages.node_program).grid
-    return tuple(
-        Communication(aau=each.id, summary=each.comm, more=watcher.more.get(each.id, 0),
-                      phases=phases_of(watcher.seen.get(each.id, []), layouts.grid, machine.network, shape))
-        for each in aaus if each.comm is not None)
+    found = []
+    for each in aaus:
+        if each.comm is not None:
+            made = watcher.execution(each.id)
+            phases = phases_of(made.phases, layouts.grid, machine.network, shape)
+            found.append(Communication(aau=each.id, summary=each.comm, phases=phases, more=made.more))
+    return tuple(found)
 
 
 def _caches(formulas: tuple[Formula, ...]) -> tuple[CacheTerms, ...]:

@@ -1,7 +1,7 @@
-"""The messages of one execution of each AAU, as a walk shows them: who sends to whom, how much, over how many hops."""
+"""The messages of an execution of each AAU, as a walk shows them: who sends to whom, how much, over how many hops."""
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from aag.graph.aau import AAU
@@ -27,21 +27,34 @@ class Seen(Struct, frozen=True, eq=False):
     size_bytes: Ints
 
 
+class Execution(Struct):
+    """The messages of one execution of an AAU; `more`: phases beyond those that are kept."""
+
+    phases: list[Seen] = field(default_factory=list)
+    more: int = 0
+    volume: int = 0
+
+
 class Watcher:
-    """A listener that keeps, for each AAU, the messages of the last execution that was walked and had some."""
+    """A listener that keeps, for each AAU, the messages of that execution among those walked that moves most bytes; of
+    equal ones the first."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, list[Seen]] = {}
-        self.more: dict[int, int] = {}
-        """AAU -> phases beyond those that are kept."""
-        self._fresh: set[int] = set()
+        self._now: dict[int, Execution] = {}
+        self._most: dict[int, Execution] = {}
 
     def entered(self, aau: AAU, clock: Array) -> None:  # noqa: ARG002 (the protocol's)
         """From now on messages are those of another execution."""
-        self._fresh.add(aau.id)
+        self._settle(aau.id)
 
-    def left(self, aau: AAU, clock: Array) -> None:
-        """Nothing to keep."""
+    def left(self, aau: AAU, clock: Array) -> None:  # noqa: ARG002 (the protocol's)
+        """The execution is over."""
+        self._settle(aau.id)
+
+    def _settle(self, aau: int) -> None:
+        made = self._now.pop(aau, None)
+        if made is not None and (aau not in self._most or made.volume > self._most[aau].volume):
+            self._most[aau] = made
 
     def messages(
         self, aau: int, name: str, source: Ints, destination: Ints, size_bytes: Ints,
@@ -49,18 +62,20 @@ class Watcher:
         received: Array,  # noqa: ARG002 (the protocol's)
     ) -> None:
         """Keep them."""
-        if aau in self._fresh:
-            self._fresh.remove(aau)
-            self.seen[aau] = []
-            self.more[aau] = 0
-        kept = self.seen.setdefault(aau, [])
-        if len(kept) < MOST_PHASES:
-            kept.append(Seen(name, source.copy(), destination.copy(), np.array(size_bytes)))
+        made = self._now.setdefault(aau, Execution())
+        made.volume += int(np.broadcast_to(size_bytes, source.shape).sum())
+        if len(made.phases) < MOST_PHASES:
+            made.phases.append(Seen(name, source.copy(), destination.copy(), np.array(size_bytes)))
         else:
-            self.more[aau] = self.more.get(aau, 0) + 1
+            made.more += 1
 
     def skipped(self, aau: AAU, iterations: Ints) -> None:
         """What is not walked is like what was."""
+
+    def execution(self, aau: int) -> Execution:
+        """What is kept of an AAU; nothing where it sent nothing."""
+        self._settle(aau)
+        return self._most.get(aau, Execution())
 
 
 class Phase(Struct, frozen=True, kw_only=True):

@@ -254,3 +254,12 @@ end program far
     shown = esp("explain", "-", "7", "--procs", "16", stdin=text)[1]
     assert ("links contended" in " ".join(shown.split())) is any(contended)
     assert any(contended)
+
+
+def test_phases_are_those_of_the_run_that_moves_most(esp):
+    """Gauss sends ever shorter columns: the first one has n - 1 elements, two more stages tell all eight of it."""
+    told = json.loads(esp("explain", "gauss:26", "--procs", "8", "--set", "n=40", "--json")[1])
+    (moved,) = told["messages"]
+    assert [(phase["messages"], phase["most_bytes"]) for phase in moved["phases"]] == [(1, 312), (2, 312), (4, 312)]
+    assert moved["executions"] == 39
+    assert moved["bytes"] == sum(7 * 8 * (40 - k) for k in range(1, 40))
