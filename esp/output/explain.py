@@ -80,7 +80,7 @@ def _communication(each: Communication, told: Explanation, screen: Screen, *, ev
         return text
     shown = each.phases if every else each.phases[:_MOST_PHASES]
     columns = [Column("messages", width=10), Column("bytes each", width=10), Column("hops", width=4),
-               Column("phase", "<"), Column("who, in the largest run", "<")]
+               Column("phase", "<"), Column("who, in the largest run" if screen.columns >= 72 else "who", "<")]
     rows = [Row((count(phase.messages), _span(phase.bytes), _span(phase.hops), printable(phase.name), phase.partners))
             for phase in shown]
     left = len(each.phases) - len(shown) + each.more
