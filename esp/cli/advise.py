@@ -78,7 +78,8 @@ def execute(options: argparse.Namespace) -> int:
         following = "" if options.quiet or options.program == "-" else _next(options, found)
         console.deliver(output.advice_text(found, console.screen, following=following))
     if found.interrupted:
-        console.note("stopped: this is the best so far")
+        if options.json:
+            console.note("stopped: this is the best so far")
         return INTERRUPTED
     console.took(time.perf_counter() - began)
     return 0

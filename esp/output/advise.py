@@ -10,7 +10,7 @@ from esp.output.profile import asked_for, assumed_notes, partial_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 if TYPE_CHECKING:  # advice prints itself with this module
-    from esp.explore.advise import Advice, Advised, Candidate
+    from esp.explore.advise import Advice, Advised, Candidate, Excluded
     from esp.explore.advise_reasons import Reason, Reasons, Side
 
 SCHEMA = 1
@@ -71,7 +71,7 @@ def _stopped(found: "Advice") -> str:
         return "stopped, but the best is found: nothing else can be faster"
     if found.floor_s > 0:
         return f"stopped: 1 is the best so far; nothing can take less than {seconds(found.floor_s)}"
-    return "stopped: 1 is the best so far; of some choices nothing is known yet"
+    return "stopped: 1 is the best so far"
 
 
 def _unit(found: "Advice") -> tuple[float, str]:
@@ -103,11 +103,9 @@ def _table(found: "Advice", screen: Screen) -> str:
         cells += [*parts, str(candidate.procs), grid(candidate.grid) or "-"]
         cells += ["" if each.tie is None else f"={each.tie}", _mapping(candidate)]
         rows.append(Row(tuple(cells), "good" if each.rank == 1 else ""))
-    for out in found.excluded[:MOST_EXCLUDED]:
-        known = out.bound_s > 0
-        bound = [f"> {seconds(out.bound_s)}", f"> {_more(out.bound_s, best_s)}"] if known else ["?", "?"]
-        if known and out.bound_s <= best_s:  # only where it was stopped
-            bound[1] = "?"
+    for out in _bounded(found)[:MOST_EXCLUDED]:
+        # A bound below the best is there only where the search was stopped.
+        bound = f"> {seconds(out.bound_s)}", f"> {_more(out.bound_s, best_s)}" if out.bound_s > best_s else "?"
         cells = ["-", *bound, *[""] * 4, str(out.candidate.procs), grid(out.candidate.grid) or "-", ""]
         rows.append(Row((*cells, _mapping(out.candidate)), "faint"))
     hidden = set() if several else {7}
@@ -117,7 +115,8 @@ def _table(found: "Advice", screen: Screen) -> str:
     columns = [column for at, column in enumerate(columns) if at not in hidden]
     rows = [Row(tuple(cell for at, cell in enumerate(row.cells) if at not in hidden), row.role) for row in rows]
     text = table(columns, rows, screen, flexible=True)
-    return "\n".join([text, *(screen.paint("faint", f"    {told}") for told in _more_of(found, len(shown)))])
+    more = ("    " + flow(told.split(), screen.columns - 4, " ", "  ") for told in _more_of(found, len(shown)))
+    return "\n".join([text, *(screen.paint("faint", told) for told in more)])
 
 
 def _more_of(found: "Advice", shown: int) -> list[str]:
@@ -126,12 +125,19 @@ def _more_of(found: "Advice", shown: int) -> list[str]:
     if len(found.ranked) > shown:
         left = len(found.ranked) - shown
         told.append(f"and {left:,} more that {_were(left)} predicted, {_behind(found)} behind the best")
-    more = found.excluded[MOST_EXCLUDED:]
+    bounded = _bounded(found)
+    more = bounded[MOST_EXCLUDED:]
     if more:
-        known_s = [each.bound_s for each in more if each.bound_s > 0]
-        least = f", all of them above {seconds(min(known_s))}" if len(known_s) == len(more) else ""
-        told.append(f"and {len(more):,} more that {_were(len(more))} not{least}")
+        told.append(f"and {len(more):,} more that {_were(len(more))} not, above {seconds(more[0].bound_s)}")
+    unknown = len(found.excluded) - len(bounded)
+    if unknown:
+        told.append(f"and {unknown:,} more of which nothing is known yet")
     return told
+
+
+def _bounded(found: "Advice") -> list["Excluded"]:
+    """What was not predicted, but is known to take more than some time."""
+    return [each for each in found.excluded if each.bound_s > 0]
 
 
 def _were(number: int) -> str:
@@ -265,17 +271,19 @@ def _notes(found: "Advice", screen: Screen) -> list[str]:
 def _verdict(found: "Advice") -> str:
     """What to do, in a sentence."""
     best, own = found.best, found.written
+    ahead = "" if found.proven else "best so far: "
     where = f"{best.candidate.shown} on {grid(best.candidate.grid) or best.candidate.procs}"
     if len(found.procs) > 1 and len(best.candidate.grid) > 1:
         where += f" = {plural(best.candidate.procs, 'proc')}"
     if best.candidate.written:
-        return f"keep what the source has: nothing tried is faster than {where}" + (
-            " so far" if found.interrupted and not found.proven else "")
+        return f"{ahead}keep what the source has: nothing tried is faster than {where}"
     if own is None:
-        return f"use {where}"
+        return f"{ahead}use {where}"
     if own.tie == 1:
-        return f"keep what the source has: {where} is faster by {percent(1 - best.time_s / own.time_s)} only, a tie"
-    return f"use {where}: {seconds(best.time_s)} instead of {seconds(own.time_s)}, {_faster(own.time_s, best.time_s)}"
+        less = percent(1 - best.time_s / own.time_s)
+        return f"{ahead}keep what the source has: {where} is faster by {less} only, a tie"
+    times = f"{seconds(best.time_s)} instead of {seconds(own.time_s)}"
+    return f"{ahead}use {where}: {times}, {_faster(own.time_s, best.time_s)}"
 
 
 def _faster(own_s: float, best_s: float) -> str:
