@@ -20,7 +20,7 @@ from esp.tui.engine import Engine
 from esp.tui.lines import joined
 from esp.tui.opening import Opened
 from esp.tui.question import Answer, Closer, Done, Listed, Predicted
-from esp.tui.sheets import choices, detail, frame, source, timeline
+from esp.tui.sheets import choices, detail, frame, timeline
 from esp.tui.sheets.changes import changes
 from esp.tui.sheets.views import sheet
 from esp.tui.sliders import BANDWIDTH, LOAD, PROCS, SIZE, SPEED
@@ -241,10 +241,7 @@ class Explorer(Dialogues, App[None]):
 
     def _draw_view(self, *, anew: bool = False) -> None:
         state = self.state
-        key = state.cursor.get(state.view)
-        if key is None and state.view == "source":
-            key = source.hottest(state)
-        self.view.show(partial(sheet, state), key, anew=anew)
+        self.view.show(partial(sheet, state), state.cursor.get(state.view), anew=anew)
 
     def _draw_detail(self) -> None:
         state = self.state

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
+_GONE_S = 0.1
+
 _MOST_FILES = 200
 """Programs of the working folder that are offered."""
 
@@ -143,12 +145,19 @@ class Dialogues(_Base):
         if not name:
             return
         path = Path(name).expanduser()
+        if path.suffix == ".svg":
+            # Not before the dialogue is gone from the screen.
+            self.set_timer(_GONE_S, lambda: self._write(path, self._picture))
+        else:
+            self._write(path, lambda: export.exported(self.state, path.suffix))
+
+    def _picture(self) -> str:
+        """The screen as an image."""
+        return self.export_screenshot(title=f"esp {self.state.file}")
+
+    def _write(self, path: Path, make: Callable[[], str]) -> None:
         try:
-            if path.suffix == ".svg":
-                text = self.export_screenshot(title=f"esp {self.state.file}")
-            else:
-                text = export.exported(self.state, path.suffix)
-            write_whole(path, text)
+            write_whole(path, make())
         except EspError as error:
             self._say(error, "Nothing exported")
             return

@@ -422,9 +422,17 @@ def _predicted(state: State, answer: Predicted) -> State:
         return after
     if not after.sizes:
         after = _with_size(after, found)
+    if "source" not in after.cursor and answer.key == after.selected:
+        after = put_cursor(after, "source", _hottest(found))
     if not any(each.moved for each in after.sliders.values()):
         after = replace(after, home={**after.home, answer.key: found})
     return after
+
+
+def _hottest(found: Prediction) -> int:
+    """The line of the main file that takes longest: where a look at the source begins."""
+    times = {each.line: first(each.parts.time_s) for each in found.lines if each.file == found.file}
+    return max(times, key=lambda line: (times[line], -line), default=1)
 
 
 def _with_size(state: State, found: Prediction) -> State:

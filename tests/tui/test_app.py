@@ -225,6 +225,10 @@ def test_what_is_on_the_screen_is_exported(suffix, small, driving, tmp_path):
         await driving.press(app, pilot, "e")
         app.screen.query_one(Input).value = str(path)
         await driving.press(app, pilot, "enter")
+        for _ in range(500):
+            await pilot.pause(0.02)
+            if path.exists():
+                break
 
     driving.drive(small, then=then)
     text = path.read_text(encoding="utf-8")

@@ -50,7 +50,7 @@ def test_every_line_of_the_source_has_its_time(home):
     for line in found.lines:
         if first(line.parts.time_s) > 0:
             assert text[line.line].strip().startswith(seconds(first(line.parts.time_s)))
-    assert source.hottest(home) == 7
+    assert home.cursor["source"] == 7
     assert "overlap" not in text[3]
 
 

@@ -8,7 +8,6 @@ from esp.tui.lines import Line, Piece, joined, words, wrapped
 from esp.tui.question import Failure
 from esp.tui.sheets import timeline
 from esp.tui.sheets.figures import ROLES
-from esp.tui.sheets.source import hottest
 from esp.tui.sheets.tree import processor_text
 from esp.tui.state import State, outcome, prediction
 from interpreter.result import AauMetrics, Prediction
@@ -43,7 +42,7 @@ def printable_lines(text: str) -> list[str]:
 
 def _line(state: State, found: Prediction, width: int) -> list[Line]:
     key = state.cursor.get("source")
-    number = key if isinstance(key, int) else hottest(state)
+    number = key if isinstance(key, int) else 1
     line = next((each for each in found.lines if each.line == number and each.file == found.file), None)
     if line is None:
         return [joined([(f"line {number} ", "strong"), ("takes no time", "faint")]), *_trust(found, width)]

@@ -68,9 +68,3 @@ def _tone(text: str) -> str:
     if start in ("!HPF$", "CHPF$", "*HPF$"):
         return "directive"
     return "comment" if start.startswith("!") or text[:1] in "cC*" else ""
-
-
-def hottest(state: State) -> int:
-    """The line that takes the longest; the first one where none takes any time."""
-    known = _by_line(prediction(state))
-    return max(known, key=lambda line: (first(known[line].parts.time_s), -line), default=1)
