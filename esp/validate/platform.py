@@ -53,12 +53,11 @@ class Wires(Struct, frozen=True, kw_only=True):
     port_s: float = 0.0
 
 
-def wires_of(law: Sequence[Range]) -> Wires:
-    """Links in the figures of the first range; factors give those of the others."""
-    byte_s = law[0].byte_s or _NO_TIME
+def wires_of(law: Sequence[Range], main: Range | None = None) -> Wires:
+    """Links in the figures of one range, the first if none is named; factors give those of the others."""
+    main = main or law[0]
     hop_s = max(each.hop_s for each in law)
-    port_s = max(each.latency_s for each in law)
-    return Wires(byte_s=byte_s, link_s=law[0].hop_s or hop_s, port_s=port_s)
+    return Wires(byte_s=law[0].byte_s or _NO_TIME, link_s=main.hop_s or hop_s, port_s=main.latency_s)
 
 
 # --- the platform file ------------------------------------------------------------------------------------------
@@ -148,9 +147,9 @@ def options(law: Sequence[Range], *, sizes: Iterable[int] | None = None, hops: f
     return tuple(f"--cfg={name}:{value}" for name, value in settings.items())
 
 
-def law_error(law: Sequence[Range], sizes: Iterable[int], distances: Iterable[int], hops: float) -> float:
+def law_error(law: Sequence[Range], sizes: Iterable[int], distances: Iterable[int], hops: float, wires: Wires) -> float:
     """Largest relative difference between the law and what `options` make of it, over sizes and distances."""
-    wires, worst = wires_of(law), 0.0
+    worst = 0.0
     for size in sizes:
         each = range_of(law, size)
         for far in distances:

@@ -200,7 +200,9 @@ def interconnect(machine: Machine, stages: api.Stages, blocks: Blocks) -> Interc
     """
     network = network_of(machine)
     law = law_of(network)
-    wires = platform.wires_of(law)
+    bounds = np.array([each.upto_bytes for each in law[:-1]])
+    often = np.bincount(np.searchsorted(bounds, blocks.size_bytes, side="left"), minlength=len(law))
+    wires = platform.wires_of(law, law[int(often.argmax())])  # exact for the range that most messages belong to
     node, size = place_of(network, stages)
     pairs = blocks.pairs()
     source, target = node[pairs[0]], node[pairs[1]]
@@ -219,7 +221,7 @@ def interconnect(machine: Machine, stages: api.Stages, blocks: Blocks) -> Interc
         hosts="".join(f"n{each}\n" for each in node.tolist()),
         options=platform.options(law, sizes=sizes, hops=hops, circuit=circuit, wires=wires),
         law=law,
-        law_error=platform.law_error(law, sizes, sorted(set(distances.tolist())), hops),
+        law_error=platform.law_error(law, sizes, sorted(set(distances.tolist())), hops, wires),
     )
 
 
