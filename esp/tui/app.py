@@ -33,6 +33,9 @@ SLOW_S = 0.1
 
 _SLIDERS = (LOAD, BANDWIDTH, SPEED, PROCS, SIZE)
 
+_MOST_WHY = 12
+"""Lines below the view at most, where they say why there is no prediction."""
+
 _MEDIUM, _LARGE = 100, 160
 """Columns from which the list of choices shows more."""
 
@@ -86,6 +89,8 @@ class Explorer(Dialogues, App[None]):
         self._engine: Engine | None = None
         self._beat = 0
         self._asked_for: tuple[str, ...] = ()
+        self._detail = 4
+        """Lines below the view."""
         self._stale = False
         """Whether other choices have news that the screen does not show yet."""
 
@@ -244,8 +249,11 @@ class Explorer(Dialogues, App[None]):
         self.view.show(partial(sheet, state), state.cursor.get(state.view), anew=anew)
 
     def _draw_detail(self) -> None:
-        state = self.state
-        self.bar("detail").show(partial(detail.lines, state))
+        state, bar = self.state, self.bar("detail")
+        why = steps.failed(state)
+        height = self._detail if why is None else max(self._detail, min(_MOST_WHY, len(why.text.splitlines())))
+        bar.styles.height = height
+        bar.show(partial(detail.lines, state))
 
     def _draw_keys(self) -> None:
         where = self.where
@@ -269,7 +277,8 @@ class Explorer(Dialogues, App[None]):
         width, height = event.size.width, event.size.height
         main = self.screen_stack[0]
         main.query_one("#left").styles.width = 36 if width < _MEDIUM else 48 if width < _LARGE else 68
-        main.query_one("#detail").styles.height = 4 if height < 30 else 7 if height < 45 else 9
+        self._detail = 4 if height < 30 else 7 if height < 45 else 9
+        self._draw_detail()
         main.set_class(width >= _MEDIUM, "medium")
         main.set_class(width >= _LARGE, "huge")
 
@@ -403,6 +412,8 @@ class Explorer(Dialogues, App[None]):
         """The command palette: everything a key does, every choice, every size."""
         del screen
         yield from (SystemCommand(title, what, act) for title, what, act in self._commands())
+        # Too many for the list that comes first: these are found by typing.
+        yield from (SystemCommand(title, what, act, discover=False) for title, what, act in self._choices())
 
     def _commands(self) -> Iterable[tuple[str, str, Callable[[], object]]]:
         state = self.state
@@ -417,15 +428,17 @@ class Explorer(Dialogues, App[None]):
         yield "Export", "what is on the screen, to a file (e)", self.action_export
         yield "Wide view", "give the view the whole width (z)", self.action_wide
         yield "Light or dark", "change the colours", self.action_light_or_dark
-        for each in state.choices:
-            label = f"{each.shown} {'x'.join(map(str, each.grid))}"
-            yield f"Choose {label}", "look at this distribution", partial(self._choose, each.key)
-            yield f"Compare with {label}", "side by side with the selected one", partial(self._compare, each.key)
         for name, size in state.sizes.items():
             if name != state.size_name:
                 yield f"Size slider: {name}", f"move {name} (now {size})", partial(self._move_size, name)
         yield "Help", "keys and marks (?)", self.action_help
         yield "Quit", "end esp (q)", self.exit
+
+    def _choices(self) -> Iterable[tuple[str, str, Callable[[], object]]]:
+        for each in self.state.choices:
+            label = f"{each.shown} {'x'.join(map(str, each.grid))}".rstrip()
+            yield f"Choose {label}", "look at this distribution", partial(self._choose, each.key)
+            yield f"Compare with {label}", "side by side with the selected one", partial(self._compare, each.key)
 
     def _choose(self, key: str) -> None:
         self.apply(steps.select(self.state, key))

@@ -208,6 +208,12 @@ def tied(state: State) -> Mapping[str, int]:
     return {key: at + 1 for key, at in zip(ranked, with_whom, strict=True) if at is not None}
 
 
+def failed(state: State) -> Failure | None:
+    """Why the selected choice has no prediction, where it has none."""
+    found = outcome(state)
+    return found if isinstance(found, Failure) else None
+
+
 def missing(state: State) -> Failure | None:
     """The failure that values would mend, where the selected choice has one."""
     found = outcome(state)

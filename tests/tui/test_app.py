@@ -189,6 +189,19 @@ def test_who_gives_up_sees_why(real, driving):
     driving.drive(real("", procs=4, text=UNKNOWN), then=then)
 
 
+def test_a_directive_that_cannot_be_is_told_in_full(real, driving):
+    text = UNKNOWN.replace("a(BLOCK)", "a(BLOCK,BLOCK)")
+
+    async def then(app, pilot):
+        told = steps.failed(app.state).text.splitlines()
+        picture = driving.picture(app)
+        assert len(told) > 3
+        for line in told:
+            assert line[:30].strip() in picture
+
+    driving.drive(real("", procs=4, text=text), then=then)
+
+
 def test_another_program_and_another_machine(small, driving):
     async def then(app, pilot):
         await driving.press(app, pilot, "o")

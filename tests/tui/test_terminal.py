@@ -1,5 +1,6 @@
 """The command as a person starts it: in a real terminal (tmux), into a pipe, and for a browser."""
 
+import asyncio
 import os
 import shutil
 import socket
@@ -8,6 +9,7 @@ import sys
 import time
 import urllib.request
 
+import aiohttp
 import pytest
 
 ESP = f"{sys.executable} -m esp"
@@ -100,8 +102,22 @@ def test_a_program_without_arrays_is_shown_as_a_profile(tmp_path, root):
     assert "time" in run.stdout
 
 
+async def _in_the_browser(port):
+    """What the page gets to draw, once the choices are on it."""
+    seen = b""
+    async with aiohttp.ClientSession() as session, session.ws_connect(
+        f"http://localhost:{port}/ws?width=80&height=24", timeout=aiohttp.ClientWSTimeout(ws_close=PATIENCE_S)
+    ) as page:
+        await page.send_json(["resize", {"width": 80, "height": 24}])
+        async for message in page:
+            seen += message.data if isinstance(message.data, bytes) else b""
+            if b"Choices" in seen and b"(CYCLIC)" in seen:
+                break
+    return seen
+
+
 def test_in_a_browser(root):
-    """The page is served, and says what it is."""
+    """The page is served, and what it draws is the interface."""
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
@@ -119,6 +135,7 @@ def test_in_a_browser(root):
                 assert server.poll() is None, server.stderr.read()
         assert "<title>esp</title>" in text or "esp" in text
         assert "textual" in text.lower()
+        assert b"(CYCLIC)" in asyncio.run(asyncio.wait_for(_in_the_browser(port), PATIENCE_S))
     finally:
         server.terminate()
         server.communicate(timeout=20)

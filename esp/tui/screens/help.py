@@ -10,12 +10,12 @@ from esp.tui.screens.dialogue import Dialogue
 TEXT = """\
 [b]Keys[/b]
   Tab, Shift+Tab     next part of the screen, the one before
-  arrows, Page, Home, End, mouse
-                     move in lists and sliders
+  arrows, Page Up ..  move in lists and sliders; so does the mouse
   1 2 3 4            annotated source, graph, timeline, comparison
   w                  what if: the sliders; Left and Right move them,
                      Enter types any value, r puts all of them back
-  m                  compare the selected choice with this one (view 4)
+  m                  mark the selected choice as B: what the others are
+                     compared with (4)
   z                  the view gets the whole width
   o, s               open another program, another machine
   v                  set the value of a PARAMETER or variable
@@ -39,6 +39,7 @@ processor alone, Escape the mean again.
 + and - zoom, Left and Right move, 0 shows all; n and N point out
 the next message and the one before: S sent, R received.
 
+A row that is low in a column shows what comes second there.
 █ computation  ▓ communication  ░ waiting  ▒ overhead
 """
 
