@@ -1,10 +1,15 @@
 """`esp layout`: who owns what, drawn."""
 
 import argparse
+from typing import TYPE_CHECKING
 
 from esp.cli.explain import one_of_procs
 from esp.cli.options import add_output, add_program, console_of, request_of
 from esp.errors import UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp layout --help` need not wait for
+    from esp.api import Stages
+    from esp.output.layout import Shown
 
 EXAMPLES = """\
 examples:
@@ -36,8 +41,6 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     from esp import api
     from esp.cli.reading import source_of
-    from esp.inspect.doubts import doubts
-    from esp.inspect.ownership import pictures
     from esp.output import layout
     from esp.output.json import text_of
     from esp.output.layout_svg import svg
@@ -49,12 +52,7 @@ def execute(options: argparse.Namespace) -> int:
     names = _chosen(options.array, tuple(declared.arrays))
     stages = api.lower_source(source, system, request)
     layouts = stages.node_program.layouts
-    shown = layout.Shown(
-        program=source.program.file, procs=layouts.procs, grid=f"{layouts.grid.name} {layouts.grid}".strip(),
-        pictures=pictures(layouts, names),
-        left=tuple((name, layouts.arrays[name].elements * layouts.arrays[name].element_bytes)
-                   for name in names if not layouts.arrays[name].is_distributed),
-        doubts=tuple(each for each in doubts(layouts, stages.graph, names) if set(each.arrays) & set(names)))
+    shown = layouts_shown(stages, names)
     console.warn((*source.program.diagnostics, *layouts.notes), source.program.lines)
     if options.json:
         console.deliver(text_of(layout.as_json(shown)))
@@ -66,6 +64,21 @@ def execute(options: argparse.Namespace) -> int:
             following = f"esp run {options.program} --procs {shown.procs} --annotate"
         console.deliver(layout.layout(shown, console.screen, following=following))
     return 0
+
+
+def layouts_shown(stages: "Stages", names: tuple[str, ...]) -> "Shown":
+    """What there is to show of the layouts of these arrays."""
+    from esp.inspect.doubts import doubts
+    from esp.inspect.ownership import pictures
+    from esp.output import layout
+
+    layouts = stages.node_program.layouts
+    return layout.Shown(
+        program=stages.source.program.file, procs=layouts.procs, grid=f"{layouts.grid.name} {layouts.grid}".strip(),
+        pictures=pictures(layouts, names),
+        left=tuple((name, layouts.arrays[name].elements * layouts.arrays[name].element_bytes)
+                   for name in names if not layouts.arrays[name].is_distributed),
+        doubts=tuple(each for each in doubts(layouts, stages.graph, names) if set(each.arrays) & set(names)))
 
 
 def _chosen(given: list[str], names: tuple[str, ...]) -> tuple[str, ...]:

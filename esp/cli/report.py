@@ -1,0 +1,130 @@
+"""`esp report`: all that is worth knowing about a program on a machine, as one page that stands alone."""
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from esp.cli.explain import one_of_procs
+from esp.cli.layout import layouts_shown
+from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.errors import PredictionError, UsageError
+
+if TYPE_CHECKING:  # the API brings NumPy, which `esp report --help` need not wait for
+    from aag.diagnostics import Diagnostic
+    from esp.api import Prediction, Request, Source
+    from esp.cli.console import Console
+    from esp.explore.compare import Comparison
+    from sag.unit import System
+
+EXAMPLES = """\
+examples:
+  esp report laplace.hpf --procs 8 -o report.html
+  esp report laplace.hpf --procs 64 --scaling 8,16,32,64,128 -o report.html
+  esp report gauss.hpf --procs 16 --set n=512 --bandwidth x2 -o faster.html
+
+The page holds annotated source, profile, comparison of distributions, scaling, drawings of the layouts, assumptions
+and machine. It is one file with no address in it: open it in a browser, also without network.
+"""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    parser.epilog = EXAMPLES
+    parser.usage = "esp report PROG -o FILE [options]"
+    add_program(parser, "number of processors")
+    add_scenario(parser)
+    group = parser.add_argument_group("what to show")
+    group.add_argument("--scaling", metavar="P,...", help="numbers of processors (default: doubling up to --procs)")
+    size = "the PARAMETER over which the best distribution may change, or none; as for esp compare"
+    group.add_argument("--size", metavar="NAME[=N,...]", help=size)
+    add_output(parser)
+
+
+def execute(options: argparse.Namespace) -> int:
+    """Run the command; the result is its exit code."""
+    began = time.perf_counter()
+    procs = one_of_procs(options.procs, "a report is for one number of processors.")
+    if options.output is None and sys.stdout.isatty():
+        raise UsageError("a page is for a browser, not for a terminal.", hint="Say where to write it: -o report.html")
+    numbers = procs_of(options.scaling)
+    console = console_of(options)
+    from esp import api
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import source_of
+    from esp.output.report import Report, report
+    from sag.describe import describe
+
+    source = source_of(options.program, options.form)
+    system = api.load_machine(options.system)
+    stages, complete = with_answers(
+        lambda asked: api.lower_source(source, system, asked), request_of(options, procs))
+    prediction, complete = with_answers(lambda asked: api.interpret_stages(stages, system, asked), complete)
+    console.warn(prediction.warnings, source.program.lines)
+    # Only what the program declares: temporaries of the lowering are nobody's business.
+    names = tuple(api.map_source(source, system, complete).arrays)
+    comparison, incomparable = _compared(source, system, complete, options.size, console)
+    scaling, impossible = _scaling(source, system, complete, prediction, numbers)
+    page = report(Report(
+        prediction=prediction, comparison=comparison, incomparable=incomparable, scaling=scaling,
+        impossible=impossible, layouts=layouts_shown(stages, names), machine=describe(system),
+        command=_command(options)))
+    console.deliver(page)
+    if options.output not in (None, "-"):
+        console.note(f"{options.output}: {len(page.encode()) / 1000:.0f} kB, one file for any browser")
+    console.took(time.perf_counter() - began)
+    return 0
+
+
+def _compared(
+    source: "Source", system: "System", request: "Request", size: str | None, console: "Console"
+) -> "tuple[Comparison | None, str]":
+    """The comparison of distributions, or why there is none."""
+    from esp.cli.progress import Progress
+    from esp.explore.compare import compare_choices
+
+    with Progress(console) as shown:
+        try:
+            progress = shown.predictions if shown else None
+            return compare_choices(source, system, request, size=size, progress=progress), ""
+        except PredictionError as nothing:  # a program without arrays has other news, too
+            return None, str(nothing)
+
+
+def _scaling(
+    source: "Source", system: "System", request: "Request", prediction: "Prediction", numbers: tuple[int, ...] | None
+) -> "tuple[tuple[Prediction, ...], dict[int, Diagnostic]]":
+    """Predictions for several numbers of processors, ascending, and why there are none for some."""
+    from msgspec.structs import replace
+
+    from aag.diagnostics import SourceError
+    from esp import api
+
+    asked = numbers or _doubling(prediction.processors)
+    made = {prediction.processors: prediction}
+    impossible = {}
+    for number in sorted(asked):
+        if number in made:
+            continue
+        try:  # a grid fits one number of processors only
+            made[number] = api.predict_source(source, system, replace(request, procs=number, grid=None))
+        except SourceError as error:
+            impossible[number] = error.diagnostics[0]
+    return tuple(made[number] for number in sorted(made)), impossible
+
+
+def _doubling(processors: int) -> tuple[int, ...]:
+    """1, 2, 4 and so on up to this number, or 8, at most eight of them; the number itself is one of them."""
+    steps = {processors, *(2**power for power in range(max(8, processors).bit_length()))}
+    return tuple(sorted(steps)[-8:])
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The command that makes the page again."""
+    from shlex import quote
+
+    from esp.cli.again import command
+
+    words = command("report", options)
+    words += "".join(f" --{name} {quote(given)}" for name in ("scaling", "size") if (given := getattr(options, name)))
+    return words + (f" -o {quote(options.output)}" if options.output not in (None, "-") else "")

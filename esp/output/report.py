@@ -1,0 +1,232 @@
+"""`esp report`: one page that answers which distribution, how many processors, and why, and stands alone.
+
+No address in it, no script, nothing loaded: it can be mailed, kept beside a program, or read where there is no network.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from aag.diagnostics import Diagnostic
+from esp import __version__
+from esp.output import layout, report_tables
+from esp.output.figures import CATEGORIES, Shown, first, four, grid, hottest_first, options, source_text
+from esp.output.figures import constants as constants_of
+from esp.output.html import COLOURS, bar, notes
+from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
+from esp.output.report_charts import shares, times
+from esp.output.report_style import STYLE
+from esp.output.screen import printable, shorten
+from esp.output.table import speed_up
+from sag.describe import SystemView
+
+if TYPE_CHECKING:  # what is shown knows how to show itself
+    from esp.explore.compare import Comparison
+
+_LONGEST_TITLE = 60
+
+_EVEN = 1.005
+"""Below this ratio of the largest to the mean computation three digits show no difference."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What the page shows. `incomparable` says why there is no comparison, where there is none."""
+
+    prediction: Shown
+    comparison: "Comparison | None"
+    incomparable: str
+    scaling: tuple[Shown, ...]
+    """Predictions for several numbers of processors, ascending."""
+    impossible: Mapping[int, Diagnostic]
+    """Numbers of processors without a prediction, and why."""
+    layouts: layout.Shown
+    machine: SystemView
+    command: str
+    """How the page was made."""
+
+
+def report(shown: Report) -> str:
+    """The page."""
+    name = _name(shown.prediction)
+    sections = (
+        ("distributions", "Distributions", _distributions(shown)),
+        ("processors", "Processors", _processors(shown)),
+        ("profile", "Profile", report_tables.profile(shown.prediction)),
+        ("source", "Source", report_tables.source(shown.prediction)),
+        ("layout", "Who owns what", report_tables.layouts(shown.layouts)),
+        ("rests", "What this rests on", _rests(shown)),
+        ("machine", "Machine", report_tables.machine(shown.machine, changed=_changes(shown.prediction))),
+    )
+    links = "\n".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in sections)
+    body = "\n".join(f'<section id="{anchor}">\n<h2>{title}</h2>\n{text}\n</section>'
+                     for anchor, title, text in sections)
+    title = f"{name} on {shown.prediction.system}, {plural(shown.prediction.processors, 'processor')}"
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"/>\n'
+        f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
+        f"<header>\n{_head(shown)}\n<nav>\n{links}\n</nav>\n</header>\n<main>\n{body}\n</main>\n"
+        f"<footer><code>{escape(shown.command)}</code><br/>esp {__version__}; a prediction, nothing was run</footer>\n"
+        "</body>\n</html>\n"
+    )
+
+
+def _name(prediction: Shown) -> str:
+    return printable(prediction.file.rsplit("/", 1)[-1])
+
+
+def _changes(prediction: Shown) -> tuple[str, ...]:
+    """What-ifs that make the machine another one than its description."""
+    of_machine = ("load", "bandwidth", "latency", "processor_speed", "memory_speed", "overlap", "system_set")
+    return options({name: each for name, each in prediction.asked.items() if name in of_machine})
+
+
+def _head(shown: Report) -> str:
+    prediction = shown.prediction
+    shape = f" ({grid(prediction.grid)})" if len(prediction.grid) > 1 else ""
+    subject = [f"{plural(prediction.processors, 'processor')}{shape}", shown.machine.title or prediction.system]
+    subject += constants_of(prediction.constants)[:6]
+    time_s = first(prediction.time_s)
+    parts = four(prediction.parts)
+    timed = "" if prediction.timed_s is None else f", {seconds(first(prediction.timed_s))} of it timed by the program"
+    given = options(prediction.asked)
+    lines = [
+        f"<h1>{escape(_name(prediction))}</h1>",
+        f'<p class="soft">{escape(", ".join(map(printable, subject)))}</p>',
+        f'<p>with <code>{escape("  ".join(map(printable, given)))}</code></p>' if given else "",
+        f'<p class="total">{seconds(time_s)} <small>predicted{timed}</small></p>',
+        bar(parts, time_s, "bar whole"),
+        f"<p>{_key(parts)}</p>",
+        _facts(_answers(shown)),
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _key(parts: Sequence[float]) -> str:
+    """The four colours with their shares."""
+    return "\n".join(
+        f'<span class="key"><b style="background:{colour}"></b>{label} {share}%</span>'
+        for label, colour, share in zip(CATEGORIES, COLOURS, percentages(parts), strict=True))
+
+
+def _facts(texts: Iterable[str]) -> str:
+    return '<ul class="facts">\n' + "\n".join(f"<li>{text}</li>" for text in texts) + "\n</ul>"
+
+
+def _answers(shown: Report) -> list[str]:
+    """Which distribution, how many processors, why: a sentence each, with a link to where it is shown."""
+    prediction = shown.prediction
+    told = []
+    if shown.comparison is not None:
+        told.append(f'<a href="#distributions">Distribution.</a> {escape(_best_choice(shown.comparison))}')
+    if len(shown.scaling) > 1:
+        told.append(f'<a href="#processors">Processors.</a> {escape(_best_number(shown.scaling))}')
+    hottest = next(iter(hottest_first(prediction.lines)), None)
+    if hottest is not None:
+        share = percent(first(hottest.parts.time_s) / first(prediction.time_s))
+        parts = four(hottest.parts)
+        most, name = max(zip(parts, CATEGORIES, strict=True))
+        of_it = f"{percent(most / sum(parts))} of that is {name}"
+        code = escape(shorten(printable(source_text(prediction, hottest.file, hottest.line).strip()), _LONGEST_TITLE))
+        where = f"Line {hottest.line}"
+        if hottest.file == prediction.file:
+            where = f'<a href="#L{hottest.line}">{where}</a>'
+        told.append(f"{where} takes {escape(share)} of the time, and {escape(of_it)}: <code>{code}</code>")
+    sent = f"{plural(prediction.messages, 'message')} of {data(prediction.bytes)} in all"
+    sent = sent if prediction.messages else "No message is sent"
+    told.append(f"{escape(sent)}{_balance(prediction)}.")
+    if not prediction.complete:
+        told.append('<span class="warning">Some statements could not be charged: the time is a lower bound.</span>')
+    return told
+
+
+def _balance(prediction: Shown) -> str:
+    if prediction.processors == 1:
+        return ""
+    ratio = first(prediction.imbalance)
+    uneven = f"; the busiest processor computes {significant(ratio)} times the mean"
+    return "; the work is spread evenly" if ratio < _EVEN else uneven
+
+
+def _best_choice(found: "Comparison") -> str:
+    best, many = found.best, len(found.ranked)
+    own = next((each for each in found.ranked if each.written), None)
+    name = f"{best.shown} on {grid(best.grid) or '1'}"
+    if own is best:
+        return f"That of the source, {name}, is the fastest of {many}."
+    text = f"{name} is the fastest of {many}: {seconds(best.time_s)}."
+    if own is None:
+        return text
+    more = significant(100 * (own.time_s / best.time_s - 1), 2)
+    text += f" That of the source, {own.shown} on {grid(own.grid) or '1'}, takes {more}% longer"
+    return text + (", which is no more than the stated error." if own.tie == 1 else ".")
+
+
+def _best_number(scaling: Sequence[Shown]) -> str:
+    fastest = min(scaling, key=lambda each: (first(each.time_s), each.processors))
+    ratio, efficiency = speed_up(scaling)[scaling.index(fastest)]
+    base = scaling[0].processors
+    if fastest is scaling[0]:
+        more = ", ".join(str(each.processors) for each in scaling[1:])
+        return f"{plural(base, 'processor')} {'are' if base > 1 else 'is'} as fast as any (tried: {more})."
+    numbers = ", ".join(str(each.processors) for each in scaling[:-1])
+    text = f"Of {numbers} and {scaling[-1].processors}, {fastest.processors} are the fastest"
+    return f"{text}: {significant(ratio / base)} times as fast as {base}, efficiency {percent(efficiency)}."
+
+
+def _distributions(shown: Report) -> str:
+    if shown.comparison is None:
+        return f"<p>{escape(shown.incomparable)}</p>"
+    return report_tables.distributions(shown.comparison)
+
+
+def _processors(shown: Report) -> str:
+    """Charts and table; a single number is no curve."""
+    many = shown.scaling
+    blocks = []
+    if len(many) > 1:
+        blocks.append(
+            '<div class="charts">\n'
+            f"<figure>{times(many)}<figcaption>Time; the dashed line is perfect speed-up from "
+            f"{plural(many[0].processors, 'processor')}.</figcaption></figure>\n"
+            f"<figure>{shares(many)}<figcaption>What the time is made of.</figcaption></figure>\n</div>")
+        blocks.append(f"<p>{_key_plain()}</p>")
+    rows = []
+    fastest = min(many, key=lambda each: first(each.time_s), default=None)
+    for each, (ratio, efficiency) in zip(many, speed_up(many) if many else (), strict=True):
+        time_s = first(each.time_s)
+        cells = [str(each.processors), grid(each.grid) or "-", seconds(time_s), significant(ratio)]
+        cells.append(escape(percent(efficiency)))
+        cells += [f"{share}%" for share in percentages(four(each.parts))] + [count(each.messages), data(each.bytes)]
+        rows.append(report_tables.row(cells, role="best" if each is fastest else "", hidden=range(5, 11)))
+    for number, why in shown.impossible.items():
+        rows.append(f'<tr class="none"><td>{number}</td><td class="text" colspan="10">{escape(why.message)}</td></tr>')
+    titles = ("processors", "grid", "time", "speed-up", "efficiency", *CATEGORIES, "messages", "bytes")
+    blocks.append(report_tables.table(titles, rows, hidden=range(5, 11)))
+    return "\n".join(blocks)
+
+
+def _key_plain() -> str:
+    return "\n".join(f'<span class="key"><b style="background:{colour}"></b>{label}</span>'
+                     for label, colour in zip(CATEGORIES, COLOURS, strict=True))
+
+
+def _rests(shown: Report) -> str:
+    """Assumptions, trust, memory, warnings."""
+    prediction = shown.prediction
+    usable = prediction.memory_usable_bytes
+    held = f"{memory(prediction.memory_bytes)} of data on the fullest processor"
+    told = [(label, text) for label, text in notes(prediction) if not label.startswith("line")]  # stands in the profile
+    rows = [*told, ("memory", held + (f", {memory(usable)} usable" if usable is not None else ""))]
+    if prediction.iterations:
+        walked = f"{count(prediction.iterations_walked)} of {count(prediction.iterations)} loop iterations walked"
+        rows.append(("loops", f"{walked}; the others repeat them"))
+    if first(prediction.load_s) > 0:
+        rows.append(("loading", f"{seconds(first(prediction.load_s))} to load the program, not in the time"))
+    said = []
+    for label, text in rows:
+        role = ' class="warning"' if label == "warning" or text.startswith("partial") else ""
+        said.append(f"<dt>{escape(label)}</dt><dd{role}>{escape(printable(text))}</dd>")
+    return "<dl>\n" + "\n".join(said) + "\n</dl>"

@@ -1,0 +1,197 @@
+"""The page of `esp report`: well-formed, alone, and saying what the other commands say."""
+
+import json
+import re
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+
+ADDRESSES = re.compile(
+    r"https?:|//[a-z]|\bsrc\s*=|<script|<link|<iframe|<object|<base|@import|url\s*\(|javascript:", re.IGNORECASE)
+"""Whatever would make a browser load something."""
+
+SECTIONS = ("distributions", "processors", "profile", "source", "layout", "rests", "machine")
+
+NO_ARRAY = """\
+program plain
+  integer :: i
+  real :: s
+  s = 0.0
+  do i = 1, 100
+    if (i < 50 .and. s >= 0.0) s = s + 1.0 / i
+  end do
+  print *, s
+end program plain
+"""
+
+
+def parsed(text):
+    """The tree: the page is strict XML, so no tag is open and nothing is unescaped."""
+    return ET.fromstring(text)
+
+
+def words(element):
+    return " ".join("".join(element.itertext()).split())
+
+
+def section(tree, name):
+    (found,) = [each for each in tree.iter("section") if each.get("id") == name]
+    return found
+
+
+def rows(element):
+    return [[words(cell) for cell in row] for row in element.iter("tr")]
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The page of the Laplace solver on 8 processors, written once."""
+    from esp.cli.main import main
+
+    path = tmp_path_factory.mktemp("report") / "laplace.html"
+    assert main(["report", "laplace", "--procs", "8", "-q", "-o", str(path)]) == 0
+    return path.read_text(encoding="utf-8")
+
+
+def test_the_page_stands_alone(page):
+    assert ADDRESSES.findall(page) == []
+    targets = {each.get("href") for each in parsed(page).iter("a")}
+    assert all(each.startswith("#") for each in targets)
+    here = {f"#{each.get('id')}" for each in parsed(page).iter() if each.get("id")}
+    assert targets <= here
+
+
+@pytest.mark.parametrize("text", ['<img src="x.png"/>', '<a href="https://x.org">', "a { background: url(x) }"])
+def test_an_address_would_be_found(text):
+    assert ADDRESSES.search(text)
+
+
+def test_the_page_has_every_section_once(page):
+    assert tuple(each.get("id") for each in parsed(page).iter("section")) == SECTIONS
+
+
+def test_the_page_is_the_same_every_time(page, esp, tmp_path):
+    path = tmp_path / "laplace.html"
+    assert esp("report", "laplace", "--procs", "8", "-q", "-o", str(path))[0] == 0
+    command = re.compile("<footer>.*</footer>", re.DOTALL)  # names the file
+    assert command.sub("", path.read_text(encoding="utf-8")) == command.sub("", page)
+
+
+def test_the_profile_is_that_of_run(page, esp):
+    told = json.loads(esp("run", "laplace", "--procs", "8", "--json")[1])
+    shown = rows(section(parsed(page), "profile"))[1:]
+    hottest = sorted(told["lines"], key=lambda each: -each["time_s"])
+    assert [int(row[0]) for row in shown[:5]] == [each["line"] for each in hottest[:5]]
+    assert shown[0][9] == f"{hottest[0]['messages']:,}"
+
+
+def test_the_source_is_all_there_and_the_hottest_line_is_the_warmest(page):
+    from esp.locate import find_program
+
+    source = section(parsed(page), "source")
+    lines = find_program("laplace").read_text(encoding="utf-8").splitlines()
+    code = [("".join(row[-1].itertext())).rstrip() for row in source.iter("tr")]
+    assert code == [line.rstrip() for line in lines]
+    warm = {row.get("id"): float(re.search(r",([\d.]+)\)$", row.get("style")).group(1))
+            for row in source.iter("tr") if row.get("style")}
+    (hottest,) = [each for each in parsed(page).iter("a") if words(each) == "Line 36"]
+    assert max(warm, key=warm.get) == hottest.get("href").removeprefix("#") == "L36"
+    assert warm["L37"] == warm["L36"]  # the statement goes on there
+
+
+def test_the_distributions_are_those_of_compare(page, esp):
+    told = json.loads(esp("compare", "laplace", "--procs", "8", "--json")[1])
+    shown = rows(section(parsed(page), "distributions"))[1:]
+    assert [row[1] for row in shown] == [each["choice"] for each in told["choices"]]
+    pasted = [words(each) for each in section(parsed(page), "distributions").iter("pre")]
+    assert pasted == [" ".join(" ".join(told["paste"]).split())]
+
+
+def test_the_processors_are_those_of_run(page, esp):
+    told = json.loads(esp("run", "laplace", "--procs", "1,2,4,8", "--json")[1])
+    shown = rows(section(parsed(page), "processors"))[1:]
+    assert [int(row[0]) for row in shown] == [1, 2, 4, 8]
+    assert [float(row[3]) for row in shown] == pytest.approx([each["speed_up"] for each in told["runs"]], rel=5e-3)
+
+
+def test_the_curve_stands_where_the_times_are(page, esp):
+    """The points of the chart, undone: equal ratios of times are equal distances."""
+    from math import log
+
+    told = json.loads(esp("run", "laplace", "--procs", "1,2,4,8", "--json")[1])
+    points = [each for each in parsed(page).iter("circle") if each.get("class") == "point"]
+    heights = [float(each.get("cy")) for each in points]
+    times = [each["time_s"] for each in told["runs"]]
+    scale = (heights[-1] - heights[0]) / log(times[0] / times[-1])
+    assert heights == pytest.approx([heights[0] + scale * log(times[0] / time_s) for time_s in times], abs=0.2)
+    across = [float(each.get("cx")) for each in points]
+    steps = [b - a for a, b in pairwise(across)]
+    assert steps == pytest.approx([steps[0]] * 3, abs=0.2)
+
+
+def test_the_columns_of_shares_are_full(page):
+    charts = list(section(parsed(page), "processors").iter("svg"))
+    bars = {}
+    for each in charts[1].iter("rect"):
+        bars.setdefault(each.get("x"), []).append(float(each.get("height")))
+    assert len(bars) == 4
+    assert [sum(each) for each in bars.values()] == pytest.approx([260 - 24 - 40] * 4, abs=0.3)
+
+
+def test_the_layout_has_a_box_for_each_processor(page):
+    drawn = list(section(parsed(page), "layout").iter("svg"))
+    assert len(drawn) == 1
+    assert sorted(words(each) for each in drawn[0].iter("title")) == [f"processor {rank}" for rank in range(8)]
+
+
+def test_the_machine_has_every_figure(page):
+    from esp.api import load_machine
+
+    figures = {words(each) for each in section(parsed(page), "machine").iter("code")}
+    paths = load_machine("ipsc860").parameters()
+    assert len(figures) > 50
+    assert [path for path in paths if not any(path == each or path.endswith("." + each) for each in figures)] == []
+
+
+def test_a_what_if_is_said_where_the_machine_is_shown(esp):
+    code, out, _ = esp("report", "pi", "--procs", "4", "--bandwidth", "x2", "-q")
+    assert code == 0
+    assert "before --bandwidth x2" in words(section(parsed(out), "machine"))
+    assert "--bandwidth x2" in words(next(parsed(out).iter("footer")))
+
+
+def test_a_program_without_arrays_has_a_page(esp):
+    code, out, _ = esp("report", "-", "--procs", "4", "-q", stdin=NO_ARRAY)
+    assert code == 0
+    assert "nothing to distribute" in words(section(parsed(out), "distributions"))
+    assert "No array is distributed" in words(section(parsed(out), "layout"))
+    assert "if (i < 50 .and. s >= 0.0)" in words(section(parsed(out), "source"))
+
+
+def test_a_number_that_does_not_fit_is_told(esp):
+    source = (
+        "program p\n  real :: a(16)\n!HPF$ PROCESSORS q(4)\n!HPF$ DISTRIBUTE a(BLOCK(4)) ONTO q\n"
+        "  a = 1.0\nend program p\n")
+    code, out, _ = esp("report", "-", "--procs", "4", "--scaling", "2,4,8", "-q", stdin=source)
+    assert code == 0
+    shown = rows(section(parsed(out), "processors"))
+    impossible = {row[0]: row[1] for row in shown if len(row) == 2}
+    assert list(impossible) == ["2"]  # 2 x 4 elements are not 16
+    assert "BLOCK(4)" in impossible["2"]
+
+
+def test_one_processor_draws_no_curve(esp):
+    code, out, _ = esp("report", "pi", "--procs", "1", "--scaling", "1", "-q")
+    assert code == 0
+    assert list(section(parsed(out), "processors").iter("svg")) == []
+
+
+def test_a_terminal_is_no_browser(esp):
+    code, out, err = esp("report", "laplace", terminal=True)
+    assert (code, out) == (2, "")
+    assert "-o report.html" in " ".join(err.split())
+
+
+def test_several_numbers_are_refused(esp):
+    assert esp("report", "laplace", "--procs", "2,4")[0] == 2
