@@ -3,12 +3,16 @@
 import argparse
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from esp.cli.options import FORMS, add_output, console_of, pairs_many, value_of
-from esp.errors import UsageError
+from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wait for
+    from concurrent.futures import Executor
+
     from esp.explore.axes import Axis
     from esp.explore.plan import Plan
 
@@ -56,6 +60,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
     parser.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
     parser.add_argument("--jobs", metavar="N", default="1", help="processes on this computer (same results)")
+    parser.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler whose workers do it: tcp://host:8786")
     views = parser.add_argument_group("what to show")
     views.add_argument("--versus", metavar="AXIS", default="", help="the change against the first value of an axis")
     forms = views.add_mutually_exclusive_group()
@@ -99,7 +104,9 @@ def execute(options: argparse.Namespace) -> int:
         hint = f"The axes are {', '.join(names)}." if names else "Give some option a list of values."
         raise UsageError(f"the sweep has no axis {options.versus!r}.", where="--versus", hint=hint)
     with Progress(console) as progress:
-        found = collect(plan, jobs=_jobs(options.jobs), progress=progress.predictions if progress else None)
+        told = progress.predictions if progress else None
+        with _dask(options.dask) as executor:
+            found = collect(plan, jobs=_jobs(options.jobs), executor=executor, progress=told)
     console.warn(found.warnings[:_MOST_WARNINGS])
     if len(found.warnings) > _MOST_WARNINGS:
         console.note(f"and {len(found.warnings) - _MOST_WARNINGS} more warnings")
@@ -125,6 +132,32 @@ def execute(options: argparse.Namespace) -> int:
         return INTERRUPTED
     console.took(time.perf_counter() - began)
     return 0
+
+
+@contextmanager
+def _dask(address: str | None) -> "Iterator[Executor | None]":
+    """The executor of a Dask scheduler, or none.
+
+    Raises:
+        PredictionError: Dask is not installed, or nobody answers at that address.
+    """
+    if address is None:
+        yield None
+        return
+    from importlib.util import find_spec
+
+    if find_spec("distributed") is None:
+        hint = "Install it with pip install 'esp-hpf[dask]', or use --jobs."
+        raise PredictionError("Dask is not installed.", where="--dask", hint=hint)
+    from distributed import Client
+
+    try:
+        client = Client(address, timeout="10s")
+    except (OSError, ValueError) as error:
+        told = str(error).partition("\n")[0].rstrip(".")
+        raise PredictionError(f"no Dask scheduler answers: {told}.", where=f"--dask {address}") from None
+    with client:
+        yield client.get_executor()
 
 
 def _jobs(text: str) -> int:

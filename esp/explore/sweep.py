@@ -7,10 +7,13 @@
 
 import concurrent.futures
 import multiprocessing
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from contextlib import contextmanager
+from functools import lru_cache
 from html import escape
 from os import PathLike
 from typing import Any
@@ -50,6 +53,9 @@ TIMES = ("time_s", "computation_s", "communication_s", "waiting_s", "overhead_s"
 
 Progress = Callable[[int, int, float], None]
 """Called with cells done, cells in all, and the shortest time so far."""
+
+
+_READING = threading.Lock()
 
 
 class Sweep(Struct, frozen=True, kw_only=True, eq=False):
@@ -166,24 +172,27 @@ class Runner:
         )
 
     def source(self, at: int) -> Source:
-        """A program, read when it is first asked for."""
-        if at not in self._sources:
-            self._sources[at] = read_source(self.plan.programs[at], form=self.plan.form)
-        return self._sources[at]
+        """A program, read when it is first asked for; one at a time, as the parser keeps tables of its own."""
+        with _READING:
+            if at not in self._sources:
+                self._sources[at] = read_source(self.plan.programs[at], form=self.plan.form)
+            return self._sources[at]
 
     def _lowered(self, walk: Walk, system: System, request: Request) -> Stages | SourceError:
         """The node program, kept for the walks that share it."""
         key = (walk.lowering, system.default_processors)
-        if self._last is None or self._last[0] != key:
-            which = {axis.kind: axis.values[at] for axis, at in zip(self.parts.lowering, walk.lowering, strict=True)}
-            try:
-                stages: Stages | SourceError = lower_source(self.source(which.get("program", 0)), system, request)
-            except UnresolvedError:
-                raise
-            except SourceError as error:
-                stages = error
-            self._last = key, stages
-        return self._last[1]
+        last = self._last  # several threads may be at work
+        if last is not None and last[0] == key:
+            return last[1]
+        which = {axis.kind: axis.values[at] for axis, at in zip(self.parts.lowering, walk.lowering, strict=True)}
+        try:
+            stages: Stages | SourceError = lower_source(self.source(which.get("program", 0)), system, request)
+        except UnresolvedError:
+            raise
+        except SourceError as error:
+            stages = error
+        self._last = key, stages
+        return stages
 
 
 def _times(found: Prediction, scenarios: int, *, timed: bool) -> NDArray[np.float64]:
@@ -200,6 +209,7 @@ def sweep(
     *,
     form: Form | None = None,
     jobs: int = 1,
+    executor: Executor | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Sweep:
@@ -212,6 +222,8 @@ def sweep(
         form: as for `esp.predict`.
         jobs: processes on this machine; results and their order are the same. With more than one, a script needs
             ``if __name__ == "__main__":`` around its calls.
+        executor: who does the walks instead: anything like `concurrent.futures.Executor`, such as that of a Dask
+            client (``client.get_executor()``) whose workers see the same files.
         progress: called with cells done, cells in all and the shortest time so far.
         **options: those of `esp.predict`, where each value may be a list, tuple, range or array of values: an axis.
             So may the values in `set`, `distribute`, `opt` and `system_set`. Besides: `cache` and `memory` (sizes:
@@ -239,7 +251,7 @@ def sweep(
     plan = Plan(
         programs=tuple(map(str, programs)), systems=tuple(map(str, systems)), form=form, base=base, axes=tuple(axes)
     )
-    return collect(_with_parameters(plan, sets), jobs=jobs, progress=progress)
+    return collect(_with_parameters(plan, sets), jobs=jobs, executor=executor, progress=progress)
 
 
 def _with_parameters(plan: Plan, given: Mapping[str, Any]) -> Plan:
@@ -325,25 +337,37 @@ def _label(value: Any) -> str:
 # --- running ---
 
 
-def run(plan: Plan, *, jobs: int = 1) -> Iterator[tuple[Runner, Done]]:
-    """All walks of a plan, in order; with `jobs` above 1 in so many processes."""
+def run(plan: Plan, *, jobs: int = 1, executor: Executor | None = None) -> Iterator[tuple[Runner, Done]]:
+    """All walks of a plan, in order; by an executor, or with `jobs` above 1 in so many processes."""
     cells_of(plan.axes)
     runner = Runner(plan)
     walks = list(runner.parts.walks())
-    if jobs <= 1 or len(walks) < 2:
+    if executor is not None:
+        yield from _by(executor, plan, runner, walks)
+    elif jobs <= 1 or len(walks) < 2:
         for walk in walks:
             yield runner, runner.work(walk)
-        return
-    context = multiprocessing.get_context("spawn")  # the only way that is safe with threads and the same everywhere
-    workers = min(jobs, len(walks))
-    pool = concurrent.futures.ProcessPoolExecutor(workers, context, _start_worker, (plan,))
+    else:
+        # Spawned processes are safe with threads, and the same on all systems.
+        context = multiprocessing.get_context("spawn")
+        pool = concurrent.futures.ProcessPoolExecutor(min(jobs, len(walks)), context)
+        try:
+            yield from _by(pool, plan, runner, walks)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _by(executor: Executor, plan: Plan, runner: Runner, walks: Sequence[Walk]) -> Iterator[tuple[Runner, Done]]:
+    """Walks done elsewhere, in order; what has not begun when this ends is called off."""
+    told = pickle.dumps(plan)
+    with _undisturbed():
+        pending = [executor.submit(_work, told, walk) for walk in walks]
     try:
-        with _undisturbed():
-            pending = [pool.submit(_work, walk) for walk in walks]
         for each in pending:
             yield runner, each.result()
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        for each in pending:
+            each.cancel()
 
 
 @contextmanager
@@ -359,19 +383,20 @@ def _undisturbed() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-_worker: list[Runner] = []
-"""The runner of this process, where it is one of several."""
+@lru_cache(maxsize=4)
+def _runner_of(told: bytes) -> Runner:
+    """The runner of this process for a plan."""
+    plan: Plan = pickle.loads(told)  # noqa: S301 (our own plan, from the process that asks for it)
+    return Runner(plan)
 
 
-def _start_worker(plan: Plan) -> None:
-    _worker[:] = [Runner(plan)]
+def _work(told: bytes, walk: Walk) -> Done:
+    return _runner_of(told).work(walk)
 
 
-def _work(walk: Walk) -> Done:
-    return _worker[0].work(walk)
-
-
-def collect(plan: Plan, *, jobs: int = 1, progress: Progress | None = None) -> Sweep:
+def collect(
+    plan: Plan, *, jobs: int = 1, executor: Executor | None = None, progress: Progress | None = None
+) -> Sweep:
     """Run a plan to its end, or until Ctrl-C, and put the figures where they belong.
 
     Raises:
@@ -387,7 +412,7 @@ def collect(plan: Plan, *, jobs: int = 1, progress: Progress | None = None) -> S
     warnings: dict[Diagnostic, None] = {}
     finished, shortest_s, interrupted = 0, float("inf"), False
     try:
-        for runner, done in run(plan, jobs=jobs):
+        for runner, done in run(plan, jobs=jobs, executor=executor):
             cells = runner.parts.cells_of(done.walk)
             if done.times is None:
                 assert done.problem is not None

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -134,6 +135,21 @@ def test_processes_change_neither_results_nor_order():
     assert one.messages.tolist() == two.messages.tolist()
     assert [axis.labels for axis in one.axes] == [axis.labels for axis in two.axes]
     assert str(one) == str(two)
+
+
+def test_an_executor_of_the_user_does_the_same():
+    """Threads share one runner, and take walks that need different node programs at the same time."""
+    options = {"n": [8, 12, 16, 20, 24], "io": [True, False], "load": ["0%", "50%"]}
+    one = esp.sweep(SMALL, procs=[2, 8], **options)
+    with ThreadPoolExecutor(4) as executor:
+        other = esp.sweep(SMALL, procs=[2, 8], executor=executor, **options)
+    assert one.time_s.tolist() == other.time_s.tolist()
+
+
+def test_without_dask_the_way_out_is_told(program, capsys, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["sweep", program, "--procs", "2,4", "--dask", "tcp://localhost:1"]) == 1
+    assert "pip install 'esp-hpf[dask]'" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_mapping_that_does_not_fit_leaves_a_hole():
