@@ -30,7 +30,7 @@ from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp import arguments
 from esp.asked import asked
 from esp.errors import UnreadableFileError, UsageError
-from esp.locate import benchmarks_dir, find_program, find_system, program_names
+from esp.locate import benchmarks_dir, find_program, find_system, program_names, systems_dir
 from esp.output.assumptions import told_once
 from esp.output.figures import Shown
 from interpreter.engine import interpret
@@ -244,7 +244,7 @@ def load_machine(system: str | PathLike[str]) -> System:
         UnreadableFileError: there is no such file.
         sag.errors.MachineError: it is no machine.
     """
-    return load_system(find_system(str(system)))
+    return load_system(find_system(str(system)), folder=systems_dir())
 
 
 def map_source(source: Source, system: System, request: Request) -> Layouts:

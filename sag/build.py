@@ -144,6 +144,8 @@ def _component(name: str, part: RawPart, role: str, outline: Outline, findings: 
             findings.add(
                 "M107", f"'{each.text}' cannot name a message range", each.place, "choose another name"
             )
+    for each in part.dropped:
+        findings.add("M107", f"there is no message range '{each.text}' to leave out", each.place)
     known = keys_of(role, name, tuple(each.text for each in part.ranges))
     figures: dict[str, Parameter] = {}
     meant = set()

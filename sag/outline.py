@@ -31,11 +31,15 @@ class RawFigure(Struct, frozen=True, kw_only=True):
 
 
 class RawPart(Struct, frozen=True, kw_only=True):
-    """One component: figures, or the names of the children that refine it, or neither (void)."""
+    """One component: figures, or the names of the children that refine it, or neither (void).
+
+    `dropped` are message ranges of the machine below that this one does not have (``short: void``).
+    """
 
     place: Place
     figures: Mapping[str, RawFigure] = field(default_factory=dict)
     ranges: tuple[Scalar, ...] = ()
+    dropped: tuple[Scalar, ...] = ()
     refined_by: tuple[Scalar, ...] = ()
 
 
@@ -114,11 +118,15 @@ def _merge_units(base: RawUnit, over: RawUnit) -> RawUnit:
 
 
 def _merge_parts(base: RawPart, over: RawPart) -> RawPart:
-    if not (base.figures and over.figures):
+    if not (base.figures and (over.figures or over.dropped)):
         return over
-    known = {each.text for each in base.ranges}
-    ranges = base.ranges + tuple(each for each in over.ranges if each.text not in known)
-    return replace(over, figures={**base.figures, **over.figures}, ranges=ranges)
+    here = {each.text for each in base.ranges}
+    gone = {each.text for each in over.dropped} & here
+    kept = {path: raw for path, raw in base.figures.items() if path.split(".")[0] not in gone}
+    ranges = tuple(each for each in base.ranges if each.text not in gone)
+    ranges += tuple(each for each in over.ranges if each.text not in here)
+    dropped = tuple(each for each in over.dropped if each.text not in gone)
+    return replace(over, figures={**kept, **over.figures}, ranges=ranges, dropped=dropped)
 
 
 def _unit(name: str, table: Table, findings: Findings) -> RawUnit:
@@ -146,13 +154,23 @@ def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
     if isinstance(node, Table):
         figures: dict[str, RawFigure] = {}
         ranges = _figures(node, (), (None, None), figures, findings)
-        return RawPart(place=key.place, figures=figures, ranges=ranges)
+        return RawPart(place=key.place, figures=figures, ranges=ranges, dropped=_dropped(node))
     if isinstance(node, Listing) and all(isinstance(item, Scalar) for item in node.items):
         return RawPart(place=key.place, refined_by=tuple(n for n in node.items if isinstance(n, Scalar)))
     if not (isinstance(node, Scalar) and node.text == "void"):
         message = f"'{key.text}' must hold figures, a list of the units that refine it, or 'void'"
         findings.add("M105", message, node.place)
     return RawPart(place=key.place)
+
+
+def _dropped(table: Table) -> tuple[Scalar, ...]:
+    """The message ranges that are void."""
+    ranges = table.get("ranges")
+    return tuple(name for name, value in ranges if _is_void(value)) if isinstance(ranges, Table) else ()
+
+
+def _is_void(node: Node) -> bool:
+    return isinstance(node, Scalar) and node.text == "void"
 
 
 def _figures(
@@ -179,8 +197,9 @@ def _figures(
             raw = _figure(node, chain, (source, certainty), findings)
             into[raw.path] = raw
         elif not keys and key.text == "ranges":
-            ranges = tuple(name for name, _ in node)
-            _figures(node, (), (source, certainty), into, findings)
+            given = tuple((name, value) for name, value in node if not _is_void(value))
+            ranges = tuple(name for name, _ in given)
+            _figures(replace(node, entries=given), (), (source, certainty), into, findings)
         else:
             _figures(node, chain, (source, certainty), into, findings)
     return ranges

@@ -159,7 +159,8 @@ RANGE: Keys = {
     "per_hop": _time("each link of the route"),
     "receive_overhead": _time("what the receiving processor is busy with"),
 }
-"""The law of one range of message sizes; its keys follow the name of the range (``long.startup``)."""
+"""The law of one range of message sizes; its keys follow the name of the range (``long.startup``). A machine that
+extends another leaves a range of that one out by ``short: void``."""
 
 LINK: Keys = {
     "startup": _time("one message to or from the host"),

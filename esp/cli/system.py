@@ -5,7 +5,7 @@ import argparse
 from esp.cli.console import Console
 from esp.cli.options import add_output, console_of
 from esp.errors import CheckFailedError
-from esp.locate import find_system, system_names
+from esp.locate import find_system, system_names, systems_dir
 from esp.output import machines
 from esp.output.diagnostics import machine_finding
 from sag.check import check
@@ -42,7 +42,7 @@ def execute(options: argparse.Namespace) -> int:
         case "list":
             console.deliver(machines.machine_list(map(_listed, system_names()), console.screen))
         case "show":
-            view = describe(load_system(find_system(options.name)))
+            view = describe(load_system(find_system(options.name), folder=systems_dir()))
             shown = machines.machine_json(view) if options.json else machines.machine(view, console.screen)
             console.deliver(shown)
         case _:
@@ -66,7 +66,7 @@ def _check(name: str, console: Console) -> None:
     """
     path = find_system(name)
     try:
-        system = load_system(path)
+        system = load_system(path, folder=systems_dir())
     except MachineError as error:
         console.deliver("".join(machine_finding(each, console.screen) + "\n" for each in error.findings))
         many = len(error.findings)
