@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
+from rich.markup import escape
 
 from aag.diagnostics import SourceError
 from aag.ir.evaluate import Value
@@ -161,10 +162,10 @@ class Dialogues(_Base):
         except EspError as error:
             self._say(error, "Nothing exported")
             return
-        self.notify(str(path), title="Exported", timeout=4, markup=False)
+        self.notify(escape(str(path)), title="Exported", timeout=4)
 
     def _say(self, error: Exception, title: str) -> None:
-        self.notify(failure(error).text, title=title, severity="error", timeout=10, markup=False)
+        self.notify(escape(failure(error).text), title=title, severity="error", timeout=10)
 
 
 def _programs_here() -> list[str]:

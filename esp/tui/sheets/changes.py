@@ -1,12 +1,10 @@
 """Beside the sliders: which lines moved, and which did not."""
 
+from esp.explore.whatif import MOVED
 from esp.output.figures import first
 from esp.tui.lines import Line, Piece, joined
 from esp.tui.state import State, base, prediction
 from interpreter.result import Prediction
-
-LEAST = 0.005
-"""A line moved when its time changed by this share of its own, and by a thousandth of all of it."""
 
 
 def changes(state: State, width: int) -> tuple[Line, ...]:
@@ -33,11 +31,12 @@ def _fitting(text: str, width: int) -> str:
 
 
 def moved_lines(found: Prediction, before: Prediction) -> tuple[list[int], int]:
-    """The lines whose time changed, the largest change first, and how many others take time."""
+    """The lines whose time changed, as `esp whatif` has it, the largest change first; and how many others take as much
+    time as would count as a change."""
     now = {each.line: first(each.parts.time_s) for each in found.lines if each.file == found.file}
     then = {each.line: first(each.parts.time_s) for each in before.lines if each.file == before.file}
-    least_s = 0.001 * first(before.time_s)
+    least_s = MOVED * first(before.time_s)
     by_change = {line: abs(now.get(line, 0.0) - then.get(line, 0.0)) for line in {*now, *then}}
-    moved = [line for line, change_s in by_change.items() if change_s > max(least_s, LEAST * then.get(line, 0.0))]
+    moved = [line for line, change_s in by_change.items() if change_s > least_s]
     busy = sum(1 for line in by_change if max(now.get(line, 0.0), then.get(line, 0.0)) > least_s and line not in moved)
     return sorted(moved, key=lambda line: (-by_change[line], line)), busy
