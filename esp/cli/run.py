@@ -173,11 +173,19 @@ def _one(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int
     if any(getattr(options, view) for view in VIEWS):
         notes = profile.partial_notes([prediction], screen)
         return _view(prediction, options, lines, screen) + "".join(f"\n{each}\n" for each in notes)
-    # A grid fits one number of processors only: what follows then is a closer look.
-    processors = prediction.processors
-    procs = f"{processors} --annotate" if options.grid else _doubling(processors)
-    following = "" if options.quiet else _next(options, procs)
+    following = "" if options.quiet else _following(prediction, options)
     return profile.profile(prediction, screen, following=following)
+
+
+def _following(prediction: "Prediction", options: argparse.Namespace) -> str:
+    """What follows one prediction: other distributions where data move and none was asked for; else other numbers of
+    processors, or, as a grid fits one number only, a closer look."""
+    processors = prediction.processors
+    if options.grid:
+        return _next(options, f"{processors} --annotate")
+    if options.distribute or options.unroll or not prediction.messages:
+        return _next(options, _doubling(processors))
+    return _next(options, str(processors), name="compare")
 
 
 def _view(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int, int], screen: Screen) -> str:
@@ -225,11 +233,11 @@ def _doubling(processors: int) -> str:
     return ",".join(str(each) for each in sorted(steps)[-8:])
 
 
-def _next(options: argparse.Namespace, procs: str) -> str:
-    """The command worth typing next: this one, with other processors."""
+def _next(options: argparse.Namespace, procs: str, name: str = "run") -> str:
+    """The command worth typing next: this one or another, with other processors."""
     from esp.cli.again import command
 
     if options.program == "-":
         return ""
-    words = command("run", options).removesuffix(f" --procs {options.procs}")
+    words = command(name, options).removesuffix(f" --procs {options.procs}")
     return f"{words} --procs {procs}"

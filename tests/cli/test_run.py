@@ -24,7 +24,7 @@ def test_a_bundled_program_is_said_to_be_bundled(esp, fake, tmp_path, monkeypatc
     code, out, _ = esp("run", "laplace.hpf", "--procs", "8")
     assert code == 0
     assert out.startswith("laplace.hpf (bundled)  8 procs (4x2)  ipsc860  n=256 k=50")
-    assert out.endswith("next     esp run laplace.hpf --procs 1,2,4,8\n")
+    assert out.endswith("next     esp compare laplace.hpf --procs 8\n")
 
 
 def test_a_file_of_the_user_wins(esp, fake, tmp_path, monkeypatch):
@@ -407,9 +407,9 @@ WHAT_IF = (
 
 
 def test_what_was_asked_for_is_in_the_report_and_in_the_next_command(esp, fake):
-    for words in ([], ["--procs", "2,4"]):
+    for name, words in (("compare", []), ("run", ["--procs", "2,4"])):
         out = " ".join(esp("run", "laplace.hpf", *WHAT_IF.split(), *words)[1].split())
-        head, _, following = out.partition("next esp run laplace.hpf ")
+        head, _, following = out.partition(f"next esp {name} laplace.hpf ")
         pieces = re.findall(r"--\S+(?: [^-]\S*)?", WHAT_IF)
         assert len(pieces) == 11
         assert [each for each in pieces if each not in head] == []
@@ -440,7 +440,13 @@ def test_what_was_asked_for_is_in_the_json(esp, fake):
 def test_a_grid_is_looked_at_closer_and_other_numbers_keep_the_own_one(esp, fake):
     out = " ".join(esp("run", "laplace.hpf", "--procs", "8", "--grid", "4x2")[1].split())
     assert out.endswith("next esp run laplace.hpf --grid 4x2 --procs 8 --annotate")
-    assert esp("run", "laplace.hpf", "--procs", "6")[1].endswith("--procs 1,2,4,6,8\n")
+    out = esp("run", "laplace.hpf", "--procs", "6", "--distribute", "TEMP=(BLOCK,*)")[1]
+    assert out.endswith("--procs 1,2,4,6,8\n")
+
+
+def test_where_data_move_other_distributions_follow(esp):
+    assert esp("run", "laplace.hpf", "--procs", "6")[1].endswith("next     esp compare laplace.hpf --procs 6\n")
+    assert esp("run", "laplace.hpf", "--procs", "1")[1].endswith("next     esp run laplace.hpf --procs 1,2,4,8\n")
 
 
 def test_scenarios_of_python_are_plain_data():
