@@ -75,3 +75,10 @@ def test_algorithms_of_collectives_may_be_others(name, native):
     for broadcast, reduction, concatenation in (("linear", "linear", "ring"), ("chain", "binomial", "pairwise")):
         chosen = {"broadcast": broadcast, "reduction": reduction, "concatenation": concatenation, "gather": "linear"}
         assert_same(expected, native.answer(node_program, chosen)[0])
+
+
+def test_inspector_of_a_multicast_walks_what_moves_and_not_who_computes_with_it():
+    text = emit(lowered(source("gauss"), 4, values("gauss", 12))).files["gauss.f90"]
+    assert text.count("exit ! the same for all j") == 1
+    text = emit(lowered(source("laplace"), 4, values("laplace", 12))).files["laplace.f90"]
+    assert "the same for all" not in text

@@ -1,10 +1,11 @@
 """Communication: for each operation an internal procedure that finds what moves, and one call that moves it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from aag.ir.expressions import Element
+from aag.ir.expressions import Element, Expr
 from aag.ir.spelling import spell
+from aag.ir.visitors import names_used
 from aag.spmd.communication import special_axes
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.renaming import own_names, own_names_of
@@ -60,13 +61,13 @@ def _inspector(context: Context, node: Communicate, name: str, plan: str) -> Ite
     needed = [own_names(each, node.uses) for each in operation.needs]
     numbers = {id(each): number for number, each in enumerate(needed, start=1)} if told else {}
     for needs in _alike(needed):
-        body += _claims(context, needs, plan, "need", line, names, numbers)
+        body += _claims(context, needs, plan, "need", line, names, special, numbers)
     if operation.held:
         for needs in _alike([own_names(each.need, node.uses) for each in operation.held]):
-            body += _claims(context, needs, plan, "held", line, names)
+            body += _claims(context, needs, plan, "held", line, names, special)
         for write in _distinct([own_names_of(stale, node.uses) for each in operation.held for stale in each.stale]):
             call = f"call esp_stale({plan}, {context.names.subscripts(write.subscripts)})"
-            body += _over(context, write.indices, [call], line, names)
+            body += _over(context, write.indices, [call], line, names, write.subscripts)
         body.append(f"call esp_drop({plan})")
     body.append(f"call esp_end({plan})")
     if context.buffers.is_buffered(node):
@@ -133,33 +134,54 @@ def _distinct(references: Sequence[Reference]) -> list[Reference]:
 
 def _claims(
     context: Context, needs: Sequence[Need], plan: str, what: str, line: int, names: dict[str, None],
-    numbers: Mapping[int, int] = MappingProxyType({}),
+    special: Collection[int], numbers: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[str]:
-    """`numbers`: id(need) -> the number of the reference, where it matters."""
+    """`special`: the axes of a collective; `numbers`: id(need) -> the number of the reference, where it matters."""
     calls = []
+    deciding: list[Expr] = []
     for need in needs:
         if id(need) in numbers:
             calls.append(f"call esp_claim({plan}, {numbers[id(need)]})")
         subscripts = context.names.subscripts(need.reference.subscripts)
+        deciding += [*need.reference.subscripts, *_deciding(context, need, special)]
         home = None if need.home is None else context.distributed(need.home.array)
         if home is None or need.home is None:
             calls.append(f"call esp_{what}_all({plan}, {subscripts})")
         else:
             where = context.names.subscripts(need.home.subscripts)
             calls.append(f"call esp_{what}({plan}, {subscripts}, {context.map_of(home.array)}, {where})")
-    return _over(context, needs[0].reference.indices, calls, line, names)
+    return _over(context, needs[0].reference.indices, calls, line, names, deciding)
+
+
+def _deciding(context: Context, need: Need, special: Collection[int]) -> Iterator[Expr]:
+    """The subscripts of a home that decide where it is read: those along the axes of a collective do not, as data
+    stay there where they are."""
+    home = None if need.home is None else context.layouts.arrays[need.home.array]
+    if home is None or need.home is None:
+        return
+    same = home.grid.shape == context.layouts.arrays[need.reference.array].grid.shape
+    for number, axis in enumerate(home.axes):
+        if axis.role == "dim" and not (same and number in special):
+            yield need.home.subscripts[axis.dim]
 
 
 def _over(
-    context: Context, indices: Sequence[Index], body: Sequence[str], line: int, names: dict[str, None]
+    context: Context, indices: Sequence[Index], body: Sequence[str], line: int, names: dict[str, None],
+    deciding: Sequence[Expr],
 ) -> Iterator[str]:
+    """Loops around calls that `deciding` tells apart: one iteration is enough of a loop whose index nothing mentions,
+    such as the columns that are computed with the same multipliers."""
+    bounds = [each for index in indices for each in (index.lower, index.upper, index.step) if each is not None]
+    mentioned = {name for each in (*deciding, *bounds) for name in names_used(each)}
     for depth, index in enumerate(indices):
         names[index.name] = None
         step = "" if index.step is None else f", {context.spell(index.step, line)}"
-        bounds = f"{context.spell(index.lower, line)}, {context.spell(index.upper, line)}{step}"
-        yield from indented([f"do {context.names.of(index.name)} = {bounds}"], depth)
+        limits = f"{context.spell(index.lower, line)}, {context.spell(index.upper, line)}{step}"
+        yield from indented([f"do {context.names.of(index.name)} = {limits}"], depth)
     yield from indented(body, len(indices))
     for depth in range(len(indices) - 1, -1, -1):
+        if indices[depth].name not in mentioned:
+            yield from indented([f"exit ! the same for all {context.names.of(indices[depth].name)}"], depth + 1)
         yield from indented(["end do"], depth)
 
 
