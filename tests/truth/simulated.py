@@ -40,8 +40,8 @@ FREE = 0.005
 """Demanded of the error where no two messages meet."""
 MEETING_MEDIAN, MEETING_WORST = 0.02, 0.08
 """Demanded where they do, which `esp.validate.simgrid.contended` finds out from the times at which links are held."""
-BUS_WORST = 0.10
-"""The same where all messages share one link; docs/accuracy.md tells why."""
+MISSED = ("bus",)
+"""Readings for which the worst error is larger, and told; docs/accuracy.md says why."""
 
 
 class Compared(Struct, frozen=True, kw_only=True, eq=False):
