@@ -93,18 +93,33 @@ CURSOR = {True: "on #2a3f5f", False: "on #c9dcf7"}
 CURSOR_ASIDE = {True: "on #222a35", False: "on #e6ebf2"}
 """The ground of the line the cursor is on, with the focus and without; key: whether the theme is dark."""
 
+FULL = "comp"
+"""The role whose mark fills the whole cell."""
+
 _STYLES: dict[tuple[bool, str], Style] = {}
 
 
 def style(role: str, *, dark: bool) -> Style:
-    """The style of a role; none for a role without one. ``comm/comp`` is the first on the ground of the second."""
+    """The style of a role; none for a role without one.
+
+    ``comm/comp`` is the first on the ground of the second; ``comm/comm`` is nearly solid: its mark shows faintly.
+    """
     known = _STYLES.get((dark, role))
     if known is None:
         roles = DARK if dark else LIGHT
         front, slash, back = role.partition("/")
-        definition = f"{roles[front]} on {roles[back]}" if slash else roles.get(role, "")
+        if not slash:
+            definition = roles.get(role, "")
+        else:
+            definition = f"{_shade(roles[front]) if front == back != FULL else roles[front]} on {roles[back]}"
         known = _STYLES[dark, role] = Style.parse(definition)
     return known
+
+
+def _shade(colour: str) -> str:
+    """A colour a little darker."""
+    parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    return "#" + "".join(f"{round(0.86 * part):02x}" for part in parts)
 
 
 def ground(*, dark: bool, focused: bool) -> Style:

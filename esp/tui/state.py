@@ -336,8 +336,11 @@ def sideways(state: State, step: int) -> State:
 
 
 def pointed_at(state: State, message: int) -> State:
-    """The timeline points out another message."""
-    return replace(state, message=message)
+    """The timeline points out another message, with the cursor on its sender."""
+    after = replace(state, message=message)
+    if not isinstance(state.course, Course) or not 0 <= message < state.course.source.size:
+        return after
+    return put_cursor(after, "timeline", int(state.course.source[message]))
 
 
 def _closer_look(state: State) -> State:

@@ -131,6 +131,8 @@ def test_the_comparison_has_both_totals(home):
     assert "(BLOCK,*) 8" in text
     row = next(line for line in text.splitlines() if line.endswith("communication"))
     assert row.split()[:4] == ["70.6", "ms", "71.3", "ms"]
+    told = detail.lines(steps.put_cursor(steps.look_at(home, "compare"), "compare", 7), 130)
+    assert [line.text.split(":")[0] for line in told] == [f"{each} overlap shift of a, 50 times" for each in "AB"]
     assert "no second choice" in compare.sheet(replace(home, order=(WRITTEN,)), 110).text
 
 

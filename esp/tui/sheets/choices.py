@@ -87,5 +87,6 @@ def _to_paste(state: State, width: int) -> list[Line]:
     choice = choice_of(state, state.selected)
     if choice is None or not choice.directives:
         return []
-    shown = [line for each in choice.directives for line in wrapped(words(each, "directive"), width, 8)]
+    lines = [line for each in choice.directives for line in wrapped(words(each, "directive"), width - 1, 8)]
+    shown = [joined([(" ", ""), *line.pieces]) for line in lines]
     return [joined(()), joined([(" to paste into the source:", "faint")]), *shown]

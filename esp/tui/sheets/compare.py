@@ -1,6 +1,8 @@
 """Two choices side by side: the totals, then every line that takes time in either."""
 
-from esp.output.figures import CATEGORIES, first, four, grid, source_text
+from collections.abc import Sequence
+
+from esp.output.figures import CATEGORIES, first, four, grid, hottest_communication, source_text, why
 from esp.output.numbers import count, data, seconds
 from esp.output.screen import printable
 from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined
@@ -9,6 +11,7 @@ from esp.tui.state import State, choice_of, prediction, rival
 from interpreter.result import LineMetrics, Prediction
 
 _WITH_SHARES = 88
+_WITH_NAMES = 48
 
 
 def sheet(state: State, width: int) -> Sheet:
@@ -24,7 +27,8 @@ def sheet(state: State, width: int) -> Sheet:
     fields.append(Field("source", 0, "<", 2))
     layout = Layout(fields, width)
     names = [_name("A", state, state.selected), _name("B", state, other_key)]
-    lines = [*names, joined(()), *_totals(layout, one, other, shares=shares), joined(())]
+    categories = CATEGORIES if width >= _WITH_NAMES else ROLES
+    lines = [*names, joined(()), *_totals(layout, one, other, categories, shares=shares), joined(())]
     lines += _lines(layout, one, other, shares=shares)
     return Sheet(layout.heading(), tuple(lines))
 
@@ -37,12 +41,14 @@ def _name(letter: str, state: State, key: str) -> Line:
     return joined([(f"   {letter} ", "marked" if letter == "B" else "own"), (told, "strong")])
 
 
-def _totals(layout: Layout, one: Prediction, other: Prediction, *, shares: bool) -> list[Line]:
+def _totals(
+    layout: Layout, one: Prediction, other: Prediction, names: Sequence[str], *, shares: bool
+) -> list[Line]:
     blank: list[Cell] = [""] * 4 if shares else []
     rows: list[tuple[str, str, float, float, str, str]] = [
         ("time", "strong", first(one.time_s), first(other.time_s), "", "")
     ]
-    for name, role, a, b in zip(CATEGORIES, ROLES, four(one.parts), four(other.parts), strict=True):
+    for name, role, a, b in zip(names, ROLES, four(one.parts), four(other.parts), strict=True):
         rows.append((name, role, a, b, "", ""))
     rows.append(("messages", "", one.messages, other.messages, count(one.messages), count(other.messages)))
     rows.append(("bytes", "", one.bytes, other.bytes, data(one.bytes), data(other.bytes)))
@@ -72,6 +78,19 @@ def _lines(layout: Layout, one: Prediction, other: Prediction, *, shares: bool) 
             cells += [*_two(a), *_two(b)]
         cells.append(printable(source_text(one, one.file, line)).strip())
         found.append(layout.line(cells, line))
+    return found
+
+
+def messages_text(state: State, line: int) -> list[tuple[str, str]]:
+    """What each of the two choices sends for a line: letter and sentence; nothing for one that sends nothing."""
+    found = []
+    for letter, key in (("A", state.selected), ("B", rival(state))):
+        outcome = state.outcomes.get(key) if key is not None else None
+        if not isinstance(outcome, Prediction):
+            continue
+        aaus = next((e.aaus for e in outcome.lines if e.line == line and e.file == outcome.file), ())
+        talking = hottest_communication(each for each in outcome.aaus if each.id in aaus)
+        found.append((letter, why(talking, outcome.processors) if talking is not None else "no message"))
     return found
 
 

@@ -6,7 +6,7 @@ from esp.output.screen import printable
 from esp.tui.course import doing
 from esp.tui.lines import Line, Piece, joined, words, wrapped
 from esp.tui.question import Failure
-from esp.tui.sheets import timeline
+from esp.tui.sheets import compare, timeline
 from esp.tui.sheets.figures import ROLES
 from esp.tui.sheets.tree import processor_text
 from esp.tui.state import State, outcome, prediction
@@ -32,7 +32,7 @@ def lines(state: State, width: int) -> list[Line]:
         case "timeline":
             return _timeline(state, width)
         case "compare":
-            return _trust(shown, width)
+            return _compare(state, shown, width)
 
 
 def printable_lines(text: str) -> list[str]:
@@ -113,6 +113,16 @@ def _timeline(state: State, width: int) -> list[Line]:
         kind = CATEGORIES[int(course.category[at])]
         told = f"processor {rank} in the middle, at {seconds(middle_s)}: {kind}{what}"
         shown += wrapped(words(printable(told)), width, 2)
+    return shown
+
+
+def _compare(state: State, found: Prediction, width: int) -> list[Line]:
+    key = state.cursor.get("compare")
+    if not isinstance(key, int):
+        return _trust(found, width)
+    shown: list[Line] = []
+    for letter, text in compare.messages_text(state, key):
+        shown += wrapped([(letter, "marked" if letter == "B" else "own"), *words(text)], width, 2)
     return shown
 
 

@@ -37,7 +37,7 @@ def bar(parts: Sequence[float], total: float, width: int) -> list[Piece]:
         return [(" " * width, "")]
     ends = [round(width * min(1.0, sum(parts[: at + 1]) / total)) for at in range(4)]
     starts = [0, *ends[:3]]
-    pieces = [(mark * (end - start), role)
+    pieces = [(mark * (end - start), f"{role}/{role}")
               for mark, role, start, end in zip(MARKS, ROLES, starts, ends, strict=True) if end > start]
     return [*pieces, (" " * (width - ends[3]), "")] if ends[3] < width else pieces
 

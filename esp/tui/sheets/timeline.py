@@ -60,7 +60,7 @@ def _cell(mostly: int, beside: int, share: float) -> Piece:
     if mostly < 0:
         return " ", ""
     if share < _LEAST_SHARE:
-        return MARKS[mostly], ROLES[mostly]
+        return MARKS[mostly], f"{ROLES[mostly]}/{ROLES[mostly]}"
     height = min(4, max(1, round(8 * share)))
     return _LEVELS[height], f"{ROLES[beside]}/{ROLES[mostly]}"
 
@@ -124,7 +124,7 @@ def _legend(width: int) -> Line:
     names = ("computation", "communication", "waiting", "overhead") if width >= 64 else ("comp", "comm", "wait", "ovhd")
     pieces: list[Piece] = [("     ", "")]
     for mark, role, name in zip(MARKS, ROLES, names, strict=True):
-        pieces += [(mark * 2, role), (f" {name}  ", "faint")]
+        pieces += [(mark * 2, f"{role}/{role}"), (f" {name}  ", "faint")]
     return joined(pieces)
 
 
