@@ -7,7 +7,7 @@ as is predicted. So this compares communication and waiting alone, of whole prog
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
@@ -88,9 +88,12 @@ def results_of(reading: str = "as described", programs: tuple[str, ...] = PROGRA
     return [compare(program, each, reading) for program in programs for each in procs]
 
 
-@cache
+_SCRATCH = TemporaryDirectory(prefix="esp-simulated-")
+"""Gone when the process ends."""
+
+
 def _folder() -> Path:
-    return Path(mkdtemp(prefix="esp-simulated-"))
+    return Path(_SCRATCH.name)
 
 
 _PLACES: list[Path] = []
