@@ -19,6 +19,7 @@ examples:
   esp advise laplace.hpf --procs 8                      the best mapping on 8 processors, and why
   esp advise gauss.hpf --procs 4..64                    on 4, 8, 16, 32 or 64
   esp advise lfk01.hpf --procs 8 --top 5                five of the best
+  esp advise redblack.hpf --procs 8 --phases            and whether REDISTRIBUTE between parts pays
   esp advise redblack.hpf --procs 16 --set n=512 --load 30% --json
 
 Few mappings are predicted: the others cannot be faster, as a lower bound of their time says.
@@ -42,6 +43,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to search and show")
     group.add_argument("--align", choices=("on", "off"), default="on", help="try other alignments, too (default: on)")
     group.add_argument("--top", metavar="N", default="3", help="how many of the best are predicted (default: 3)")
+    phases = "see if REDISTRIBUTE between parts of the program pays; this predicts all distributions"
+    group.add_argument("--phases", action="store_true", help=phases)
     group.add_argument("--timed", action="store_true", help="rank by the time between two readings of the clock")
     group.add_argument("--json", action="store_true", help="everything, as docs/advise.md describes it")
     add_output(parser)
@@ -67,7 +70,7 @@ def execute(options: argparse.Namespace) -> int:
     try:
         found = advise.advise_source(
             source, system, request, numbers, named=named, align=options.align == "on", top=int(options.top),
-            progress=_progress(console, began),
+            look=options.phases, progress=_progress(console, began),
         )
     finally:
         _wipe(console)

@@ -24,11 +24,14 @@ from esp.api import (
     interpret_stages,
     load_machine,
     lower_source,
+    map_source,
     read_source,
     requested,
 )
 from esp.errors import UsageError
 from esp.explore.advise_alignments import Alignment, alignments_of
+from esp.explore.advise_phases import Phases
+from esp.explore.advise_phases import phases as phases_of
 from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
 from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
 from esp.explore.compare import is_written, named_formats, written_choice
@@ -106,6 +109,10 @@ class Advice(Struct, frozen=True, kw_only=True):
     procs: tuple[int, ...]
     """The numbers of processors that were searched."""
     warnings: tuple[Diagnostic, ...]
+    phases: Phases | None = None
+    """What changing the mapping between parts would bring, if asked for and if there are parts."""
+    mappings: tuple[Candidate, ...] = ()
+    """Those that `phases` numbers."""
 
     @property
     def best(self) -> Advised:
@@ -151,6 +158,7 @@ def advise(
     distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
     align: bool = True,
     top: int = TOP,
+    phases: bool = False,
     **options: Any,
 ) -> Advice:
     """Search for the mapping with the shortest predicted time.
@@ -163,6 +171,7 @@ def advise(
         distribute: formats to choose from, as for `esp.compare`; by default all sensible ones.
         align: whether to try other alignments than those of the source.
         top: how many of the best are predicted in any case.
+        phases: whether to see if REDISTRIBUTE between parts of the program pays; this predicts all distributions.
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values.
 
     Raises:
@@ -174,7 +183,8 @@ def advise(
     read = read_source(source, form=form)
     request = requested(None, **options)
     return advise_source(
-        read, load_machine(system), request, numbers, named=named_formats(distribute), align=align, top=top
+        read, load_machine(system), request, numbers, named=named_formats(distribute), align=align, top=top,
+        look=phases,
     )
 
 
@@ -211,9 +221,11 @@ def advise_source(
     named: Sequence[Mapping[str, str]] = (),
     align: bool = True,
     top: int = TOP,
+    look: bool = False,
     progress: Callable[[Progress], None] | None = None,
 ) -> Advice:
-    """As `advise`, for a program that is read and a machine that is loaded; `progress` is told of every step.
+    """As `advise`, for a program that is read and a machine that is loaded; `look`: at phases; `progress` is told of
+    every step.
 
     Raises:
         KeyboardInterrupt: it was stopped before anything was predicted.
@@ -232,7 +244,16 @@ def advise_source(
         if search.interrupted:
             raise KeyboardInterrupt
         raise work.problem or SourceError([])
-    return _advice(search, work, left_out, top)
+    if not look or search.interrupted:
+        return _advice(search, work, left_out, top)
+    same = work.unaligned(candidates[search.found[0]].procs, search)
+    found = None
+    if not search.interrupted:
+        requests = [work.requests[at] for at in same]
+        layouts = [map_source(source, system, each) for each in requests]
+        found = phases_of(source, system, requests, layouts, [work.predictions[at] for at in same])
+    mappings = tuple(candidates[at] for at in same)
+    return replace(_advice(search, work, left_out, top), phases=found, mappings=mappings)
 
 
 def candidates_of(
@@ -334,6 +355,22 @@ class _Work:
         prediction = self.predictions[at]
         timed = prediction.timed_s if self.requests[at].timed else None
         return first(prediction.time_s if timed is None else timed)
+
+    def unaligned(self, procs: int, search: Search) -> list[int]:
+        """Predict all candidates of a number of processors that leave alignments alone; Ctrl-C ends that."""
+        found = []
+        try:
+            for at, each in enumerate(self.candidates):
+                if each.procs != procs or each.aligned:
+                    continue
+                if at not in self.predictions and at not in self.impossible:
+                    search.floor[at] = self.figure(at)
+                    search.known[at] = EXACT
+                if at in self.predictions:
+                    found.append(at)
+        except KeyboardInterrupt:
+            search.interrupted = True
+        return found
 
     def _lowered(self, at: int) -> Stages:
         if at not in self.stages:

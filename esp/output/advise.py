@@ -11,6 +11,7 @@ from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 if TYPE_CHECKING:  # advice prints itself with this module
     from esp.explore.advise import Advice, Advised, Candidate, Excluded
+    from esp.explore.advise_phases import Phases
     from esp.explore.advise_reasons import Reason, Reasons, Side
 
 SCHEMA = 1
@@ -37,6 +38,8 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 def advice_text(found: "Advice", screen: Screen, *, following: str = "") -> str:
     """The advice, at most `screen.columns` wide; `following`: the next command."""
     blocks = [_heading(found, screen), _table(found, screen), *_why(found, screen)]
+    if found.phases is not None:
+        blocks.append(_phases(found, found.phases, screen))
     notes = _notes(found, screen)
     if following:
         notes.append(paragraph("next", following, screen.columns))
@@ -234,6 +237,34 @@ def _signed(value_s: float) -> str:
     return ("+" if value_s >= 0 else "-") + seconds(abs(value_s))
 
 
+# --- phases ---
+
+
+def _phases(found: "Advice", told: "Phases", screen: Screen) -> str:
+    """Whether REDISTRIBUTE between parts of the program pays, and from where on."""
+    width = screen.columns
+    one = _placed(found.mappings[told.one])
+    lines = [paragraph("phases", f"one mapping for all, {one}, takes {seconds(told.one_s)}", width)]
+    if len(told.parts) < 2:
+        return "\n".join([*lines, paragraph("", "no part of the program is faster under another one", width)])
+    for part in told.parts:
+        where = _placed(found.mappings[part.mapping])
+        lines.append(paragraph("", f"lines {part.first} to {part.last}: {seconds(part.time_s)} under {where}", width))
+    moved = f"the data move {plural(told.moves, 'time')}, {seconds(told.move_s)} in all"
+    lines.append(paragraph("", f"that is {seconds(told.parts_s)}, and {moved}", width))
+    times = f"{seconds(told.parts_s + told.move_s)} instead of {seconds(told.one_s)}"
+    limit = significant(told.break_even)
+    if told.pays:
+        verdict = f"REDISTRIBUTE pays: {times}; it does while moving costs less than {limit} times that (break-even)"
+    else:
+        verdict = f"REDISTRIBUTE does not pay: {times}; it would if moving cost less than {limit} of that (break-even)"
+    return "\n".join([*lines, paragraph("", verdict, width)])
+
+
+def _placed(candidate: "Candidate") -> str:
+    return f"{_mapping(candidate)} on {grid(candidate.grid) or candidate.procs}"
+
+
 # --- notes ---
 
 
@@ -322,6 +353,7 @@ def advice_json(found: "Advice") -> str:
         "left_out": found.left_out,
         "may_tie": found.may_tie,
         "paste": list(found.best.candidate.directives),
+        "phases": None if found.phases is None else _phases_told(found, found.phases),
     }
     return text_of(told)
 
@@ -333,6 +365,22 @@ def _choice(candidate: "Candidate") -> dict[str, Any]:
         "processors": candidate.procs,
         "grid": list(candidate.grid),
         "written": candidate.written,
+    }
+
+
+def _phases_told(found: "Advice", told: "Phases") -> dict[str, Any]:
+    return {
+        "one": _choice(found.mappings[told.one]),
+        "one_s": told.one_s,
+        "parts": [
+            {"first": each.first, "last": each.last, "time_s": each.time_s, **_choice(found.mappings[each.mapping])}
+            for each in told.parts
+        ],
+        "parts_s": told.parts_s,
+        "moves": told.moves,
+        "move_s": told.move_s,
+        "break_even": told.break_even,
+        "pays": told.pays,
     }
 
 
