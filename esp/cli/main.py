@@ -30,7 +30,7 @@ COMMANDS = {
     "check": "hold a prediction against a budget, for continuous integration",
     "compile": "write the node program as Fortran with MPI",
     "validate": "run the node program and hold answer and messages against it",
-    "system": "machines: list, show, check",
+    "system": "machines: list, show, check, fit one to a ping-pong",
     "examples": "programs that come with esp: list, copy",
 }
 """Command -> what it does; each has a module of its name beside this one."""

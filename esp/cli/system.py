@@ -1,10 +1,13 @@
 """`esp system`: the machines that predictions can be made for."""
 
 import argparse
+import os
+import sys
+from shlex import quote
 
 from esp.cli.console import Console
 from esp.cli.options import add_output, console_of
-from esp.errors import CheckFailedError
+from esp.errors import CheckFailedError, UsageError
 from esp.locate import find_system, system_names, systems_dir
 from esp.output import machines
 from esp.output.diagnostics import machine_finding
@@ -18,6 +21,7 @@ examples:
   esp system list
   esp system show ipsc860
   esp system check mymachine.yaml
+  esp system fit pingpong.csv -o mymachine.yaml        start-up and time per byte from one's own ping-pong
 """
 
 
@@ -30,6 +34,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     showing = actions.add_parser("show", help="units, figures and sources of a machine", allow_abbrev=False)
     showing.add_argument("--json", action="store_true", help="for other programs")
     checking = actions.add_parser("check", help="whether a description is sound (exit code 3 if not)")
+    fitting = actions.add_parser("fit", help="the message law of a ping-pong table (docs/fit.md)", allow_abbrev=False)
+    fitting.add_argument("table", metavar="CSV", help="size, hops where known, time or round trip; with units")
+    base = "the machine that all other figures are taken from (default: %(default)s)"
+    fitting.add_argument("--base", metavar="NAME|FILE", default="cluster-ib", help=base)
+    fitting.add_argument("--json", action="store_true", help="the fit for other programs")
+    add_output(fitting)
     for action in (showing, checking):
         action.add_argument("name", metavar="NAME|FILE", help="a machine of `esp system list`, or a YAML file")
         add_output(action)
@@ -45,9 +55,44 @@ def execute(options: argparse.Namespace) -> int:
             view = describe(load_system(find_system(options.name), folder=systems_dir()))
             shown = machines.machine_json(view) if options.json else machines.machine(view, console.screen)
             console.deliver(shown)
+        case "fit":
+            _fit(options, console)
         case _:
             _check(options.name, console)
     return 0
+
+
+def _fit(options: argparse.Namespace, console: Console) -> None:
+    """Fit the law, say how good it is, and write the machine where a file is named.
+
+    Raises:
+        UnreadableFileError: the table or the base cannot be read.
+        PredictionError: the table supports no law.
+        UsageError: the base has no network to be replaced.
+    """
+    from pathlib import Path
+
+    from esp.fit.law import fit
+    from esp.fit.table import read_table
+    from esp.output import fit as output
+    from esp.writing import write_whole
+
+    path = find_system(options.base)
+    base = load_system(path, folder=systems_dir())
+    if base.find("network") is None:
+        raise UsageError(f"{base.name} has no network whose law could be replaced.", where="--base")
+    law = fit(read_table(options.table))
+    target = options.output if options.output not in (None, "-") else None
+    following = f"esp system fit {quote(options.table)} --base {quote(options.base)} -o mymachine.yaml"
+    if target is not None:
+        extends = options.base if path.parent == systems_dir() else os.path.relpath(path, Path(target).parent)
+        command = f"esp system fit {quote(options.table)} --base {quote(options.base)} -o {quote(target)}"
+        text = output.machine_yaml(law, base, extends=extends, name=Path(target).stem, command=command)
+        write_whole(Path(target), text)
+        following = f"esp system check {quote(target)}"
+    shown = output.law_json(law) if options.json else output.law_text(
+        law, console.screen, following="" if options.quiet else following)
+    sys.stdout.write(shown)
 
 
 def _listed(name: str) -> machines.Listed:
