@@ -1,7 +1,7 @@
 """Whether it pays to change the mapping between parts of a program with REDISTRIBUTE.
 
 The parts are the statements of the main program, and those inside a loop that takes most of its time. What each takes
-under a mapping is what its lines take in the prediction of the whole program under that mapping (means over processors,
+under a mapping is what its AAUs take in the prediction of the whole program under that mapping (means over processors,
 Def 4), so what one part leaves in the caches or overlap areas of the next is that of one mapping throughout. What it
 costs to move is what the engine charges for assigning every array to one of the other mapping, without the assignments:
 the messages, the packing and the waiting.
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from aag.ir.spelling import spell_type
 from aag.ir.statements import Do, DoWhile, Stmt
 from aag.ir.units import Program, Type
+from aag.ir.visitors import walk_statements
 from aag.mapping.layout import Layout, Layouts
 from aag.pipeline import Options, abstract, main_unit
 from aag.source.read import read_program
@@ -102,8 +103,10 @@ def phases(
         predictions: of each, of the whole program.
 
     Returns:
-        None where the program has fewer than two parts or mappings.
+        None where the program has fewer than two parts or mappings, or statements from other files.
     """
+    if any(each.span.file != source.program.file for each in walk_statements(main_unit(source.program).body)):
+        return None
     units = _units(source.program, predictions)
     leaves = [leaf for unit in units for leaf in (unit.inside or (unit,))]
     totals = [sum(column) for column in zip(*(unit.times_s for unit in units), strict=True)]
@@ -115,7 +118,7 @@ def phases(
     home = chosen.index(one)
     cost = [[0.0] * len(chosen) for _ in chosen]
     if _cheapest(units, cost, home, 1.0)[0] < totals[one]:
-        cost = [[0.0 if a == b else moving_s(system, requests[a], layouts[a], layouts[b]) for b in chosen]
+        cost = [[0.0 if a == b else moving_s(source, system, requests[a], layouts[a], layouts[b]) for b in chosen]
                 for a in chosen]
     factor = _break_even(units, cost, home, totals[one])
     _, path = _cheapest(units, cost, home, 1.0 if factor > 1.0 else factor * (1.0 - 1e-6))
@@ -134,44 +137,56 @@ def phases(
 
 def _units(program: Program, predictions: Sequence[Prediction]) -> tuple[_Unit, ...]:
     main = main_unit(program)
-    last = main.end.line
+    rows = [_rows(each) for each in predictions]
     found: list[_Unit] = []
-    for statement, end in _ranges(main.body, last):
+    for statement, end in _ranges(main.body, main.end.line):
         first = statement.span.line if found else 0
-        times_s = tuple(_time_s(each, program.file, first, end) for each in predictions)
+        times_s = tuple(sum(row.time_s for row in each if first <= row.line <= end) for each in rows)
         inside: tuple[_Unit, ...] = ()
         trips = 1
-        if isinstance(statement, Do | DoWhile) and any(
-            took > WHOLE * _time_s(each, program.file, 0, last)
-            for took, each in zip(times_s, predictions, strict=True)
-        ):
-            trips = _executions(predictions[0], [each.span.line for each in statement.body])
+        shares = (took > WHOLE * sum(row.time_s for row in each) for took, each in zip(times_s, rows, strict=True))
+        if isinstance(statement, Do | DoWhile) and any(shares):
+            within = [[row for row in each if first <= row.line <= end] for each in rows]
+            starts = {each.span.line for each in statement.body}
+            trips = max((row.executions for row in within[0] if row.inner in starts and row.own), default=1) or 1
             inside = tuple(
                 _Unit(first=each.span.line, last=until, times_s=tuple(
-                    _time_s(one, program.file, each.span.line if at else first, until) for one in predictions))
+                    sum(row.time_s for row in some if (each.span.line if at else 0) <= row.inner <= until)
+                    for some in within))
                 for at, (each, until) in enumerate(_ranges(statement.body, end))
             )
         found.append(_Unit(first=statement.span.line, last=end, times_s=times_s, inside=inside, trips=trips))
     return tuple(found)
 
 
+class _Row(Struct, frozen=True):
+    """An AAU without those inside it, and the lines of the outermost AAUs around it: what a procedure does belongs to
+    the statement that calls it. `own`: it is itself the inner one."""
+
+    line: int
+    inner: int
+    own: bool
+    executions: int
+    time_s: float
+
+
+def _rows(prediction: Prediction) -> list[_Row]:
+    known = {each.id: each for each in prediction.aaus}
+    rows = []
+    for each in prediction.aaus:
+        chain = [each]
+        while (parent := chain[-1].parent) is not None:
+            chain.append(known[parent])
+        lines = [one.span.line for one in reversed(chain) if one.kind != "Spawn"] or [0]
+        rows.append(_Row(lines[0], lines[min(1, len(lines) - 1)], len(lines) == 2, each.executions,
+                         sum(four(each.parts))))
+    return rows
+
+
 def _ranges(body: Sequence[Stmt], last: int) -> list[tuple[Stmt, int]]:
     """Statements with the last of their lines: all up to the next one."""
     ends = [after.span.line - 1 for _, after in pairwise(body)]
     return list(zip(body, [*ends, last], strict=True))
-
-
-def _time_s(prediction: Prediction, file: str, first: int, last: int) -> float:
-    """What lines take; those of other files (included text) belong to the first part."""
-    return sum(
-        sum(four(each.parts)) for each in prediction.lines
-        if (first <= each.line <= last if each.file == file else first == 0)
-    )
-
-
-def _executions(prediction: Prediction, lines: Sequence[int]) -> int:
-    """How often the statements at these lines are executed."""
-    return max((each.executions for each in prediction.aaus if each.span.line in lines), default=1) or 1
 
 
 def _chosen(leaves: Sequence[_Unit], one: int) -> list[int]:
@@ -192,8 +207,9 @@ def _only(unit: _Unit, chosen: Sequence[int]) -> _Unit:
 # --- what moving costs ---
 
 
-def moving_s(system: System, request: Request, before: Layouts, after: Layouts) -> float:
+def moving_s(source: Source, system: System, request: Request, before: Layouts, after: Layouts) -> float:
     """Seconds that it takes to move all arrays that lie elsewhere from one mapping to another."""
+    main = main_unit(source.program)
     moved = [name for name in before.arrays if _elsewhere(before.arrays[name], after.arrays[name])]
     if not moved:
         return 0.0
@@ -201,7 +217,8 @@ def moving_s(system: System, request: Request, before: Layouts, after: Layouts) 
     for at, name in enumerate(moved):
         layout = before.arrays[name]
         shape = ", ".join(f"{low}:{high}" for low, high in layout.bounds)
-        kind = _type_of(layout)
+        entity = main.entity(name)
+        kind = spell_type(Type(base="real", bytes=layout.element_bytes) if entity is None else entity.type)
         text += [f"  {kind} :: a{at}({shape})", f"  {kind} :: b{at}({shape})"]
         arrays[f"a{at}"] = replace(layout, array=f"a{at}")
         arrays[f"b{at}"] = replace(after.arrays[name], array=f"b{at}")
@@ -212,11 +229,6 @@ def moving_s(system: System, request: Request, before: Layouts, after: Layouts) 
     stages = Stages(source=Source(program=program), node_program=node_program, graph=abstract(node_program))
     made = interpret_stages(stages, system, replace(request, timed=False, values={}))
     return sum(four(made.parts)[1:])
-
-
-def _type_of(layout: Layout) -> str:
-    """A type with elements of as many bytes."""
-    return spell_type(Type(base="complex" if layout.element_bytes == 16 else "real", bytes=layout.element_bytes))
 
 
 def _elsewhere(before: Layout, after: Layout) -> bool:

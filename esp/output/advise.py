@@ -29,6 +29,9 @@ _NOTHING = 1e-4
 _UNBALANCED = 0.02
 """Difference of load imbalance (Def 4) that is told."""
 
+_HARDLY = 0.01
+"""Break-even below which the parts of a program are not listed."""
+
 _EXPLAINED = 3
 """Runners-up whose difference is explained."""
 
@@ -194,12 +197,16 @@ def _against(other: "Advised", told: "Reasons", best: Any, screen: Screen) -> st
     if abs(theirs - mine) > _UNBALANCED:
         balance = f"1: the busiest processor computes {significant(mine)} times the mean; "
         lines.append(paragraph("  balance", f"{balance}{other.rank}: {significant(theirs)} times", width, 11))
+    explained: set[tuple[int, bool]] = set()
     for each in told.told:
         head = f"  line {each.line:<4} {_signed(each.change_s):>9} {each.category:<13}"
         source = shorten(" ".join(printable(source_text(best, each.file, each.line)).split()), width - len(head) - 2)
         lines.append(f"{head}  {source}".rstrip())
         procs = best.processors, other.prediction.processors
-        lines += [paragraph("", text, width, 16) for text in _because(each, procs, other.rank)]
+        kind = each.line, each.category in ("communication", "waiting")
+        if kind not in explained or not kind[1]:
+            lines += [paragraph("", text, width, 16) for text in _because(each, procs, other.rank)]
+        explained.add(kind)
     if abs(told.rest_s) > 1e-3 * abs(told.change_s):
         lines.append(f"  the rest  {_signed(told.rest_s):>9}")
     return "\n".join(lines)
@@ -213,7 +220,7 @@ def _because(reason: "Reason", procs: tuple[int, int], rank: int) -> list[str]:
     elif reason.category == "computation":
         told = [_missed(side) for _, side, _ in sides]
     else:
-        told = [_moved(side, number) for _, side, number in sides]
+        told = [_moved(side, number, than) for (_, side, number), (_, than, _) in zip(sides, sides[::-1], strict=True)]
         if reason.category == "waiting" and not any(side.messages for _, side, _ in sides):
             told = [f"the slowest processor spends {seconds(side.most_s)} here" if side.most_s is not None else ""
                     for _, side, _ in sides]
@@ -226,10 +233,12 @@ def _missed(side: "Side") -> str:
     return f"{seconds(side.time_s)} a processor, {count(round(side.misses))} cache lines missed by all"
 
 
-def _moved(side: "Side", procs: int) -> str:
+def _moved(side: "Side", procs: int, than: "Side") -> str:
+    """The largest operation that the other one has not, and how many more there are."""
     if not side.messages:
         return "no message"
-    text = messages(side.messages[0], procs)
+    own = next((each for each in side.messages if each not in than.messages), side.messages[0])
+    text = messages(own, procs)
     return text + (f", and {plural(len(side.messages) - 1, 'other operation')}" if len(side.messages) > 1 else "")
 
 
@@ -247,9 +256,14 @@ def _phases(found: "Advice", told: "Phases", screen: Screen) -> str:
     lines = [paragraph("phases", f"one mapping for all, {one}, takes {seconds(told.one_s)}", width)]
     if len(told.parts) < 2:
         return "\n".join([*lines, paragraph("", "no part of the program is faster under another one", width)])
+    if told.break_even < _HARDLY:
+        gain = seconds(max(0.0, told.one_s - told.parts_s))
+        text = f"REDISTRIBUTE does not pay: all parts would gain {gain}, moving costs {seconds(told.move_s)}"
+        return "\n".join([*lines, paragraph("", text, width)])
     for part in told.parts:
+        span = f"lines {part.first} to {part.last}" if part.last > part.first else f"line {part.first}"
         where = _placed(found.mappings[part.mapping])
-        lines.append(paragraph("", f"lines {part.first} to {part.last}: {seconds(part.time_s)} under {where}", width))
+        lines.append(paragraph("", f"{span}: {seconds(part.time_s)} under {where}", width))
     moved = f"the data move {plural(told.moves, 'time')}, {seconds(told.move_s)} in all"
     lines.append(paragraph("", f"that is {seconds(told.parts_s)}, and {moved}", width))
     times = f"{seconds(told.parts_s + told.move_s)} instead of {seconds(told.one_s)}"

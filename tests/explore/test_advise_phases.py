@@ -107,8 +107,8 @@ def test_moving_costs_what_assigning_to_arrays_of_the_other_mapping_sends():
     parts = [each.parts for each in copied]
     assert len(parts) == 2
     sent_s = sum(float((each.communication_s + each.overhead_s + each.waiting_s)[0]) for each in parts)
-    assert moving_s(system, request, before, after) == pytest.approx(sent_s, rel=0.02)
-    assert moving_s(system, request, before, before) == 0
+    assert moving_s(source, system, request, before, after) == pytest.approx(sent_s, rel=0.02)
+    assert moving_s(source, system, request, before, before) == 0
 
 
 def looked(text, **options):
@@ -148,6 +148,29 @@ def test_inside_a_loop_data_move_in_every_trip():
     assert not found.phases.pays
     assert found.phases.break_even < 1
     assert "REDISTRIBUTE does not pay" in str(found)
+
+
+def test_parts_add_up_to_the_prediction(two):
+    assert two.phases.one_s == pytest.approx(two.best.time_s, rel=1e-12)
+    called = PARTS.replace("  do it = 1, k\n    do i", "  call nothing(it)\n  do it = 1, k\n    do i").replace(
+        "end program\n",
+        "contains\n  subroutine nothing(m)\n    integer :: m, l\n    do l = 1, 100\n      m = m + 1\n    end do\n"
+        "  end subroutine\nend program\n",
+    )
+    found = looked(called)
+    assert found.phases.one_s == pytest.approx(found.best.time_s, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["integer", "logical", "complex(8)", "real"])
+def test_arrays_of_all_types_can_move(kind):
+    text = f"program p\n  {kind} :: a(16,16)\n!HPF$ DISTRIBUTE A(BLOCK,*)\n  a(1,1) = a(2,2)\nend program\n"
+    source, system = api.read_source(text), api.load_machine("ipsc860")
+    request = api.requested(4)
+    before, after = (
+        api.map_source(source, system, api.requested(4, distribute={"a": formats}))
+        for formats in ("(BLOCK,*)", "(*,BLOCK)")
+    )
+    assert moving_s(source, system, request, before, after) > 0
 
 
 def test_one_statement_has_no_parts():
