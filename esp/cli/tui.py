@@ -9,10 +9,10 @@ from esp.errors import PredictionError, UsageError
 
 EXAMPLES = """\
 examples:
-  esp tui laplace.hpf --procs 8             choices, source, graph, timeline, what-ifs
-  esp tui                                   asks for a program
-  esp tui laplace.hpf --serve               the same in a browser, at http://localhost:8000
-  esp tui laplace.hpf --procs 8 | cat       no terminal: the table of choices
+  esp tui laplace.hpf --procs 8         choices, source, graph, timeline
+  esp tui                               asks for a program
+  esp tui laplace.hpf --serve           in a browser: http://localhost:8000
+  esp tui laplace.hpf --procs 8 | cat   no terminal: the table of choices
 """
 
 
@@ -54,13 +54,16 @@ def _explore(options: argparse.Namespace, procs: int | None) -> int:
     from esp.cli.reading import STANDARD_INPUT, source_of
     from esp.tui.app import Explorer
     from esp.tui.opening import open_program
+    from sag.scenario import export
 
     if options.program == STANDARD_INPUT:
         raise UsageError("the keyboard is standard input here.", hint="Write the program to a file first.")
     request = request_of(options, procs)
     opened = None
     if options.program is not None:
-        opened = open_program(source_of(options.program, options.form), api.load_machine(options.system), request)
+        system = api.load_machine(options.system)
+        export(system, request.scenario)  # a change that cannot be is said here, not on the screen
+        opened = open_program(source_of(options.program, options.form), system, request)
     app = Explorer(opened)
     app.run()
     return app.return_code or 0

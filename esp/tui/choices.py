@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from esp.api import Request, Source
 from esp.errors import EspError
 from esp.explore.choices import Choice as Explored
-from esp.explore.choices import Distributed, choices_of, distributed_by
+from esp.explore.choices import Distributed, choices_of, distributed_by, normal
 from esp.output.figures import grid as spelled
 from esp.tui.question import WRITTEN, Choice, Listing
 from sag.unit import System
@@ -24,15 +24,17 @@ def choices_for(source: Source, system: System, request: Request) -> Listing:
     except EspError:  # nothing to distribute
         return Listing(choices=(_written("as written", ()),))
     explored, left_out = choices_of(distributed, grid=request.grid)
-    formats = {each.name: each.written for each in distributed.targets if each.written}
-    own = _written(" ".join(dict.fromkeys(formats.values())) or "as written", distributed.grid)
+    asked = {name: normal(formats) for name, formats in request.distribute.items()}
+    formats = {each.name: each.written for each in distributed.targets if each.written} | asked
+    own = _written(" ".join(dict.fromkeys(formats.values())) or "as written", distributed.grid, bool(asked))
     others = [_choice(each, rank) for rank, each in enumerate(explored) if not _is_own(each, formats, distributed)]
     sized_by = tuple(dict.fromkeys(name for each in distributed.targets for name in each.sizes))
     return Listing(choices=(own, *others), left_out=left_out, sized_by=sized_by)
 
 
-def _written(shown: str, grid: tuple[int, ...]) -> Choice:
-    return Choice(key=WRITTEN, shown=shown, grid=grid, written=True, rank=-1)
+def _written(shown: str, grid: tuple[int, ...], asked: bool = False) -> Choice:
+    origin = "as asked for" if asked else "as in the source"
+    return Choice(key=WRITTEN, shown=shown, grid=grid, written=True, rank=-1, origin=origin)
 
 
 def _choice(explored: Explored, rank: int) -> Choice:

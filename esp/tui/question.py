@@ -17,7 +17,8 @@ WRITTEN = ""
 class Choice(Struct, frozen=True, kw_only=True):
     """A distribution that can be looked at.
 
-    `key` names it; `shown` are its formats; `grid` its processor grid; `written`: the source has it so; `rank`: place
+    `key` names it; `shown` are its formats; `grid` its processor grid; `written`: it is where one
+    begins; `rank`: place
     in the order of the enumeration, which settles between equal times.
     """
 
@@ -26,6 +27,8 @@ class Choice(Struct, frozen=True, kw_only=True):
     grid: tuple[int, ...]
     written: bool
     rank: int
+    origin: str = ""
+    """Where the choice that `written` marks comes from: the source, or the command line."""
     formats: tuple[tuple[str, str], ...] = ()
     """Name of a template or array -> its formats; nothing for the choice of the source."""
     asked_grid: tuple[int, ...] | None = None

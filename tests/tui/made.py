@@ -14,7 +14,7 @@ FACTORS = {WRITTEN: 1.0, "(BLOCK,*) 8": 1.01, "(*,BLOCK) 8": 1.25, "(CYCLIC,*) 8
 """Key of a choice -> its communication, as a multiple of that of the source's own."""
 
 CHOICES = (
-    Choice(key=WRITTEN, shown="(BLOCK,BLOCK)", grid=(4, 2), written=True, rank=-1),
+    Choice(key=WRITTEN, shown="(BLOCK,BLOCK)", grid=(4, 2), written=True, rank=-1, origin="as in the source"),
     *(
         Choice(key=key, shown=key.split()[0], grid=(8,), written=False, rank=rank,
                formats=(("a", key.split()[0]),), asked_grid=(8,),

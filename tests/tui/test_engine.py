@@ -79,6 +79,18 @@ def test_the_closer_look_adds_up_to_the_prediction(opened):
     assert closer.course.sent.size == found.messages
 
 
+def test_a_distribution_that_is_asked_for_is_where_one_begins(real):
+    opened = real("laplace_bb", procs=4, values={"n": 16, "k": 3}, distribute={"temp": "(block, *)"})
+    answers = _answers(opened)
+    listed = next(each for each in answers if isinstance(each, Listed))
+    own = next(each for each in listed.choices if each.written)
+    assert (own.shown, own.grid, own.origin) == ("(BLOCK,*)", (4,), "as asked for")
+    assert [each.shown for each in listed.choices].count("(BLOCK,*)") == 1
+    assert "(BLOCK,BLOCK)" in [each.shown for each in listed.choices]
+    found = next(each.outcome for each in answers if isinstance(each, Predicted) and each.key == WRITTEN)
+    assert found.grid == (4,)
+
+
 def test_the_wanted_choice_comes_first(opened):
     listed = next(each for each in _answers(opened) if isinstance(each, Listed))
     wanted = listed.choices[-1].key

@@ -65,6 +65,12 @@ def test_in_a_terminal(tmux):
     _until(screen, "left 0")
 
 
+def test_a_change_that_cannot_be_is_said_before_the_screen_is_taken(tmux):
+    tmux("new-session", "-d", "-x", "80", "-y", "24", f"{ESP} tui pbs1 --load 150%; echo left $?; sleep 60")
+    text = _until(lambda: tmux("capture-pane", "-p"), "left 2")
+    assert "'150%' is out of range" in text
+
+
 @pytest.mark.parametrize("program", ["pbs2", "pi"])
 def test_into_a_pipe_it_is_the_table(program, root):
     command = [sys.executable, "-m", "esp", "tui", program, "--procs", "4"]

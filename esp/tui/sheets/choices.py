@@ -71,8 +71,7 @@ def _shares(state: State, choice: Choice) -> list[Piece]:
 def _legend(state: State, ordered: list[Choice], ties: object, width: int) -> list[Line]:
     """What the marks mean, as far as there are any; below the list, where nothing else stands."""
     told: list[list[Piece]] = []
-    if any(each.written for each in ordered):
-        told.append([(OWN, "own"), (" as in the source", "faint")])
+    told += [[(OWN, "own"), (f" {each.origin}", "faint")] for each in ordered if each.written and each.origin]
     if rival(state) is not None:
         told.append([(OTHER, "marked"), (" compared with (m marks it)", "faint")])
     if ties and width >= _WITH_DIFFERENCE:

@@ -37,7 +37,7 @@ def _name(letter: str, state: State, key: str) -> Line:
     choice = choice_of(state, key)
     if choice is None:
         return joined(())
-    told = f"{choice.shown} {grid(choice.grid)}".rstrip() + (", as in the source" if choice.written else "")
+    told = f"{choice.shown} {grid(choice.grid)}".rstrip() + (f", {choice.origin}" if choice.origin else "")
     return joined([(f"   {letter} ", "marked" if letter == "B" else "own"), (told, "strong")])
 
 
