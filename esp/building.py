@@ -14,21 +14,23 @@ from sag.unit import System
 
 
 def emitted(
-    source: api.Source, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False
+    source: api.Source, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False,
+    native: bool = False,
 ) -> Emission:
-    """The sources of a program's node program, with the collectives of a machine. `traces`: it can write traces.
+    """The sources of a program's node program, with the collectives of a machine. `traces`: it can write traces;
+    `native`: its collectives are MPI's own.
 
     Raises:
         PredictionError: a part of the program cannot be written as Fortran.
         aag.diagnostics.SourceError: mapping or values prevent it.
     """
     stages = api.lower_source(source, system, request)
-    return emitted_of(stages, system, request, poisons=poisons, traces=traces)
+    return emitted_of(stages, system, request, poisons=poisons, traces=traces, native=native)
 
 
 def emitted_of(
     stages: api.Stages, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False,
-    simulated: bool = False,
+    simulated: bool = False, native: bool = False,
 ) -> Emission:
     """As `emitted`, where the program is lowered already. `simulated`: for SimGrid's SMPI."""
     network = export(system, request.scenario).network
@@ -38,7 +40,7 @@ def emitted_of(
     if network is not None:
         algorithms["exchange"] = network.exchange
     try:
-        return emit(stages.node_program, algorithms, poisons=poisons, trace=trace, simulated=simulated)
+        return emit(stages.node_program, algorithms, poisons=poisons, trace=trace, simulated=simulated, native=native)
     except NotEmitted as problem:
         where = f"{stages.node_program.file}:{problem.line}"
         raise PredictionError(f"this cannot be compiled: {problem.reason}.", where=where) from None

@@ -24,6 +24,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.usage = "esp compile PROG --procs P -o FOLDER [options]"
     add_program(parser, "number of processors that the node program is for")
     add_switches(parser)
+    add_collectives(parser)
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output", metavar="FOLDER", default="build", help="where to (default: %(default)s)")
     group.add_argument(
@@ -41,6 +42,25 @@ def add_switches(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_collectives(parser: "argparse._ActionsContainer") -> None:
+    """Who does collectives."""
+    parser.add_argument(
+        "--native-collectives", action="store_true",
+        help="collectives are MPI's own, not messages as the machine's algorithm has them; they are not counted",
+    )
+
+
+def without_trace(native: bool, traced: object) -> None:
+    """Refuse traces of collectives that MPI does: nobody sees their messages.
+
+    Raises:
+        UsageError: both are asked for.
+    """
+    if native and traced:
+        raise UsageError("a trace would lack the messages of MPI's own collectives.", where="--native-collectives",
+                         hint="Leave out --trace.")
+
+
 def add_looks(group: "argparse._ArgumentGroup") -> None:
     """How messages look."""
     group.add_argument("-q", "--quiet", action="store_true", help="no warnings and no notes")
@@ -53,6 +73,7 @@ def execute(options: argparse.Namespace) -> int:
     procs = procs_of(options.procs)
     if procs is not None and len(procs) > 1:
         raise UsageError("a node program is compiled for one number of processors.", where="--procs")
+    without_trace(options.native_collectives, options.trace)
     from esp import api
     from esp.building import build, emitted, write
     from esp.cli.reading import source_of
@@ -60,7 +81,8 @@ def execute(options: argparse.Namespace) -> int:
     console: Console = console_for(options.color, quiet=options.quiet)
     source = source_of(options.program, options.form)
     request = request_of(options, None if procs is None else procs[0])
-    emission = emitted(source, api.load_machine(options.system), request, poisons=options.poison, traces=options.trace)
+    emission = emitted(source, api.load_machine(options.system), request, poisons=options.poison,
+                       traces=options.trace, native=options.native_collectives)
     folder = Path(options.output)
     write(emission, folder)
     if options.build:

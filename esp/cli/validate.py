@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from esp.cli.compile import add_looks, add_switches
+from esp.cli.compile import add_collectives, add_looks, add_switches, without_trace
 from esp.cli.console import console_for
 from esp.cli.options import add_program, pairs, procs_of, request_of
 from esp.errors import CheckFailedError, UsageError
@@ -44,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("how")
     told = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {told}")
+    add_collectives(group)
     group.add_argument("--tolerance", metavar="PERCENT", type=percent, default=0.15,
                        help="cachegrind: error of a line's misses that passes (default: 15)")
     group.add_argument("--trace", metavar="FOLDER", help="keep executed and predicted traces there (docs/trace.md)")
@@ -77,6 +78,10 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("validate needs a file: the serial program is compiled from it.")
     if options.trace is not None and options.against != "mpi":
         raise UsageError("traces are kept of native MPI only.", where="--trace", hint="Leave out --against.")
+    if options.native_collectives and options.against != "mpi":
+        raise UsageError("collectives of MPI's own need MPI.", where="--native-collectives",
+                         hint="Leave out --against.")
+    without_trace(options.native_collectives, options.trace)
     from esp import api
     from esp.cli.reading import source_of
     from esp.validate.job import Job
@@ -92,11 +97,14 @@ def execute(options: argparse.Namespace) -> int:
             folder=Path(options.keep or scratch).resolve(),
             traces=None if options.trace is None else Path(options.trace).resolve(),
             tolerance=options.tolerance,
+            native=options.native_collectives,
         )
         report = validated(options.against, job)
     console.deliver(report.table)
     if options.trace is not None:
         console.note(f"traces: {options.trace}")
+    for remark in report.remarks:
+        console.note(remark)
     if report.faults:
         raise CheckFailedError(report.faults[0])
     return 0

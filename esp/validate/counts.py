@@ -2,10 +2,13 @@
 
 from pathlib import Path
 
+from msgspec import Struct
+
 from aag.graph.aau import walk
 from esp import api
 from interpreter.engine import interpret
 from interpreter.listeners import Array, Ints
+from interpreter.result import Assumption
 from interpreter.setting import Setting
 from sag.scenario import export
 from sag.unit import System
@@ -23,13 +26,31 @@ def counted(file: Path) -> Counts:
     return counts
 
 
+class Predicted(Struct, frozen=True):
+    """Predicted messages, and why those of a run may rightly be others: data decide the flow."""
+
+    counts: Counts
+    unknown: tuple[Assumption, ...]
+
+
 def predicted_counts(source: api.Source, system: System, request: api.Request) -> Counts:
     """The messages and bytes that a prediction lets each processor send, by source line."""
+    return predicted(source, system, request).counts
+
+
+def predicted(source: api.Source, system: System, request: api.Request) -> Predicted:
+    """The same, and what the prediction had to assume of the flow."""
     stages = api.lower_source(source, system, request)
     tally = Tally({aau.id: aau.span.line for aau in walk(stages.graph.body)})
     setting = Setting(io=False, force_unroll=True, values=request.values)
-    interpret(stages.node_program, stages.graph, export(system, request.scenario), setting, tally)
-    return tally.counts
+    found = interpret(stages.node_program, stages.graph, export(system, request.scenario), setting, tally)
+    return Predicted(tally.counts, tuple(each for each in found.assumptions if _is_of_flow(each, request)))
+
+
+def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:
+    """Whether it is about which way a run takes, and not what the user said."""
+    line = 0 if assumption.span is None else assumption.span.line
+    return assumption.code == "branch" or (assumption.code == "while" and f"trips_{line}" not in request.values)
 
 
 class Tally:

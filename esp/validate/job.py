@@ -27,13 +27,16 @@ class Job(Struct, frozen=True, kw_only=True):
     """Where executed and predicted traces are kept (docs/trace.md)."""
     tolerance: float = 0.15
     """Relative error up to which a prediction that cannot be exact passes."""
+    native: bool = False
+    """Whether collectives are MPI's own; then only the answer is compared."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What was found: a table for people, and what is not as it should be."""
+    """What was found: a table for people, what is not as it should be, and what explains the table."""
 
     table: str
     faults: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 def columns(rows: list[list[str]]) -> str:

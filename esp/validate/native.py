@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from textwrap import fill
 
 from msgspec import Struct
 
 from esp.building import build, emitted, write
 from esp.tools import call, tool
 from esp.validate.answer import difference
-from esp.validate.counts import Counts, counted, predicted_counts
+from esp.validate.counts import Counts, counted, predicted
 from esp.validate.job import Job, Report, columns
 from esp.validate.serial import expected_of
 from esp.validate.tracing import same_partners, told
+from interpreter.result import Assumption
 
 TOOLS = ("gfortran", "mpif90", "mpirun", "make")
 
@@ -34,11 +36,20 @@ class Outcome(Struct, frozen=True, kw_only=True):
     counted: Counts
     same_partners: bool = True
     """Whether traces, if they are asked for, say so of each message and its partner."""
+    unknown: tuple[Assumption, ...] = ()
+    """What the prediction assumes of a flow that data decide."""
+    native: bool = False
+    """Whether collectives are MPI's own, so that there is nothing to compare."""
 
     @property
     def same_messages(self) -> bool:
         """Whether every processor sent what was predicted, line by line."""
         return self.predicted == self.counted and self.same_partners
+
+    @property
+    def may_differ(self) -> bool:
+        """Whether messages differ, and nobody can say that they should not."""
+        return bool(self.unknown) and not self.native and not self.same_messages
 
 
 def validate(job: Job) -> Report:
@@ -55,24 +66,27 @@ def validate(job: Job) -> Report:
     for procs in job.procs:
         found, before = _outcome(job, procs, expected, before)
         outcomes.append(found)
-    return Report(table=table(outcomes), faults=faults(outcomes))
+    return Report(table=table(outcomes), faults=faults(outcomes), remarks=remarks(outcomes))
 
 
 def _outcome(
     job: Job, procs: int | None, expected: Callable[[int], str], like: Path | None
 ) -> tuple[Outcome, Path]:
     request = job.request(procs)
-    emission = emitted(job.source, job.system, request, traces=job.traces is not None)
+    emission = emitted(job.source, job.system, request, traces=job.traces is not None, native=job.native)
     place = job.folder / f"{emission.name}-{emission.procs}"
     write(emission, place, like)
     build(place)
     answer, counts = run(place / emission.name, emission.procs, **told(job, emission))
+    expectation = predicted(job.source, job.system, request)
     found = Outcome(
         procs=emission.procs,
         difference=difference(expected(emission.procs), answer),
-        predicted=predicted_counts(job.source, job.system, request),
+        predicted=expectation.counts,
         counted=counts,
         same_partners=same_partners(job, request, emission),
+        unknown=expectation.unknown,
+        native=job.native,
     )
     return found, place
 
@@ -96,9 +110,32 @@ def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     found = [
         f"on {each.procs} processors the answer differs: {each.difference}." for each in outcomes if each.difference
     ]
-    if not all(each.same_messages for each in outcomes):
+    if not all(each.same_messages or each.may_differ or each.native for each in outcomes):
         found.append("the messages that were sent are not those that were predicted.")
     return tuple(found)
+
+
+def remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+    """What explains messages that are not the same."""
+    if any(each.native for each in outcomes):
+        return ("messages are not compared: collectives are MPI's own.",)
+    found = [each for each in outcomes if each.may_differ]
+    if not found:
+        return ()
+    lines = sorted({line for each in found for _, line in different(each)})
+    which = f"messages of line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else "messages"
+    told = {f"{which} are not those predicted, and need not be: data decide the flow.": None}
+    for each in (each for outcome in found for each in outcome.unknown):
+        told[f"- {each.text}"] = None
+        if each.code == "while" and each.span is not None:
+            told[f"- --set TRIPS_{each.span.line}=N says how often it really runs; then they must be the same"] = None
+    return tuple(fill(each, 80, subsequent_indent="  " * each.startswith("-")) for each in told)
+
+
+def different(outcome: Outcome) -> set[tuple[int, int]]:
+    """(rank, source line) of messages that are not as predicted."""
+    one, other = outcome.predicted, outcome.counted
+    return {each for each in one.keys() | other.keys() if one.get(each) != other.get(each)}
 
 
 HEAD = ("procs", "answer", "messages", "counted", "bytes", "counted", "each processor")
@@ -112,7 +149,17 @@ def cells(outcome: Outcome) -> list[str]:
         for counts in (outcome.predicted, outcome.counted)
     ]
     answer = "differs" if outcome.difference else "same"
-    return [str(outcome.procs), answer, *sums, "same" if outcome.same_messages else "differs"]
+    if outcome.native:
+        sums[1] = sums[3] = "-"
+    return [str(outcome.procs), answer, *sums, _verdict(outcome)]
+
+
+def _verdict(outcome: Outcome) -> str:
+    if outcome.native:
+        return "not compared"
+    if outcome.may_differ:
+        return "may differ"
+    return "same" if outcome.same_messages else "differs"
 
 
 def table(outcomes: Sequence[Outcome]) -> str:

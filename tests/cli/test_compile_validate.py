@@ -32,6 +32,33 @@ def test_validate_says_same(capsys):
     assert rows[2][2] == rows[2][3] == str(9 * 2 + 4)
 
 
+def test_messages_may_differ_where_data_decide_the_flow(capsys):
+    # 5 x 5 points converge after 22 of 100 sweeps.
+    words = ["validate", "laplace", "--procs", "1,2", "--set", "n=5", "--set", "k=100"]
+    assert main(words) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1].split()[-1] == "same"
+    assert told.out.splitlines()[2].endswith("may differ")
+    assert "messages of lines 36, 38 are not those predicted" in told.err
+    assert "TRIPS_35" in told.err
+    assert main([*words, "--set", "trips_35=22"]) == 0
+    assert "may differ" not in capsys.readouterr().out
+    assert main([*words, "--set", "trips_35=21"]) == 3
+
+
+def test_native_collectives_are_not_compared(tmp_path, capsys):
+    assert main(["validate", "gauss", "--procs", "3", "--set", "n=10", "--native-collectives"]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1].split() == ["3", "same", "22", "-", told.out.splitlines()[1].split()[4], "-",
+                                                "not", "compared"]
+    assert "MPI's own" in told.err
+    assert main(["validate", "gauss", "--native-collectives", "--trace", str(tmp_path)]) == 2
+    assert main(["validate", "gauss", "--native-collectives", "--against", "simgrid"]) == 2
+    folder = tmp_path / "own"
+    assert main(["compile", "pi", "--procs", "3", "--native-collectives", "-o", str(folder)]) == 0
+    assert "esp_native.o" in (folder / "Makefile").read_text()
+
+
 def test_missing_tool_is_named(monkeypatch, capsys):
     monkeypatch.setattr(tools.shutil, "which", lambda _: None)
     assert main(["validate", "pi", "--procs", "2"]) == 1

@@ -35,7 +35,7 @@ class Native:
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
         library = sorted(name for name in emission.files if name.startswith("esp_"))
-        library.sort(key=lambda name: name != "esp_runtime.f90")
+        library.sort(key=lambda name: (name.startswith("esp_moves"), name == "esp_runtime.f90"))
         objects = [self._compiled(name, emission.files[name]) for name in library]
         main = f"{emission.name}.f90"
         (place / main).write_text(emission.files[main])
@@ -49,9 +49,9 @@ class Native:
             self.objects[name] = text
         return str(self.folder / name.replace(".f90", ".o"))
 
-    def answer(self, node_program, algorithms=None):
+    def answer(self, node_program, algorithms=None, **options):
         """What a node program prints and sends; copies that are stale are NaN."""
-        emission = emit(node_program, algorithms, poisons=True)
+        emission = emit(node_program, algorithms, poisons=True, **options)
         return run(self.build(emission), emission.procs)
 
 

@@ -13,15 +13,18 @@ from aag.ir.spelling import spell_type
 from aag.ir.units import Entity
 from aag.ir.visitors import walk_expressions
 from aag.mapping.layout import Layout
-from aag.spmd.emit import simulation
 from aag.spmd.emit.body import Body
 from aag.spmd.emit.context import Context, type_name
+from aag.spmd.emit.library import chosen_lines
 from aag.spmd.emit.names import NotEmitted
 from aag.spmd.emit.text import comment, folded, indented
-from aag.spmd.emit.tracing import heading, library
+from aag.spmd.emit.tracing import heading
 from aag.spmd.program import NodeProgram
 
 RUNTIME = Path(__file__).parent / "runtime"
+
+_MODULES = {"trace": "esp_trace", "simulated": "esp_simulation", "native": "esp_native"}
+"""Mark of lines of the library -> the module that they call."""
 
 ALGORITHMS = {
     "broadcast": "binomial",
@@ -45,12 +48,13 @@ class Emission(Struct, frozen=True, kw_only=True):
 
 def emit(
     program: NodeProgram, algorithms: Mapping[str, str] | None = None, *, poisons: bool = False,
-    trace: Sequence[str] = (), simulated: bool = False,
+    trace: Sequence[str] = (), simulated: bool = False, native: bool = False,
 ) -> Emission:
     """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them, and ``exchange``.
     `poisons`: for debugging, what a processor stores without owning it is NaN at the start and again when its owner
     writes it. `trace`: the header of the traces that the program can write; without one it can write none.
-    `simulated`: for SimGrid's SMPI; computation takes the time that a prediction gives it.
+    `simulated`: for SimGrid's SMPI; computation takes the time that a prediction gives it. `native`: collectives are
+    MPI's own, whatever `algorithms` says; their messages are not counted.
 
     Raises:
         NotEmitted: a part of the program cannot be written as Fortran.
@@ -62,12 +66,12 @@ def emit(
     name = program.unit.name or "main"
     text = folded(_main(context, name, body, [chosen[each] for each in ALGORITHMS], trace))
     kinds = sorted(context.kinds)
-    runtime = simulation.library(_template("esp_runtime.f90"), simulated=simulated)
-    files = {f"{name}.f90": text, "esp_runtime.f90": library(runtime, traced=bool(trace))}
-    files |= {"esp_simulation.f90": _template("esp_simulation.f90")} if simulated else {}
-    files |= {"esp_trace.f90": _template("esp_trace.f90")} if trace else {}
-    files |= {f"esp_moves_{kind}.f90": _moves(kind) for kind in kinds}
-    files["Makefile"] = _makefile(name, kinds, program.layouts.procs, traced=bool(trace), simulated=simulated)
+    marks = {"trace": bool(trace), "simulated": simulated, "native": native}
+    parts = [mark for mark, wanted in marks.items() if wanted]
+    files = {f"{name}.f90": text, "esp_runtime.f90": chosen_lines(_template("esp_runtime.f90"), parts)}
+    files |= {f"{_MODULES[each]}.f90": _template(f"{_MODULES[each]}.f90") for each in parts}
+    files |= {f"esp_moves_{kind}.f90": chosen_lines(_moves(kind), parts) for kind in kinds}
+    files["Makefile"] = _makefile(name, kinds, program.layouts.procs, parts)
     return Emission(name=name, procs=program.layouts.procs, files=files)
 
 
@@ -288,6 +292,8 @@ _OPERATIONS = {
                "min": "min(values, other)"},
     "logical": {"all": "values .and. other", "any": "values .or. other"},
 }  # fmt: skip
+_MPI_TYPES = {"r8": "MPI_DOUBLE_PRECISION", "i8": "MPI_INTEGER8", "r4": "MPI_REAL", "i4": "MPI_INTEGER",
+              "l4": "MPI_LOGICAL"}  # fmt: skip
 _WORDS = {"r8": 2, "i8": 2, "r4": 1, "i4": 1, "l4": 1}
 _POISON = {
     "r8": "transfer(-1_esp_long, 0.0d0)",
@@ -304,21 +310,17 @@ def _moves(kind: str) -> str:
     cases = [f"      case ('{op}')\n        values = {text}" for op, text in operations.items()]
     text = _template("esp_moves.f90")
     found = {"TYPE": type_name(kind), "KIND": kind, "WORDS": str(_WORDS[kind]), "POISON": _POISON[kind],
-             "COMBINE": "\n".join(cases)}  # fmt: skip
+             "COMBINE": "\n".join(cases), "MPI_TYPE": _MPI_TYPES[kind]}  # fmt: skip
     for name, value in found.items():
         text = text.replace(f"@{name}@", value)
     return text
 
 
-def _makefile(name: str, kinds: list[str], procs: int, *, traced: bool, simulated: bool) -> str:
-    moves = " ".join(f"esp_moves_{kind}.o" for kind in kinds)
+def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> str:
+    moves = " ".join([f"{_MODULES[each]}.o" for each in parts] + [f"esp_moves_{kind}.o" for kind in kinds])
     rules = "".join(f"esp_moves_{kind}.o: esp_runtime.o\n" for kind in kinds)
-    if traced:
-        moves = f"esp_trace.o {moves}"
-        rules += "esp_runtime.o: esp_trace.o\n"
-    if simulated:
-        moves = f"esp_simulation.o {moves}"
-        rules += "esp_runtime.o: esp_simulation.o\n"
+    rules += "".join(f"esp_runtime.o: {_MODULES[each]}.o\n" for each in parts)
+    simulated = "simulated" in parts
     return (
         f"FC = {'smpif90' if simulated else 'mpif90'}\n"
         "FFLAGS = -O2 -ffp-contract=off\n"

@@ -4,9 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aag.spmd import nodes as n
 
-MARK = "!trace"
-"""At the end of the lines of the run-time library that only a traced program has."""
-
 _PIECE = 72
 """Characters of a text that stand in one line of Fortran."""
 
@@ -45,10 +42,3 @@ def heading(header: Sequence[str]) -> Iterator[str]:
 
 def _literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
-
-
-def library(text: str, *, traced: bool) -> str:
-    """The text of a file of the run-time library, with or without the lines that trace."""
-    if traced:
-        return "".join(line.removesuffix(MARK).rstrip() + "\n" for line in text.splitlines())
-    return "".join(f"{line}\n" for line in text.splitlines() if not line.endswith(MARK))

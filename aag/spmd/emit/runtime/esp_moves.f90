@@ -1,6 +1,8 @@
 ! The parts of the run-time library that depend on the type of the data, here @TYPE@ (@WORDS@ words of four bytes).
 module esp_moves_@KIND@
   use esp_runtime
+  use mpi !native
+  use esp_native !native
   implicit none
   private
   public :: esp_move_@KIND@, esp_reduce_@KIND@, esp_reduce_owned_@KIND@, esp_put_@KIND@, esp_get_@KIND@
@@ -120,11 +122,15 @@ contains
     integer, allocatable :: members(:)
     integer :: out(words * size(values)), in(words * size(values))
     integer :: n, p, column, power, bit, child
+    integer :: error !native
     call esp_line(line)
     call esp_group(map, axes, members, column)
     p = size(members)
     n = size(out)
     if (p < 2) return
+    call MPI_Allreduce(MPI_IN_PLACE, values, size(values), @MPI_TYPE@, esp_native_operation(op), & !native
+                       esp_native_group(members), error) !native
+    return !native
     if (esp_reduction == 'recursive_doubling') then
       power = esp_power_below(p)
       if (column >= power) call give(column - power)

@@ -6,6 +6,7 @@ module esp_runtime
   use mpi
   use esp_simulation !simulated
   use esp_trace !trace
+  use esp_native !native
   implicit none
   private
   public :: esp_map, esp_plan, esp_turns, esp_me, esp_procs
@@ -1032,6 +1033,15 @@ contains
     integer :: column
     if (plan%columns < 2) return
     call esp_line(plan%line)
+    select case (plan%collective) !native
+    case (esp_broadcast) !native
+      call esp_native_broadcast(plan%members, words * plan%slot, pool) !native
+    case (esp_concatenation) !native
+      call esp_native_concatenate(plan%members, words * plan%slot, pool) !native
+    case (esp_gather) !native
+      call esp_native_gather(plan%members, plan%column, words * plan%slot, pool) !native
+    end select !native
+    return !native
     select case (plan%collective)
     case (esp_broadcast)
       do column = 0, plan%columns - 1

@@ -1,0 +1,95 @@
+! Collectives that MPI does itself, with whatever messages it likes, in groups of processors. Ranks are those of all
+! processors; the place of one in its group is its column, from 0. A pool holds what each column has, one after the
+! other: that of column c are the words first(c) + 1 to first(c + 1).
+module esp_native
+  use mpi
+  implicit none
+  private
+  public :: esp_native_broadcast, esp_native_concatenate, esp_native_gather, esp_native_operation, esp_native_group
+
+  ! Processors in their order, and the communicator that they got when they first met.
+  type meeting
+    integer, allocatable :: members(:)
+    integer :: communicator = 0
+  end type meeting
+
+  type(meeting), allocatable :: known(:)
+
+contains
+
+  ! The communicator of a group that I am in. Nobody else need know of it.
+  integer function esp_native_group(members) result(communicator)
+    integer, intent(in) :: members(:)
+    type(meeting), allocatable :: more(:)
+    integer :: i, everybody, group, error
+    if (.not. allocated(known)) allocate(known(0))
+    do i = 1, size(known)
+      communicator = known(i)%communicator
+      if (size(known(i)%members) /= size(members)) cycle
+      if (all(known(i)%members == members)) return
+    end do
+    call MPI_Comm_group(MPI_COMM_WORLD, everybody, error)
+    call MPI_Group_incl(everybody, size(members), members, group, error)
+    call MPI_Comm_create_group(MPI_COMM_WORLD, group, 2, communicator, error)
+    call MPI_Group_free(group, error)
+    call MPI_Group_free(everybody, error)
+    allocate(more(size(known) + 1))
+    more(:size(known)) = known
+    more(size(more))%members = members
+    more(size(more))%communicator = communicator
+    call move_alloc(more, known)
+  end function esp_native_group
+
+  ! What each column has goes to all others.
+  subroutine esp_native_broadcast(members, first, pool)
+    integer, intent(in) :: members(:), first(0:)
+    integer, intent(inout) :: pool(*)
+    integer :: column, words, error
+    do column = 0, size(members) - 1
+      words = first(column + 1) - first(column)
+      if (words > 0) &
+        call MPI_Bcast(pool(first(column) + 1), words, MPI_INTEGER, column, esp_native_group(members), error)
+    end do
+  end subroutine esp_native_broadcast
+
+  ! The same at once.
+  subroutine esp_native_concatenate(members, first, pool)
+    integer, intent(in) :: members(:), first(0:)
+    integer, intent(inout) :: pool(*)
+    integer :: words(size(members)), error
+    words = first(1:) - first(:size(members) - 1)
+    call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INTEGER, pool, words, first, MPI_INTEGER, esp_native_group(members), error)
+  end subroutine esp_native_concatenate
+
+  ! What each column has goes to column 0.
+  subroutine esp_native_gather(members, column, first, pool)
+    integer, intent(in) :: members(:), column, first(0:)
+    integer, intent(inout) :: pool(*)
+    integer :: words(size(members)), mine(first(column + 1) - first(column)), error
+    words = first(1:) - first(:size(members) - 1)
+    mine = pool(first(column) + 1:first(column + 1))
+    call MPI_Gatherv(mine, size(mine), MPI_INTEGER, pool, words, first, MPI_INTEGER, 0, esp_native_group(members), error)
+  end subroutine esp_native_gather
+
+  ! MPI's name of a reduction.
+  integer function esp_native_operation(op) result(operation)
+    character(len=*), intent(in) :: op
+    select case (op)
+    case ('sum')
+      operation = MPI_SUM
+    case ('product')
+      operation = MPI_PROD
+    case ('max')
+      operation = MPI_MAX
+    case ('min')
+      operation = MPI_MIN
+    case ('all')
+      operation = MPI_LAND
+    case ('any')
+      operation = MPI_LOR
+    case default
+      operation = MPI_OP_NULL
+    end select
+  end function esp_native_operation
+
+end module esp_native
