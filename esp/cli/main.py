@@ -32,6 +32,7 @@ COMMANDS = {
     "validate": "run the node program and hold answer and messages against it",
     "system": "machines: list, show, check, fit one to a ping-pong",
     "examples": "programs that come with esp: list, copy",
+    "completion": "what Tab completes, as a script for bash, zsh or fish",
 }
 """Command -> what it does; each has a module of its name beside this one."""
 
