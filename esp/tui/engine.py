@@ -232,10 +232,17 @@ class Engine:
         processors: ByProcessor | Failure | None = None
         course: Course | Failure | None = None
         if question.processors:
-            processors = _or_why(lambda: by_processor(stages, self._system, asked))
+            watch = _Watch(lambda: self._newer(question))
+            processors = _or_why(lambda: by_processor(stages, self._system, asked, watch))
         if question.course:
             self._go_on(question)
-            course = _or_why(lambda: course_of(predicted_trace(stages, self._system, asked, most=MOST_EVENTS)[0]))
+
+            def follow() -> Course:
+                trace, _ = predicted_trace(stages, self._system, asked, most=MOST_EVENTS,
+                                           watch=lambda *_: self._go_on(question))  # fmt: skip
+                return course_of(trace)
+
+            course = _or_why(follow)
         return Closer(number=question.number, key=choice.key, processors=processors, course=course)
 
     def _newer(self, question: Question) -> bool:

@@ -6,6 +6,7 @@ from esp import api
 from esp.errors import PredictionError
 from esp.tui.question import ByProcessor
 from interpreter.engine import Walker, finish, start
+from interpreter.listeners import Listener
 from interpreter.lowered import Lowered
 from interpreter.setting import Setting
 from interpreter.summary import About
@@ -13,8 +14,10 @@ from sag.scenario import export
 from sag.unit import System
 
 
-def by_processor(stages: api.Stages, system: System, request: api.Request) -> ByProcessor:
-    """Interpret once more and keep the ledger that a prediction only summarises.
+def by_processor(
+    stages: api.Stages, system: System, request: api.Request, listener: Listener | None = None
+) -> ByProcessor:
+    """Interpret once more and keep the ledger that a prediction only summarises. `listener`: may raise to give up.
 
     Raises:
         PredictionError: processors x AAUs are too many to be kept apart (D9).
@@ -28,7 +31,7 @@ def by_processor(stages: api.Stages, system: System, request: api.Request) -> By
                   complete=program.complete, notes=())
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
-        run = start(services, graph, export(system, request.scenario), setting, walker)
+        run = start(services, graph, export(system, request.scenario), setting, walker, listener)
         walker.books = run.ledger
         walker.visit(run, graph.body)
         finish(run, graph, about)

@@ -145,6 +145,28 @@ def test_a_newer_question_ends_an_older_one(opened):
     assert not engine._outcomes
 
 
+@pytest.mark.parametrize("look", ["processors", "course"])
+def test_a_closer_look_is_given_up_for_a_newer_question(look, opened, monkeypatch):
+    """The newer question comes when the first outcome is there; the walk itself has to notice, as what stands before
+    it does not look."""
+    found = []
+    blind = iter(range(2))
+    really = Engine._go_on
+
+    def deliver(answer):
+        found.append(answer)
+        if isinstance(answer, Predicted):
+            monkeypatch.setattr(Engine, "_go_on", lambda *given: next(blind, None) is None and really(*given))
+            engine.ask(replace(asked, number=2))
+
+    engine = Engine(opened.source, opened.system, opened.request, deliver)
+    asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, **{look: True})
+    engine.ask(asked)
+    with pytest.raises(Superseded):
+        engine.answer(asked)
+    assert not any(isinstance(each, Closer) for each in found)
+
+
 def test_the_thread_answers_the_newest(opened):
     found, done = [], threading.Event()
 
