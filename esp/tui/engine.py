@@ -186,6 +186,8 @@ class Engine:
                     self._deliver(self._look_closer(question, request, choice))
                 self._seen.wait(self._patience_s)
         self._deliver(Done(number=question.number))
+        for settings in question.ahead:
+            self._predict(replace(question, settings=settings), self._asked(settings), first)
 
     def _asked(self, settings: Settings) -> api.Request:
         request = self._request

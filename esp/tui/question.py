@@ -74,6 +74,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """Each AAU on each processor."""
     course: bool = False
     """The course of events."""
+    ahead: tuple[Settings, ...] = ()
+    """What is likely to be asked next: predicted for the wanted choice when all else is answered, and told nobody."""
 
 
 class ByProcessor(Struct, frozen=True, kw_only=True, eq=False):

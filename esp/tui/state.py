@@ -68,6 +68,9 @@ class State(Struct, frozen=True, kw_only=True):
     sizes: Mapping[str, int] = field(default_factory=dict)
     """All PARAMETERs that it could move, with what the program says."""
 
+    hand: str = ""
+    """The slider that was moved last."""
+
     number: int = 0
     """Of the newest question."""
     busy: bool = False
@@ -159,7 +162,17 @@ def question(state: State) -> Asked:
     """What has to be asked for this state."""
     return Asked(number=state.number, settings=settings(state), wanted=state.selected,
                  processors=state.view == "tree" or state.processor is not None,
-                 course=state.view == "timeline")  # fmt: skip
+                 course=state.view == "timeline", ahead=_ahead(state))  # fmt: skip
+
+
+def _ahead(state: State) -> tuple[Settings, ...]:
+    """The notches beside that of the slider that was moved last, if it is one that only interprets again."""
+    slider = state.sliders.get(state.hand)
+    if slider is None or slider.name not in (LOAD, BANDWIDTH, SPEED):
+        return ()
+    beside = (slider.by(1), slider.by(-1))
+    return tuple(settings(replace(state, sliders={**state.sliders, slider.name: each}))
+                 for each in beside if each.at != slider.at)  # fmt: skip
 
 
 def choice_of(state: State, key: str) -> Choice | None:
@@ -238,7 +251,7 @@ def moved(state: State, name: str, at: int) -> State:
     slider = state.sliders.get(name)
     if slider is None or slider.to(at).at == slider.at:
         return state
-    return asking(replace(state, sliders={**state.sliders, name: slider.to(at)}))
+    return asking(replace(state, sliders={**state.sliders, name: slider.to(at)}, hand=name))
 
 
 def typed(state: State, name: str, text: str) -> State:

@@ -135,6 +135,20 @@ def test_what_comes_back_is_not_predicted_again(opened, monkeypatch):
     engine.answer(asked)
 
 
+def test_what_was_predicted_ahead_is_there_at_once(opened):
+    engine = Engine(opened.source, opened.system, opened.request, lambda _: None)
+    beside = Settings(procs=4, load="5%")
+    asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, ahead=(beside,))
+    engine.answer(asked)
+    made = engine._outcomes[beside, WRITTEN]
+    found = []
+    engine._deliver = found.append
+    engine.answer(replace(asked, settings=beside, ahead=()))
+    first_one = next(each for each in found if isinstance(each, Predicted))
+    assert first_one.outcome is made
+    assert made.asked["load"] == "5%"
+
+
 def test_a_newer_question_ends_an_older_one(opened):
     """The second question is put while the first is being interpreted."""
     engine = Engine(opened.source, opened.system, opened.request, lambda _: None)

@@ -40,6 +40,14 @@ def test_a_moved_slider_asks_for_its_change_alone(home):
     assert asked.settings.lowering == steps.settings(home).lowering
 
 
+def test_the_notches_beside_are_predicted_ahead(home):
+    asked = steps.question(steps.moved(home, "load", 4))
+    assert [each.load for each in asked.ahead] == ["25%", "15%"]
+    assert [each.load for each in steps.question(steps.moved(home, "load", 19)).ahead] == ["90%"]
+    assert steps.question(home).ahead == ()
+    assert steps.question(steps.moved(home, "procs", 0)).ahead == ()
+
+
 def test_processors_and_sizes_need_another_node_program(home):
     for name in ("procs", "size"):
         after = steps.moved(home, name, home.sliders[name].at + 1)
