@@ -439,6 +439,8 @@ def _listed(state: State, answer: Listed) -> State:
 
 def _predicted(state: State, answer: Predicted) -> State:
     after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key})
+    if answer.key not in state.outcomes:  # nobody has looked for it yet: it goes to its place at once
+        after = _sorted(after)
     found = answer.outcome
     if not isinstance(found, Prediction):
         return after
@@ -470,10 +472,15 @@ def _with_size(state: State, found: Prediction) -> State:
 
 
 def _done(state: State) -> State:
+    return _sorted(replace(state, busy=False, slow=False))
+
+
+def _sorted(state: State) -> State:
+    """The choices by time, those without one last."""
     ranks = {each.key: each.rank for each in state.choices}
 
     def place(key: str) -> tuple[float, int]:
         seconds = time_s(state, key)
         return (float("inf") if seconds is None else seconds), ranks.get(key, 0)
 
-    return replace(state, busy=False, slow=False, order=tuple(sorted(ranks, key=place)))
+    return replace(state, order=tuple(sorted(ranks, key=place)))

@@ -80,6 +80,18 @@ def test_the_order_does_not_jump_while_a_question_is_answered(home, made):
     assert steps.answered(half, Done(number=half.number)).order[-1] == WRITTEN
 
 
+def test_what_comes_in_for_the_first_time_goes_to_its_place(made):
+    state = steps.asking(made.opened().state)
+    listed, *predicted, _ = made.answers(steps.question(state))
+    state = steps.answered(state, listed)
+    for answer in reversed(predicted):
+        state = steps.answered(state, answer)
+        times = [steps.time_s(state, key) for key in state.order]
+        known = [each for each in times if each is not None]
+        assert times == sorted(known) + [None] * (len(times) - len(known))
+    assert state.busy
+
+
 def test_a_choice_that_is_gone_is_forgotten(home):
     moved = steps.moved(home, "procs", 0)
     after = steps.answered(moved, Listed(number=moved.number, choices=home.choices[:1], wanted=WRITTEN, left_out=0,
