@@ -5,6 +5,7 @@ import re
 import pytest
 from msgspec.structs import replace
 
+from aag.pipeline import Options, read_program
 from aag.spmd.emit import emit
 from esp.validate.answer import difference
 from esp.validate.native import run
@@ -34,7 +35,35 @@ def test_missing_communication_shows(name, number, native):
     assert "NaN" in answers[1]
 
 
+TWICE = """program twice
+integer :: i
+real(8) :: a(12), b(12), c(12)
+!hpf$ distribute (block) :: a, b, c
+forall (i = 1:12) a(i) = i
+b = 0
+c = 0
+forall (i = 1:11) b(i) = a(i + 1)
+forall (i = 1:11) c(i) = b(i) + a(i + 1)
+print *, sum(b), sum(c)
+end program twice
+"""
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_exchange_that_does_not_come_shows_though_an_old_copy_is_good(waits, native):
+    plain = Options(disabled=frozenset(("hoist", "coalesce", "redundant")))
+    whole = emit(lowered(read_program(TWICE, "twice.hpf"), 4, options=plain), poisons=True)
+    main = whole.files["twice.f90"]
+    assert main.count("call esp_move_r8") == 2
+    main = re.sub(r"call esp_move_r8\(plan_2, [^)]*\)", "continue", main)
+    if not waits:  # what is poisoned when the owner writes is not enough: nobody wrote in between
+        main = re.sub(r"call esp_await_r8\(.*\)", "continue", main)
+    answer, _ = run(native.build(replace(whole, files={**whole.files, "twice.f90": main})), 4)
+    assert ("NaN" in answer) is waits
+    assert (difference(native.expected(TWICE), answer) == "") is not waits
+
+
 def test_only_on_request():
     whole = lowered(source("laplace"), 4, values("laplace", 12))
-    assert "poison" not in emit(whole).files["laplace.f90"]
+    assert not re.search("poison|await", emit(whole).files["laplace.f90"])
     assert "poison" in emit(whole, poisons=True).files["laplace.f90"]

@@ -27,6 +27,8 @@ def communicate(context: Context, node: Communicate) -> Iterator[str]:
     yield comment(_told(context, operation))
     yield f"call {inspector}()"
     if not context.buffers.is_buffered(node):
+        if context.poisons:
+            yield f"call esp_await_{kind}({plan}, {array})"
         yield f"call esp_move_{kind}({plan}, {array})"
         return
     buffer = context.names.of(context.buffer_of(node))

@@ -7,6 +7,7 @@ module esp_moves_@KIND@
   private
   public :: esp_move_@KIND@, esp_reduce_@KIND@, esp_reduce_owned_@KIND@, esp_put_@KIND@, esp_get_@KIND@
   public :: esp_fetch_@KIND@, esp_fill_@KIND@, esp_poison_@KIND@, esp_poison_all_@KIND@
+  public :: esp_await_@KIND@
 
   integer, parameter :: words = @WORDS@
 
@@ -237,6 +238,21 @@ contains
       a(i) = @POISON@
     end do
   end subroutine esp_poison_all_@KIND@
+
+  ! For debugging: what a plan is about to bring has no value until it comes.
+  subroutine esp_await_@KIND@(plan, a)
+    type(esp_plan), intent(in) :: plan
+    @TYPE@, intent(inout) :: a(*)
+    integer :: i
+    do i = 1, size(plan%from_place)
+      a(plan%from_place(i)) = @POISON@
+    end do
+    if (plan%collective == esp_no_collective .or. plan%collective == esp_gather .and. plan%column /= 0) return
+    do i = 1, size(plan%slot_place)
+      if (i > plan%slot(plan%column) .and. i <= plan%slot(plan%column + 1)) cycle
+      if (plan%slot_place(i) > 0) a(plan%slot_place(i)) = @POISON@
+    end do
+  end subroutine esp_await_@KIND@
 
   ! For debugging: nothing in a buffer has a value.
   subroutine esp_fill_@KIND@(a, length)
