@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from esp.api import Request, Source
+from esp.errors import UsageError
 from sag.unit import System
 
 
@@ -37,6 +38,18 @@ class Report(Struct, frozen=True, kw_only=True):
     table: str
     faults: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+
+
+def check_processors(job: Job, most: int, why: str) -> None:
+    """Refuse before anything is built what would bring the machine down.
+
+    Raises:
+        UsageError: a number of processors is larger than `most`.
+    """
+    for procs in job.procs:
+        if procs is not None and procs > most:
+            raise UsageError(f"{procs:,} processors are too many: {why}.", where="--procs",
+                             hint=f"Take at most {most:,}.")
 
 
 def columns(rows: list[list[str]]) -> str:

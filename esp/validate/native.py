@@ -1,21 +1,20 @@
 """The node program run with MPI: does it print what the serial program prints, and send what is predicted?"""
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from textwrap import fill
 
 from msgspec import Struct
 
-from esp.building import build, emitted, write
+from esp.building import build, compiler_of_mpi, emitted, launcher_of_mpi, write
 from esp.tools import call, tool
 from esp.validate.answer import difference
 from esp.validate.counts import Counts, counted, predicted
-from esp.validate.job import Job, Report, columns
+from esp.validate.job import Job, Report, check_processors, columns
 from esp.validate.serial import expected_of
 from esp.validate.tracing import same_partners, told
 from interpreter.result import Assumption
-
-TOOLS = ("gfortran", "mpif90", "mpirun", "make")
 
 RANKS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -58,8 +57,9 @@ def validate(job: Job) -> Report:
     Raises:
         esp.errors.PredictionError: a tool is missing, or a program does not compile or run.
     """
-    for each in TOOLS:
+    for each in ("gfortran", compiler_of_mpi(), launcher_of_mpi(), "make"):
         tool(each)
+    check_processors(job, max(256, 32 * (os.cpu_count() or 1)), "each is a process of this computer")
     expected = expected_of(job)
     outcomes: list[Outcome] = []
     before: Path | None = None
@@ -99,7 +99,7 @@ def run(executable: Path, procs: int, **environment: str) -> tuple[str, Counts]:
     """
     counters = executable.parent / "counters"
     counters.unlink(missing_ok=True)
-    words = [tool("mpirun"), "-np", str(procs), str(executable)]
+    words = [tool(launcher_of_mpi()), "-np", str(procs), str(executable)]
     told = {**RANKS, "ESP_COUNTERS": str(counters), **environment}
     answer = call(words, f"the node program fails on {procs} processors", executable.parent, **told)
     return answer, counted(counters)

@@ -20,7 +20,7 @@ from esp.tools import call, tool
 from esp.validate import platform
 from esp.validate.answer import difference
 from esp.validate.blocks import Blocks, predicted_blocks
-from esp.validate.job import Job, Report, columns
+from esp.validate.job import Job, Report, check_processors, columns
 from esp.validate.serial import expected_of
 from interpreter.result import Prediction
 from sag.machine import Machine, NetworkCosts
@@ -29,6 +29,9 @@ from sag.unit import System
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+MOST = 4096
+"""Processors that are simulated; the time grows faster than their number (`make bench`)."""
 
 TOOLS = ("gfortran", "smpif90", "smpirun", "make")
 
@@ -90,6 +93,7 @@ def validate(job: Job) -> Report:
     """
     for each in TOOLS:
         tool(each)
+    check_processors(job, MOST, "simulating so many takes hours")
     expected = expected_of(job)
     outcomes: list[Outcome] = []
     before: Path | None = None

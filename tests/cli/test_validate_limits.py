@@ -1,4 +1,4 @@
-"""Programs that ask for the number of processors: the serial program answers as the node program does."""
+"""Programs that ask for the number of processors are validated, too; more of them than a computer bears are not."""
 
 import pytest
 
@@ -43,3 +43,12 @@ def test_only_executable_code_asks():
     assert is_asked("call go(number_of_processors())\n", fixed=False)
     assert not is_asked("  !hpf$ processors p(number_of_processors())\nx = 1\n", fixed=False)
     assert not is_asked("chpf$ processors p(number_of_processors())\n      x = 1\n", fixed=True)
+
+
+@pytest.mark.parametrize(("against", "most"), [("mpi", "256"), ("simgrid", "4,096")])
+def test_more_processors_than_a_computer_bears_are_refused(against, most, esp, monkeypatch):
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    code, out, err = esp("validate", "laplace.hpf", "--against", against, "--procs", "4,100000")
+    assert (code, out) == (2, "")
+    assert "100,000 processors are too many" in err
+    assert f"at most {most}." in err
