@@ -1,0 +1,62 @@
+"""Every command of docs/tutorial.md prints what the page shows.
+
+`ESP_UPDATE_GOLDEN=1 pytest tests/end_to_end/test_tutorial.py` writes the outputs anew, for a look at `git diff`.
+"""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+BLOCK = re.compile(r"^```console\n\$ (?P<command>.+)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
+
+
+def _outputs(page, root, folder):
+    """What each command prints, in the order of the page, all in one folder."""
+    environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "80"}
+    found = []
+    for block in BLOCK.finditer(page):
+        program, *words = shlex.split(block["command"])
+        assert program == "esp"
+        run = subprocess.run([sys.executable, "-m", "esp", *words], capture_output=True, text=True, check=False,
+                             cwd=folder, env=environment, timeout=120)
+        assert run.returncode == 0, run.stderr
+        found.append(run.stderr + run.stdout)  # a person sees warnings first
+    return found
+
+
+def test_the_page_shows_what_is_printed(root, tmp_path):
+    path = root / "docs" / "tutorial.md"
+    page = path.read_text(encoding="utf-8")
+    assert page.count("```console") == len(list(BLOCK.finditer(page))) > 5
+    outputs = iter(_outputs(page, root, tmp_path))
+    new = BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{next(outputs)}```", page)
+    if os.environ.get("ESP_UPDATE_GOLDEN"):
+        path.write_text(new, encoding="utf-8")
+    assert new == path.read_text(encoding="utf-8")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["laplace.hpf", "laplace.html", "laplace.json"]
+
+
+def test_the_commands_that_are_only_named_exist(root, esp):
+    page = " ".join((root / "docs" / "tutorial.md").read_text(encoding="utf-8").split())
+    named = re.findall(r"`esp ([a-z]+) (laplace.hpf[^`]*|--help)`", page)
+    assert len(named) == 2
+    for command, rest in named:
+        done = esp(command, *shlex.split(rest))
+        assert done.returncode == 0, done.stderr
+
+
+def test_what_the_page_concludes_is_so(esp):
+    """Square blocks on 64 processors; on 8 nothing is faster by more than the stated error, and no CYCLIC is near."""
+    for procs in (8, 64):
+        done = esp("compare", "laplace", "--procs", str(procs), "--size", "none", "--json")
+        choices = json.loads(done.stdout)["choices"]
+        assert choices[0]["choice"] == "(BLOCK,BLOCK)"
+        near = {each["choice"] for each in choices if each["time_s"] <= 1.02 * choices[0]["time_s"]}
+        assert near == ({"(BLOCK,BLOCK)", "(*,BLOCK)"} if procs == 8 else {"(BLOCK,BLOCK)"})
+    done = esp("whatif", "laplace", "--procs", "64", "--bandwidth", "x2", "--latency", "x0.5", "--json")
+    told = json.loads(done.stdout)
+    bytes_faster, starts_faster = (each["time_s"] for each in told["changes"])
+    assert starts_faster < bytes_faster < told["base"]["time_s"]
