@@ -1,5 +1,6 @@
 """Node programs as files: emitted, written to a folder, compiled."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -67,12 +68,22 @@ def write(emission: Emission, folder: Path, like: Path | None = None) -> None:
         raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
 
 
-def build(folder: Path, *settings: str, compiler: str = "mpif90") -> None:
+def compiler_of_mpi() -> str:
+    """What compiles Fortran with MPI: the user says which with MPIFC, as for make."""
+    return os.environ.get("MPIFC", "mpif90")
+
+
+def launcher_of_mpi() -> str:
+    """What starts programs with MPI: the user says which with MPIRUN, as for make."""
+    return os.environ.get("MPIRUN", "mpirun")
+
+
+def build(folder: Path, *settings: str, compiler: str = "") -> None:
     """Compile the sources in a folder. `settings`: variables for make, such as ``FFLAGS=-g``; `compiler`: what their
-    Makefile calls.
+    Makefile calls, where it is not that of MPI.
 
     Raises:
         PredictionError: a tool is missing, or the compiler finds an error.
     """
-    tool(compiler)
+    tool(compiler or compiler_of_mpi())
     call([tool("make"), "-s", "-C", str(folder), *settings], "the node program does not compile")

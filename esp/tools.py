@@ -29,7 +29,7 @@ def tool(name: str) -> str:
     """
     found = shutil.which(name)
     if found is None:
-        raise PredictionError(f"{name} is not installed.", hint=f"Install {PACKAGES[name]}.")
+        raise PredictionError(f"{name} is not installed.", hint=f"Install {PACKAGES.get(name, 'it')}.")
     return found
 
 

@@ -13,6 +13,9 @@ examples:
   esp compile laplace.hpf --procs 8 -o build/ --build   also compiled, with mpif90
   make -C build run                                     with mpirun
 
+another MPI than that of mpif90 and mpirun, also for esp validate:
+  MPIFC=mpif90.mpich MPIRUN=mpirun.mpich make -C build clean run
+
 environment of the compiled program:
   ESP_COUNTERS=FILE   messages and bytes that each processor sent, by source line
   ESP_TRACE=FILE      with --trace: what each processor did and when (docs/trace.md)

@@ -32,6 +32,26 @@ def test_validate_says_same(capsys):
     assert rows[2][2] == rows[2][3] == str(9 * 2 + 4)
 
 
+def test_another_mpi_may_be_chosen(tmp_path, capsys, monkeypatch):
+    assert main(["compile", "pi", "--procs", "3", "-o", str(tmp_path)]) == 0
+
+    def told(*words, **environment):
+        done = subprocess.run(["make", "-n", "run", *words], cwd=tmp_path, env={**os.environ, **environment},
+                              capture_output=True, text=True, check=True)
+        return done.stdout
+
+    chosen = {"MPIFC": "other90", "MPIRUN": "otherrun"}
+    for text in (told(**chosen), told(*(f"{name}={value}" for name, value in chosen.items()))):
+        assert "other90 -O2" in text
+        assert "otherrun -np 3 ./quadrature" in text
+        assert "mpi" not in text
+    for name, value in chosen.items():
+        with monkeypatch.context() as patch:
+            patch.setenv(name, value)
+            assert main(["validate", "pi", "--procs", "2"]) == 1
+        assert f"{value} is not installed" in capsys.readouterr().err
+
+
 def test_messages_may_differ_where_data_decide_the_flow(capsys):
     # 5 x 5 points converge after 22 of 100 sweeps.
     words = ["validate", "laplace", "--procs", "1,2", "--set", "n=5", "--set", "k=100"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from aag.pipeline import Options, Overrides, lower
 from aag.spmd.emit import emit
 from esp.api import Request, Source
+from esp.building import compiler_of_mpi
 from esp.validate.answer import difference
 from esp.validate.counts import predicted_counts
 from esp.validate.native import run
@@ -56,7 +57,7 @@ class Native:
 
 
 def mpif90(folder, *words):
-    done = subprocess.run(["mpif90", *words], cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run([compiler_of_mpi(), *words], cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
 
 

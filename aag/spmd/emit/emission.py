@@ -322,9 +322,9 @@ def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> 
     rules += "".join(f"esp_runtime.o: {_MODULES[each]}.o\n" for each in parts)
     simulated = "simulated" in parts
     return (
-        f"FC = {'smpif90' if simulated else 'mpif90'}\n"
+        f"MPIFC ?= mpif90\nFC = {'smpif90' if simulated else '$(MPIFC)'}\n"
         "FFLAGS = -O2 -ffp-contract=off\n"
-        "MPIRUN = mpirun\n\n"
+        "MPIRUN ?= mpirun\n\n"
         f"{name}: esp_runtime.o {moves} {name}.o\n"
         f"\t$(FC) $(FFLAGS) -o $@ $^\n\n"
         f"run: {name}\n"
