@@ -9,12 +9,13 @@ from esp.output.completion import SHELLS, Level, Option, Place, script
 
 EXAMPLES = """\
 examples:
-  source <(esp completion bash)                                    this shell only
+  source <(esp completion bash)               this shell only
   esp completion bash -o ~/.local/share/bash-completion/completions/esp
-  esp completion zsh -o ~/.zfunc/_esp                              with fpath+=~/.zfunc before compinit
+  esp completion zsh -o ~/.zfunc/_esp    (fpath+=~/.zfunc before compinit)
   esp completion fish -o ~/.config/fish/completions/esp.fish
 
-The script holds all commands, options and names as they are now; make it again after an update.
+The script holds all commands, options and names as they are now; make it again
+after an update.
 """
 
 _KINDS = {"NAME|FILE": "machine", "PROG": "program", "A": "program", "B": "program", "NAME": "program",

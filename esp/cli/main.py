@@ -21,7 +21,7 @@ COMMANDS = {
     "explain": "why a line takes the time it does",
     "layout": "draw which processors own which elements, and warn of costly mappings",
     "tui": "see and explore: choices, source, graph, timeline, what-ifs that move",
-    "report": "all of it as one page for a browser: source, distributions, scaling, layouts, machine",
+    "report": "one page for a browser: source, distributions, scaling, layouts, machine",
     "graph": "draw or export the graph of a program or a machine: aag, saag, sag",
     "query": "what some lines, units or procedures cost together",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",

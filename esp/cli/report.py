@@ -23,8 +23,9 @@ examples:
   esp report laplace.hpf --procs 64 --scaling 8,16,32,64,128 -o report.html
   esp report gauss.hpf --procs 16 --set n=512 --bandwidth x2 -o faster.html
 
-The page holds annotated source, profile, comparison of distributions, scaling, drawings of the layouts, assumptions
-and machine. It is one file with no address in it: open it in a browser, also without network.
+The page holds annotated source, profile, comparison of distributions, scaling,
+drawings of the layouts, assumptions and machine. It is one file with no address
+in it: open it in a browser, also without network.
 """
 
 

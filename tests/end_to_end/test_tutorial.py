@@ -60,3 +60,9 @@ def test_what_the_page_concludes_is_so(esp):
     told = json.loads(done.stdout)
     bytes_faster, starts_faster = (each["time_s"] for each in told["changes"])
     assert starts_faster < bytes_faster < told["base"]["time_s"]
+
+
+def test_the_index_has_every_page_once(root):
+    listed = re.findall(r"\]\(([\w-]+\.md)\)", (root / "docs" / "README.md").read_text(encoding="utf-8"))
+    pages = {path.name for path in (root / "docs").glob("*.md")} - {"README.md"}
+    assert sorted(listed) == sorted(pages)

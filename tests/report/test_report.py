@@ -195,3 +195,11 @@ def test_a_terminal_is_no_browser(esp):
 
 def test_several_numbers_are_refused(esp):
     assert esp("report", "laplace", "--procs", "2,4")[0] == 2
+
+
+@pytest.mark.parametrize("words", [("report",), ("completion",), ("system", "fit")])
+def test_help_fits_a_terminal(esp, monkeypatch, words):
+    monkeypatch.setenv("COLUMNS", "80")
+    code, out, _ = esp(*words, "--help")
+    assert code == 0
+    assert [line for line in out.splitlines() if len(line) > 80] == []
