@@ -76,17 +76,18 @@ class Parser(argparse.ArgumentParser):
 
         wrong = message.rpartition("unrecognized arguments: ")[2].split()[0:1]
         name = wrong[0].split("=")[0] if wrong else ""
-        near = difflib.get_close_matches(name, self.known(), n=1) if name.startswith("-") else []
+        near = difflib.get_close_matches(name, self._option_string_actions, n=1) if name.startswith("-") else []
         hint = f"Did you mean {near[0]}?" if near else f"`{self.prog} --help` lists the options."
         raise UsageError(message.rstrip(".") + ".", hint=hint)
 
-    def known(self) -> list[str]:
-        """All options, those of commands included: argparse finds out about strangers at the top."""
-        found = [option for action in self._actions for option in action.option_strings]
-        for action in self._actions:
-            if isinstance(action.choices, dict):
-                found += [option for below in action.choices.values() for option in below.known()]
-        return found
+    def chosen(self, words: Sequence[str]) -> "Parser":
+        """The parser of the command that is typed: argparse itself tells of strangers at the top."""
+        for at, word in enumerate(words):
+            for action in self._actions:
+                below = action.choices.get(word) if isinstance(action.choices, dict) else None
+                if isinstance(below, Parser):
+                    return below.chosen(words[at + 1 :])
+        return self
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -141,7 +142,9 @@ def _run(words: Sequence[str]) -> int:
     if not words:
         parser.print_help()
         return 0
-    options = parser.parse_args(words)
+    options, strangers = parser.parse_known_args(words)
+    if strangers:
+        parser.chosen(words).error(f"unrecognized arguments: {' '.join(strangers)}")
     if options.command is None:
         raise UsageError("a command is missing.", hint="`esp --help` lists the commands.")
     module = importlib.import_module(f"esp.cli.{options.command}")
@@ -160,7 +163,7 @@ def _nearest_command(typed: str) -> str:
     return f"Did you mean `esp {near[0]}`?" if near else f"The commands are {', '.join(COMMANDS)}."
 
 
-def build_parser(typed: str | None) -> argparse.ArgumentParser:
+def build_parser(typed: str | None) -> Parser:
     """The parser; only the command that is typed gets its options, as only its module is imported."""
     parser = Parser(
         prog="esp",

@@ -78,6 +78,9 @@ def test_every_command_has_examples_that_can_be_typed(esp, command):
         ("run", "the following arguments are required: PROG"),
         ("system", "the following arguments are required: ACTION"),
         ("run a b", "unrecognized arguments: b"),
+        ("show ir laplace.hpf --json", "`esp show --help` lists the options."),
+        ("system list --jso", "`esp system list --help` lists the options."),
+        ("run laplace.hpf --jso", "Did you mean --json?"),
     ],
 )
 def test_wrong_use_ends_with_2(esp, words, told):
