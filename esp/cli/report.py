@@ -72,7 +72,7 @@ def execute(options: argparse.Namespace) -> int:
         command=_command(options)))
     console.deliver(page)
     if options.output not in (None, "-"):
-        console.note(f"{options.output}: {len(page.encode()) / 1000:.0f} kB, one file for any browser")
+        console.note(f"{options.output}: one file for any browser, also without network")
     console.took(time.perf_counter() - began)
     return 0
 

@@ -17,6 +17,7 @@ _FLAT = 1.3
 
 _STEPS = (1, 2, 5)
 _MOST_TICKS = 6
+_ROUNDING = 1e-9
 
 
 def times(predictions: Sequence[Prediction]) -> str:
@@ -90,8 +91,9 @@ def _ticks(low: float, high: float) -> list[float]:
     below = max(each for each in every if each <= low * (1 + 1e-9))
     above = min(each for each in (*every, 10.0 ** (ceil(log10(high)) + 1)) if each >= high * (1 - 1e-9))
     ticks = [each for each in every if below <= each <= above]
-    while len(ticks) > _MOST_TICKS:  # the ends stay
-        ticks = [*ticks[:-1:2], ticks[-1]]
+    if len(ticks) > _MOST_TICKS:  # the ends, and powers of ten in between
+        inside = [each for each in ticks[1:-1] if abs(log10(each) - round(log10(each))) < _ROUNDING]
+        ticks = [ticks[0], *inside[:: 1 + len(inside) // _MOST_TICKS], ticks[-1]]
     return ticks
 
 

@@ -66,7 +66,7 @@ footer { margin-top: 3rem; padding-top: 0.6rem; border-top: 1px solid var(--rule
   td, th { padding-left: 0.3rem; padding-right: 0.3rem }
   dl { grid-template-columns: 1fr; gap: 0 }
   dd { margin-bottom: 0.5rem }
-  td .bar { width: 4.5rem }
+  td .bar { width: 3.4rem }
   td .bar.short { width: 2.6rem }
 }
 @media print {

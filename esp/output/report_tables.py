@@ -173,7 +173,7 @@ def distributions(found: "Comparison") -> str:
     if tied:
         error = escape(percent(max(each.error for each in tied)))
         told.append(f"<p>What is within {error}, the error stated for such programs, counts as a tie.</p>")
-    told += [f"<p>{escape(text)}</p>" for _, text in size_notes(found)]
+    told += [f"<p>{escape(text[:1].upper() + text[1:])}</p>" for _, text in size_notes(found)]
     if found.left_out:
         told.append(f"<p>{plural(found.left_out, 'choice')} with flatter grids or further formats not tried.</p>")
     if found.best.choice is not None and found.best.choice.directives:

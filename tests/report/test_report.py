@@ -203,3 +203,17 @@ def test_help_fits_a_terminal(esp, monkeypatch, words):
     code, out, _ = esp(*words, "--help")
     assert code == 0
     assert [line for line in out.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.1, 20), (1, 1), (1e-6, 5e-6), (3e-6, 40), (1e-9, 9e3), (0.06, 0.097)])
+def test_ticks_are_round_and_enclose_the_times(low, high):
+    from math import floor, log10
+
+    from esp.output.report_charts import _ticks
+
+    ticks = _ticks(low, high)
+    assert ticks == sorted(set(ticks))
+    assert ticks[0] <= low * 1.001
+    assert ticks[-1] >= high * 0.999
+    assert 2 <= len(ticks) <= 9
+    assert {round(each / 10 ** floor(log10(each) + 1e-9)) for each in ticks} <= {1, 2, 5}
