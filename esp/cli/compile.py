@@ -31,7 +31,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("-o", "--output", metavar="FOLDER", default="build", help="where to (default: %(default)s)")
     group.add_argument(
-        "--poison", action="store_true", help="for debugging: copies become NaN as soon as their owner writes"
+        "--poison", action="store_true",
+        help="for debugging: copies become NaN as soon as their owner writes, and before new ones come",
     )
     group.add_argument("--trace", action="store_true", help="the program can write a trace (docs/trace.md)")
     group.add_argument("--build", action="store_true", help="compile, too")

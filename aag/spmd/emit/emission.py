@@ -51,8 +51,9 @@ def emit(
     trace: Sequence[str] = (), simulated: bool = False, native: bool = False,
 ) -> Emission:
     """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them, and ``exchange``.
-    `poisons`: for debugging, what a processor stores without owning it is NaN at the start and again when its owner
-    writes it. `trace`: the header of the traces that the program can write; without one it can write none.
+    `poisons`: for debugging, what a processor stores without owning it is NaN at the start, again when its owner
+    writes it, and before a communication brings it. `trace`: the header of the traces that the program can write;
+    without one it can write none.
     `simulated`: for SimGrid's SMPI; computation takes the time that a prediction gives it. `native`: collectives are
     MPI's own, whatever `algorithms` says; their messages are not counted.
 
