@@ -12,6 +12,7 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
 
     Raises:
         UnreadableFileError: the folder does not exist or may not be written to.
+        BrokenPipeError: the file is a pipe whose reader went away.
     """
     parts = (text,) if isinstance(text, str) else text
     try:
@@ -21,6 +22,8 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
                 file.writelines(parts)
             return
         _replace(path.resolve(), parts)
+    except BrokenPipeError:  # whoever reads /dev/stdout or a named pipe has enough: no fault, as on standard output
+        raise
     except OSError as error:
         raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(path)) from None
 

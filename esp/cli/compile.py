@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from esp.cli.console import COLOURS, Console, console_for
-from esp.cli.options import add_program, procs_of, request_of
+from esp.cli.options import add_program, named, procs_of, request_of
 from esp.errors import UsageError
 
 EXAMPLES = """\
@@ -29,7 +29,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_switches(parser)
     add_collectives(parser)
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", metavar="FOLDER", default="build", help="where to (default: %(default)s)")
+    group.add_argument("-o", "--output", metavar="FOLDER", type=named, default="build",
+                       help="where to (default: %(default)s)")
     group.add_argument(
         "--poison", action="store_true",
         help="for debugging: copies become NaN as soon as their owner writes, and before new ones come",

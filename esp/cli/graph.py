@@ -47,7 +47,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    fmt = options.format or SUFFIXES.get(Path(options.output or "").suffix, "dot")
+    fmt = options.format or _format_of(options.output)
     if options.times and (fmt != "svg" or options.graph == "sag"):
         raise UsageError("only the drawing (svg) of a program is coloured by time.", where="--times",
                          hint="Add --format svg, or -o x.svg.")
@@ -69,6 +69,19 @@ def execute(options: argparse.Namespace) -> int:
     console.warn(source.program.diagnostics, source.program.lines)
     console.deliver(_program(stages, system, request, fmt, options))
     return 0
+
+
+def _format_of(output: str | None) -> str:
+    """The format that a suffix means; where there is none, dot.
+
+    Raises:
+        UsageError: the suffix means nothing here.
+    """
+    suffix = Path(output or "").suffix.lower()
+    if suffix and suffix not in SUFFIXES:
+        hint = f"Say which with --format, or end it in {', '.join(list(SUFFIXES)[:-1])} or {list(SUFFIXES)[-1]}."
+        raise UsageError(f"{suffix} is no format of a graph.", where=f"-o {output}", hint=hint)
+    return SUFFIXES.get(suffix, "dot")
 
 
 def _machine(system: "System", fmt: str) -> str:

@@ -18,7 +18,8 @@ _MOST_PROCESSORS = 2**20
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Where the output goes and how it looks."""
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", metavar="FILE", help="write to FILE, whole or not at all")
+    group.add_argument(
+        "-o", "--output", metavar="FILE", type=named, help="write to FILE, whole or not at all")
     group.add_argument("-q", "--quiet", action="store_true", help="no warnings and no notes")
     group.add_argument("--color", choices=COLOURS, default="auto", help="colour (default: on a terminal)")
     group.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
@@ -77,6 +78,17 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="any parameter: cube.network.long.startup=120us (repeatable)",
     )
+
+
+def named(text: str) -> str:
+    """A name of a file or folder: an unset variable of a shell is none.
+
+    Raises:
+        argparse.ArgumentTypeError: it is empty.
+    """
+    if not text:
+        raise argparse.ArgumentTypeError("an empty text is no name")
+    return text
 
 
 def console_of(options: argparse.Namespace) -> Console:

@@ -122,7 +122,8 @@ def execute(options: argparse.Namespace) -> int:
         text = bars(found, console.screen)
     else:
         text = output.sweep_text(found, console.screen, versus=options.versus)
-    console.deliver(text)
+    if found.done.any() or not found.interrupted:  # nothing kept is no reason to lose the file that was there
+        console.deliver(text)
     if options.plot is not None and found.done.any():
         from esp.output.plots import plot
 

@@ -61,7 +61,10 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     if options.format in NEEDS_A_PLACE and options.output in (None, "-"):
         raise UsageError(f"{options.format} is more than one file.", where="--format", hint="Say where to, with -o.")
+    if options.format == "paraver":
+        _check_several(Path(options.output))
     console = console_of(options)
+    written = options.output
     trace = _read(options) if _is_trace(options.program) else _predicted(options, console)
     if options.format == "otf2":
         from esp.output.traces_otf2 import write_otf2
@@ -70,12 +73,12 @@ def execute(options: argparse.Namespace) -> int:
     elif options.format == "paraver":
         from esp.output.traces_paraver import paraver
 
-        _write_all(paraver(trace), Path(options.output))
+        written = _write_all(paraver(trace), Path(options.output))
     else:
         _write(_pieces(trace, options.format), options.output)
     if options.output not in (None, "-"):
         processors = f"{trace.procs} processor{'s' if trace.procs > 1 else ''}"
-        console.note(f"{options.output}: {trace.rank.size:,} events of {processors}")
+        console.note(f"{written}: {trace.rank.size:,} events of {processors}")
     return 0
 
 
@@ -175,10 +178,24 @@ def _write(pieces: "Iterator[str]", output: str | None) -> None:
         write_whole(Path(str(output)), pieces)
 
 
-def _write_all(files: "Mapping[str, Iterator[str]]", target: Path) -> None:
-    """Write files that differ in their suffix."""
+def _check_several(target: Path) -> None:
+    """Refuse what cannot become several files beside each other, before anything is predicted.
+
+    Raises:
+        UnreadableFileError: it is a folder or a device.
+    """
+    if target.exists() and not target.is_file():
+        what = "a folder" if target.is_dir() else "a device or a pipe"
+        raise UnreadableFileError(f"cannot be written: it is {what}, and paraver is three files.", where=str(target),
+                                  hint="Say the name of the first: -o x.prv.")
+
+
+def _write_all(files: "Mapping[str, Iterator[str]]", target: Path) -> str:
+    """Write files that differ in their suffix; the answer names them."""
     from esp.writing import write_whole
 
     stem = target.with_suffix("") if target.suffix in files else target
-    for suffix, pieces in files.items():
-        write_whole(stem.with_name(stem.name + suffix), pieces)
+    names = [stem.with_name(stem.name + suffix) for suffix in files]
+    for name, pieces in zip(names, files.values(), strict=True):
+        write_whole(name, pieces)
+    return ", ".join(map(str, names))
