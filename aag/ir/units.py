@@ -88,6 +88,8 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     units: tuple[Unit, ...]
     diagnostics: tuple[Diagnostic, ...]
     complete: bool
+    form: Literal["free", "fixed"] = "free"
+    """How lines are continued."""
 
     @property
     def main(self) -> Unit | None:

@@ -7,7 +7,7 @@ that follows it: where a parser would hang it into its tree does not matter.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct, field
@@ -289,13 +289,13 @@ def _join_fixed(lines: Iterable[Line]) -> Joined:
                 open_statement = None
             _fixed_directive(joiner, line)
             continue
-        if not text.strip() or text[0] in "cC*!#" or text.lstrip()[0] == "!":
+        if _is_blank(text):
             continue
         joiner.end_directive()
         end = _fixed_comment(joiner, line, text)
         if end == len(text) == _LAST_COLUMN and line.text[_LAST_COLUMN:].strip():
             beyond.append(line)
-        if len(text) > 5 and text[5] not in " 0" and not text[:5].strip() and open_statement is not None:
+        if _continues(text) and open_statement is not None:
             open_statement.add(text[6:end].ljust(0), line, 7)
             continue
         if open_statement is not None:
@@ -312,6 +312,26 @@ def _join_fixed(lines: Iterable[Line]) -> Joined:
     if beyond:
         joiner.diagnostics.append(_beyond_last_column(beyond))
     return joiner.done()
+
+
+def first_fixed_line(lines: Sequence[str], number: int) -> int:
+    """Number (from 1) of the first line of the statement that a line continues; its own where it continues none."""
+    at = number
+    while at > 1 and _continues(_without_tabs(Line("", at, lines[at - 1])).text):
+        at -= 1
+        while at > 1 and _is_blank(lines[at - 1]):
+            at -= 1
+    return number if _is_blank(lines[at - 1]) else at
+
+
+def _is_blank(text: str) -> bool:
+    """Whether a line of fixed form is a comment (or a directive) or holds nothing."""
+    return not text.strip() or text[0] in "cC*!#" or text.lstrip()[0] == "!"
+
+
+def _continues(text: str) -> bool:
+    """Whether a line without tabs goes on with the statement above."""
+    return not _is_blank(text) and len(text) > 5 and text[5] not in " 0" and not text[:5].strip()
 
 
 def _beyond_last_column(beyond: list[Line]) -> Diagnostic:

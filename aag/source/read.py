@@ -85,6 +85,7 @@ def read_program(
         units=units,
         diagnostics=tuple(diagnostics),
         complete=complete,
+        form=form,
     )
 
 

@@ -65,6 +65,8 @@ def execute(options: argparse.Namespace) -> int:
     from interpreter.errors import UnresolvedError
 
     source = source_of(options.program, options.form)
+    if options.line and lines[0] == lines[1]:
+        lines = _whole(source, lines[0], console)
     system = api.load_machine(options.system)
     numbers = procs or (None,)
     request = request_of(options, numbers[0])
@@ -144,6 +146,16 @@ def _line_range(text: str | None) -> tuple[int, int]:
     if dash and int(end) < int(start):
         raise UsageError(f"{text} is reversed.", where="--line", hint=f"Write {end}-{start}.")
     return int(start), int(end) if dash else int(start)
+
+
+def _whole(source: "Source", line: int, console: "Console") -> tuple[int, int]:
+    """The line that carries the time of a statement, where the one asked for continues it."""
+    from esp.inspect.explain import statement_line
+
+    at = statement_line(source, line) if 1 <= line <= len(source.program.lines) else line
+    if at != line:
+        console.note(f"line {line} is part of line {at}")
+    return at, at
 
 
 def _chosen_aaus(text: str | None) -> frozenset[int] | None:

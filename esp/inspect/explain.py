@@ -9,6 +9,7 @@ from aag.graph.aau import AAU, IterD, IterSync, walk
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS
 from aag.ir.statements import Assign
 from aag.mapping.describe import LayoutRow, layout_rows
+from aag.source.joining import first_fixed_line
 from aag.spmd.nodes import Nest, OwnedLoop
 from esp import api
 from esp.errors import UsageError
@@ -103,7 +104,7 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
     stages = api.lower_source(source, system, request)
     watcher = Watcher()
     prediction = api.interpret_stages(stages, system, request, watcher)
-    at = _charged_at(stages, statement_line(prediction.lines_text, line))
+    at = _charged_at(stages, statement_line(source, line))
     metrics = next((each for each in prediction.lines if each.line == at and each.file == prediction.file), None)
     here = [each for each in walk(stages.graph.body) if each.span.line == at]
     machine = export(system, request.scenario)
@@ -129,10 +130,15 @@ def _known_line(source: api.Source, line: int) -> None:
         raise UsageError(f"{source.program.file} has lines 1 to {last}.", where=f"line {line}")
 
 
-def statement_line(lines: tuple[str, ...], line: int) -> int:
-    """The first line of the statement that a line continues; the line itself where it continues none (free form)."""
-    while line > 1 and lines[line - 2].split("!")[0].rstrip().endswith("&"):
-        line -= 1
+def statement_line(source: api.Source, line: int) -> int:
+    """The first line of the statement that a line continues; the line itself where it continues none."""
+    lines = source.program.lines
+    if source.program.form == "fixed":
+        return first_fixed_line(lines, line)
+    codes = [each.split("!")[0].rstrip() for each in lines[: line - 1]]
+    above = [number for number, code in enumerate(codes, 1) if code]  # comments may stand in between
+    while above and codes[above[-1] - 1].endswith("&"):
+        line = above.pop()
     return line
 
 

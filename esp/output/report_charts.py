@@ -21,8 +21,15 @@ _ROUNDING = 1e-9
 
 
 def times(predictions: Sequence[Prediction]) -> str:
-    """Time over the number of processors, both logarithmic, beside the line of perfect speed-up."""
-    points = [(each.processors, first(each.time_s)) for each in predictions]
+    """Time over the number of processors, both logarithmic, beside the line of perfect speed-up.
+
+    A time of 0 has no place on such an axis; where fewer than two others are left, there is no curve.
+    """
+    shown = [(each.processors, first(each.time_s), *ratios)
+             for each, ratios in zip(predictions, speed_up(predictions), strict=True) if first(each.time_s) > 0]
+    if len(shown) < 2:
+        return _svg("Time", [_text(_LEFT, _HEIGHT / 2, "too few numbers of processors take any time")])
+    points = [(number, time_s) for number, time_s, _, _ in shown]
     most = max(number for number, _ in points)
     fewest, fewest_s = min(points)
     ideal = [(fewest, fewest_s), (most, fewest_s * fewest / most)]
@@ -47,8 +54,7 @@ def times(predictions: Sequence[Prediction]) -> str:
             last = x
     parts.append(f'<polyline class="ideal" points="{_points(at(*each) for each in ideal)}"/>')
     parts.append(f'<polyline class="curve" points="{_points(at(*each) for each in points)}"/>')
-    shown = zip(points, speed_up(predictions), strict=True)
-    for (number, time_s), (ratio, efficiency) in shown:
+    for number, time_s, ratio, efficiency in shown:
         x, y = at(number, time_s)
         told = f"{number} processors: {seconds(time_s)}, {ratio:.3g} times as fast, efficiency {percent(efficiency)}"
         parts.append(f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{escape(told)}</title></circle>')

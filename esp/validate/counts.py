@@ -31,6 +31,8 @@ class Predicted(Struct, frozen=True):
 
     counts: Counts
     unknown: tuple[Assumption, ...]
+    told: tuple[Assumption, ...] = ()
+    """Loops whose trip count is what the user says: where the program does it another number of times, they differ."""
 
 
 def predicted_counts(source: api.Source, system: System, request: api.Request) -> Counts:
@@ -44,7 +46,9 @@ def predicted(source: api.Source, system: System, request: api.Request) -> Predi
     tally = Tally({aau.id: aau.span.line for aau in walk(stages.graph.body)})
     setting = Setting(io=False, force_unroll=True, values=request.values)
     found = interpret(stages.node_program, stages.graph, export(system, request.scenario), setting, tally)
-    return Predicted(tally.counts, tuple(each for each in found.assumptions if _is_of_flow(each, request)))
+    unknown = tuple(each for each in found.assumptions if _is_of_flow(each, request))
+    told = tuple(each for each in found.assumptions if each.code == "while" and each not in unknown)
+    return Predicted(tally.counts, unknown, told)
 
 
 def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:

@@ -37,6 +37,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """Whether traces, if they are asked for, say so of each message and its partner."""
     unknown: tuple[Assumption, ...] = ()
     """What the prediction assumes of a flow that data decide."""
+    told: tuple[Assumption, ...] = ()
+    """Loops whose trip count the user has told."""
     native: bool = False
     """Whether collectives are MPI's own, so that there is nothing to compare."""
 
@@ -86,6 +88,7 @@ def _outcome(
         counted=counts,
         same_partners=same_partners(job, request, emission),
         unknown=expectation.unknown,
+        told=expectation.told,
         native=job.native,
     )
     return found, place
@@ -119,12 +122,17 @@ def remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """What explains messages that are not the same."""
     if any(each.native for each in outcomes):
         return ("messages are not compared: collectives are MPI's own.",)
-    found = [each for each in outcomes if each.may_differ]
+    found = [each for each in outcomes if not each.same_messages and (each.unknown or each.told)]
     if not found:
         return ()
     lines = sorted({line for each in found for _, line in different(each)})
     which = f"messages of line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else "messages"
-    told = {f"{which} are not those predicted, and need not be: data decide the flow.": None}
+    may = any(each.may_differ for each in found)
+    why = "and need not be: data decide the flow" if may else "but the flow is as --set says"
+    told = {f"{which} are not those predicted, {why}.": None}
+    for each in (each for outcome in found for each in outcome.told):
+        trips = f"TRIPS_{each.span.line}" if each.span is not None else "the trip count"
+        told[f"- {each.text}; if the program runs it otherwise, {trips} is wrong and messages differ"] = None
     for each in (each for outcome in found for each in outcome.unknown):
         told[f"- {each.text}"] = None
         if each.code == "while" and each.span is not None:

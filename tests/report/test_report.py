@@ -217,3 +217,9 @@ def test_ticks_are_round_and_enclose_the_times(low, high):
     assert ticks[-1] >= high * 0.999
     assert 2 <= len(ticks) <= 9
     assert {round(each / 10 ** floor(log10(each) + 1e-9)) for each in ticks} <= {1, 2, 5}
+
+
+def test_a_program_without_any_time_has_a_page(esp):
+    code, out, err = esp("report", "-", stdin="program p\nend\n")
+    assert code == 0, err
+    assert "too few numbers of processors take any time" in words(section(parsed(out), "processors"))
