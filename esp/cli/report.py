@@ -28,6 +28,12 @@ drawings of the layouts, assumptions and machine. It is one file with no address
 in it: open it in a browser, also without network.
 """
 
+MANY = 4096
+"""Processors beyond which a page holds only what is asked for by name: each prediction takes seconds."""
+
+_FEW = 4
+"""Numbers of processors of the scaling beyond `MANY`."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
@@ -51,21 +57,32 @@ def execute(options: argparse.Namespace) -> int:
     numbers = procs_of(options.scaling)
     console = console_of(options)
     from esp import api
+    from esp.cli.progress import Progress
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
     from esp.output.report import Report, report
+    from esp.output.screen import paragraph
     from sag.describe import describe
 
     source = source_of(options.program, options.form)
     system = api.load_machine(options.system)
     stages, complete = with_answers(
         lambda asked: api.lower_source(source, system, asked), request_of(options, procs))
-    prediction, complete = with_answers(lambda asked: api.interpret_stages(stages, system, asked), complete)
+    with Progress(console) as watch:
+        prediction, complete = with_answers(
+            lambda asked: api.interpret_stages(stages, system, asked, watch=watch), complete)
     console.warn(prediction.warnings, source.program.lines)
     # Only what the program declares: temporaries of the lowering are nobody's business.
     names = tuple(api.map_source(source, system, complete).arrays)
-    comparison, incomparable = _compared(source, system, complete, options.size, console)
-    scaling, impossible = _scaling(source, system, complete, prediction, numbers)
+    comparison, incomparable = None, ""
+    if prediction.processors <= MANY or options.size:
+        comparison, incomparable = _compared(source, system, complete, options.size, console)
+    else:
+        incomparable = (f"Distributions are not compared on more than {MANY:,} processors unless --size is given "
+                        "(--size none: at this size only), as that takes long.")
+        scaled = "" if numbers else f" Scaling is over {_FEW} numbers of processors; --scaling chooses others."
+        console.note(paragraph("left out", incomparable + scaled, console.screen.columns))
+    scaling, impossible = _scaling(source, system, complete, prediction, numbers, console)
     page = report(Report(
         prediction=prediction, comparison=comparison, incomparable=incomparable, scaling=scaling,
         impossible=impossible, layouts=layouts_shown(stages, names), machine=describe(system),
@@ -93,31 +110,38 @@ def _compared(
 
 
 def _scaling(
-    source: "Source", system: "System", request: "Request", prediction: "Prediction", numbers: tuple[int, ...] | None
+    source: "Source", system: "System", request: "Request", prediction: "Prediction", numbers: tuple[int, ...] | None,
+    console: "Console",
 ) -> "tuple[tuple[Prediction, ...], dict[int, Diagnostic]]":
     """Predictions for several numbers of processors, ascending, and why there are none for some."""
     from msgspec.structs import replace
 
     from aag.diagnostics import SourceError
     from esp import api
+    from esp.cli.progress import Progress
+    from esp.output.figures import first
 
-    asked = numbers or _doubling(prediction.processors)
+    asked = sorted(numbers or _doubling(prediction.processors))
     made = {prediction.processors: prediction}
     impossible = {}
-    for number in sorted(asked):
-        if number in made:
-            continue
-        try:  # a grid fits one number of processors only
-            made[number] = api.predict_source(source, system, replace(request, procs=number, grid=None))
-        except SourceError as error:
-            impossible[number] = error.diagnostics[0]
+    with Progress(console) as shown:
+        for at, number in enumerate(asked):
+            if number in made:
+                continue
+            if shown:
+                shown.predictions(at, len(asked), min(first(each.time_s) for each in made.values()))
+            try:  # a grid fits one number of processors only
+                made[number] = api.predict_source(source, system, replace(request, procs=number, grid=None), shown)
+            except SourceError as error:
+                impossible[number] = error.diagnostics[0]
     return tuple(made[number] for number in sorted(made)), impossible
 
 
 def _doubling(processors: int) -> tuple[int, ...]:
-    """1, 2, 4 and so on up to this number, or 8, at most eight of them; the number itself is one of them."""
+    """1, 2, 4 and so on up to this number, or 8, at most eight of them, or few where they are large; the number itself
+    is one of them."""
     steps = {processors, *(2**power for power in range(max(8, processors).bit_length()))}
-    return tuple(sorted(steps)[-8:])
+    return tuple(sorted(steps)[-(8 if processors <= MANY else _FEW) :])
 
 
 def _command(options: argparse.Namespace) -> str:

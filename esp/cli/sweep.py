@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from esp.cli.options import FORMS, add_output, console_of, pairs_many, value_of
@@ -31,6 +32,9 @@ examples:
 
 INTERRUPTED = 130
 """As `esp.cli.main`: what a shell reports for a command that Ctrl-C ended."""
+
+MANY = 1000
+"""Predictions from which it is said how many there will be."""
 
 _MOST_WARNINGS = 10
 """Warnings that are shown of a whole sweep."""
@@ -103,6 +107,9 @@ def execute(options: argparse.Namespace) -> int:
     if options.versus and options.versus not in names:
         hint = f"The axes are {', '.join(names)}." if names else "Give some option a list of values."
         raise UsageError(f"the sweep has no axis {options.versus!r}.", where="--versus", hint=hint)
+    total = prod(plan.shape)
+    if total >= MANY:
+        console.note(f"{total:,} predictions")
     with Progress(console) as progress:
         told = progress.predictions if progress else None
         with _dask(options.dask) as executor:

@@ -88,6 +88,12 @@ class Partition(Struct, frozen=True, kw_only=True):
         """Combinations of the scenario axes."""
         return prod(len(axis) for axis in self.scenario)
 
+    @property
+    def number(self) -> int:
+        """How many `walks` there are."""
+        node_programs = prod(len(axis) for axis in (*self.lowering, *self.machine))
+        return node_programs * -(-self.scenarios // CHUNK)
+
     def walks(self) -> Iterator[Walk]:
         """All walks; those that share a node program one after the other."""
         for lowering in np.ndindex(*(len(axis) for axis in self.lowering)):

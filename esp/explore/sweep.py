@@ -31,6 +31,7 @@ from esp.errors import UsageError
 from esp.explore.axes import Axis, cells_of
 from esp.explore.choices import all_formats, distributed_by, shown
 from esp.explore.plan import (
+    CHUNK,
     DIMENSIONS,
     LOWERING,
     PARAMETERS,
@@ -47,6 +48,9 @@ from esp.output.sweep import sweep_text
 from interpreter.errors import UnresolvedError
 from interpreter.result import Assumption, Prediction
 from sag.unit import System
+
+MOST_WALKS = 100_000
+"""Walks of one sweep: at a second or so each, more than a day."""
 
 TIMES = ("time_s", "computation_s", "communication_s", "waiting_s", "overhead_s")
 """The figures in seconds that are kept of each cell."""
@@ -338,9 +342,18 @@ def _label(value: Any) -> str:
 
 
 def run(plan: Plan, *, jobs: int = 1, executor: Executor | None = None) -> Iterator[tuple[Runner, Done]]:
-    """All walks of a plan, in order; by an executor, or with `jobs` above 1 in so many processes."""
+    """All walks of a plan, in order; by an executor, or with `jobs` above 1 in so many processes.
+
+    Raises:
+        UsageError: they are more than anybody waits for.
+    """
     cells_of(plan.axes)
     runner = Runner(plan)
+    if runner.parts.number > MOST_WALKS:
+        hint = ("Take fewer values, such as 1:1024:x2, or make several sweeps. Values of the network and the "
+                f"processors (loads, bandwidths, speeds) cost little: {CHUNK:,} of them are one walk.")
+        told = f"{runner.parts.number:,} walks of a program are too many: a sweep has at most {MOST_WALKS:,}."
+        raise UsageError(told, hint=hint)
     walks = list(runner.parts.walks())
     if executor is not None:
         yield from _by(executor, plan, runner, walks)
