@@ -76,8 +76,8 @@ class Lowering:
             SourceError: statements contradict their declarations; all of them at once.
         """
         body = self.body(self.unit.body)
-        for name in user_functions(self.program, self.unit):
-            self.complete = False
+        for name, span in user_functions(self.program, self.unit):
+            self.complete, self.span = False, span
             self.note("W206", f"the body of the function {name} is not interpreted: only its calls are charged")
         if self.errors:
             raise SourceError(dict.fromkeys(self.errors))

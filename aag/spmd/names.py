@@ -2,9 +2,10 @@
 
 from collections.abc import Iterable
 
-from aag.ir.expressions import Element, Expr
+from aag.diagnostics import Span
+from aag.ir.expressions import Call, Element, Expr
 from aag.ir.units import Program, Unit
-from aag.ir.visitors import calls_used, children
+from aag.ir.visitors import children, own_expressions, walk_expressions, walk_statements
 from aag.spmd.nodes import Index, Need, Nest, Operation, Reference
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices, names_in
@@ -74,10 +75,20 @@ def elements(expr: Expr) -> list[Element]:
     return found
 
 
-def user_functions(program: Program, unit: Unit) -> list[str]:
-    """Functions that a unit calls and that are no intrinsics: in the source, declared external, or not declared."""
+def user_functions(program: Program, unit: Unit) -> list[tuple[str, Span]]:
+    """Functions that a unit calls and that are no intrinsics: in the source, declared external, or not declared; each
+    by name with every statement that calls it."""
     users = _functions(program, unit).keys() | _external(unit)
-    return sorted(users & calls_used(unit.body)) if users else []
+    if not users:
+        return []
+    found = {
+        (each.name, statement.span): None
+        for statement in walk_statements(unit.body)
+        for whole in own_expressions(statement)
+        for each in walk_expressions(whole)
+        if isinstance(each, Call) and each.name in users
+    }
+    return sorted(found, key=lambda each: (each[0], each[1].line))
 
 
 def whole_functions(program: Program, unit: Unit) -> frozenset[str]:

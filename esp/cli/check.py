@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
-from esp.errors import CheckFailedError, UnreadableFileError
+from esp.errors import CheckFailedError, PredictionError, UnreadableFileError
 
 EXAMPLES = """\
 examples:
@@ -22,8 +22,8 @@ a budget (docs/inspect.md lists all that can be limited):
   procs:                        # these are predicted where --procs is not given
     16: {time: 820 ms, efficiency: 70 %}
 
-Exit codes: 0 all limits are kept, 1 no prediction can be made, 2 wrong use or a
-faulty budget, 3 a limit is not kept.
+Exit codes: 0 all limits are kept, 1 no prediction can be made, or a partial one
+only, 2 wrong use or a faulty budget, 3 a limit is not kept.
 """
 
 
@@ -44,6 +44,7 @@ def execute(options: argparse.Namespace) -> int:
 
     Raises:
         CheckFailedError: a limit is not kept.
+        PredictionError: a prediction is partial, and what it does charge breaks no limit.
     """
     console = console_of(options)
     numbers = procs_of(options.procs)
@@ -54,6 +55,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp.inspect.budget import check, read_budget
     from esp.output import budget as output
     from esp.output.json import text_of
+    from esp.output.partial import partial_text, reasons
     from esp.output.table import speed_up
 
     path = Path(options.budget)
@@ -66,15 +68,16 @@ def execute(options: argparse.Namespace) -> int:
     request = request_of(options, wanted[0])
     predictions = [api.predict_source(source, system, replace(request, procs=number)) for number in wanted]
     checked = check(budget, predictions, speed_up(predictions))
-    for each in predictions:
-        if not each.complete:
-            console.note(f"esp: {source.program.file}: with {each.processors} processors a statement could not be "
-                         "charged, so the figures are lower bounds.")
+    why = reasons(predictions)
     if options.json:
-        console.deliver(text_of(output.as_json(budget, checked)))
+        console.deliver(text_of(output.as_json(budget, checked, why)))
     elif not all(each.kept for each in checked):
         console.deliver(output.broken(checked, console.screen))
     over = sum(not each.kept for each in checked)
+    if why and not any(each.proven for each in checked):
+        raise PredictionError("nothing is known to keep the budget, as the prediction is partial.",
+                              where=source.program.file, why=f"It is {partial_text(why)}.",
+                              hint="`esp run` shows what is left out.")
     if over:
         raise CheckFailedError(f"{over} of {len(checked)} limits {'is' if over == 1 else 'are'} not kept.",
                                where=source.program.file)

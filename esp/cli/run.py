@@ -185,8 +185,7 @@ def _one(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int
     from esp.output import profile
 
     if any(getattr(options, view) for view in VIEWS):
-        notes = profile.partial_notes([prediction], screen)
-        return _view(prediction, options, lines, screen) + "".join(f"\n{each}\n" for each in notes)
+        return _view(prediction, options, lines, screen)
     following = "" if options.quiet else _following(prediction, options)
     return profile.profile(prediction, screen, following=following)
 
@@ -205,13 +204,14 @@ def _following(prediction: "Prediction", options: argparse.Namespace) -> str:
 def _view(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int, int], screen: Screen) -> str:
     """The one view that was chosen instead of the profile."""
     from esp.output import annotate, per_processor, profile
+    from esp.output.partial import partial_notes
 
-    if options.line:
-        return annotate.lines_in_detail(prediction, *lines, screen)
-    if options.aau is not None:
-        return _aaus(prediction, _chosen_aaus(options.aau), screen)
-    shown = annotate.annotated if options.annotate else per_processor.per_processor
-    return f"{profile.heading(prediction, screen)}\n\n{shown(prediction, screen)}"
+    if options.line or options.aau is not None:
+        shown = (annotate.lines_in_detail(prediction, *lines, screen) if options.line
+                 else _aaus(prediction, _chosen_aaus(options.aau), screen))
+        return "\n".join([*partial_notes([prediction], screen), shown])
+    view = annotate.annotated if options.annotate else per_processor.per_processor
+    return f"{profile.heading(prediction, screen)}\n\n{view(prediction, screen)}"
 
 
 def _aaus(prediction: "Prediction", chosen: frozenset[int] | None, screen: Screen) -> str:

@@ -86,8 +86,13 @@ class WhatIf(Struct, frozen=True, kw_only=True):
     base: Prediction
     outcomes: tuple[Outcome, ...]
 
+    @property
+    def hardly_s(self) -> float:
+        """Seconds from which a line has moved."""
+        return MOVED * float(self.base.time_s[0])
+
     def unmoved(self) -> tuple[int, ...]:
-        """Lines of the main file that take time and that no change has moved."""
+        """Lines of the main file that take time and that no change has moved by more than `hardly_s`."""
         moved = {(each.file, each.line) for outcome in self.outcomes for each in outcome.moved}
         lines = [each for each in self.base.lines if each.file == self.base.file and each.time_s[0] > 0]
         return tuple(each.line for each in lines if (each.file, each.line) not in moved)

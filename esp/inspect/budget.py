@@ -66,6 +66,9 @@ _OF_ALL: Mapping[str, Key] = {
     "efficiency": Key("fraction", at_least=True),
 }
 
+_RATIOS = frozenset({"imbalance", "estimated", "waiting"})
+"""What may shrink where more is charged: ratios, and what processors wait for each other."""
+
 _SECTIONS = ("format", "limits", "lines", "procs")
 
 ROUNDING = 1e-12
@@ -102,6 +105,14 @@ class Checked(Struct, frozen=True, kw_only=True):
     kept: bool
     processors: int
     line: int
+    bound: bool = False
+    """The value is that of a partial prediction."""
+
+    @property
+    def proven(self) -> bool:
+        """Whether the limit is broken for certain: what is missing can only add to a sum, but may move a ratio."""
+        ratio = self.limit.at_least or self.limit.share or self.limit.what in _RATIOS
+        return not self.kept and not (self.bound and ratio)
 
 
 def read_budget(path: Path) -> Budget:
@@ -215,7 +226,8 @@ def _checked(limit: Limit, prediction: Shown, ratio: tuple[float, float]) -> Che
         value = value / total_s if total_s else 0.0
     room = ROUNDING * abs(limit.value)
     kept = value >= limit.value - room if limit.at_least else value <= limit.value + room
-    return Checked(limit=limit, value=value, kept=kept, processors=prediction.processors, line=at)
+    return Checked(limit=limit, value=value, kept=kept, processors=prediction.processors, line=at,
+                   bound=not prediction.complete)
 
 
 def _line(limit: Limit, prediction: Shown) -> int:

@@ -4,15 +4,18 @@ from typing import TYPE_CHECKING, Any
 
 from esp import __version__
 from esp.output.columns import Column, Row, table
-from esp.output.figures import CATEGORIES, constants, first, four, grid, messages, source_text
-from esp.output.numbers import count, percent, plural, seconds, significant
-from esp.output.profile import asked_for, assumed_notes, partial_notes
+from esp.output.figures import CATEGORIES, constants, first, four, grid, messages, missed_by_all, source_text
+from esp.output.numbers import percent, plural, seconds, significant
+from esp.output.partial import partial_notes, trusted
+from esp.output.partial import reasons as why_partial
+from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 if TYPE_CHECKING:  # advice prints itself with this module
     from esp.explore.advise import Advice, Advised, Candidate, Excluded
     from esp.explore.advise_phases import Phases
     from esp.explore.advise_reasons import Reason, Reasons, Side
+    from interpreter.result import Prediction
 
 SCHEMA = 1
 """As that of `esp.output.json`."""
@@ -35,16 +38,19 @@ _HARDLY = 0.01
 _EXPLAINED = 3
 """Runners-up whose difference is explained."""
 
+_NO_ADVICE = "none: the order is that of lower bounds and need not be that of the programs: nothing to paste"
+"""What is said where time is missing."""
+
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
 def advice_text(found: "Advice", screen: Screen, *, following: str = "") -> str:
     """The advice, at most `screen.columns` wide; `following`: the next command."""
     blocks = [_heading(found, screen), _table(found, screen), *_why(found, screen)]
-    if found.phases is not None:
+    if found.phases is not None and not why_partial(_predictions(found)):
         blocks.append(_phases(found, found.phases, screen))
     notes = _notes(found, screen)
-    if following:
+    if following and not why_partial(_predictions(found)):
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
@@ -63,6 +69,7 @@ def _heading(found: "Advice", screen: Screen) -> str:
         searched += f"{len(found.excluded):,} ruled out by lower bounds"
     searched += f", parts in {_unit(found)[1]}"
     lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
+    lines += partial_notes(_predictions(found), screen)
     from msgspec.structs import replace
 
     lines += asked_for(replace(best, asked={**best.asked, "distribute": {}, "grid": None}), screen)
@@ -230,7 +237,7 @@ def _because(reason: "Reason", procs: tuple[int, int], rank: int) -> list[str]:
 
 
 def _missed(side: "Side") -> str:
-    return f"{seconds(side.time_s)} a processor, {count(round(side.misses))} cache lines missed by all"
+    return f"{seconds(side.time_s)} a processor, {missed_by_all(side.misses)}"
 
 
 def _moved(side: "Side", procs: int, than: "Side") -> str:
@@ -284,8 +291,9 @@ def _placed(candidate: "Candidate") -> str:
 
 def _notes(found: "Advice", screen: Screen) -> list[str]:
     width = screen.columns
-    notes = [paragraph("advice", _verdict(found), width)]
-    notes += [
+    partial = why_partial(_predictions(found))
+    notes = [paragraph("advice", _NO_ADVICE if partial else _verdict(found), width)]
+    notes += [] if partial else [
         paragraph("paste" if not at else "", line, max(width, len(line) + 12))
         for at, line in enumerate(found.best.candidate.directives)
     ]
@@ -308,9 +316,12 @@ def _notes(found: "Advice", screen: Screen) -> list[str]:
     if len(found.impossible) > 3:
         notes.append(screen.paint("warm", paragraph("", f"and {len(found.impossible) - 3} more are impossible", width)))
     notes += assumed_notes([found.best.prediction], width)
-    trust = f"{percent(first(found.best.prediction.estimated_share))} of the best time rests on estimated figures"
-    notes.append(paragraph("trust", trust, width))
-    return notes + partial_notes([each.prediction for each in found.ranked], screen)
+    notes.append(paragraph("trust", trusted(found.best.prediction, "the best time"), width))
+    return notes
+
+
+def _predictions(found: "Advice") -> list["Prediction"]:
+    return [each.prediction for each in found.ranked]
 
 
 def _verdict(found: "Advice") -> str:
@@ -346,6 +357,7 @@ def advice_json(found: "Advice") -> str:
     from esp.output.json import text_of
 
     best = found.best.prediction
+    partial = why_partial(_predictions(found))
     told: dict[str, Any] = {
         "schema": SCHEMA,
         "version": __version__,
@@ -366,7 +378,8 @@ def advice_json(found: "Advice") -> str:
         "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
         "left_out": found.left_out,
         "may_tie": found.may_tie,
-        "paste": list(found.best.candidate.directives),
+        "partial": list(partial),
+        "paste": [] if partial else list(found.best.candidate.directives),
         "phases": None if found.phases is None else _phases_told(found, found.phases),
     }
     return text_of(told)

@@ -4,7 +4,17 @@ from collections.abc import Sequence
 
 from esp.errors import UsageError
 from esp.output.columns import Column, Row, table
-from esp.output.figures import CATEGORIES, first, four, grid, messages, place, uncharged, without_rounding
+from esp.output.figures import (
+    CATEGORIES,
+    first,
+    four,
+    grid,
+    messages,
+    missed_by_all,
+    place,
+    uncharged,
+    without_rounding,
+)
 from esp.output.numbers import count, data, percentages, plural, seconds
 from esp.output.profile import line_table
 from esp.output.screen import Screen, flow, paragraph, printable
@@ -124,7 +134,7 @@ def _details(aau: AauMetrics, processors: int, screen: Screen) -> str:
     if aau.max_s is not None:
         pieces.append(f"most {seconds(first(aau.max_s))} (processor {aau.max_processor})")
     if aau.misses > 0:
-        pieces.append(f"{count(round(aau.misses))} cache lines missed")
+        pieces.append(missed_by_all(aau.misses))
     pieces.append(f"last ended at {seconds(first(aau.clock_s))}")
     return paragraph(f"aau {aau.id}", "; ".join(pieces), screen.columns)
 

@@ -35,11 +35,13 @@ def _value(checked: Checked, value: float) -> str:
     return significant(value) if limit.what in ("imbalance", "speed-up") else seconds(value)
 
 
-def as_json(budget: Budget, checked: Sequence[Checked]) -> Mapping[str, object]:
-    """What `--json` says; docs/inspect.md describes the fields."""
+def as_json(budget: Budget, checked: Sequence[Checked], partial: Sequence[str] = ()) -> Mapping[str, object]:
+    """What `--json` says; docs/inspect.md describes the fields. `partial`: why figures are lower bounds only."""
     return {
         "budget": budget.file,
-        "kept": all(each.kept for each in checked),
+        "kept": not partial and all(each.kept for each in checked),
+        "complete": not partial,
+        "partial": list(partial),
         "checks": [
             {"what": each.limit.what, "line": each.line or None, "processors": each.processors,
              "at_least": each.limit.at_least, "share": each.limit.share, "limit": each.limit.value,

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from esp import __version__
 from esp.output.columns import Column, Row, table
-from esp.output.figures import constants, first, four, grid
+from esp.output.figures import constants, four, grid
 from esp.output.numbers import percent, plural, seconds, significant
-from esp.output.profile import asked_for, assumed_notes, partial_notes
+from esp.output.partial import partial_notes, reasons, trusted
+from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 if TYPE_CHECKING:  # a comparison prints itself with this module
     from esp.explore.compare import Comparison, Ranked
+    from interpreter.result import Prediction
 
 SCHEMA = 1
 """As that of `esp.output.json`."""
@@ -31,7 +33,7 @@ def comparison_text(found: "Comparison", screen: Screen, *, following: str = "")
     """The table, at most `screen.columns` wide, and what follows from it; `following`: the next command."""
     blocks = [_heading(found, screen), _table(found, screen)]
     notes = _notes(found, screen)
-    if following:
+    if following and not reasons(_predictions(found)):
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
@@ -46,6 +48,7 @@ def _heading(found: "Comparison", screen: Screen) -> str:
     ranking = f"{what}, {seconds(found.ranked[0].time_s)} to {seconds(found.ranked[-1].time_s)}"
     ranking += f", parts in {_unit(found.best.time_s)[1]}" if _room_for_parts(found, screen) else ""
     lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
+    lines += partial_notes(_predictions(found), screen)
     if len(found.programs) > 1:
         return "\n".join([*lines, ranking])
     return "\n".join([*lines, *asked_for_all(found, screen), ranking])
@@ -123,12 +126,16 @@ def _notes(found: "Comparison", screen: Screen) -> list[str]:
     width = screen.columns
     best = found.best
     notes = []
-    if best.choice is not None:
+    bounds = bool(reasons(_predictions(found)))
+    if bounds:
+        text = "the order is that of lower bounds and need not be that of the programs: nothing to paste, no crossover"
+        notes.append(screen.paint("warm", paragraph("order", text, width)))
+    elif best.choice is not None:
         notes += [
             paragraph("paste" if not at else "", line, max(width, len(line) + 12))
             for at, line in enumerate(best.choice.directives)
         ]
-    notes += [paragraph(label, text, width) for label, text in size_notes(found)]
+    notes += [] if bounds else [paragraph(label, text, width) for label, text in size_notes(found)]
     tied = [each for each in found.ranked if each.tie is not None]
     if tied:
         error = max(each.error for each in tied)
@@ -145,9 +152,12 @@ def _notes(found: "Comparison", screen: Screen) -> list[str]:
     if found.differ:
         notes.append(paragraph("differ", "the programs differ in more than their directives", width))
     notes += assumed_notes([best.prediction], width)
-    trust = f"{percent(first(best.prediction.estimated_share))} of the best time rests on estimated figures"
-    notes.append(paragraph("trust", trust, width))
-    return notes + partial_notes([each.prediction for each in found.ranked], screen)
+    notes.append(paragraph("trust", trusted(best.prediction, "the best time"), width))
+    return notes
+
+
+def _predictions(found: "Comparison") -> list["Prediction"]:
+    return [each.prediction for each in found.ranked]
 
 
 def size_notes(found: "Comparison") -> list[tuple[str, str]]:
@@ -177,7 +187,8 @@ def comparison_json(found: "Comparison") -> str:
     from esp.output.json import text_of
 
     best = found.best.prediction
-    crossing = found.crossover
+    partial = reasons(_predictions(found))
+    crossing = None if partial else found.crossover
     told: dict[str, Any] = {
         "schema": SCHEMA,
         "version": __version__,
@@ -189,7 +200,8 @@ def comparison_json(found: "Comparison") -> str:
         "choices": [_choice(each) for each in found.ranked],
         "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
         "left_out": found.left_out,
-        "paste": list(found.best.choice.directives) if found.best.choice is not None else [],
+        "partial": list(partial),
+        "paste": list(found.best.choice.directives) if found.best.choice is not None and not partial else [],
         "crossover": None if crossing is None else {
             "parameter": crossing.name,
             "sizes": list(crossing.sizes),
@@ -198,7 +210,7 @@ def comparison_json(found: "Comparison") -> str:
             "wins_from": crossing.wins_from,
             "rival": crossing.rival,
         },
-        "fastest": None if found.scan is None else {
+        "fastest": None if found.scan is None or partial else {
             "parameter": found.scan.name, "sizes": list(found.scan.sizes), "choices": list(found.scan.best),
         },
     }

@@ -7,6 +7,7 @@ from esp.inspect.difference import Difference, Node, Pair
 from esp.output.columns import Column, Row, table
 from esp.output.figures import CATEGORIES, grid
 from esp.output.numbers import count, data, plural, seconds
+from esp.output.partial import partial_lines, reasons_said
 from esp.output.screen import Screen, flow, paragraph, printable
 
 SMALL = 0.001
@@ -20,7 +21,9 @@ _SHORT = dict(zip(CATEGORIES, ("comp", "comm", "wait", "ovhd"), strict=True))
 
 def diff(found: Difference, screen: Screen, *, every: bool = False) -> str:
     """The text. `every`: also what takes the same time."""
-    heads = [_side(name, said, screen) for name, said in (("A", found.a), ("B", found.b))]
+    heads = []
+    for name, said in (("A", found.a), ("B", found.b)):
+        heads += [_side(name, said, screen), *partial_lines(reasons_said(said), screen)]
     small_s = 0.0 if every else SMALL * max(found.a["time_s"], found.b["time_s"])
     rows = [_total("time", found.a["time_s"], found.b["time_s"], "strong")]
     rows += [_total(name, found.a[f"{name}_s"], found.b[f"{name}_s"]) for name in CATEGORIES]

@@ -156,9 +156,9 @@ def _notes(told: Explanation, screen: Screen) -> list[str]:
     notes: list[str] = []
     for each in told.caches:
         text = f"{amount(each.lines_read)} lines read"
-        text += f", {amount(each.writes)} writes missed" if each.writes else ""
+        text += f", {amount(each.writes)} writes that miss" if each.writes else ""
         text += f", {amount(each.written_back)} lines written back" if each.written_back else ""
-        text += f" on a processor: {seconds(each.time_s)} of AAU {each.aau}"
+        text += f" on one processor (mean): {seconds(each.time_s)} of AAU {each.aau}"
         notes.append(paragraph("cache" if not notes else "", text, width))
     if notes:
         notes.append(paragraph("", told.cache, width))

@@ -165,6 +165,11 @@ def _listed(words: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
+def missed_by_all(misses: float) -> str:
+    """Cache misses of an AAU or line, with their kind and basis; `esp explain` tells those of one processor apart."""
+    return f"{count(round(misses))} cache misses (reads and writes, all processors)"
+
+
 def communication_s(aau: AauMetrics) -> float:
     """Time of an AAU that moving data costs, waiting for it included."""
     return first(aau.parts.communication_s) + first(aau.parts.waiting_s)
@@ -181,4 +186,4 @@ def why(aau: AauMetrics, processors: int) -> str:
     if aau.comm is None:
         return aau.label
     text = messages(aau.comm, processors)
-    return f"{text}; {seconds(communication_s(aau) / max(1, aau.comm.executions))} each"
+    return f"{text}; {seconds(communication_s(aau) / max(1, aau.comm.executions))} each (comm + wait)"

@@ -17,8 +17,8 @@ from esp.output.figures import (
     why,
 )
 from esp.output.figures import constants as constants_of
-from esp.output.numbers import count, data, percent, percentages, plural, seconds
-from esp.output.profile import partial_notes
+from esp.output.numbers import count, data, percentages, plural, seconds
+from esp.output.partial import partial_text, reasons, trusted
 from esp.output.screen import Screen
 from interpreter.result import LineMetrics
 
@@ -113,8 +113,7 @@ def notes(prediction: Shown) -> list[tuple[str, str]]:
     if hottest is not None:
         told.append((f"line {hottest.span.line}", why(hottest, prediction.processors)))
     told += [("assumed", text) for text in assumed([prediction])]
-    told += [("", text) for text in partial_notes([prediction], WIDE)]
-    share = percent(first(prediction.estimated_share))
-    told.append(("trust", f"{share} of the time rests on estimated figures"))
+    told += [("partial", partial_text(why_not))] if (why_not := reasons([prediction])) else []
+    told.append(("trust", trusted(prediction)))
     told += [("warning", str(each)) for each in prediction.warnings]
     return told

@@ -9,6 +9,7 @@ from msgspec import Struct
 from aag.diagnostics import Diagnostic, Span
 from esp import __version__
 from esp.output.figures import Shown, first, source_text
+from esp.output.partial import reasons
 from esp.output.table import speed_up
 from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, Prediction
 
@@ -82,6 +83,7 @@ def content(prediction: Shown, wanted: Wanted | None = None) -> dict[str, Any]:
         "iterations": prediction.iterations,
         "iterations_walked": prediction.iterations_walked,
         "complete": prediction.complete,
+        "partial": list(reasons([prediction])),
         "assumptions": [{"code": each.code, "text": each.text, **_place(each.span)} for each in prediction.assumptions],
         "warnings": [
             {"code": each.code, "text": each.message, **_place(each.span), "hint": each.hint}

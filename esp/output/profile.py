@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from esp.output.assumptions import assumed
-from esp.output.assumptions import lines as lines_at
 from esp.output.columns import Column, Row, table
 from esp.output.figures import (
     CATEGORIES,
@@ -17,11 +16,11 @@ from esp.output.figures import (
     options,
     place,
     source_text,
-    uncharged,
     why,
     without_rounding,
 )
-from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
+from esp.output.numbers import count, data, memory, percentages, plural, seconds, significant
+from esp.output.partial import partial_notes, trusted
 from esp.output.screen import Screen, flow, paragraph, printable
 from interpreter.result import LineMetrics, Prediction
 
@@ -59,7 +58,8 @@ def heading(prediction: Shown, screen: Screen) -> str:
     procs = f"{plural(prediction.processors, 'proc')} {shape}".rstrip()
     subject = [printable(name), procs, prediction.system, " ".join(constants(prediction.constants)[:6])]
     shares = percentages(four(prediction.parts))
-    total = [f"time {seconds(first(prediction.time_s))}"]
+    least = "" if prediction.complete else ">= "
+    total = [f"time {least}{seconds(first(prediction.time_s))}"]
     total += [f"{name} {share}%" for name, share in zip(CATEGORIES, shares, strict=True)]
     width = screen.columns
     lines = [
@@ -67,6 +67,7 @@ def heading(prediction: Shown, screen: Screen) -> str:
         *asked_for(prediction, screen),
         *_which_scenario(prediction),
         screen.paint("strong", flow(total, width, "   ", "     ")),
+        *partial_notes([prediction], screen),
         flow(_particulars(prediction), width, "   ", "     "),
     ]
     return "\n".join(lines)
@@ -161,20 +162,7 @@ def footnotes(prediction: Prediction, screen: Screen) -> list[str]:
     notes += assumed_notes([prediction], width)
     notes.append(paragraph("memory", _memory(prediction), width))
     notes.append(paragraph("trust", _trust(prediction), width))
-    return notes + partial_notes([prediction], screen)
-
-
-def partial_notes(predictions: Sequence[Prediction], screen: Screen) -> list[str]:
-    """The footnote that says that time is missing, where it is; it belongs in every view."""
-    partial = [each for each in predictions if not each.complete]
-    if not partial:
-        return []
-    main = partial[0].file
-    places = sorted(frozenset().union(*(uncharged(each) for each in partial)))
-    shown = [str(line) if file == main else f"{file}:{line}" for file, line in places]
-    what = lines_at(shown) if places else "something"
-    text = f"{what} could not be charged (see the warnings); the time is a lower bound"
-    return [screen.paint("warm", paragraph("partial", text, screen.columns))]
+    return notes
 
 
 def assumed_notes(predictions: Sequence[Prediction], width: int) -> list[str]:
@@ -194,7 +182,7 @@ def _memory(prediction: Prediction) -> str:
 
 
 def _trust(prediction: Prediction) -> str:
-    text = f"{percent(first(prediction.estimated_share))} of the time rests on estimated figures"
+    text = trusted(prediction)
     if prediction.iterations:
         walked, all_of_them = prediction.iterations_walked, prediction.iterations
         text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked"

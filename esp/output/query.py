@@ -9,6 +9,7 @@ from esp.inspect.query import Part, total
 from esp.output.columns import Column, Row, table
 from esp.output.figures import CATEGORIES
 from esp.output.numbers import count, data, percent, percentages, plural, seconds
+from esp.output.partial import partial_lines, reasons_said
 from esp.output.screen import Screen, printable
 
 _FIELDS = ("name", "lines", "aaus", "executions", "time_s", *(f"{name}_s" for name in CATEGORIES), "messages", "bytes",
@@ -17,8 +18,9 @@ _FIELDS = ("name", "lines", "aaus", "executions", "time_s", *(f"{name}_s" for na
 
 def rows(said: Mapping[str, Any], parts: Sequence[Part], screen: Screen) -> str:
     """The table, with what they take together below."""
+    head = "".join(f"{each}\n" for each in partial_lines(reasons_said(said), screen))
     if not parts:
-        return f"Nothing of {said['file']} is all of this.\n"
+        return f"{head}Nothing of {said['file']} is all of this.\n"
     wide, widest = screen.columns >= 72, screen.columns >= 100
     columns = [Column("aau", width=3), Column("line", width=4), Column("time", width=7), Column("comp", width=4),
                Column("comm", width=4, gap=1), Column("wait", width=4, gap=1), Column("ovhd", width=4, gap=1),
@@ -30,8 +32,9 @@ def rows(said: Mapping[str, Any], parts: Sequence[Part], screen: Screen) -> str:
         body.append(_row(whole, wide, widest, role="strong", every=True))
     share = whole.time_s / said["time_s"] if said["time_s"] else 0.0
     units = plural(len(whole.aaus), "unit")
-    note = f"{units}, {percent(share)} of the {seconds(said['time_s'])} that the program takes"
-    return f"{table(columns, body, screen, flexible=True)}\n\n{note}\n"
+    least = "" if said.get("complete", True) else "at least "
+    note = f"{units}, {percent(share)} of the {least}{seconds(said['time_s'])} that the program takes"
+    return f"{head}{table(columns, body, screen, flexible=True)}\n\n{note}\n"
 
 
 def _row(part: Part, wide: bool, widest: bool, *, role: str = "", every: bool = False) -> Row:
@@ -50,6 +53,7 @@ def as_json(said: Mapping[str, Any], parts: Sequence[Part]) -> Mapping[str, obje
     return {
         "file": said["file"], "system": said["system"], "processors": said["processors"],
         "time_s": said["time_s"], "share": whole.time_s / said["time_s"] if said["time_s"] else 0.0,
+        "complete": said["complete"], "partial": list(reasons_said(said)),
         "together": _fields(whole), "parts": [_fields(each) for each in parts],
     }
 

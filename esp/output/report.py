@@ -16,6 +16,7 @@ from esp.output.figures import CATEGORIES, Shown, first, four, grid, hottest_fir
 from esp.output.figures import constants as constants_of
 from esp.output.html import COLOURS, bar, notes
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
+from esp.output.partial import partial_text, reasons
 from esp.output.report_charts import shares, times
 from esp.output.report_style import STYLE
 from esp.output.screen import printable, shorten
@@ -119,9 +120,9 @@ def _answers(shown: Report) -> list[str]:
     """Which distribution, how many processors, why: a sentence each, with a link to where it is shown."""
     prediction = shown.prediction
     told = []
-    if shown.comparison is not None:
+    if shown.comparison is not None and prediction.complete:
         told.append(f'<a href="#distributions">Distribution.</a> {escape(_best_choice(shown.comparison))}')
-    if len(shown.scaling) > 1:
+    if len(shown.scaling) > 1 and prediction.complete:
         told.append(f'<a href="#processors">Processors.</a> {escape(_best_number(shown.scaling))}')
     hottest = next(iter(hottest_first(prediction.lines)), None)
     if hottest is not None:
@@ -138,7 +139,8 @@ def _answers(shown: Report) -> list[str]:
     sent = sent if prediction.messages else "No message is sent"
     told.append(f"{escape(sent)}{_balance(prediction)}.")
     if not prediction.complete:
-        told.append('<span class="warning">Some statements could not be charged: the time is a lower bound.</span>')
+        text = escape(partial_text(reasons([prediction])))
+        told.insert(0, f'<span class="warning">Partial, {text}.</span>')
     return told
 
 
@@ -227,6 +229,6 @@ def _rests(shown: Report) -> str:
         rows.append(("loading", f"{seconds(first(prediction.load_s))} to load the program, not in the time"))
     said = []
     for label, text in rows:
-        role = ' class="warning"' if label == "warning" or text.startswith("partial") else ""
+        role = ' class="warning"' if label in ("warning", "partial") else ""
         said.append(f"<dt>{escape(label)}</dt><dd{role}>{escape(printable(text))}</dd>")
     return "<dl>\n" + "\n".join(said) + "\n</dl>"

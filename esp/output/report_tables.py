@@ -176,7 +176,8 @@ def distributions(found: "Comparison") -> str:
     told += [f"<p>{escape(text[:1].upper() + text[1:])}</p>" for _, text in size_notes(found)]
     if found.left_out:
         told.append(f"<p>{plural(found.left_out, 'choice')} with flatter grids or further formats not tried.</p>")
-    if found.best.choice is not None and found.best.choice.directives:
+    partial = not all(each.prediction.complete for each in found.ranked)
+    if found.best.choice is not None and found.best.choice.directives and not partial:
         pasted = "\n".join(escape(printable(line)) for line in found.best.choice.directives)
         told.append(f"<p>The fastest as directives:</p>\n<pre>{pasted}</pre>")
     return "\n".join(told)

@@ -13,6 +13,7 @@ from esp import __version__
 from esp.explore.ties import ERROR
 from esp.output.columns import Column, Row, table
 from esp.output.numbers import percent, percentages, plural, seconds
+from esp.output.partial import partial_text, reasons_among
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 if TYPE_CHECKING:  # a sweep prints itself with this module
@@ -196,8 +197,9 @@ def _notes(sweep: "Sweep", screen: Screen) -> list[str]:
         notes.append(screen.paint("warm", paragraph("-", f"impossible: {why[0]} {why[1]}", width)))
     incomplete = int((sweep.done & ~sweep.complete).sum())
     if incomplete:
-        text = f"{plural(incomplete, 'prediction')} could not charge every statement: lower bounds"
-        notes.append(screen.paint("warm", paragraph("partial", text, width)))
+        told = reasons_among(sweep.assumptions, sweep.warnings)
+        text = partial_text(told, f"{plural(incomplete, 'prediction')} of lower bounds")
+        notes.insert(0, screen.paint("warm", paragraph("partial", text, width)))
     texts = list(dict.fromkeys(each.text for each in sweep.assumptions))
     for at, text in enumerate(texts[:4]):
         notes.append(paragraph("assumed" if not at else "", text, width))

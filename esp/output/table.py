@@ -6,7 +6,8 @@ from aag.diagnostics import Diagnostic
 from esp.output.columns import Column, Row, table
 from esp.output.figures import Shown, constants, first, four, grid
 from esp.output.numbers import count, data, percentages, plural, seconds, significant
-from esp.output.profile import asked_for, assumed_notes, partial_notes
+from esp.output.partial import partial_notes
+from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable
 from interpreter.result import Prediction
 
@@ -74,7 +75,8 @@ def scaling(
     rows += [Row((str(number), *["-"] * (len(columns) - 1)), "faint") for number in refused]
     if refused:
         rows.sort(key=lambda row: int(row.cells[0]))
-    blocks = ["\n".join([screen.paint("strong", head), *asked_for(sample, screen)]), table(columns, rows, screen)]
+    above = [screen.paint("strong", head), *asked_for(sample, screen), *partial_notes(predictions, screen)]
+    blocks = ["\n".join(above), table(columns, rows, screen)]
     notes = []
     if base != 1:
         notes.append(paragraph("speed-up", f"against {base} processors, which count as {base}", screen.columns))
@@ -82,7 +84,6 @@ def scaling(
         reason = f"impossible: {why.code} {why.message}" + (f" (line {why.span.line})" if why.span.line else "")
         notes.append(screen.paint("warm", paragraph(plural(number, "proc"), reason, screen.columns)))
     notes += assumed_notes(predictions, screen.columns)
-    notes += partial_notes(predictions, screen)
     if following:
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"

@@ -8,7 +8,8 @@ from esp import __version__
 from esp.output.columns import Column, Row, table
 from esp.output.figures import CATEGORIES
 from esp.output.numbers import percentages, seconds
-from esp.output.profile import assumed_notes, heading, partial_notes
+from esp.output.partial import partial_notes
+from esp.output.profile import assumed_notes, heading
 from esp.output.screen import Screen, paragraph
 from interpreter.result import Parts
 
@@ -47,14 +48,15 @@ def what_if_text(found: "WhatIf", screen: Screen, *, following: str = "") -> str
     if narrow:
         columns = [*columns[:3], columns[-1]]
         rows = [Row((*row.cells[:3], row.cells[-1]), row.role) for row in rows]
-    head = heading(base, screen).split("\n")[0]
+    told = partial_notes([base, *(each.prediction for each in found.outcomes)], screen)
+    head = "\n".join([heading(base, screen).split("\n")[0], *told])
     notes = []
     unmoved = found.unmoved()
     if unmoved:
-        notes.append(paragraph("unmoved", f"by all of these: lines {', '.join(map(str, unmoved))}", screen.columns))
+        text = f"or hardly moved (< {seconds(found.hardly_s)}) by all of these: lines {', '.join(map(str, unmoved))}"
+        notes.append(paragraph("unmoved", text, screen.columns))
     notes += [paragraph(each.label, text, screen.columns) for each in found.outcomes if (text := _does_not_fit(each))]
     notes += assumed_notes([base], screen.columns)
-    notes += partial_notes([base, *(each.prediction for each in found.outcomes)], screen)
     if following:
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([head, table(columns, rows, screen, flexible=True), "\n".join(notes)]) + "\n"

@@ -32,6 +32,7 @@ def test_a_function_that_is_not_interpreted_is_told():
     assert [each.message for each in lowered.notes if each.code == "W206"] == [
         "the body of the function f is not interpreted: only its calls are charged"
     ]
+    assert [each.span.line for each in lowered.notes if each.code == "W206"] == [4]
     assert not lowered.complete
 
 

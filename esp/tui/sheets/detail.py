@@ -1,7 +1,8 @@
 """What the cursor stands on, in words: a line, an AAU, a processor, a message; or why there is no prediction."""
 
-from esp.output.figures import CATEGORIES, first, four, hottest_communication, why
-from esp.output.numbers import count, memory, percent, plural, seconds
+from esp.output.figures import CATEGORIES, first, four, hottest_communication, missed_by_all, why
+from esp.output.numbers import memory, plural, seconds
+from esp.output.partial import partial_text, reasons, trusted
 from esp.output.screen import printable
 from esp.tui.course import doing
 from esp.tui.lines import Line, Piece, joined, words, wrapped
@@ -57,7 +58,7 @@ def _line(state: State, found: Prediction, width: int) -> list[Line]:
         shown += wrapped(words(why(talking, found.processors)), width, 2)
     for each in inside:
         if each.misses > 0:
-            missed = f"{count(round(each.misses))} cache lines missed in AAU {each.id}"
+            missed = f"{missed_by_all(each.misses)} in AAU {each.id}"
             shown += wrapped(words(missed, "faint"), width, 2)
     return [*shown, *_trust(found, width)]
 
@@ -91,7 +92,7 @@ def _aau(aau: AauMetrics, found: Prediction, width: int) -> list[Line]:
     if aau.comm is not None:
         shown += wrapped(words(why(aau, found.processors)), width, 2)
     if aau.misses > 0:
-        shown += wrapped(words(f"{count(round(aau.misses))} cache lines missed", "faint"), width, 2)
+        shown += wrapped(words(missed_by_all(aau.misses), "faint"), width, 2)
     return [*shown, *wrapped(words(printable(aau.label), "faint"), width, 2)]
 
 
@@ -130,11 +131,10 @@ def _trust(found: Prediction, width: int) -> list[Line]:
     """What the figures rest on."""
     shown: list[Line] = []
     if not found.complete:
-        shown += wrapped(words("partial: something could not be charged; the time is a lower bound", "bad"), width, 2)
+        shown += wrapped(words(f"partial: {partial_text(reasons([found]))}", "bad"), width, 2)
     for each in found.assumptions:
         shown += wrapped([("assumed", "title"), *words(printable(each.text))], width, 2)
-    rests = f"{percent(first(found.estimated_share))} of the time rests on estimated figures"
-    shown += wrapped([("trust", "title"), *words(rests, "")], width, 2)
+    shown += wrapped([("trust", "title"), *words(trusted(found), "")], width, 2)
     held = f"{memory(found.memory_bytes)} of data on the fullest processor"
     usable = found.memory_usable_bytes
     over = usable is not None and found.memory_bytes > usable
