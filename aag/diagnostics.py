@@ -44,7 +44,8 @@ class Diagnostic(Struct, frozen=True, kw_only=True):
         return self.code.startswith("E")
 
     def __str__(self) -> str:
-        return f"{self.span}: {self.code} {self.message}" + (f" ({self.hint})" if self.hint else "")
+        place = f"{self.span}: " if self.span.file or self.span.line else ""
+        return f"{place}{self.code} {self.message}" + (f" ({self.hint})" if self.hint else "")
 
 
 class SourceError(Exception):

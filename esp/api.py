@@ -166,7 +166,8 @@ def predict(
         unroll=unroll,
         **parameters,
     )
-    return predict_source(read_source(source, form=form), load_machine(system), request)
+    with arguments.in_python():
+        return predict_source(read_source(source, form=form), load_machine(system), request)
 
 
 def requested(

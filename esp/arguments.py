@@ -1,11 +1,41 @@
 """Arguments of `esp.predict` that are easily given in another form than is meant."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from operator import index
 
+from msgspec.structs import replace
+
+from aag.diagnostics import SourceError
 from esp.errors import UsageError
+from sag.errors import MachineError
 
 _MOST_PROCESSORS = 2**20
+
+
+@contextmanager
+def in_python() -> Iterator[None]:
+    """Errors name arguments as Python spells them, ``load`` and ``n``, not the options of the command."""
+    try:
+        yield
+    except SourceError as error:
+        error.diagnostics = tuple(
+            replace(each, message=_spelled(each.message), hint=_spelled(each.hint)) for each in error.diagnostics)
+        error.args = ("\n".join(map(str, error.diagnostics)),)
+        raise
+    except MachineError as error:
+        error.findings = tuple(
+            replace(each, message=_spelled(each.message), hint=_spelled(each.hint)) for each in error.findings)
+        error.message, error.hint = error.findings[0].message, error.findings[0].hint
+        error.args = ("\n".join(map(str, error.findings)),)
+        raise
+
+
+def _spelled(text: str) -> str:
+    """``--set n=4`` as ``n=4``, ``--processor-speed`` as ``processor_speed``."""
+    named = re.sub(r"(?<!\S)--set (?=\w+(?:=|:))", "", text)
+    return re.sub(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)", lambda found: found.group(1).replace("-", "_"), named)
 
 
 def processors(given: object) -> int | None:

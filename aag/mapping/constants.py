@@ -34,7 +34,8 @@ def constants_of(
         Diagnostic(
             code="E301",
             message=f"--set {name}: there is no such name in {unit.kind} {unit.name}",
-            hint=nearest(name.lower(), [entity.name for entity in unit.entities if entity.shape is None]),
+            hint=nearest(name.lower(), [entity.name for entity in unit.entities if entity.shape is None])
+            or _named_parameters(unit),
         )
         for name in values
         if unit.entity(name.lower()) is None and name.lower() not in known and name.lower() not in declared
@@ -55,6 +56,12 @@ def constants_of(
     left = [each for each in parameters if each.name not in constants and each.name not in given]
     diagnostics += [each for entity in left for each in _undefined(entity, {**env, **constants})]
     return MappingProxyType(constants), tuple(diagnostics)
+
+
+def _named_parameters(unit: Unit) -> str:
+    """The PARAMETERs in the order of the source, where there are any."""
+    names = [entity.name for entity in unit.entities if "parameter" in entity.attributes and entity.shape is None]
+    return f"its PARAMETERs: {', '.join(names[:12])}" + (", ..." if len(names) > 12 else "") if names else ""
 
 
 def _undefined(entity: Entity, env: Mapping[str, Value]) -> tuple[Diagnostic, ...]:

@@ -192,13 +192,13 @@ def test_sizes_of_blocks(hpf):
 @pytest.mark.parametrize("procs", [0, -3, 2**20 + 1])
 def test_a_number_of_processors_out_of_range(hpf, procs):
     assert problems(hpf, procs=procs) == [
-        f":0: E309 --procs {procs} must be between 1 and 1048576 (for example --procs 8)"
+        f"E309 --procs {procs} must be between 1 and 1048576 (for example --procs 8)"
     ]
 
 
 def test_extents_that_are_not_positive(hpf):
     assert problems(hpf, hpf.processors("p", 2, 0), grid=(2, 0)) == [
-        ":0: E309 --grid 2x0: each extent must be at least 1 (for example --grid 4x2)",
+        "E309 --grid 2x0: each extent must be at least 1 (for example --grid 4x2)",
         (
             "x.hpf:2: E309 PROCESSORS p has the shape 2x0: each extent must be at least 1 "
             "(an arrangement has at least one processor)"
@@ -221,7 +221,7 @@ def test_grids_that_do_not_multiply_up(hpf):
         )
     ]
     assert problems(hpf, procs=8, grid=(3, 2)) == [
-        ":0: E310 --grid 3x2 has 6 processors, but there are 8 (for example --grid 4x2)"
+        "E310 --grid 3x2 has 6 processors, but there are 8 (for example --grid 4x2)"
     ]
 
 
@@ -229,7 +229,7 @@ def test_a_grid_of_a_rank_that_nothing_has(hpf):
     parts = [hpf.distribute("t", "block", "*"), hpf.processors("p", 2, 2, 1)]
     assert problems(hpf, *parts, grid=(2, 2)) == [
         (
-            ":0: E311 --grid 2x2 has 2 dimensions, but the grids of the program have 1 or 3 "
+            "E311 --grid 2x2 has 2 dimensions, but the grids of the program have 1 or 3 "
             "(give one extent for each distributed dimension)"
         )
     ]
@@ -293,21 +293,21 @@ def test_distribute_options(hpf):
         distribute={"T": "(BLOK,*)", "A": "(*,*)", "vv": "block", "v": "(block", "V": "(*,*)"},
     ) == [
         (
-            ":0: E315 --distribute T=(BLOK,*): 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) and * "
+            "E315 --distribute T=(BLOK,*): 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) and * "
             "(for example --distribute 't=(BLOCK,*)')"
         ),
-        ":0: E303 --distribute A=(*,*): A is aligned with t (distribute t instead)",
-        ":0: E301 --distribute vv=block: there is no array or template vv (did you mean v?)",
-        (":0: E302 --distribute v has 2 formats, but v has 1 dimension (write one format for each dimension of v)"),
+        "E303 --distribute A=(*,*): A is aligned with t (distribute t instead)",
+        "E301 --distribute vv=block: there is no array or template vv (did you mean v?)",
+        ("E302 --distribute v has 2 formats, but v has 1 dimension (write one format for each dimension of v)"),
     ]
     assert problems(hpf, distribute={"v": "(block"}) == [
-        (":0: E315 --distribute v=(block: the closing parenthesis is missing (for example --distribute 'v=(BLOCK,*)')")
+        ("E315 --distribute v=(block: the closing parenthesis is missing (for example --distribute 'v=(BLOCK,*)')")
     ]
 
 
 def test_set_options(hpf):
     assert problems(hpf, hpf.parameter("size", 8, line=2), hpf.scalar("steps"), values={"SIZ": 3, "size": "many"}) == [
-        ":0: E301 --set SIZ: there is no such name in program x (did you mean size?)",
+        "E301 --set SIZ: there is no such name in program x (did you mean size?)",
         ("x.hpf:2: E316 --set size=many: SIZE cannot have this value, it is integer (give SIZE a value of its type)"),
     ]
 
