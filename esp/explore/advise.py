@@ -28,6 +28,7 @@ from esp.api import (
     read_source,
     requested,
 )
+from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.advise_alignments import Alignment, alignments_of
 from esp.explore.advise_phases import Phases
@@ -149,6 +150,7 @@ class Progress(Struct, frozen=True, kw_only=True):
     best_s: float
 
 
+@in_python()
 def advise(
     source: str | PathLike[str],
     system: str | PathLike[str] = "ipsc860",

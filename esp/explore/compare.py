@@ -22,6 +22,7 @@ from aag.pipeline import main_unit
 from aag.source.joining import Form
 from esp import arguments
 from esp.api import Prediction, Request, Source, load_machine, predict_source, read_source, requested
+from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.axes import values_of
 from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
@@ -90,6 +91,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return f"<pre>{escape(str(self))}</pre>"
 
 
+@in_python()
 def compare(
     source: str | PathLike[str] | Sequence[str | PathLike[str]],
     system: str | PathLike[str] = "ipsc860",

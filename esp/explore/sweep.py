@@ -27,6 +27,7 @@ from aag.diagnostics import Diagnostic, SourceError
 from aag.source.joining import Form
 from esp import arguments
 from esp.api import Request, Source, Stages, interpret_stages, load_machine, lower_source, read_source, requested
+from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.axes import Axis, cells_of
 from esp.explore.choices import all_formats, distributed_by, shown
@@ -206,6 +207,7 @@ def _times(found: Prediction, scenarios: int, *, timed: bool) -> NDArray[np.floa
     return np.stack([np.broadcast_to(row, (scenarios,)) for row in rows])
 
 
+@in_python()
 def sweep(
     source: str | PathLike[str] | Sequence[str | PathLike[str]],
     system: str | PathLike[str] | Sequence[str | PathLike[str]] = "ipsc860",

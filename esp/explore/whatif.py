@@ -26,6 +26,7 @@ from esp.api import (
     requested,
     switched_off,
 )
+from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.plan import DIMENSIONS, PARAMETERS, machine_scenario
 from esp.output.screen import Screen
@@ -106,6 +107,7 @@ class WhatIf(Struct, frozen=True, kw_only=True):
         return f"<pre>{escape(str(self))}</pre>"
 
 
+@in_python()
 def whatif(
     source: str | PathLike[str],
     system: str | PathLike[str] = "ipsc860",

@@ -63,3 +63,10 @@ def test_errors_speak_of_arguments(given, told):
     assert told in text
     assert "--" not in text
     assert not text.startswith(":")
+
+
+@pytest.mark.parametrize("name", ["compare", "whatif", "sweep", "advise"])
+def test_the_other_functions_do_so_too(name):
+    with pytest.raises(SourceError) as caught:
+        getattr(esp, name)("laplace.hpf", procs=4, foo=3, **({"load": "50%"} if name == "whatif" else {}))
+    assert str(caught.value).startswith("E301 foo: ")
