@@ -166,7 +166,7 @@ def test_where_nothing_fits_the_reason_is_raised():
 
 
 def test_a_value_that_is_missing_is_asked_for():
-    with pytest.raises(UnresolvedError, match="--set M=VALUE"):
+    with pytest.raises(UnresolvedError, match="give it with M=VALUE"):
         esp.sweep("program p\n integer :: m, i\n read *, m\n do i = 1, m\n print *, i\n end do\nend\n", procs=[1, 2])
 
 
