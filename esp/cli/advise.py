@@ -5,7 +5,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, pairs_many, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, named_choices, request_of
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wait for
@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp.output import advise as output
 
     numbers = advise.numbers_of(options.procs)
-    named = _named(options.distribute)
+    named = named_choices(options.distribute)
     options.distribute = []
     source = source_of(options.program, options.form)
     system = api.load_machine(options.system)
@@ -86,17 +86,6 @@ def execute(options: argparse.Namespace) -> int:
         return INTERRUPTED
     console.took(time.perf_counter() - began)
     return 0
-
-
-def _named(given: list[str]) -> list[dict[str, str]]:
-    """``--distribute`` of the command: ``NAME=(...)`` or, for all that fit, ``(...)``; repeated ones are choices."""
-    from esp.explore.compare import named_formats
-
-    plain = [each for each in given if "=" not in each]
-    named = pairs_many("--distribute", [each for each in given if "=" in each])
-    if plain and named:
-        raise UsageError("name all distributions, or none.", where="--distribute", hint="Write NAME=(BLOCK,*).")
-    return named_formats(named or plain or None)
 
 
 def _next(options: argparse.Namespace, found: "Advice") -> str:

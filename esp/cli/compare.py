@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, pairs_many, procs_of, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, named_choices, procs_of, request_of
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp compare --help` need not wait for
@@ -54,7 +54,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp.cli.reading import source_of
     from esp.explore import compare
 
-    named = _named(options.distribute)
+    named = named_choices(options.distribute)
     options.distribute = []
     sources = [source_of(each, options.form) for each in options.program]
     system = api.load_machine(options.system)
@@ -82,17 +82,6 @@ def execute(options: argparse.Namespace) -> int:
         console.deliver(output.comparison_text(found, console.screen, following=following))
     console.took(time.perf_counter() - began)
     return 0
-
-
-def _named(given: list[str]) -> list[dict[str, str]]:
-    """``--distribute`` of the command: ``NAME=(...)`` or, for all that fit, ``(...)``; repeated ones are choices."""
-    from esp.explore.compare import named_formats
-
-    plain = [each for each in given if "=" not in each]
-    named = pairs_many("--distribute", [each for each in given if "=" in each])
-    if plain and named:
-        raise UsageError("name all distributions, or none.", where="--distribute", hint="Write NAME=(BLOCK,*).")
-    return named_formats(named or plain or None)
 
 
 def _next(options: argparse.Namespace, found: "Comparison") -> str:

@@ -161,6 +161,21 @@ def pairs_many(option: str, given: list[str], *, lower: bool = True) -> dict[str
     return found
 
 
+def named_choices(given: list[str]) -> list[dict[str, str]]:
+    """``--distribute`` of the command: ``NAME=(...)`` or, for all that fit, ``(...)``; repeated ones are choices.
+
+    Raises:
+        UsageError: some are named and some are not.
+    """
+    from esp.explore.compare import named_formats
+
+    plain = [each for each in given if "=" not in each]
+    named = pairs_many("--distribute", [each for each in given if "=" in each])
+    if plain and named:
+        raise UsageError("name all distributions, or none.", where="--distribute", hint="Write NAME=(BLOCK,*).")
+    return named_formats(named or plain or None)
+
+
 def value_of(name: str, text: str) -> "Value":
     """A Fortran constant: integer, real, logical or text in quotes.
 
