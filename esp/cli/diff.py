@@ -89,6 +89,8 @@ def _saved(name: str) -> dict[str, Any]:
     Raises:
         UnreadableFileError: the file cannot be read, or holds something else.
     """
+    from esp.output.json import SCHEMA
+
     try:
         said = json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
@@ -98,6 +100,6 @@ def _saved(name: str) -> dict[str, Any]:
     if isinstance(said, dict) and "runs" in said:
         hint = "Save each with --procs of one number."
         raise UnreadableFileError("this holds several predictions.", where=name, hint=hint)
-    if not (isinstance(said, dict) and said.get("schema") == 1 and "time_s" in said and "lines" in said):
+    if not (isinstance(said, dict) and said.get("schema") == SCHEMA and "time_s" in said and "lines" in said):
         raise UnreadableFileError("this is no prediction of `esp run --json`.", where=name)
     return said

@@ -74,8 +74,8 @@ def layouts_shown(stages: "Stages", names: tuple[str, ...]) -> "Shown":
 
     layouts = stages.node_program.layouts
     return layout.Shown(
-        program=stages.source.program.file, procs=layouts.procs, grid=f"{layouts.grid.name} {layouts.grid}".strip(),
-        pictures=pictures(layouts, names),
+        program=stages.source.program.file, procs=layouts.procs, arrangement=layouts.grid.name,
+        grid=layouts.grid.shape, pictures=pictures(layouts, names),
         left=tuple((name, layouts.arrays[name].elements * layouts.arrays[name].element_bytes)
                    for name in names if not layouts.arrays[name].is_distributed),
         doubts=tuple(each for each in doubts(layouts, stages.graph, names) if set(each.arrays) & set(names)))

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from esp import __version__
 from esp.output.columns import Column, Row, table
 from esp.output.figures import CATEGORIES, constants, first, four, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
@@ -16,9 +15,6 @@ if TYPE_CHECKING:  # advice prints itself with this module
     from esp.explore.advise_phases import Phases
     from esp.explore.advise_reasons import Reason, Reasons, Side
     from interpreter.result import Prediction
-
-SCHEMA = 1
-"""As that of `esp.output.json`."""
 
 MOST_EXCLUDED = 4
 """Choices that are shown although they were not predicted."""
@@ -359,8 +355,6 @@ def advice_json(found: "Advice") -> str:
     best = found.best.prediction
     partial = why_partial(_predictions(found))
     told: dict[str, Any] = {
-        "schema": SCHEMA,
-        "version": __version__,
         "program": found.file,
         "system": best.system,
         "processors": list(found.procs),

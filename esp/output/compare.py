@@ -5,7 +5,6 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from esp import __version__
 from esp.output.columns import Column, Row, table
 from esp.output.figures import constants, four, grid
 from esp.output.numbers import percent, plural, seconds, significant
@@ -16,9 +15,6 @@ from esp.output.screen import Screen, flow, paragraph, printable, shorten
 if TYPE_CHECKING:  # a comparison prints itself with this module
     from esp.explore.compare import Comparison, Ranked
     from interpreter.result import Prediction
-
-SCHEMA = 1
-"""As that of `esp.output.json`."""
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -190,8 +186,6 @@ def comparison_json(found: "Comparison") -> str:
     partial = reasons(_predictions(found))
     crossing = None if partial else found.crossover
     told: dict[str, Any] = {
-        "schema": SCHEMA,
-        "version": __version__,
         "programs": list(found.programs),
         "system": best.system,
         "processors": best.processors,

@@ -1,4 +1,4 @@
-"""Predictions as JSON; docs/json.md describes every field."""
+"""Predictions as JSON, whose fields docs/json.md describes, and what the JSON of all commands begins with."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from esp.output.table import speed_up
 from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, Prediction
 
 SCHEMA = 1
-"""Counts up when a field changes its meaning or goes; a new field does not count."""
+"""Of a document: counts up when a field changes its meaning or goes; a new field does not count."""
 
 
 class Wanted(Struct, frozen=True, kw_only=True):
@@ -26,7 +26,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
 
 def one(prediction: Shown, wanted: Wanted | None = None) -> str:
     """The JSON text of one prediction."""
-    return text_of({"schema": SCHEMA, "version": __version__, **content(prediction, wanted)})
+    return text_of(content(prediction, wanted))
 
 
 def several(predictions: Sequence[Shown], impossible: Mapping[int, Diagnostic] | None = None) -> str:
@@ -38,12 +38,16 @@ def several(predictions: Sequence[Shown], impossible: Mapping[int, Diagnostic] |
         {"processors": number, "code": each.code, "text": each.message, **_place(each.span)}
         for number, each in (impossible or {}).items()
     ]
-    return text_of({"schema": SCHEMA, "version": __version__, "runs": runs, "impossible": reasons})
+    return text_of({"runs": runs, "impossible": reasons})
 
 
-def text_of(told: Mapping[str, Any]) -> str:
-    """One field a line, in a list of objects one object a line: short, yet a `diff` says what changed."""
-    fields = [f" {_dump(name)}: {_value(value)}" for name, value in told.items()]
+def text_of(told: Mapping[str, Any], *, schema: int = SCHEMA) -> str:
+    """The document of any command: `schema` and the version of esp, then what it tells.
+
+    One field a line, in a list of objects one object a line: short, yet a `diff` says what changed.
+    """
+    whole = {"schema": schema, "version": __version__, **told}
+    fields = [f" {_dump(name)}: {_value(value)}" for name, value in whole.items()]
     return "{\n" + ",\n".join(fields) + "\n}\n"
 
 

@@ -25,11 +25,13 @@ _COLOURS = (117, 215, 150, 211, 186, 147, 223, 116, 181, 156, 219, 110)
 
 
 class Shown(Struct, frozen=True, kw_only=True):
-    """What `esp layout` shows. `left`: arrays that every processor holds, with their bytes."""
+    """What `esp layout` shows. `arrangement`: the name that the program gives the grid, if any; `left`: arrays that
+    every processor holds, with their bytes."""
 
     program: str
     procs: int
-    grid: str
+    arrangement: str
+    grid: tuple[int, ...]
     pictures: tuple[Picture, ...]
     left: tuple[tuple[str, int], ...]
     doubts: tuple[Doubt, ...]
@@ -37,7 +39,8 @@ class Shown(Struct, frozen=True, kw_only=True):
 
 def layout(shown: Shown, screen: Screen, *, following: str = "") -> str:
     """The text; `following`: the next command worth typing."""
-    head = f"{shown.program}  {plural(shown.procs, 'processor')} ({shown.grid})"
+    shape = "x".join(map(str, shown.grid)) or "scalar"
+    head = f"{shown.program}  {plural(shown.procs, 'processor')} ({f'{shown.arrangement} {shape}'.strip()})"
     blocks = [screen.paint("strong", head), *(_picture(each, screen) for each in shown.pictures)]
     if not shown.pictures:
         blocks.append("No array is distributed.")
@@ -148,7 +151,8 @@ def _box(box: tuple[int, ...], size: int, procs: int, screen: Screen, *, labelle
 def as_json(shown: Shown) -> Mapping[str, object]:
     """What `--json` says; docs/inspect.md describes the fields."""
     return {
-        "program": shown.program, "processors": shown.procs, "grid": shown.grid,
+        "program": shown.program, "processors": shown.procs, "arrangement": shown.arrangement or None,
+        "grid": list(shown.grid),
         "everywhere": [{"array": name, "bytes": size} for name, size in shown.left],
         "arrays": [_array(each) for each in shown.pictures],
         "doubts": [{**structs.asdict(each), "arrays": list(each.arrays)} for each in shown.doubts],

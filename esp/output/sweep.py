@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from esp import __version__
 from esp.explore.ties import ERROR
 from esp.output.columns import Column, Row, table
 from esp.output.numbers import percent, percentages, plural, seconds
@@ -19,9 +18,6 @@ from esp.output.screen import Screen, flow, paragraph, printable, shorten
 if TYPE_CHECKING:  # a sweep prints itself with this module
     from esp.explore.axes import Axis
     from esp.explore.sweep import Sweep
-
-SCHEMA = 1
-"""As that of `esp.output.json`."""
 
 PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "contention")
 """Kinds of axes that make good columns, the best first."""
@@ -274,8 +270,6 @@ def sweep_json(sweep: "Sweep", *, versus: str = "") -> str:
 
     return text_of(
         {
-            "schema": SCHEMA,
-            "version": __version__,
             "about": dict(sweep.about),
             "axes": [
                 {"name": axis.name, "kind": axis.kind, "values": [_value(axis, at) for at in range(len(axis))]}

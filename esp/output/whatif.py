@@ -4,7 +4,6 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any
 
-from esp import __version__
 from esp.output.columns import Column, Row, table
 from esp.output.figures import CATEGORIES
 from esp.output.numbers import percentages, seconds
@@ -15,9 +14,6 @@ from interpreter.result import Parts
 
 if TYPE_CHECKING:  # a what-if prints itself with this module
     from esp.explore.whatif import Outcome, WhatIf
-
-SCHEMA = 1
-"""As that of `esp.output.json`."""
 
 _ROOM_FOR_SHARES = 72
 """Columns from which the categories are shown."""
@@ -101,8 +97,6 @@ def what_if_json(found: "WhatIf") -> str:
 
     base = found.base
     told: dict[str, Any] = {
-        "schema": SCHEMA,
-        "version": __version__,
         "file": base.file,
         "system": base.system,
         "processors": base.processors,

@@ -53,7 +53,8 @@ def _fields(value):
 def test_every_field_is_on_the_page(words, esp, root, tmp_path):
     page = (root / "docs" / "inspect.md").read_text(encoding="utf-8")
     (section,) = re.findall(rf"^## `esp {words[0]} .*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
-    named = set(re.findall(r"`(?:\w+\[\]\.)?(\w+)(?:\[\])?`", section))
+    pattern = r"`(?:\w+\[\]\.)?(\w+)(?:\[\])?`"
+    named = set(re.findall(pattern, section)) | set(re.findall(pattern, page.split("\n## ")[0]))
     if words[0] == "check":
         budget = tmp_path / "budget.yaml"
         budget.write_text("format: 1\nlimits: {time: 9 s}\n", encoding="utf-8")

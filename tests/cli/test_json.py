@@ -1,0 +1,64 @@
+"""What the JSON of all commands has in common (docs/json.md)."""
+
+import argparse
+import json
+
+import pytest
+
+from esp import __version__
+from esp.cli.main import COMMANDS, build_parser
+
+BUDGET = "format: 1\nlimits: {time: 60 s}\n"
+
+PING_PONG = "size [B], time [us]\n" + "".join(f"{size}, {80 + 0.4 * size}\n" for size in (0, 64, 1024, 4096, 16384))
+
+LAPLACE = ("laplace.hpf", "--procs", "4", "--set", "k=2", "--set", "n=16")
+
+ASKED = {
+    "run": [("run", *LAPLACE), ("run", *LAPLACE, "--procs", "2,4")],
+    "compare": [("compare", *LAPLACE)],
+    "advise": [("advise", *LAPLACE)],
+    "whatif": [("whatif", *LAPLACE, "--load", "20%")],
+    "sweep": [("sweep", *LAPLACE)],
+    "explain": [("explain", "laplace.hpf:36", *LAPLACE[1:])],
+    "layout": [("layout", *LAPLACE)],
+    "query": [("query", *LAPLACE)],
+    "diff": [("diff", "laplace", *LAPLACE)],
+    "check": [("check", *LAPLACE, "--budget", "budget.yaml")],
+    "system": [("system", "show", "ipsc860"), ("system", "fit", "table.txt")],
+}
+"""Command -> how its JSON is asked for."""
+
+
+def _knows_json(parser):
+    below = [action.choices.values() for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return "--json" in parser._option_string_actions or any(_knows_json(each) for some in below for each in some)
+
+
+def test_all_commands_that_write_json_are_asked_for_it():
+    def own(name):
+        (commands,) = (each for each in build_parser(name)._actions if isinstance(each, argparse._SubParsersAction))
+        return commands.choices[name]
+
+    assert {name for name in COMMANDS if _knows_json(own(name))} == set(ASKED)
+
+
+@pytest.mark.parametrize("words", [words for each in ASKED.values() for words in each], ids=" ".join)
+def test_json_begins_with_its_schema_and_the_version_of_esp(words, esp, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "budget.yaml").write_text(BUDGET)
+    (tmp_path / "table.txt").write_text(PING_PONG)
+    code, out, err = esp(*words, "--json")
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert list(told)[:2] == ["schema", "version"]
+    assert (told["schema"], told["version"]) == (1, __version__)
+    assert len(told) > 2
+
+
+def test_the_grid_is_a_list_of_extents_wherever_it_stands(esp):
+    """Def 13."""
+    for words in (("run", *LAPLACE), ("layout", *LAPLACE), ("explain", "laplace:36", *LAPLACE[1:])):
+        code, out, _ = esp(*words, "--json")
+        assert code == 0
+        assert json.loads(out)["grid"] == [2, 2], words
