@@ -35,13 +35,17 @@ class Native:
         place = self.folder / "program"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()
-        library = sorted(name for name in emission.files if name.startswith("esp_"))
-        library.sort(key=lambda name: (name.startswith("esp_moves"), name == "esp_runtime.f90"))
-        objects = [self._compiled(name, emission.files[name]) for name in library]
         main = f"{emission.name}.f90"
         (place / main).write_text(emission.files[main])
+        objects = self.library(emission).values()
         mpif90(place, *FLAGS, f"-I{self.folder}", main, *objects, "-o", emission.name)
         return place / emission.name
+
+    def library(self, emission):
+        """The run-time library of an emission, compiled: file name -> object."""
+        names = sorted(name for name in emission.files if name.startswith("esp_"))
+        names.sort(key=lambda name: (name.startswith("esp_moves"), name == "esp_runtime.f90"))
+        return {name: self._compiled(name, emission.files[name]) for name in names}
 
     def _compiled(self, name, text):
         if self.objects.get(name) != text:
@@ -61,15 +65,20 @@ def mpif90(folder, *words):
     assert done.returncode == 0, done.stderr[:3000]
 
 
-def lowered(program, procs, values=None, distribute=None, options=None):
-    return lower(program, Overrides(procs=procs, values=values or {}, distribute=distribute or {}), procs, options)
+def lowered(program, procs, values=None, distribute=None, options=None, *, grid=None):
+    asked = Overrides(procs=procs, grid=grid, values=values or {}, distribute=distribute or {})
+    return lower(program, asked, procs, options)
 
 
 def check(native, program, system, procs, values=None, distribute=None, disabled=frozenset()):
     """Answer and messages of a program on some processors."""
     node_program = lowered(program, procs, values, distribute, Options(disabled=disabled))
-    text = with_values("\n".join(program.lines) + "\n", {name: str(value) for name, value in (values or {}).items()})
-    answer, counted = native.answer(node_program)
-    assert difference(native.expected(text), answer) == "", answer
+    answer, sent = native.answer(node_program)
+    assert difference(native.expected(serial_text(program, values)), answer) == "", answer
     request = Request(procs=procs, values=values or {}, distribute=distribute or {}, off=disabled)
-    assert counted == predicted_counts(Source(program=program), system, request)
+    assert sent == predicted_counts(Source(program=program), system, request)
+
+
+def serial_text(program, values=None):
+    """The source text with these values of its PARAMETERs."""
+    return with_values("\n".join(program.lines) + "\n", {name: str(value) for name, value in (values or {}).items()})

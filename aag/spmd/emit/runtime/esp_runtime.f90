@@ -135,6 +135,7 @@ contains
         close(99)
       end if
     end if
+    deallocate(sent_messages, sent_bytes)
     call MPI_Finalize(error)
   end subroutine esp_finish
 

@@ -1,0 +1,100 @@
+"""Many node programs in one executable and one start of MPI, for sweeps over mappings.
+
+A node program stays as it is emitted but for its first and last line: it becomes a subroutine. The linker lets its
+MPI_Init and MPI_Finalize end here, so that MPI starts before the first and ends after the last.
+"""
+
+import re
+import shutil
+
+from msgspec import Struct
+
+from aag.spmd.emit import emit
+from aag.spmd.emit.emission import Emission
+from esp.tools import call, tool
+from esp.validate.counts import Counts, counted
+from esp.validate.native import RANKS
+from tests.emit.native import FLAGS, Native, mpif90
+
+WRAPPED = "-Wl,--wrap=mpi_init_,--wrap=mpi_finalize_"
+
+AROUND = """\
+subroutine stand_in_for_init(error) bind(c, name='__wrap_mpi_init_')
+  integer, intent(out) :: error
+  error = 0
+end subroutine
+
+subroutine stand_in_for_finalize(error) bind(c, name='__wrap_mpi_finalize_')
+  use mpi
+  integer, intent(out) :: error
+  call MPI_Barrier(MPI_COMM_WORLD, error)
+end subroutine
+
+program batch
+  use, intrinsic :: iso_c_binding
+  use mpi
+  implicit none
+  interface
+    subroutine really_init(error) bind(c, name='__real_mpi_init_')
+      integer, intent(out) :: error
+    end subroutine
+    subroutine really_finalize(error) bind(c, name='__real_mpi_finalize_')
+      integer, intent(out) :: error
+    end subroutine
+    integer(c_int) function setenv(name, value, again) bind(c)
+      import :: c_char, c_int
+      character(kind=c_char), intent(in) :: name(*), value(*)
+      integer(c_int), value :: again
+    end function
+  end interface
+  integer :: error, rank
+  call really_init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+{calls}
+  call really_finalize(error)
+contains
+  subroutine begin(number)
+    integer, intent(in) :: number
+    character(len=12) :: digits
+    write (digits, '(i0)') number
+    error = setenv('ESP_COUNTERS' // c_null_char, 'counters' // trim(digits) // c_null_char, 1_c_int)
+    if (rank == 0) print '(a)', '=== program ' // trim(digits)
+  end subroutine
+end program
+"""
+
+
+class Ran(Struct, frozen=True):
+    """What one node program printed and sent."""
+
+    answer: str
+    counts: Counts
+
+
+def run_batch(native: Native, node_programs: list, procs: int) -> list[Ran]:
+    """Compile node programs into one executable and run it on so many processors.
+
+    Raises:
+        esp.errors.PredictionError: one of them fails; what was printed before tells which.
+    """
+    place = native.folder / "batch"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    emissions = [emit(each, poisons=True) for each in node_programs]
+    objects = {name: path for each in emissions for name, path in native.library(each).items()}
+    units = [_subroutine(each, number) for number, each in enumerate(emissions)]
+    calls = "\n".join(f"  call begin({number})\n  call program_{number}()" for number in range(len(units)))
+    (place / "batch.f90").write_text("\n".join([*units, AROUND.format(calls=calls)]))
+    mpif90(place, *FLAGS, f"-I{native.folder}", WRAPPED, "batch.f90", *objects.values(), "-o", "batch")
+    words = [tool("mpirun"), "-np", str(procs), str(place / "batch")]
+    said = re.split(r"^=== program \d+\n", call(words, "the batch fails", place, **RANKS), flags=re.MULTILINE)[1:]
+    assert len(said) == len(units)
+    return [Ran(answer, counted(place / f"counters{number}")) for number, answer in enumerate(said)]
+
+
+def _subroutine(emission: Emission, number: int) -> str:
+    text = emission.files[f"{emission.name}.f90"]
+    pattern = re.compile(rf"^((?:end )?)program {emission.name}$", re.MULTILINE)
+    changed, times = pattern.subn(rf"\1subroutine program_{number}", text)
+    assert times == 2, text
+    return changed
