@@ -205,6 +205,11 @@ def time_s(state: State, key: str) -> float | None:
     return first(found.time_s) if isinstance(found, Prediction) else None
 
 
+def bounds_only(state: State) -> bool:
+    """Whether some time is but a lower bound, so that the order of the choices need not be that of the programs."""
+    return any(isinstance(each, Prediction) and not each.complete for each in state.outcomes.values())
+
+
 def rival(state: State) -> str | None:
     """The choice that the selected one is compared with: the marked one, else the fastest of the others."""
     known = {each.key for each in state.choices}

@@ -1,11 +1,11 @@
 """The list on the left: every choice of a distribution, the fastest first."""
 
 from esp.output.figures import four, grid
-from esp.output.numbers import percentages, seconds
+from esp.output.numbers import percentages
 from esp.tui.lines import Field, Layout, Line, Piece, Sheet, joined, words, wrapped
 from esp.tui.question import Choice
-from esp.tui.sheets.figures import ROLES, change
-from esp.tui.state import State, choice_of, rival, tied, time_s
+from esp.tui.sheets.figures import LEAST, ROLES, change, whole_time
+from esp.tui.state import State, bounds_only, choice_of, rival, tied, time_s
 from interpreter.result import Prediction
 
 _WITH_DIFFERENCE = 42
@@ -19,7 +19,7 @@ def sheet(state: State, width: int) -> Sheet:
     """The choices; while a question is being answered, in the order of the one before."""
     shapes = max([4, *(len(grid(each.grid)) for each in state.choices)])
     fields = [Field("#", 2), Field("", 1), Field("distribute", 0, "<"), Field("grid", shapes, "<"),
-              Field("time", 8, gap=0)]  # fmt: skip
+              Field("time", 8 + (len(LEAST) if bounds_only(state) else 0), gap=0)]  # fmt: skip
     if width >= _WITH_DIFFERENCE:
         fields.append(Field("vs best", 8))
     if width >= _WITH_SHARES:
@@ -42,10 +42,11 @@ def sheet(state: State, width: int) -> Sheet:
 
 
 def _cells(state: State, choice: Choice, other: str | None) -> list[Piece | str]:
-    found = time_s(state, choice.key)
     mark: Piece = (OTHER, "marked") if choice.key == other else (OWN, "own") if choice.written else ("", "")
-    failed = choice.key in state.outcomes and found is None
-    time: Piece | str = ("no", "bad") if failed else "" if found is None else seconds(found)
+    outcome = state.outcomes.get(choice.key)
+    time: Piece | str = "" if outcome is None else ("no", "bad")
+    if isinstance(outcome, Prediction):
+        time = whole_time(outcome)
     return [mark, choice.shown, grid(choice.grid) or "-", time]
 
 
@@ -82,7 +83,11 @@ def _legend(state: State, ordered: list[Choice], ties: object, width: int) -> li
 
 
 def _to_paste(state: State, width: int) -> list[Line]:
-    """The directives that make the source have the selected choice."""
+    """The directives that make the source have the selected choice; none where all times are but lower bounds, as
+    `esp compare` has it."""
+    if bounds_only(state):
+        told = "the order is that of lower bounds and need not be that of the programs: nothing to paste"
+        return [joined(()), *(joined([(" ", ""), *line.pieces]) for line in wrapped(words(told, "bad"), width - 1))]
     choice = choice_of(state, state.selected)
     if choice is None or not choice.directives:
         return []

@@ -6,7 +6,7 @@ from esp.output.figures import CATEGORIES, first, four, grid, hottest_communicat
 from esp.output.numbers import count, data, seconds
 from esp.output.screen import printable
 from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined
-from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell
+from esp.tui.sheets.figures import LEAST, ROLES, change, share_cells, time_cell, whole_time
 from esp.tui.state import State, choice_of, prediction, rival
 from interpreter.result import LineMetrics, Prediction
 
@@ -21,7 +21,8 @@ def sheet(state: State, width: int) -> Sheet:
     if one is None or not isinstance(other, Prediction) or other_key is None:
         return Sheet(None, (joined([("There is no second choice with a prediction to compare with.", "faint")]),))
     shares = width >= _WITH_SHARES
-    fields = [Field("line", 4), Field("A", 8), Field("B", 8), Field("A to B", 7)]
+    time = 8 if one.complete and other.complete else 8 + len(LEAST)
+    fields = [Field("line", 4), Field("A", time), Field("B", time), Field("A to B", 7)]
     if shares:
         fields += [Field("A comp", 6, gap=2), Field("comm", 4), Field("B comp", 6, gap=2), Field("comm", 4)]
     fields.append(Field("source", 0, "<", 2))
@@ -46,7 +47,7 @@ def _totals(
 ) -> list[Line]:
     blank: list[Cell] = [""] * 4 if shares else []
     rows: list[tuple[str, str, float, float, str, str]] = [
-        ("time", "strong", first(one.time_s), first(other.time_s), "", "")
+        ("time", "strong", first(one.time_s), first(other.time_s), whole_time(one), whole_time(other))
     ]
     for name, role, a, b in zip(names, ROLES, four(one.parts), four(other.parts), strict=True):
         rows.append((name, role, a, b, "", ""))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from esp.output.figures import CATEGORIES, first, four
 from esp.output.numbers import percentages, seconds, significant
 from esp.tui.lines import Piece
-from interpreter.result import Parts
+from interpreter.result import Parts, Prediction
 
 ROLES = ("comp", "comm", "wait", "ovhd")
 """Role of each of `CATEGORIES`, and their names where there is little room."""
@@ -74,6 +74,15 @@ def time_cell(time_s: float, total_s: float) -> Piece:
     if time_s <= 0:
         return "", ""
     return seconds(time_s), heat(time_s / total_s if total_s > 0 else 0.0)
+
+
+LEAST = ">= "
+"""Before the time of a partial prediction, as `esp run` has it: something is left out of it."""
+
+
+def whole_time(found: Prediction) -> str:
+    """The time of a prediction, which may be but a lower bound."""
+    return ("" if found.complete else LEAST) + seconds(first(found.time_s))
 
 
 def total_of(parts: Parts) -> float:

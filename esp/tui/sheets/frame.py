@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 from esp.output.figures import CATEGORIES, constants, first, four, grid
-from esp.output.numbers import percentages, plural, seconds
+from esp.output.numbers import percentages, plural
 from esp.output.screen import printable
 from esp.tui.lines import Line, Piece, fitted, joined
 from esp.tui.question import Failure
-from esp.tui.sheets.figures import ROLES, bar, change
+from esp.tui.sheets.figures import ROLES, bar, change, whole_time
 from esp.tui.sliders import PROCS, Slider
 from esp.tui.state import VIEWS, State, View, base, choice_of, outcome, prediction
 
@@ -42,7 +42,7 @@ def _time(state: State, beat: int) -> list[Piece]:
         right.append(("no prediction " if isinstance(outcome(state), Failure) else "... ", "bad"))
         return right
     stale = state.slow and state.selected not in state.fresh
-    right.append((f" {seconds(first(found.time_s))} ", "old" if stale else "time"))
+    right.append((f" {whole_time(found)} ", "old" if stale else "time"))
     if before is not None:
         text, role = change(first(found.time_s), first(before.time_s))
         right.append((f" {text} ", role))
