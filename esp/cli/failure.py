@@ -9,7 +9,7 @@ from pathlib import Path
 from aag.diagnostics import SourceError
 from esp import __version__
 from esp.cli.console import screen_for
-from esp.errors import EspError
+from esp.errors import EspError, UsageError
 from esp.output import diagnostics
 from esp.output.screen import Screen, flow
 from sag.errors import MachineError
@@ -39,7 +39,7 @@ def describe(error: Exception, screen: Screen, words: Sequence[str] = ()) -> tup
             return diagnostics.error(error, screen), error.exit_code
         case SourceError():
             shown = [diagnostics.diagnostic(each, screen) for each in error.diagnostics[:_MOST_FINDINGS]]
-            return _counted(shown, len(error.diagnostics)), 1
+            return _counted(shown, len(error.diagnostics)), _code(error)
         case MachineError():
             shown = [diagnostics.machine_finding(each, screen) for each in error.findings[:_MOST_FINDINGS]]
             # What no file is to blame for was given as an option, and so was a budget.
@@ -52,6 +52,13 @@ def describe(error: Exception, screen: Screen, words: Sequence[str] = ()) -> tup
             return diagnostics.error(what, screen), 2
         case _:
             return _bug(error, screen, words), 1
+
+
+def _code(error: SourceError) -> int:
+    """Of findings about options alone, such as a grid that does not fit, it is that of a wrong option; what is wrong
+    with the program would remain without them."""
+    of_options = [each.message.startswith("--") for each in error.diagnostics]
+    return UsageError.exit_code if of_options and all(of_options) else EspError.exit_code
 
 
 def _counted(shown: list[str], of_them: int) -> str:

@@ -35,6 +35,9 @@ MOST_GRIDS = 4
 MOST_CHOICES = 48
 """More than anybody reads; what lies beyond is named with --distribute."""
 
+_MOST_NAMES = 12
+"""Names that an error lists."""
+
 _FREE = ("procs", "esp_procs", "esp_grid")
 """Names for an arrangement where the source has none; the first that is free is taken."""
 
@@ -58,6 +61,8 @@ class Distributed(Struct, frozen=True, kw_only=True):
     procs: int
     grid: tuple[int, ...]
     """The grid of the source's own mapping."""
+    ranks: Mapping[str, int]
+    """The number of dimensions of every template and array that may be distributed."""
     onto: str
     """A name for a processor arrangement: that of the source, else one that is free."""
 
@@ -120,7 +125,10 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     )
     arrangements = [each.name for each in scope.directives if isinstance(each, Processors) and each.shape]
     onto = next(iter(arrangements), next(name for name in _FREE if name not in extents and name not in scope.entities))
-    return Distributed(targets=found, procs=layouts.procs, grid=layouts.grid.shape, onto=onto.upper())
+    ranks = {name: len(extent) for name, extent in extents.items() if name not in tables.aligns}
+    return Distributed(
+        targets=found, procs=layouts.procs, grid=layouts.grid.shape, ranks=ranks, onto=onto.upper()
+    )
 
 
 def _shown(scope: Scope, name: str) -> str:
@@ -164,10 +172,10 @@ def choices_of(
         grid: the grid of all choices, instead of all that fit.
 
     Raises:
-        UsageError: formats that cannot be read or that fit no target.
+        UsageError: formats that cannot be read, or that fit nothing that the program has.
     """
     targets, procs = distributed.targets, distributed.procs
-    wanted = [_for_targets(each, targets) for each in named] or all_formats(targets)
+    wanted = [_for_targets(each, targets, distributed.ranks) for each in named] or all_formats(targets)
     found: list[Choice] = []
     skipped = 0
     for formats in wanted:
@@ -193,21 +201,33 @@ def normal(formats: str) -> str:
     return _written(parsed)
 
 
-def _for_targets(named: Mapping[str, str], targets: Sequence[Target]) -> dict[str, str]:
+def _for_targets(named: Mapping[str, str], targets: Sequence[Target], ranks: Mapping[str, int]) -> dict[str, str]:
     formats: dict[str, str] = {}
     for name, text in named.items():
         written = normal(text)
         rank = written.count(",") + 1
         if name:
+            _refuse_strangers(name, text, rank, ranks)
             formats[name] = written
             continue
         fitting = [each.name for each in targets if len(each.extents) == rank]
         if not fitting:
-            ranks = " or ".join(str(each) for each in sorted({len(target.extents) for target in targets}))
-            told = f"this is for {rank} dimension{'s' * (rank != 1)}, but what the program distributes has {ranks}."
+            theirs = " or ".join(str(each) for each in sorted({len(target.extents) for target in targets}))
+            told = f"this is for {rank} dimension{'s' * (rank != 1)}, but what the program distributes has {theirs}."
             raise UsageError(told, where=f"--distribute {text}", hint="Write one format for each dimension.")
         formats |= dict.fromkeys(fitting, written)
     return formats
+
+
+def _refuse_strangers(name: str, text: str, rank: int, ranks: Mapping[str, int]) -> None:
+    where = f"--distribute {name}={text}"
+    if name not in ranks:
+        told = f"there is no array or template {name} that could be distributed."
+        known = ", ".join(list(ranks)[:_MOST_NAMES]) + (", ..." if len(ranks) > _MOST_NAMES else "")
+        raise UsageError(told, where=where, hint=f"There {'is' if len(ranks) == 1 else 'are'} {known}.")
+    if rank != ranks[name]:
+        told = f"this is for {rank} dimension{'s' * (rank != 1)}, but {name} has {ranks[name]}."
+        raise UsageError(told, where=where, hint="Write one format for each dimension.")
 
 
 def all_formats(targets: Sequence[Target]) -> list[dict[str, str]]:

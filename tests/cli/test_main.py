@@ -101,6 +101,8 @@ def _machine_error(file):
         (PredictionError("x"), 1),
         (CheckFailedError("x"), 3),
         (SourceError([Diagnostic(code="E1", message="x")]), 1),
+        (SourceError([Diagnostic(code="E1", message="--grid 3x3 has 9 processors")]), 2),
+        (SourceError([Diagnostic(code="E1", message="--set m: no"), Diagnostic(code="E2", message="x")]), 1),
         (_machine_error("a.yaml"), 1),
         (_machine_error(""), 2),
         (PermissionError(13, "Permission denied", "x"), 2),

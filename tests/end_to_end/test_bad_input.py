@@ -288,19 +288,19 @@ TOLD = {
 }
 
 OPTIONS = [
-    ("--procs 4 --grid 3x2", 1, """\
+    ("--procs 4 --grid 3x2", 2, """\
 E310 --grid 3x2 has 6 processors, but there are 4
        hint: for example --grid 2x2
 """),
-    ("--grid 2x2", 1, """\
+    ("--grid 2x2", 2, """\
 E311 --grid 2x2 has 2 dimensions, but the grids of the program have 1
        hint: give one extent for each distributed dimension
 """),
-    ("--set m=3", 1, """\
+    ("--set m=3", 2, """\
 E301 --set m: there is no such name in program p
        hint: known: i, n
 """),
-    ("--set n=0.5", 1, """\
+    ("--set n=0.5", 2, """\
 <stdin>:2:25: E316 --set n=0.5: n cannot have this value, it is integer
     2 |   integer, parameter :: n = 64
       |                         ^
@@ -313,20 +313,20 @@ esp: --set: 'abc' is no value for n. Values are constants: 256, 1.0d-4, .true.
     ("--set n", 2, """\
 esp: --set: 'n' is not of the form NAME=VALUE.
 """),
-    ("--distribute A=(BLOK)", 1, """\
+    ("--distribute A=(BLOK)", 2, """\
 E315 --distribute a=(BLOK): 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n)
     and *
        hint: for example --distribute 'a=(BLOCK,*)'
 """),
-    ("--distribute A=(BLOCK,*)", 1, """\
+    ("--distribute A=(BLOCK,*)", 2, """\
 E302 --distribute a has 2 formats, but a has 1 dimension
        hint: write one format for each dimension of a
 """),
-    ("--distribute C=(BLOCK)", 1, """\
+    ("--distribute C=(BLOCK)", 2, """\
 E301 --distribute c=(BLOCK): there is no array or template c
        hint: known: a, b
 """),
-    ("--distribute A=(BLOCK(2)) --procs 4", 1, """\
+    ("--distribute A=(BLOCK(2)) --procs 4", 2, """\
 E307 --distribute a, dimension 1: BLOCK(2) on 4 processors holds 8 of 64 indices
        hint: BLOCK(16) or larger holds all of them, and so does BLOCK
 """),

@@ -292,7 +292,7 @@ def test_wrong_use(capsys, words, told):
 
 
 def test_a_distribution_that_no_line_can_have(capsys):
-    assert main(["compare", "laplace_bb", "--procs", "8", "--distribute", "NIX=(BLOCK,*)"]) == 1
+    assert main(["compare", "laplace_bb", "--procs", "8", "--distribute", "NIX=(BLOCK,*)"]) == 2
     assert "there is no array or template nix" in capsys.readouterr().err
 
 
