@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from aag.graph.aau import walk
 from esp import api
+from esp.validate.flow import undecided_lines
 from interpreter.engine import interpret
 from interpreter.listeners import Array, Ints
 from interpreter.result import Assumption
@@ -27,10 +28,12 @@ def counted(file: Path) -> Counts:
 
 
 class Predicted(Struct, frozen=True):
-    """Predicted messages, and why those of a run may rightly be others: data decide the flow."""
+    """Predicted messages, and why those of some lines may rightly be others in a run: data decide the flow."""
 
     counts: Counts
-    unknown: tuple[Assumption, ...]
+    unknown: tuple[Assumption, ...] = ()
+    undecided: frozenset[int] = frozenset()
+    """The lines that run as often as data decide."""
     told: tuple[Assumption, ...] = ()
     """Loops whose trip count is what the user says: where the program does it another number of times, they differ."""
 
@@ -48,7 +51,7 @@ def predicted(source: api.Source, system: System, request: api.Request) -> Predi
     found = interpret(stages.node_program, stages.graph, export(system, request.scenario), setting, tally)
     unknown = tuple(each for each in found.assumptions if _is_of_flow(each, request))
     told = tuple(each for each in found.assumptions if each.code == "while" and each not in unknown)
-    return Predicted(tally.counts, unknown, told)
+    return Predicted(tally.counts, unknown, undecided_lines(stages.graph, unknown), told)
 
 
 def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:

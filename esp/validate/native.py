@@ -10,11 +10,10 @@ from msgspec import Struct
 from esp.building import build, compiler_of_mpi, emitted, launcher_of_mpi, write
 from esp.tools import call, tool
 from esp.validate.answer import difference
-from esp.validate.counts import Counts, counted, predicted
+from esp.validate.counts import Counts, Predicted, counted, predicted
 from esp.validate.job import Job, Report, check_processors, columns
 from esp.validate.serial import expected_of
-from esp.validate.tracing import same_partners, told
-from interpreter.result import Assumption
+from esp.validate.tracing import other_partners, told
 
 RANKS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
@@ -31,26 +30,29 @@ class Outcome(Struct, frozen=True, kw_only=True):
     procs: int
     difference: str
     """How the answer differs from the serial one; empty where it does not."""
-    predicted: Counts
+    predicted: Predicted
     counted: Counts
-    same_partners: bool = True
-    """Whether traces, if they are asked for, say so of each message and its partner."""
-    unknown: tuple[Assumption, ...] = ()
-    """What the prediction assumes of a flow that data decide."""
-    told: tuple[Assumption, ...] = ()
-    """Loops whose trip count the user has told."""
+    other_partners: frozenset[int] = frozenset()
+    """Lines whose messages are not those predicted, by the partners that traces tell; empty without traces."""
     native: bool = False
     """Whether collectives are MPI's own, so that there is nothing to compare."""
 
     @property
-    def same_messages(self) -> bool:
-        """Whether every processor sent what was predicted, line by line."""
-        return self.predicted == self.counted and self.same_partners
+    def different(self) -> frozenset[int]:
+        """Source lines on whose behalf some processor did not send what was predicted."""
+        one, other = self.predicted.counts, self.counted
+        counts = {line for rank, line in one.keys() | other.keys() if one.get((rank, line)) != other.get((rank, line))}
+        return self.other_partners | counts
 
     @property
-    def may_differ(self) -> bool:
-        """Whether messages differ, and nobody can say that they should not."""
-        return bool(self.unknown) and not self.native and not self.same_messages
+    def excused(self) -> frozenset[int]:
+        """Those of them that run as often as data decide."""
+        return self.different & self.predicted.undecided
+
+    @property
+    def wrong(self) -> frozenset[int]:
+        """Those of them that should be the same."""
+        return frozenset() if self.native else self.different - self.predicted.undecided
 
 
 def validate(job: Job) -> Report:
@@ -80,15 +82,12 @@ def _outcome(
     write(emission, place, like)
     build(place)
     answer, counts = run(place / emission.name, emission.procs, **told(job, emission))
-    expectation = predicted(job.source, job.system, request)
     found = Outcome(
         procs=emission.procs,
         difference=difference(expected(emission.procs), answer),
-        predicted=expectation.counts,
+        predicted=predicted(job.source, job.system, request),
         counted=counts,
-        same_partners=same_partners(job, request, emission),
-        unknown=expectation.unknown,
-        told=expectation.told,
+        other_partners=other_partners(job, request, emission),
         native=job.native,
     )
     return found, place
@@ -113,8 +112,8 @@ def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     found = [
         f"on {each.procs} processors the answer differs: {each.difference}." for each in outcomes if each.difference
     ]
-    if not all(each.same_messages or each.may_differ or each.native for each in outcomes):
-        found.append("the messages that were sent are not those that were predicted.")
+    if wrong := frozenset[int]().union(*(each.wrong for each in outcomes)):
+        found.append(f"the messages of {_named(wrong)} are not those that were predicted.")
     return tuple(found)
 
 
@@ -122,28 +121,21 @@ def remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """What explains messages that are not the same."""
     if any(each.native for each in outcomes):
         return ("messages are not compared: collectives are MPI's own.",)
-    found = [each for each in outcomes if not each.same_messages and (each.unknown or each.told)]
-    if not found:
-        return ()
-    lines = sorted({line for each in found for _, line in different(each)})
-    which = f"messages of line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else "messages"
-    may = any(each.may_differ for each in found)
-    why = "and need not be: data decide the flow" if may else "but the flow is as --set says"
-    told = {f"{which} are not those predicted, {why}.": None}
-    for each in (each for outcome in found for each in outcome.told):
+    told: dict[str, None] = {}
+    if may := frozenset[int]().union(*(each.excused for each in outcomes)):
+        told[f"the messages of {_named(may)} are not those predicted, and need not be: data decide the flow."] = None
+    for each in (each for outcome in outcomes if outcome.wrong for each in outcome.predicted.told):
         trips = f"TRIPS_{each.span.line}" if each.span is not None else "the trip count"
         told[f"- {each.text}; if the program runs it otherwise, {trips} is wrong and messages differ"] = None
-    for each in (each for outcome in found for each in outcome.unknown):
+    for each in (each for outcome in outcomes if outcome.excused for each in outcome.predicted.unknown):
         told[f"- {each.text}"] = None
         if each.code == "while" and each.span is not None:
             told[f"- --set TRIPS_{each.span.line}=N says how often it really runs; then they must be the same"] = None
     return tuple(fill(each, 80, subsequent_indent="  " * each.startswith("-")) for each in told)
 
 
-def different(outcome: Outcome) -> set[tuple[int, int]]:
-    """(rank, source line) of messages that are not as predicted."""
-    one, other = outcome.predicted, outcome.counted
-    return {each for each in one.keys() | other.keys() if one.get(each) != other.get(each)}
+def _named(lines: frozenset[int]) -> str:
+    return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, sorted(lines)))}"
 
 
 HEAD = ("procs", "answer", "messages", "counted", "bytes", "counted", "each processor")
@@ -154,7 +146,7 @@ def cells(outcome: Outcome) -> list[str]:
     sums = [
         str(sum(value[part] for value in counts.values()))
         for part in (0, 1)
-        for counts in (outcome.predicted, outcome.counted)
+        for counts in (outcome.predicted.counts, outcome.counted)
     ]
     answer = "differs" if outcome.difference else "same"
     if outcome.native:
@@ -165,9 +157,9 @@ def cells(outcome: Outcome) -> list[str]:
 def _verdict(outcome: Outcome) -> str:
     if outcome.native:
         return "not compared"
-    if outcome.may_differ:
-        return "may differ"
-    return "same" if outcome.same_messages else "differs"
+    if outcome.wrong:
+        return "differs"
+    return "may differ" if outcome.different else "same"
 
 
 def table(outcomes: Sequence[Outcome]) -> str:

@@ -31,14 +31,17 @@ def told(job: Job, emission: Emission) -> dict[str, str]:
     return {"ESP_TRACE": str(file)}
 
 
-def same_partners(job: Job, request: api.Request, emission: Emission) -> bool:
-    """Keep the predicted trace beside the executed one: are all messages the same, by rank, line, partner and size?
+def other_partners(job: Job, request: api.Request, emission: Emission) -> frozenset[int]:
+    """Keep the predicted trace beside the executed one.
+
+    Returns:
+        the source lines with messages that are not the same in both, by rank, partner and size.
 
     Raises:
         PredictionError: there is no trace, because it would be too long.
     """
     if job.traces is None:
-        return True
+        return frozenset()
     if not _file(job.traces, emission, "executed").exists():
         raise PredictionError(
             f"the node program has too many events on {emission.procs} processors, and wrote no trace.",
@@ -47,7 +50,8 @@ def same_partners(job: Job, request: api.Request, emission: Emission) -> bool:
     predicted, _ = predicted_trace(api.lower_source(job.source, job.system, request), job.system, request)
     write_whole(_file(job.traces, emission, "predicted"), text_of(predicted))
     executed = read_trace(_file(job.traces, emission, "executed"))
-    return all(messages_of(executed, kind) == messages_of(predicted, kind) for kind in (SEND, RECEIVE))
+    pairs = [(messages_of(executed, kind), messages_of(predicted, kind)) for kind in (SEND, RECEIVE)]
+    return frozenset(line for one, other in pairs for _, line, *_ in (one - other) + (other - one))
 
 
 def messages_of(trace: Trace, kind: int) -> Counter[tuple[int, ...]]:
