@@ -1,20 +1,35 @@
-"""The engine's questions about a node program, answered by `aag`."""
+"""The engine's questions about a node program, answered by `aag`.
 
-from collections.abc import Mapping
+An answer is kept for all later interpretations of the program (`interpreter.kept`). Where a loop is about to give a
+scalar one value after the other, the first question that depends on it is asked for many of them at once.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct, field
 from numpy.typing import NDArray
 
-from aag.ir.evaluate import Environment, Value
-from aag.spmd.access import ArrayAccess, accesses
+from aag.ir.evaluate import Environment, Unknown, Value
+from aag.spmd.access import ArrayAccess, accesses, accesses_along
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
-from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
+from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips, trips_along
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
+from aag.spmd.vector import Along, TooLarge, names_in
+from interpreter import shared
+from interpreter.kept import Kept, Key, kept_of
 
 Ints = NDArray[np.int64]
+Answer = TypeVar("Answer")
+
+AT_ONCE = 128
+"""Values of a scalar for which a question is asked at once."""
+
+CELLS = 1 << 17
+"""Values x processors for which it is."""
 
 
 class Lowered(Struct, frozen=True):
@@ -23,6 +38,10 @@ class Lowered(Struct, frozen=True):
     program: NodeProgram
     known: list[tuple[Ints, Ints]] = field(default_factory=list)
     """The answer of `classes`, once it was asked for."""
+    coming: dict[str, range] = field(default_factory=dict)
+    """The values that loops are giving to scalars."""
+    latest: dict[Key, dict[Key, object]] = field(default_factory=dict)
+    """Question and node -> values -> answers, as they came together."""
 
     @property
     def procs(self) -> int:
@@ -39,9 +58,22 @@ class Lowered(Struct, frozen=True):
         """PARAMETER values."""
         return self.program.layouts.constants
 
+    @property
+    def kept(self) -> Kept:
+        """Answers that outlive an interpretation."""
+        return kept_of(self.program)
+
+    def expect(self, name: str, values: range) -> None:
+        """A loop is about to give a scalar these values, one after the other."""
+        self.coming[name] = values
+
     def trips(self, nest: Nest, env: Environment) -> Trips:
         """Iterations of each processor."""
-        return trips(nest, self.program.layouts, env)
+        layouts = self.program.layouts
+        return self._answer(
+            ("trips", nest), nest.uses, env, lambda: trips(nest, layouts, env),
+            lambda along: trips_along(nest, layouts, env, along),
+            lambda found: found.level.nbytes + 2 * found.count.nbytes)
 
     def segments(self, owned: OwnedLoop, env: Environment) -> Segments:
         """Runs of an owned loop."""
@@ -56,11 +88,18 @@ class Lowered(Struct, frozen=True):
 
     def accesses(self, nest: Nest, env: Environment) -> tuple[ArrayAccess, ...]:
         """Array references of a nest on the representatives of the classes."""
-        return accesses(nest, self.program.layouts, env, self.classes()[1])
+        layouts, ranks = self.program.layouts, self.classes()[1]
+        return self._answer(
+            ("accesses", nest), nest.uses, env, lambda: accesses(nest, layouts, env, ranks),
+            lambda along: accesses_along(nest, layouts, env, ranks, along),
+            lambda found: sum(each.start_bytes.nbytes + each.strides_bytes.nbytes + each.local_bytes.nbytes
+                              for each in found))
 
     def steps(self, operation: Operation, env: Environment) -> tuple[Step, ...]:
         """What a communication does."""
-        return steps(operation, self.program.layouts, env)
+        return self._answer(
+            ("steps", operation), self._names(operation), env, lambda: steps(operation, self.program.layouts, env),
+            None, lambda found: sum(each.elements.nbytes * 3 for each in found))
 
     def combine_call(self, combine: Combine, env: Environment) -> CollectiveCall | None:
         """The global half of a reduction."""
@@ -72,3 +111,68 @@ class Lowered(Struct, frozen=True):
         for layout in self.program.layouts.arrays.values():
             total += layout.bytes_held()
         return total
+
+    def _names(self, operation: Operation) -> frozenset[str]:
+        key = ("names", operation)
+        found = self.kept.find(key)
+        if not isinstance(found, frozenset):
+            found = scalars_of(operation)
+            self.kept.keep(key, found, 0)
+        return found
+
+    def _answer(self, question: Key, names: frozenset[str], env: Environment, one: Callable[[], Answer],
+                several: Callable[[Along], tuple[Answer, ...]] | None, nbytes: Callable[[Answer], int]) -> Answer:
+        """An answer that was given before, or a new one, together with those for the values that are still to come.
+
+        Args:
+            question: What is asked of which node.
+            names: The scalars on which the answer depends.
+            env: The values of scalars.
+            one: Answers for these values.
+            several: Answers for several values of a scalar, if it can.
+            nbytes: How much memory an answer takes.
+        """
+        if self.procs >= shared.MANY:
+            return one()
+        order = sorted(names)
+        values = tuple(env.get(name) for name in order)
+        kept, latest = self.kept, self.latest.setdefault(question, {})
+        known = kept.find((*question, values))
+        if known is None:
+            known = latest.get(values)
+        if known is None:
+            latest.clear()
+            for key, answer in self._several(order, env, values, one, several):
+                latest[key] = answer
+                kept.keep((*question, key), answer, nbytes(answer) + 200)
+            known = latest[values]
+        return known  # type: ignore[return-value]  # keys of different questions are different
+
+    def _several(self, order: list[str], env: Environment, values: tuple[Value | None, ...], one: Callable[[], Answer],
+                 several: Callable[[Along], tuple[Answer, ...]] | None) -> list[tuple[Key, Answer]]:
+        """Answers by the values for which they hold."""
+        for place, name in enumerate(order if several is not None else ()):
+            whole, value = self.coming.get(name, range(0)), env.get(name)
+            if isinstance(value, bool) or not isinstance(value, int) or value not in whole:
+                continue
+            at = whole.index(value)
+            some = whole[at:at + min(AT_ONCE, max(1, CELLS // self.procs))]
+            if len(some) < 2 or several is None:
+                continue
+            try:
+                found = several(Along(name, np.array(some, np.int64)))
+            except (Unknown, TooLarge):
+                continue
+            return [((*values[:place], each, *values[place + 1:]), answer)
+                    for each, answer in zip(some, found, strict=True)]
+        return [(values, one())]
+
+
+def scalars_of(operation: Operation) -> frozenset[str]:
+    """The names on which it depends what an operation moves, those of its own indices among them."""
+    needs = [*operation.needs, *(each.need for each in operation.held)]
+    references = [each.reference for each in needs] + [each.home for each in needs if each.home is not None]
+    references += [write for each in operation.held for write in each.stale]
+    indices = [index for each in references for index in each.indices]
+    bounds = [bound for index in indices for bound in (index.lower, index.upper, index.step)]
+    return frozenset().union(*map(names_in, (*bounds, *(part for each in references for part in each.subscripts))))

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aag.ir.evaluate import Environment, Value
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.steps import CollectiveCall, Phase, Step
+from interpreter.kept import Kept
 
 Ints = NDArray[np.int64]
 
@@ -114,6 +115,15 @@ class Services(Protocol):
     @property
     def constants(self) -> Mapping[str, Value]:
         """PARAMETER values."""
+        ...
+
+    @property
+    def kept(self) -> Kept:
+        """Answers about the program that outlive an interpretation."""
+        ...
+
+    def expect(self, name: str, values: range) -> None:
+        """A loop is about to give a scalar these values, one after the other; it depends on them what it does."""
         ...
 
     def trips(self, nest: Nest, env: Environment) -> TripsLike:

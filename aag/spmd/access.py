@@ -4,19 +4,26 @@ Local parts are stored column-major, as the node program declares them. What the
 is asked for a few representative processors only (`aag.spmd.partition.shape_classes`).
 """
 
-from math import gcd
-
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment, Unknown
-from aag.ir.expressions import Element, Expr
+from aag.ir.expressions import Element, Expr, Var
 from aag.mapping.distinct import distinct_with_inverse
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.linear import linear
 from aag.spmd.names import elements
 from aag.spmd.nodes import Index, Nest, Reference
-from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
+from aag.spmd.vector import (
+    NUMBER,
+    Along,
+    Ints,
+    TooLarge,
+    enumerate_indices,
+    evaluate_vector,
+    names_in,
+)
 
 
 class ArrayAccess(Struct, frozen=True, eq=False):
@@ -40,7 +47,26 @@ def accesses(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints) -> tup
     Raises:
         Unknown: a bound or subscript has no value.
     """
-    walk = _Walk(nest, layouts, env, ranks)
+    return _all(nest, layouts, _Walk(nest, layouts, env, ranks))
+
+
+def accesses_along(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints, along: Along
+                   ) -> tuple[tuple[ArrayAccess, ...], ...]:
+    """`accesses` for each of several values of a scalar.
+
+    Raises:
+        Unknown: something has no value, or none for several values at once.
+        TooLarge: there are too many combinations for all of them at once.
+    """
+    found = _all(nest, layouts, _Walk(nest, layouts, along.without(env), ranks, along))
+    parts = [slice(at * ranks.size, (at + 1) * ranks.size) for at in range(along.values.size)]
+    return tuple(
+        tuple(replace(each, start_bytes=each.start_bytes[part], strides_bytes=each.strides_bytes[part],
+                      local_bytes=each.local_bytes[part]) for each in found)
+        for part in parts)
+
+
+def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
     found = []
     for reference, write in references(nest):
         layout = layouts.arrays.get(reference.name)
@@ -72,15 +98,18 @@ def references(nest: Nest) -> list[tuple[Element, bool]]:
 
 
 class _Walk:
-    """The first and the second local value of each loop index on each of the processors asked for."""
+    """The first and the second local value of each loop index on each of the processors asked for; with `along` on
+    all of them for its first value, then on all of them for the next."""
 
-    def __init__(self, nest: Nest, layouts: Layouts, env: Environment, ranks: Ints) -> None:
+    def __init__(self, nest: Nest, layouts: Layouts, env: Environment, ranks: Ints, along: Along | None = None) -> None:
         self.nest = nest
         self.env = env
         home = nest.home
         self.layout = None if home is None else layouts.arrays[home.array]
-        self.ranks = ranks
-        self.first: dict[str, Ints] = {}
+        self.along = along
+        self.values = 1 if along is None else along.values.size
+        self.ranks = ranks if along is None else np.tile(ranks, self.values)
+        self.first: dict[str, Ints] = {} if along is None else {along.name: np.repeat(along.values, ranks.size)}
         self.step: dict[str, Ints] = {}
         self.pitches: dict[str, Ints] = {}
         self.lows: dict[tuple[str, int], Ints] = {}
@@ -93,7 +122,7 @@ class _Walk:
         lower = np.broadcast_to(np.asarray(evaluate_vector(index.lower, self.env, self.first)), (length,))
         step = 1 if index.step is None else evaluate_vector(index.step, self.env, self.first)
         self.first[index.name] = np.asarray(lower, dtype=np.int64)
-        self.step[index.name] = np.broadcast_to(np.asarray(step, dtype=np.int64), (length,))
+        own = self.step[index.name] = np.broadcast_to(np.asarray(step, dtype=np.int64), (length,))
         if home is None or self.layout is None:
             return
         for axis, meaning in enumerate(self.layout.axes):
@@ -103,20 +132,43 @@ class _Walk:
             if names_in(subscript) & {each.name for each in self.nest.indices} != {index.name}:
                 continue
             try:
-                values = enumerate_indices((index,), self.env)[index.name]
+                vectors = enumerate_indices((index,), self.env, self.along)
             except (Unknown, TooLarge):
+                if self.along is not None:
+                    raise
                 return
-            owner = self.layout.owner_coordinate(axis, evaluate_vector(subscript, self.env, {index.name: values}))
-            owners, at, _ = distinct_with_inverse(np.broadcast_to(owner, values.shape))
-            start = np.full(self.layout.grid.shape[axis], values[0] if len(values) else 0, dtype=np.int64)
-            start[owners] = values[at]
-            self.first[index.name] = start[self.layout.grid.coordinate_of(self.ranks, axis)]
+            self.first[index.name] = self._first(index.name, subscript, axis, vectors)
             if meaning.distribution.kind == "cyclic" and meaning.distribution.block == 1:
-                factor = linear(subscript, self.env).coefficient(index.name) * meaning.stride
-                moved = int(np.abs(factor * np.asarray(step)).max()) or 1
-                self.step[index.name] = self.step[index.name] * (
-                    meaning.distribution.procs // gcd(meaning.distribution.procs, moved)
-                )
+                factor = self._factor(subscript, index.name) * meaning.stride
+                moved = np.abs(factor * own.reshape(self.values, -1)).max(axis=1, initial=1)
+                turns = meaning.distribution.procs // np.gcd(meaning.distribution.procs, moved)
+                self.step[index.name] = self.step[index.name] * np.repeat(turns, len(self.ranks) // self.values)
+
+    def _first(self, name: str, subscript: Expr, axis: int, vectors: dict[str, Ints]) -> Ints:
+        """The first value of an index on each processor: that which it owns, or the first of all."""
+        assert self.layout is not None
+        values, extent = vectors[name], self.layout.grid.shape[axis]
+        owner = np.broadcast_to(
+            self.layout.owner_coordinate(axis, evaluate_vector(subscript, self.env, vectors)), values.shape)
+        number = 0 if self.along is None else vectors[NUMBER]
+        owners, at, _ = distinct_with_inverse(owner + number * extent)
+        start = np.zeros((self.values, extent), dtype=np.int64)
+        if self.along is None:
+            start[...] = values[0] if len(values) else 0
+        else:
+            some, first, _ = distinct_with_inverse(vectors[NUMBER])
+            start[some] = values[first, None]
+        start.reshape(-1)[owners] = values[at]
+        where = self.layout.grid.coordinate_of(self.ranks, axis).reshape(self.values, -1)
+        return np.take_along_axis(start, where, axis=1).ravel()
+
+    def _factor(self, subscript: Expr, name: str) -> int:
+        """What the subscript moves where the index moves by 1."""
+        form = linear(subscript, self.env)
+        if self.along is not None and any(not isinstance(atom, Var) and self.along.name in names_in(atom)
+                                          for atom in form.terms):
+            raise Unknown(self.along.name, "it multiplies an index")
+        return form.coefficient(name)
 
     def access(self, element: Element, layout: Layout, *, write: bool) -> ArrayAccess:
         """One reference: its start and strides in bytes of the local part."""
@@ -160,6 +212,8 @@ class _Walk:
         try:
             index = np.broadcast_to(np.asarray(evaluate_vector(subscript, self.env, values)), self.ranks.shape)
         except Unknown:
+            if self.along is not None:
+                raise
             return np.zeros_like(self.ranks)
         axis = layout.axis_of_dim(dim)
         if axis is None:

@@ -5,6 +5,7 @@ decided by the indices up to that level, as the generated code would shorten its
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 from msgspec import Struct
@@ -19,6 +20,8 @@ from aag.spmd.nodes import Index, Nest, OwnedLoop, Reference
 from aag.spmd.relax import box
 from aag.spmd.steps import Phase
 from aag.spmd.vector import (
+    NUMBER,
+    Along,
     Ints,
     TooLarge,
     enumerate_indices,
@@ -75,21 +78,33 @@ def trips(nest: Nest, layouts: Layouts, env: Environment) -> Trips:
         TooLarge: even an upper bound has too many combinations.
     """
     level, bounded = _levels(nest.home, nest.indices, layouts, env)
+    masked = None
+    if nest.mask is not None and not bounded and is_decided_by_indices(nest.mask):
+        with suppress(Unknown, TooLarge):
+            masked = _counted(nest.home, nest.indices, layouts, env, single=False, mask=nest.mask)[0]
+    return _trips(nest, level, None if masked is None else masked[:, -1], bounded=bounded)
+
+
+def trips_along(nest: Nest, layouts: Layouts, env: Environment, along: Along) -> tuple[Trips, ...]:
+    """`trips` for each of several values of a scalar.
+
+    Raises:
+        Unknown: something has no value, or none for several values at once.
+        TooLarge: there are too many combinations for all of them at once.
+    """
+    env = along.without(env)
+    level = _counted(nest.home, nest.indices, layouts, env, single=False, along=along)
+    masked: Sequence[Ints] | None = None
+    if nest.mask is not None and is_decided_by_indices(nest.mask):
+        masked = _counted(nest.home, nest.indices, layouts, env, single=False, mask=nest.mask, along=along)
+    return tuple(_trips(nest, each, None if masked is None else masked[at][:, -1]) for at, each in enumerate(level))
+
+
+def _trips(nest: Nest, level: Ints, masked: Ints | None, *, bounded: bool = False) -> Trips:
+    """From the result of `_counted` for one value."""
     depth = len(nest.indices)
-    masked = None if nest.mask is None or bounded else _masked(nest, nest.mask, layouts, env)
-    if not depth:
-        return Trips(level[:, :0], np.ascontiguousarray(level[:, 0]), masked=masked)
-    return Trips(level[:, 1:], np.ascontiguousarray(level[:, -1]), bounded, masked)
-
-
-def _masked(nest: Nest, mask: Expr, layouts: Layouts, env: Environment) -> Ints | None:
-    """Innermost iterations (P,) whose mask holds, where the indices decide it."""
-    if not is_decided_by_indices(mask):
-        return None
-    try:
-        return np.ascontiguousarray(_counted(nest.home, nest.indices, layouts, env, single=False, mask=mask)[:, -1])
-    except (Unknown, TooLarge):
-        return None
+    own = None if masked is None else np.ascontiguousarray(masked)
+    return Trips(level[:, 1:] if depth else level[:, :0], np.ascontiguousarray(level[:, -1]), bounded, own)
 
 
 def executions(home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment) -> Ints:
@@ -218,13 +233,13 @@ def _levels(
     """Iterations of each level, and whether they are an upper bound: the box around the indices, at worst without the
     axes whose coordinate depends on more than one of them."""
     try:
-        return _counted(home, indices, layouts, env, single=False), False
+        return _counted(home, indices, layouts, env, single=False)[0], False
     except TooLarge:
         indices = box(indices, env)
     try:
-        return _counted(home, indices, layouts, env, single=False), True
+        return _counted(home, indices, layouts, env, single=False)[0], True
     except TooLarge:
-        return _counted(home, indices, layouts, env, single=True), True
+        return _counted(home, indices, layouts, env, single=True)[0], True
 
 
 def _counted(
@@ -235,16 +250,19 @@ def _counted(
     *,
     single: bool,
     mask: Expr | None = None,
-) -> Ints:
-    """Shape (P, D + 1): column 0 is 1 where the processor takes part at all, column d + 1 the iterations of loop d.
+    along: Along | None = None,
+) -> Sequence[Ints]:
+    """For each value of `along`, or once, (P, D + 1): column 0 is 1 where the processor takes part at all, column
+    d + 1 the iterations of loop d.
 
     `single`: only axes that one index decides shorten a loop. `mask`: only the innermost iterations for which it holds
-    count, and only they are counted: the result is (P, 1)."""
+    count, and only they are counted: the results are (P, 1)."""
     layout = None if home is None else layouts.arrays[home.array]
     grid = layouts.grid if layout is None else layout.grid
     depth = len(indices)
     wanted = range(depth + 1) if mask is None else (depth,)
-    columns: list[Ints] = [np.ones((1,) * len(grid.shape), dtype=np.int64)] * len(wanted)
+    flat = (1,) * len(grid.shape)
+    columns: list[Ints] = [np.ones((1, *flat), dtype=np.int64)] * len(wanted)
     names = {index.name: at for at, index in enumerate(indices)}
     partition = Partition()
     tie_bounds(partition, 0, indices)
@@ -271,14 +289,18 @@ def _counted(
             if inside not in shares:
                 prefix = tuple(indices[at] for at in levels[:inside])
                 decided = [axis for axis in axes if used[axis] <= {index.name for index in prefix}]
-                shares[inside] = _share(home, layout, prefix, decided, env, holds)
+                shares[inside] = _share(home, layout, prefix, decided, env, holds, along)
+                if np.ndim(shares[inside]) == 1:
+                    shares[inside] = np.reshape(shares[inside], (-1, *flat))
             columns[column] = columns[column] * shares[inside]
-    if mask is not None and not tested and not evaluate_mask(mask, env, {}):
-        columns = [column * 0 for column in columns]
-    result = np.empty((len(wanted), grid.size), dtype=np.int64)
+    if mask is not None and not tested:
+        verdict = evaluate_mask(mask, env, {} if along is None else along.vectors)
+        columns = [column * verdict.reshape(-1, *flat) for column in columns]
+    values = 1 if along is None else along.values.size
+    result = np.empty((values, len(wanted), grid.size), dtype=np.int64)
     for column, share in enumerate(columns):
-        result[column].reshape(grid.shape[::-1])[...] = share
-    return result.T
+        result[:, column].reshape(values, *grid.shape[::-1])[...] = share
+    return [each.T for each in result]
 
 
 def _share(
@@ -288,18 +310,29 @@ def _share(
     axes: list[int],
     env: Environment,
     mask: Expr | None = None,
+    along: Along | None = None,
 ) -> Ints | int:
-    """How many combinations of the prefix indices of one component each processor runs: one number, or an array with
-    the grid's axes in reverse order (so that it ravels to linear ranks), of extent 1 where an axis does not matter.
+    """How many combinations of the prefix indices of one component each processor runs: one number, or an array for
+    the values of `along` with the grid's axes in reverse order (so that it ravels to linear ranks), of extent 1 where
+    a value or an axis does not matter.
 
-    `mask`: only those for which it holds."""
-    vectors = enumerate_indices(prefix, env)
+    `mask`: only those for which it holds. A number, or (K,), where no axis is named."""
+    if along is not None:
+        subscripts = [home.subscripts[layout.axes[axis].dim] for axis in axes if layout.axes[axis].role == "dim"
+                      ] if home and layout else []
+        bounds = [bound for index in prefix for bound in (index.lower, index.upper, index.step)]
+        if not any(along.name in names_in(each) for each in (*bounds, *subscripts, mask)):
+            along = None
+    vectors = enumerate_indices(prefix, env, along)
     if mask is not None:
         holds = evaluate_mask(mask, env, vectors)
         vectors = {name: vector[holds] for name, vector in vectors.items()}
     length = len(next(iter(vectors.values()))) if vectors else 1
+    values = 1 if along is None else along.values.size
     if layout is None or home is None or not axes:
-        return length
+        if along is None:
+            return length
+        return np.bincount(vectors[NUMBER], minlength=values).astype(np.int64)
     grid = layout.grid
     code = np.zeros(length, dtype=np.int64)
     size = 1
@@ -312,6 +345,8 @@ def _share(
             coordinate = layout.owner_coordinate(axis, subscript)
         code = code + np.asarray(coordinate) * size
         size *= grid.shape[axis]
-    counts = np.bincount(code, minlength=size).astype(np.int64)
+    if along is not None:
+        code = code + vectors[NUMBER] * size
+    counts = np.bincount(code, minlength=size * values).astype(np.int64)
     shape = [grid.shape[axis] if axis in axes else 1 for axis in range(len(grid.shape))]
-    return counts.reshape(shape[::-1])
+    return counts.reshape(values, *shape[::-1])

@@ -25,7 +25,7 @@ class Options(Struct, frozen=True, kw_only=True):
         return name not in self.disabled
 
 
-class NodeProgram(Struct, frozen=True, kw_only=True, eq=False):
+class NodeProgram(Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     """What every processor runs. `layouts` include those of temporaries; `types` those of all scalars and arrays.
 
     `notes` are assumptions and warnings of lowering; `complete` is False where something could not be modelled.

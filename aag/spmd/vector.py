@@ -7,6 +7,7 @@ index i + s wrapped into lo..hi, ``eoshift$(i, s)`` is i + s, which may leave th
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
@@ -18,6 +19,12 @@ Vectors = Mapping[str, Ints]
 
 LIMIT = 1 << 24
 """The most index combinations that are enumerated jointly (design decision D2)."""
+
+LIMIT_ALONG = 1 << 20
+"""The most that are enumerated for several values of a scalar at once: more together take longer than one by one."""
+
+NUMBER = ""
+"""The name of the vector that says for which value of `Along` a combination is."""
 
 
 class TooLarge(Exception):
@@ -118,17 +125,34 @@ def evaluate_mask(mask: Expr, env: Environment, vectors: Vectors) -> NDArray[np.
     raise Unknown(type(mask).__name__.lower(), "this mask is no comparison of the indices")
 
 
-def enumerate_indices(indices: Sequence[Index], env: Environment) -> dict[str, Ints]:
+class Along(Struct, frozen=True, eq=False):
+    """A scalar that takes several values: questions about all of them are answered at once."""
+
+    name: str
+    values: Ints
+    """(K,)"""
+
+    @property
+    def vectors(self) -> dict[str, Ints]:
+        """The values, and under `NUMBER` which one it is."""
+        return {self.name: self.values, NUMBER: np.arange(self.values.size)}
+
+    def without(self, env: Environment) -> Environment:
+        """The other scalars: who asks for this one alone is refused, not told one of its values."""
+        return {name: value for name, value in env.items() if name != self.name}
+
+
+def enumerate_indices(indices: Sequence[Index], env: Environment, along: Along | None = None) -> dict[str, Ints]:
     """All combinations of the indices, outermost first; bounds may depend on indices before them.
 
     Returns equally long vectors, in loop order. No index at all is one combination (vectors of length 1 are
-    not needed then: the mapping is empty).
+    not needed then: the mapping is empty). The values of `along` are an index around all others.
 
     Raises:
-        TooLarge: there are more than `LIMIT` combinations.
+        TooLarge: there are more than `LIMIT` combinations, or, with `along`, more than `LIMIT_ALONG`.
     """
-    vectors: dict[str, Ints] = {}
-    length = 1
+    vectors: dict[str, Ints] = {} if along is None else along.vectors
+    length, limit = (1, LIMIT) if along is None else (along.values.size, LIMIT_ALONG)
     for index in indices:
         lower = evaluate_vector(index.lower, env, vectors)
         upper = evaluate_vector(index.upper, env, vectors)
@@ -137,8 +161,8 @@ def enumerate_indices(indices: Sequence[Index], env: Environment) -> dict[str, I
             raise Unknown(index.name, "its step is zero")
         counts = np.maximum(0, (np.asarray(upper) - lower + step) // step)
         total = int(counts.sum()) if counts.ndim else int(counts) * length
-        if total > LIMIT:
-            raise TooLarge(f"its indices up to {index.name} have {total:,} combinations, more than {LIMIT:,}")
+        if total > limit:
+            raise TooLarge(f"its indices up to {index.name} have {total:,} combinations, more than {limit:,}")
         each = counts if counts.ndim else np.full(length, int(counts), dtype=np.int64)
         position = np.arange(total, dtype=np.int64) - np.repeat(np.cumsum(each) - each, each)
         vectors = {name: np.repeat(vector, each) for name, vector in vectors.items()}

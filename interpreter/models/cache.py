@@ -40,6 +40,18 @@ class _Seen(Struct, frozen=True):
     estimated: Array
 
 
+class _Found(Struct, frozen=True, eq=False):
+    """What a nest missed on each class of processors (None: it reaches no array), and the state after it."""
+
+    misses: Misses | None
+    after: CacheState
+
+    def nbytes(self) -> int:
+        """Memory it holds, about."""
+        own = 0 if self.misses is None else 3 * self.misses.read.nbytes
+        return own + self.after.nbytes() + 500
+
+
 def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLike | None) -> None:
     """Charge the misses of one execution of a nest; `key` says which nest with which values, `trips` how often its
     loops run, if that is known already."""
@@ -56,11 +68,11 @@ def count_misses(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
         return np.zeros((1, 1))
-    ranks = _classes(run)[1]
-    state = run.cache if isinstance(run.cache, CacheState) else CacheState.cold(ranks.size)
+    state = run.cache if isinstance(run.cache, CacheState) else _cold(run)
     seen = _remembered(run, key, state)
     if seen is None:
-        seen = _interpret(run, nest, key, costs, state, trips)
+        seen = _charged(run, costs, state, _found(run, aau, nest, key, costs, state, trips))
+        run.memo["misses", *key] = seen
     run.cache = seen.after
     if seen.seconds.any():
         run.count(aau.id, Tally.MISSES, seen.lines)
@@ -87,35 +99,59 @@ def _remembered(run: Run, key: tuple[object, ...], state: CacheState) -> _Seen |
     return None
 
 
-def _interpret(run: Run, nest: LoweredNest, key: tuple[object, ...], costs: MemoryCosts, state: CacheState,
-               trips: TripsLike | None) -> _Seen:
+def _cold(run: Run) -> CacheState:
+    """Empty caches: the same in all interpretations, so that what follows is known to be the same, too."""
+    kept = run.services.kept
+    known = kept.find(("cold",))
+    if not isinstance(known, CacheState):
+        known = CacheState.cold(_classes(run)[1].size)
+        kept.keep(("cold",), known, known.nbytes())
+    return known
+
+
+def _found(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], costs: MemoryCosts,
+           state: CacheState, trips: TripsLike | None) -> _Found:
+    """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
+    cache = Cache(size_bytes=costs.cache_bytes, line_bytes=costs.line_bytes, associativity=costs.associativity,
+                  replacement=costs.replacement, write_allocate=costs.write_allocate)
+    node = aau.owned if isinstance(aau, IterSync) else aau.nest
+    question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, state)
+    known = run.services.kept.find(question)
+    if isinstance(known, _Found):
+        return known
     sweeps = run.memo.get(("accesses", *key))
     if not isinstance(sweeps, tuple):
         shape = _shape(run, nest, trips or run.services.trips(nest, run.env))
         sweeps = run.memo["accesses", *key] = _through_temporaries(shape) if nest.copies else (shape,)
-    if not any(sweep.accesses for sweep in sweeps):
+    misses, after = None, state
+    if any(sweep.accesses for sweep in sweeps):
+        traces = run.memo.setdefault(("traces",), {})
+        assert isinstance(traces, dict)
+        for sweep in sweeps:
+            more, after = interpret_nest(sweep, cache, after, traces)
+            misses = more if misses is None else Misses(
+                misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
+    found = _Found(misses, after)
+    run.services.kept.keep(question, found, found.nbytes())
+    return found
+
+
+def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> _Seen:
+    """What the misses cost on the machine of the run."""
+    misses = found.misses
+    if misses is None:
         return _Seen(state, state, np.zeros((1, 1)), 0.0, 0.0, np.zeros(1))
-    cache = Cache(size_bytes=costs.cache_bytes, line_bytes=costs.line_bytes, associativity=costs.associativity,
-                  replacement=costs.replacement, write_allocate=costs.write_allocate)
-    traces = run.memo.setdefault(("traces",), {})
-    assert isinstance(traces, dict)
-    misses, after = interpret_nest(sweeps[0], cache, state, traces)
-    for sweep in sweeps[1:]:
-        more, after = interpret_nest(sweep, cache, after, traces)
-        misses = Misses(misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
     class_of, ranks = _classes(run)
     seconds = _seconds(costs, misses)
     often = np.bincount(class_of, minlength=ranks.size).astype(np.float64)
     estimated = seconds @ often / run.procs if costs.estimated else np.zeros(1)
     spent: Figures = seconds
-    if (found := alike(run)) is not None:
-        spent = Shared(seconds, found[0])
+    if (shared_by := alike(run)) is not None:
+        spent = Shared(seconds, shared_by[0])
     elif ranks.size < run.procs or not (class_of == np.arange(run.procs)).all():
         spent = seconds[:, class_of]
     writes = float(misses.write @ often)
-    seen = _Seen(state, after, spent, float(misses.read @ often) + writes, writes, estimated)
-    run.memo["misses", *key] = seen
-    return seen
+    return _Seen(state, found.after, spent, float(misses.read @ often) + writes, writes, estimated)
 
 
 def _seconds(costs: MemoryCosts, misses: Misses) -> Array:

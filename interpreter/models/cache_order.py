@@ -28,6 +28,10 @@ class Contents(Struct, frozen=True):
         shape = (classes, sets, ways)
         return Contents(np.full(shape, EMPTY), np.zeros(shape, np.bool_), np.zeros(shape, np.float32))
 
+    def nbytes(self) -> int:
+        """Memory they take."""
+        return self.line.nbytes + self.dirty.nbytes + self.present.nbytes
+
     def take(self, classes: NDArray[np.intp] | NDArray[np.int32]) -> "Contents":
         """The caches of the given classes."""
         return Contents(self.line[classes], self.dirty[classes], self.present[classes])

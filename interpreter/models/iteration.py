@@ -76,7 +76,10 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         return "" if left == "cycle" else left
 
     walked = run.walked
+    if names is None:
+        run.services.expect(loop.var, range(first, first + count * step, step))
     left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
+    run.services.expect(loop.var, range(0))
     if left == "exit":
         return ""
     if left:

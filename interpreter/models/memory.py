@@ -132,6 +132,10 @@ class CacheState(Struct, frozen=True, eq=False):
         """Nothing cached on any of `procs` processors."""
         return CacheState(np.zeros(procs, np.int32), Contents.empty(1, 0, 0))
 
+    def nbytes(self) -> int:
+        """Memory it holds."""
+        return self.class_of.nbytes + self.contents.nbytes()
+
     def same_as(self, other: "CacheState") -> bool:
         """Whether every nest behaves from here as it does from `other`."""
         return (self.arrays == other.arrays and np.array_equal(self.class_of, other.class_of)

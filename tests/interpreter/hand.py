@@ -13,6 +13,7 @@ from aag.spmd import nodes as n
 from aag.spmd.partition import Segments, Trips
 from aag.spmd.steps import CollectiveCall, Phase
 from interpreter.engine import interpret_with
+from interpreter.kept import Kept
 from interpreter.result import Prediction
 from interpreter.setting import Setting
 from interpreter.summary import About
@@ -87,6 +88,7 @@ class Hand:
     constants: Mapping[str, object] = field(default_factory=dict)
     count: int = 0
     answers: dict = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept)
 
     def __post_init__(self):
         self.grid = self.grid or (self.procs,)
@@ -178,6 +180,9 @@ class Hand:
         return g.Call(**self._base(line), name="sub", work=work, body=body)
 
     # ------------------------------------------------------------------ answers
+
+    def expect(self, name, values):
+        """Nothing is asked in advance."""
 
     def trips(self, nest, env):
         ops = self.answers[id(nest)][1]
