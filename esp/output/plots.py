@@ -22,6 +22,9 @@ _MOST_BARS = 60
 _MOST_CURVES = 12
 _MOST_TICKS = 12
 _INCHES = (7.0, 4.5)
+_COLOURS = 10
+_LINES = ("-", "--", "-.", ":")
+_MARKERS = "os^Dv<>P*X"
 
 
 def check_plot(file: str) -> None:
@@ -77,6 +80,7 @@ def plot(sweep: "Sweep", file: str, *, versus: str = "") -> None:
 
     mpl.use("Agg")
     mpl.rcParams["svg.hashsalt"] = "esp"  # identifiers in SVG do not depend on the moment
+    mpl.rcParams["svg.fonttype"] = "none"  # text that can be searched, a third of the size
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=_INCHES, layout="constrained")
@@ -84,7 +88,7 @@ def plot(sweep: "Sweep", file: str, *, versus: str = "") -> None:
     numbers = sweep.axes[below].numbers or ()
     for at in np.ndindex(*values.shape[:-1]):
         label = ", ".join(_value(axis, where) for axis, where in zip(others, at, strict=True) if len(axis) > 1)
-        axes.plot(numbers, values[at], marker="o", markersize=3.5, linewidth=1.2, label=label or None)
+        axes.plot(numbers, values[at], markersize=3.5, linewidth=1.2, label=label or None, **look(at, values.shape))
     axes.set_xlabel(_title(sweep.axes[below]))
     axes.set_ylabel(f"change of the time against the first {versus} (%)" if versus else "predicted time (s)")
     if min(numbers) > 0 and max(numbers) / min(numbers) >= 16:
@@ -104,6 +108,22 @@ def plot(sweep: "Sweep", file: str, *, versus: str = "") -> None:
         figure.savefig(file, dpi=150, metadata=metadata)
     except OSError as error:
         raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=file) from None
+
+
+def look(at: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
+    """How the curve at a place is drawn: its colour says where it is on the first axis with several values, line and
+    marker say where on the others."""
+    varied = [axis for axis in range(len(at)) if shape[axis] > 1]
+    first, rest = (at[varied[0]], varied[1:]) if varied else (0, [])
+    again, colour = divmod(first, _COLOURS)
+    extents = [shape[axis] for axis in rest]
+    other = int(np.ravel_multi_index([at[axis] for axis in rest], extents)) if rest else 0
+    style = other + again * int(np.prod(extents, dtype=int))
+    return {
+        "color": f"C{colour}",
+        "linestyle": _LINES[style % len(_LINES)],
+        "marker": _MARKERS[style % len(_MARKERS)],
+    }
 
 
 def _value(axis: "Axis", at: int) -> str:

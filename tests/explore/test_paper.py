@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from esp.cli.main import main
+from tests.explore.write_paper import figures
 
 
 def _page(root):
@@ -57,6 +58,31 @@ def test_every_command_runs_as_it_stands(root, capsys):
         out, err = capsys.readouterr()
         assert out
         assert err == ""
+
+
+def test_numbers_and_curves_are_those_of_the_commands(root, capsys):
+    page = _page(root)
+    told = figures(page)
+    assert len(told) == page.count("    esp sweep ") >= 9
+    for name, words in told.items():
+        assert main([*words, "--csv"]) == 0
+        kept = (root / "docs" / "paper" / f"{name}.csv").read_text(encoding="utf-8")
+        assert _cells(capsys.readouterr().out) == _cells(kept, nearly=True), name
+        curves = (root / "docs" / "paper" / f"{name}.svg").read_text(encoding="utf-8")
+        assert ("change of the time" in curves) == ("--versus" in words)
+
+
+def _cells(text, *, nearly=False):
+    """The numbers and words of a CSV."""
+    return [_cell(each, nearly) for row in csv.reader(text.splitlines()) for each in (*row, "\n")]
+
+
+def _cell(text, nearly):
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return pytest.approx(number, rel=1e-9, abs=1e-12) if nearly else number
 
 
 def test_every_statement_is_checked(root):

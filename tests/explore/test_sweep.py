@@ -20,6 +20,7 @@ from aag.diagnostics import SourceError
 from esp.cli.main import INTERRUPTED, main
 from esp.errors import UsageError
 from esp.explore.sweep import TIMES
+from esp.output.plots import look
 from interpreter.errors import UnresolvedError
 from sag.errors import MachineError
 
@@ -375,6 +376,12 @@ def test_a_plot_is_drawn_and_always_the_same(program, tmp_path, capsys):
     assert len(re.findall(r'id="line2d_\d+"', svg)) >= 4
     assert "predicted time (s)" in svg
     assert files[2].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+@pytest.mark.parametrize("shape", [(5,), (12, 5), (1, 5), (3, 4, 5), (2, 3, 2, 5), (11, 1, 5), (1, 12, 5)])
+def test_no_two_curves_look_the_same(shape):
+    looks = {tuple(look(at, shape).values()) for at in np.ndindex(*shape[:-1])}
+    assert len(looks) == np.prod(shape[:-1])
 
 
 @pytest.mark.parametrize(
