@@ -101,6 +101,7 @@ def paraver(text):
     assert applications == "1"
     assert [tuple(map(int, each.split(":"))) for each in where.split(",")] == [(1, at + 1) for at in range(int(tasks))]
     states, events, messages, time = [], [], [], 0
+    ends = dict.fromkeys(range(1, int(tasks) + 1), 0)
     for line in lines[1:]:
         kind, *numbers = map(int, line.split(":"))
         cpu, application, task, thread = numbers[:4]
@@ -111,7 +112,8 @@ def paraver(text):
         assert time <= int(duration)
         if kind == 1:
             begin, end, state = numbers[4:]
-            assert begin < end <= int(duration)
+            assert ends[task] <= begin < end <= int(duration), "states of a task do not overlap"
+            ends[task] = end
             states.append((task, begin, end, state))
         elif kind == 2:
             assert len(numbers) % 2 == 1
@@ -119,11 +121,13 @@ def paraver(text):
             events.append((task, time, dict(zip(pairs[::2], pairs[1::2], strict=True))))
         else:
             assert kind == 3
-            sent, left, cpu_to, application_to, to, thread_to, ready, came, size, _tag = numbers[4:]
+            sent, left, cpu_to, application_to, to, thread_to, ready, came, size, tag = numbers[4:]
             assert (cpu_to, application_to, thread_to) == (to, 1, 1)
+            assert 1 <= to <= int(tasks)
             assert sent <= left
             assert ready <= came
-            messages.append((task, sent, to, came, size))
+            assert left <= came
+            messages.append((task, sent, left, to, ready, came, size, tag))
     return int(duration), int(tasks), states, events, messages
 
 
@@ -186,12 +190,12 @@ def goal(text):
             assert found, line
             assert found["label"] not in labels
             if found["calc"] is not None:
-                kind, size, partner = "calc", int(found["calc"]), None
+                kind, size, partner, tag = "calc", int(found["calc"]), None, None
             elif found["out"] is not None:
-                kind, size, partner = "send", int(found["out"]), int(found["to"])
+                kind, size, partner, tag = "send", int(found["out"]), int(found["to"]), int(found["out_tag"])
             else:
-                kind, size, partner = "recv", int(found["in"]), int(found["source"])
-            labels[found["label"]] = {"kind": kind, "size": size, "partner": partner, "after": set(),
+                kind, size, partner, tag = "recv", int(found["in"]), int(found["source"]), int(found["tag"])
+            labels[found["label"]] = {"kind": kind, "size": size, "partner": partner, "tag": tag, "after": set(),
                                       "label": found["label"]}
             ranks[rank].append(labels[found["label"]])
     assert rank is None
@@ -200,8 +204,8 @@ def goal(text):
 
 
 def simulated(ranks):
-    """Messages of a GOAL schedule that is carried out: a receive takes the oldest message of its sender. Fails where
-    the schedule cannot come to its end."""
+    """Messages of a GOAL schedule that is carried out: a receive takes the oldest message of its sender with its tag.
+    Fails where the schedule cannot come to its end."""
     done = {rank: set() for rank in ranks}
     at = dict.fromkeys(ranks, 0)
     flying, carried = defaultdict(list), []
@@ -213,9 +217,9 @@ def simulated(ranks):
                 each = operations[at[rank]]
                 assert each["after"] <= done[rank]
                 if each["kind"] == "send":
-                    flying[rank, each["partner"]].append(each["size"])
+                    flying[rank, each["partner"], each["tag"]].append(each["size"])
                 elif each["kind"] == "recv":
-                    waiting = flying[each["partner"], rank]
+                    waiting = flying[each["partner"], rank, each["tag"]]
                     if not waiting:
                         break
                     assert waiting.pop(0) == each["size"]

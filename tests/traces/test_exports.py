@@ -1,20 +1,23 @@
 """Exports of traces: each is opened by a reader of its own, and says what the prediction says."""
 
 import json
-from collections import Counter, defaultdict
-from itertools import pairwise
+import re
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from esp.cli.main import main
 from esp.output.traces_chrome import chrome
 from esp.output.traces_goal import goal
-from esp.output.traces_paraver import AAU_EVENT, LINE_EVENT, STATES, paraver
+from esp.output.traces_otf2 import write_otf2
+from esp.output.traces_paraver import paraver
 from esp.output.traces_picl import picl
 from esp.traces.text import text_of
-from esp.traces.trace import COMPUTE, IO, KINDS, LIBRARY, OVERHEAD, RECEIVE, SEND, WAIT, messages
-from tests.traces import readers
+from esp.traces.trace import COMPUTE, OVERHEAD, SEND, messages
+from tests.traces import checks, readers
+from tests.traces.checks import PERFETTO, check_otf2, check_perfetto
+from tests.traces.trace_processor import opened
 
 CASES = [
     ("laplace", 4, {"n": 20, "k": 5}),
@@ -26,153 +29,194 @@ CASES = [
 IDS = [f"{name}-{procs}" for name, procs, _ in CASES]
 cases = pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
 
-
-def sent(trace):
-    """(source, destination, bytes) of all messages, and how often."""
-    sends, _ = messages(trace)
-    columns = (trace.rank[sends], trace.partner[sends], trace.size_bytes[sends])
-    return Counter(zip(*(column.tolist() for column in columns), strict=True))
-
-
-def spent(trace, kinds):
-    """Seconds of some kinds on each processor."""
-    some = np.isin(trace.kind, kinds)
-    return np.bincount(trace.rank[some], trace.duration[some], trace.procs)
+TEXTS = {
+    "chrome": (lambda trace: "".join(chrome(trace)),
+               lambda text, *said: checks.check_chrome(readers.chrome(text), *said)),
+    "picl": (lambda trace: "".join(picl(trace)), lambda text, *said: checks.check_picl(readers.picl(text), *said)),
+    "paraver": (lambda trace: "".join(paraver(trace)[".prv"]),
+                lambda text, *said: checks.check_paraver(readers.paraver(text), *said)),
+    "goal": (lambda trace: "".join(goal(trace)),
+             lambda text, *said: checks.check_goal(ranks := readers.goal(text), readers.simulated(ranks), *said)),
+}  # fmt: skip
+"""Formats that are a text: how it is written, and how it is checked against a trace and its prediction."""
 
 
 @cases
-def test_chrome(predicted, name, procs, values):
+@pytest.mark.parametrize("form", TEXTS)
+def test_an_export_says_what_the_prediction_says(predicted, form, name, procs, values):
     trace, prediction = predicted(name, procs, **values)
-    events = readers.chrome("".join(chrome(trace)))
-    slices = [each for each in events if each["ph"] == "X"]
-    assert len(slices) == trace.rank.size
-    for column, key, scale in ((trace.begin, "ts", 1e6), (trace.duration, "dur", 1e6)):
-        np.testing.assert_allclose([each[key] for each in slices], column * scale, rtol=1e-9, atol=1e-6)
-    assert [each["cat"] for each in slices] == [KINDS[kind] for kind in trace.kind]
-    for rank in range(procs):
-        mine = sorted((each for each in slices if each["tid"] == rank), key=lambda each: each["ts"])
-        for one, other in pairwise(mine):  # as Perfetto: whole nanoseconds, cut off
-            assert int(one["ts"] * 1e3) + int(one["dur"] * 1e3) <= int(other["ts"] * 1e3)
-    last = max(each["ts"] + each["dur"] for each in slices)
-    assert last == pytest.approx(float(prediction.time_s[0]) * 1e6, rel=1e-12)
-    starts = {each["id"]: each for each in events if each["ph"] == "s"}
-    ends = {each["id"]: each for each in events if each["ph"] == "f"}
-    assert len(starts) == prediction.messages
-    assert starts.keys() == ends.keys()
-    assert all(starts[number]["ts"] <= ends[number]["ts"] for number in starts)
-    of = {(each["tid"], each["ts"], each["cat"]): each["args"] for each in slices}
-    arrows = Counter((each["tid"], ends[number]["tid"], of[each["tid"], each["ts"], "send"]["bytes"])
-                     for number, each in starts.items())  # fmt: skip
-    assert arrows == sent(trace)
-    assert all((each["tid"], each["ts"], "receive") in of for each in ends.values())
-    named = {each["tid"]: each["args"]["name"] for each in events if each["name"] == "thread_name"}
-    assert named == {rank: f"processor {rank}" for rank in range(procs)}
+    write, check = TEXTS[form]
+    check(write(trace), trace, prediction)
 
 
-@cases
-def test_picl(predicted, name, procs, values):
-    trace, prediction = predicted(name, procs, **values)
-    records = readers.picl("".join(picl(trace)))
-    assert records[-1][2] == pytest.approx(float(prediction.time_s[0]), abs=1e-12)
-    out = Counter((node, data[2], data[0]) for record, event, _, node, data in records if (record, event) == (-3, -21))
-    came = Counter((data[2], node, data[0]) for record, event, _, node, data in records if (record, event) == (-4, -52))
-    assert out == came == sent(trace)
-    total = defaultdict(float)
-    for record, event, time, node, _ in records:
-        total[node, min(event, 1)] += time if record == -4 else -time
-    idle = {rank: trace.duration[(trace.rank == rank) & (trace.kind == WAIT) & (trace.partner < 0)].sum()
-            for rank in range(procs)}  # fmt: skip
-    for rank in range(procs):
-        assert total[rank, -21] == pytest.approx(spent(trace, [SEND])[rank], abs=1e-9)
-        received = spent(trace, [RECEIVE, WAIT])[rank] - idle[rank]
-        assert total[rank, -52] == pytest.approx(received, abs=1e-9)
-        busy = spent(trace, [COMPUTE, OVERHEAD, LIBRARY, IO])[rank]
-        assert total[rank, 1] == pytest.approx(busy, abs=1e-9)
-        assert total[rank, -901] == pytest.approx(float(prediction.time_s[0]), abs=1e-9)
-
-
-@cases
-def test_paraver(predicted, name, procs, values):
-    trace, prediction = predicted(name, procs, **values)
-    files = {suffix: "".join(pieces) for suffix, pieces in paraver(trace).items()}
-    duration, tasks, states, events, sent_messages = readers.paraver(files[".prv"])
-    assert tasks == procs
-    assert duration == round(float(prediction.time_s[0]) * 1e9)
-    ends = defaultdict(int)
-    total = Counter()
-    for task, begin, end, state in states:
-        assert begin >= ends[task], "states of a task do not overlap"
-        ends[task] = end
-        total[task - 1, state] += end - begin
-    for kind, (state, _, _) in STATES.items():
-        seconds = spent(trace, [kind])
-        pieces = np.bincount(trace.rank[trace.kind == kind], minlength=procs)
-        for rank in range(procs):  # each end of an event is rounded to a nanosecond
-            assert total[rank, state] == pytest.approx(seconds[rank] * 1e9, abs=1.0 + pieces[rank])
-    assert Counter((one - 1, other - 1, size) for one, _, other, _, size in sent_messages) == sent(trace)
-    assert all(left <= came for _, left, _, came, _ in sent_messages)
-    known, colours, types = readers.paraver_names(files[".pcf"])
-    assert {state for _, _, _, state in states} <= set(known) == set(colours)
-    for _, _, pairs in events:
-        assert set(pairs) == {AAU_EVENT, LINE_EVENT}
-        assert all(value in types[kind] for kind, value in pairs.items())
-    per_task = Counter(task for task, _, pairs in events if pairs[AAU_EVENT] == 0)
-    assert per_task == dict.fromkeys(range(1, procs + 1), 1)
-    levels = readers.paraver_rows(files[".row"])
-    assert {level: len(names) for level, names in levels.items()} == {"CPU": procs, "NODE": procs, "THREAD": procs}
-
-
-@cases
-def test_goal(predicted, name, procs, values):
-    trace, prediction = predicted(name, procs, **values)
-    ranks = readers.goal("".join(goal(trace)))
-    assert len(ranks) == procs
-    busy = spent(trace, [COMPUTE, OVERHEAD, LIBRARY, IO])
-    for rank, operations in ranks.items():
-        assert sum(each["size"] for each in operations if each["kind"] == "calc") == pytest.approx(
-            busy[rank] * 1e9, abs=1.0)
-        assert all(len(each["after"]) == (number > 0) for number, each in enumerate(operations))
-    carried = readers.simulated(ranks)
-    assert len(carried) == prediction.messages
-    assert Counter(carried) == sent(trace)
+@pytest.mark.slow
+def test_perfetto_reads_what_the_prediction_says(predicted):
+    """The program behind ui.perfetto.dev opens the exports of all cases."""
+    those = [predicted(name, procs, **values) for name, procs, values in CASES]
+    for answer, (trace, prediction) in zip(opened([TEXTS["chrome"][0](trace) for trace, _ in those], *PERFETTO), those,
+                                           strict=True):  # fmt: skip
+        check_perfetto(answer, trace, prediction)
 
 
 @cases
 def test_otf2(predicted, name, procs, values, tmp_path):
-    import otf2
-
-    from esp.output.traces_otf2 import write_otf2
-
     trace, prediction = predicted(name, procs, **values)
     write_otf2(trace, tmp_path / "archive")
-    out, came = Counter(), Counter()
-    stacks, times, last = defaultdict(list), defaultdict(float), 0
-    with otf2.reader.open(str(tmp_path / "archive" / "traces.otf2")) as archive:
-        assert archive.timer_resolution == 10**12
-        ranks = {location: rank for rank, location in enumerate(archive.definitions.locations)}
-        assert [location.name for location in ranks] == [f"processor {rank}" for rank in range(procs)]
-        for location, event in archive.events:
-            rank, last = ranks[location], max(last, event.time)
-            match type(event).__name__:
-                case "Enter":
-                    stacks[rank].append((event.region.name, event.time))
-                case "Leave":
-                    region, began = stacks[rank].pop()
-                    assert region == event.region.name
-                    times[rank, region] += event.time - began
-                case "MpiSend":
-                    assert stacks[rank][-1][0] == "send"
-                    out[rank, event.receiver, event.msg_length] += 1
-                case "MpiRecv":
-                    assert stacks[rank][-1][0] == "receive"
-                    came[event.sender, rank, event.msg_length] += 1
-    assert not any(stacks.values())
-    assert last == round(float(prediction.time_s[0]) * 1e12)
-    assert out == came == sent(trace)
-    for kind, word in enumerate(KINDS):
-        seconds = spent(trace, [kind])
-        for rank in range(procs):
-            assert times[rank, word] == pytest.approx(seconds[rank] * 1e12, abs=1.0 + trace.rank.size)
+    check_otf2(tmp_path / "archive" / "traces.otf2", trace, prediction)
+
+
+@cases
+def test_the_names_of_paraver(predicted, name, procs, values):
+    """Every state and every value of an event has a name, every state a colour, every processor a row."""
+    trace, _ = predicted(name, procs, **values)
+    files = {suffix: "".join(pieces) for suffix, pieces in paraver(trace).items()}
+    _, _, states, events, _ = readers.paraver(files[".prv"])
+    known, colours, types = readers.paraver_names(files[".pcf"])
+    assert {state for _, _, _, state in states} <= set(known) == set(colours)
+    assert all(value in types[kind] for _, _, pairs in events for kind, value in pairs.items())
+    levels = readers.paraver_rows(files[".row"])
+    assert {level: len(names) for level, names in levels.items()} == {"CPU": procs, "NODE": procs, "THREAD": procs}
+
+
+# --- a check that cannot fail is none ---
+
+
+def _columns(trace, change):
+    columns = {name: getattr(trace, name).copy() for name in
+               ("rank", "begin", "duration", "aau", "kind", "partner", "size_bytes")}  # fmt: skip
+    change(columns)
+    return replace(trace, **columns)
+
+
+def _longest(trace, kind):
+    """The longest event of a kind that is not on the first processor."""
+    return int(np.argmax(np.where((trace.kind == kind) & (trace.rank > 0), trace.duration, -1.0)))
+
+
+def message_missing(trace):
+    sends, receives = messages(trace)
+    return _columns(trace, lambda of: of.update({name: np.delete(each, [sends[3], receives[3]])
+                                                 for name, each in of.items()}))  # fmt: skip
+
+
+def message_of_another_size(trace):
+    sends, receives = messages(trace)
+
+    def change(of):
+        of["size_bytes"][[sends[3], receives[3]]] += 8
+
+    return _columns(trace, change)
+
+
+def processors_exchanged(trace):
+    """All that the first does, the last does, and the other way round."""
+    other = np.arange(trace.procs)
+    other[[0, -1]] = other[[-1, 0]]
+
+    def change(of):
+        of["partner"] = np.where(of["partner"] < 0, of["partner"], other[of["partner"]])
+        of["rank"] = other[of["rank"]]
+        order = np.argsort(of["rank"], kind="stable")
+        of.update({name: each[order] for name, each in of.items()})
+
+    return _columns(trace, change)
+
+
+def computation_5_ns_shorter(trace):
+    def change(of):
+        of["duration"][_longest(trace, COMPUTE)] -= 5e-9
+
+    return _columns(trace, change)
+
+
+def send_5_ns_later(trace):
+    def change(of):
+        of["begin"][_longest(trace, SEND)] += 5e-9
+        of["duration"][_longest(trace, SEND)] -= 5e-9
+
+    return _columns(trace, change)
+
+
+def computation_as_overhead(trace):
+    def change(of):
+        of["kind"][_longest(trace, COMPUTE)] = OVERHEAD
+
+    return _columns(trace, change)
+
+
+def computation_of_another_unit(trace):
+    def change(of):
+        at = _longest(trace, COMPUTE)
+        of["aau"][at] = next(each.id for each in trace.about.places if each.id != of["aau"][at])
+
+    return _columns(trace, change)
+
+
+WRONG = (message_missing, message_of_another_size, processors_exchanged, computation_5_ns_shorter, send_5_ns_later,
+         computation_as_overhead, computation_of_another_unit)  # fmt: skip
+NOT_IN = {
+    "picl": {computation_as_overhead},  # who is busy is not said with what
+    "goal": {computation_as_overhead, send_5_ns_later, computation_of_another_unit},  # messages get their time later
+}
+"""What a format does not say of a trace, so that no reader can see it."""
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda each: each.__name__)
+@pytest.mark.parametrize("form", TEXTS)
+def test_a_wrong_text_is_found(predicted, form, wrong):
+    trace, prediction = predicted("gauss", 3, n=14)
+    write, check = TEXTS[form]
+    text = write(wrong(trace))
+    if wrong in NOT_IN.get(form, ()):
+        assert text == write(trace)
+    else:
+        with pytest.raises(AssertionError):
+            check(text, trace, prediction)
+
+
+@pytest.mark.slow
+def test_perfetto_shows_what_is_wrong(predicted):
+    trace, prediction = predicted("gauss", 3, n=14)
+    for wrong, answer in zip(WRONG, opened([TEXTS["chrome"][0](wrong(trace)) for wrong in WRONG], *PERFETTO),
+                             strict=True):  # fmt: skip
+        assert isinstance(answer, list), wrong.__name__
+        with pytest.raises(AssertionError):
+            check_perfetto(answer, trace, prediction)
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda each: each.__name__)
+def test_a_wrong_archive_is_found(predicted, wrong, tmp_path):
+    trace, prediction = predicted("gauss", 3, n=14)
+    write_otf2(wrong(trace), tmp_path / "archive")
+    with pytest.raises(AssertionError):
+        check_otf2(tmp_path / "archive" / "traces.otf2", trace, prediction)
+
+
+REFUSED = (AssertionError, ValueError, AttributeError, KeyError, IndexError, TypeError)
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_every_line_of_a_text_counts(predicted, form):
+    trace, prediction = predicted("gauss", 3, n=14)
+    write, check = TEXTS[form]
+    lines = write(trace).splitlines(keepends=True)
+    for at in range(0, len(lines), 7):
+        with pytest.raises(REFUSED):
+            check("".join(lines[:at] + lines[at + 1 :]), trace, prediction)
+
+
+@pytest.mark.parametrize("form", TEXTS)
+def test_every_number_of_a_text_counts(predicted, form):
+    """The first digit of each number of some lines is another one."""
+    trace, prediction = predicted("gauss", 3, n=14)
+    write, check = TEXTS[form]
+    lines = write(trace).splitlines(keepends=True)
+    for at in range(2, len(lines), 13):
+        for number in re.finditer(r"(?<![\w.])\d", lines[at]):
+            digit = str((int(number[0]) + 1) % 10)
+            line = lines[at][: number.start()] + digit + lines[at][number.end() :]
+            with pytest.raises(REFUSED):
+                check("".join([*lines[:at], line, *lines[at + 1 :]]), trace, prediction)
 
 
 # --- the command ------------------------------------------------------------------------------------------------
@@ -257,19 +301,3 @@ def test_run_writes_the_same_trace_and_prints_the_same_profile(tmp_path, capsys)
     assert capsys.readouterr().out == plain
     assert main(["trace", *SMALL]) == 0
     assert (tmp_path / "g.trace").read_text() == capsys.readouterr().out
-
-
-@pytest.mark.parametrize("form", ["picl", "goal", "paraver", "chrome"])
-def test_the_readers_see_a_line_that_is_missing(predicted, form):
-    """A check that cannot fail is none: without a line, the reader refuses or what it reads is another."""
-    trace, _ = predicted("gauss", 3, n=14)
-    export = {"picl": picl, "goal": goal, "chrome": chrome}.get(form)
-    lines = ("".join(export(trace)) if export else "".join(paraver(trace)[".prv"])).splitlines(keepends=True)
-    read = getattr(readers, form)
-    whole = read("".join(lines))
-    for at in range(0, len(lines), 7):
-        try:
-            found = read("".join(lines[:at] + lines[at + 1 :]))
-        except (AssertionError, ValueError, AttributeError, KeyError, IndexError, TypeError):
-            continue
-        assert found != whole
