@@ -12,7 +12,8 @@ The functions of the API are attributes of this package. They are loaded on firs
 esp` and the start of the command stay cheap.
 """
 
-from typing import TYPE_CHECKING, Any
+TYPE_CHECKING = False
+"""As `typing` has it, which a command does not import before it waits for Ctrl-C."""
 
 if TYPE_CHECKING:
     from esp.api import Prediction, predict
@@ -36,7 +37,7 @@ _HOMES = {
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Load a name of the API when it is first asked for."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

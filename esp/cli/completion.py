@@ -39,7 +39,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def levels() -> Iterator[Level]:
     """The command itself, each of its commands, and each of their actions."""
-    from esp.cli.main import COMMANDS, build_parser
+    from esp.cli.parser import COMMANDS, build_parser
 
     for name in COMMANDS:
         top = build_parser(name)

@@ -65,7 +65,7 @@ def _predicted(side: str, options: argparse.Namespace, console: "Console") -> di
     if side.endswith(".json"):
         return _saved(side)
     from esp import api
-    from esp.cli.main import Parser
+    from esp.cli.parser import Parser
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
     from esp.output.json import Wanted, content

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 
 from esp.cli.completion import levels
-from esp.cli.main import COMMANDS
+from esp.cli.parser import COMMANDS
 from esp.locate import program_names, system_names
 from esp.output.completion import SHELLS
 

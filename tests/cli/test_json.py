@@ -6,7 +6,7 @@ import json
 import pytest
 
 from esp import __version__
-from esp.cli.main import COMMANDS, build_parser
+from esp.cli.parser import COMMANDS, build_parser
 
 BUDGET = "format: 1\nlimits: {time: 60 s}\n"
 

@@ -9,7 +9,8 @@ import pytest
 from aag.diagnostics import Diagnostic, SourceError
 from esp import __version__
 from esp.cli.failure import describe
-from esp.cli.main import COMMANDS, INTERRUPTED, PIPE_CLOSED
+from esp.cli.main import INTERRUPTED, PIPE_CLOSED
+from esp.cli.parser import COMMANDS
 from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
 from esp.output.screen import Screen
 from sag.errors import Finding, MachineError, Place
@@ -174,6 +175,46 @@ class Stdin:
 sys.stdin = Stdin()
 sys.exit(main.main(["run", "-"]))
 """
+
+
+INTERRUPTED_IMPORT = """
+import sys
+
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == {name!r}:
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupts())
+sys.modules.pop({name!r}, None)
+from esp.cli.main import main
+sys.argv = ["esp", *{words!r}]
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("esp.cli.parser", ["--help"]),
+        ("argparse", ["run", "--help"]),
+        ("typing", ["run", "--help"]),
+        ("esp.errors", ["run", "laplace.hpf"]),
+        ("numpy", ["run", "laplace.hpf"]),
+        ("interpreter.engine", ["run", "laplace.hpf"]),
+        ("esp.cli.failure", ["run", "nix.hpf"]),
+    ],
+)
+def test_an_interrupt_while_a_module_is_imported_leaves_no_traceback(name, words):
+    code = INTERRUPTED_IMPORT.format(name=name, words=words)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout, run.stderr) == (INTERRUPTED, "", "\n")
+
+
+def test_before_ctrl_c_is_waited_for_nothing_else_is_imported():
+    code = "import sys; known = set(sys.modules); import esp.cli.main; print(*sorted(set(sys.modules) - known))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert set(run.stdout.split()) - {"gc"} == {"esp", "esp.cli", "esp.cli.main"}
 
 
 def test_a_real_interrupt_leaves_no_traceback():

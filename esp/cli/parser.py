@@ -1,0 +1,132 @@
+"""The commands of `esp`, and what is typed after them."""
+
+import argparse
+import importlib
+from collections.abc import Sequence
+from typing import NoReturn
+
+from esp import __version__
+from esp.errors import UsageError
+
+COMMANDS = {
+    "run": "predict the time of a program on a machine, and where it goes",
+    "compare": "rank the distributions of a program, or several programs",
+    "advise": "search for the best mapping, and say why it is",
+    "whatif": "change the machine or the compiler, and see which lines move",
+    "sweep": "predict every combination of sizes, processors, distributions and what-ifs",
+    "explain": "why a line takes the time it does",
+    "layout": "draw which processors own which elements, and warn of costly mappings",
+    "tui": "see and explore: choices, source, graph, timeline, what-ifs that move",
+    "report": "one page for a browser: source, distributions, scaling, layouts, machine",
+    "graph": "draw or export the graph of a program or a machine: aag, saag, sag",
+    "query": "what some lines, units or procedures cost together",
+    "show": "look at a stage of the road: ir, layouts, node, aag, saag",
+    "trace": "what each processor does and when, for timelines and simulators",
+    "diff": "where two predictions differ, as one tree",
+    "check": "hold a prediction against a budget, for continuous integration",
+    "compile": "write the node program as Fortran with MPI",
+    "validate": "run the node program and hold answer and messages against it",
+    "system": "machines: list, show, check, fit one to a ping-pong",
+    "examples": "programs that come with esp: list, copy",
+    "completion": "what Tab completes, as a script for bash, zsh or fish",
+}
+"""Command -> what it does; each has a module of its name beside this one."""
+
+EXAMPLES = """\
+examples:
+  esp run laplace.hpf --procs 8
+  esp run laplace.hpf --procs 1,2,4,8
+  esp run laplace.hpf --procs 8 --bandwidth x2 --load 30%
+  esp compare laplace.hpf --procs 8
+  esp show layouts laplace.hpf
+  esp system show ipsc860
+
+`esp COMMAND --help` lists the options of a command.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose errors are ours."""
+
+    def error(self, message: str) -> NoReturn:
+        """A wrong option.
+
+        Raises:
+            UsageError: always.
+        """
+        import difflib
+
+        wrong = message.rpartition("unrecognized arguments: ")[2].split()[0:1]
+        name = wrong[0].split("=")[0] if wrong else ""
+        near = difflib.get_close_matches(name, self._option_string_actions, n=1) if name.startswith("-") else []
+        hint = f"Did you mean {near[0]}?" if near else f"`{self.prog} --help` lists the options."
+        raise UsageError(message.rstrip(".") + ".", hint=hint)
+
+    def chosen(self, words: Sequence[str]) -> "Parser":
+        """The parser of the command that is typed: argparse itself tells of strangers at the top."""
+        for at, word in enumerate(words):
+            for action in self._actions:
+                below = action.choices.get(word) if isinstance(action.choices, dict) else None
+                if isinstance(below, Parser):
+                    return below.chosen(words[at + 1 :])
+        return self
+
+
+def run(words: Sequence[str]) -> int:
+    """Find the command and run it; the result is its exit code.
+
+    Raises:
+        UsageError: there is no such command, or no such option.
+    """
+    typed = next((word for word in words if not word.startswith("-")), None)
+    if typed is not None and typed not in COMMANDS:
+        raise UsageError(f"there is no command {typed!r}.", hint=_nearest_command(typed))
+    parser = build_parser(typed)
+    if not words:
+        parser.print_help()
+        return 0
+    options, strangers = parser.parse_known_args(words)
+    if strangers:
+        parser.chosen(words).error(f"unrecognized arguments: {' '.join(strangers)}")
+    if options.command is None:
+        raise UsageError("a command is missing.", hint="`esp --help` lists the commands.")
+    module = importlib.import_module(f"esp.cli.{options.command}")
+    code: int = module.execute(options)
+    return code
+
+
+def _nearest_command(typed: str) -> str:
+    import difflib
+
+    from esp.locate import PROGRAM_SUFFIXES
+
+    if typed.endswith(PROGRAM_SUFFIXES):
+        return f"To predict it: `esp run {typed}`."
+    near = difflib.get_close_matches(typed, list(COMMANDS), n=1)
+    return f"Did you mean `esp {near[0]}`?" if near else f"The commands are {', '.join(COMMANDS)}."
+
+
+def build_parser(typed: str | None) -> Parser:
+    """The parser; only the command that is typed gets its options, as only its module is imported."""
+    parser = Parser(
+        prog="esp",
+        description="Predicts, without running anything, how long a High Performance Fortran program "
+        "takes on a parallel machine, and why.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("-V", "--version", action="version", version=f"esp {__version__}")
+    parser.add_argument("--debug", action="store_true", default=False, help="show the traceback of an error")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for name, what in COMMANDS.items():
+        own = commands.add_parser(
+            name,
+            help=what,
+            description=what[0].upper() + what[1:] + ".",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        if name == typed:
+            importlib.import_module(f"esp.cli.{name}").configure(own)
+    return parser
