@@ -124,6 +124,8 @@ class _Table:
 
 def _count(source: Ints, destination: Ints, mask: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Distinct (source, destination) pairs, distinct masks, how many have which: (S, D, M, count (pairs, M))."""
+    if source.size == 1:
+        return source, destination, mask, count.reshape(1, 1)
     first, pair = distinct_rows((source, destination))
     masks, _, which = distinct_with_inverse(mask)
     counts = np.bincount(pair * len(masks) + which, weights=count, minlength=first.size * len(masks))
@@ -159,6 +161,8 @@ def _order(key: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _phases(relation: Relation, operation: Operation, layout: Layout) -> Iterator[Phase]:
+    if all(np.array_equal(each.source, each.destination) for each in relation.components):
+        return  # everything is where it is wanted, but for what a collective does
     tables = [_Table(each, relation, operation.pattern) for each in relation.components]
     choices: dict[tuple[int, ...], list[tuple[tuple[int, ...], ...]]] = {}
     for choice in product(*(table.groups for table in tables)):
@@ -292,6 +296,7 @@ def _present(relation: Relation, procs: int) -> Ints:
     for each in relation.components:
         zero = np.zeros_like(each.destination)
         groups.append(_count(zero, each.destination, each.mask, each.count))
+    groups = _folded(groups)
     total = _total(groups, relation)
     some = total != 0
     here = np.zeros(procs, dtype=np.int64)

@@ -315,7 +315,11 @@ def _with_sources(
 
 def _counted(component: Component) -> Component:
     """The component without its elements: rows with equal ends and mask are counted together."""
-    first, number = distinct_rows((component.destination, component.source, component.mask))
+    rows = len(component.mask)
+    if rows and all((ends == ends[0]).all() for ends in (component.destination, component.source, component.mask)):
+        first, number = np.zeros(1, np.intp), np.zeros(rows, np.intp)
+    else:
+        first, number = distinct_rows((component.destination, component.source, component.mask))
     return replace(
         component,
         elements=component.elements[first],

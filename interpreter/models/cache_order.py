@@ -4,6 +4,8 @@ Whether a line survived since its last use is a question about its neighbours in
 `cache_random` answer it, `cache_replay` counts.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -36,6 +38,12 @@ class Contents(Struct, frozen=True):
         """The caches of the given classes."""
         return Contents(self.line[classes], self.dirty[classes], self.present[classes])
 
+    def replaced(self, places: list[int], others: "Contents") -> "Contents":
+        """The caches, with others at some places."""
+        mine = Contents(self.line.copy(), self.dirty.copy(), self.present.copy())
+        mine.line[places], mine.dirty[places], mine.present[places] = others.line, others.dirty, others.present
+        return mine
+
     def moved(self, by: NDArray[np.int64]) -> "Contents":
         """The caches after all their lines have been replaced by those `by` (C,) lines further on."""
         if not by.any():
@@ -57,19 +65,20 @@ class Contents(Struct, frozen=True):
         if rows.shape[0] == 1:
             return np.zeros(1, np.uint64)
         flags = self.dirty.reshape(rows.shape) + 2 * (self.present.reshape(rows.shape) * 1000).astype(np.int64)
-        factors = odd_factors(np.arange(rows.shape[1]))
+        factors = odd_factors(rows.shape[1])
         mixed = rows.view(np.uint64) ^ (flags.view(np.uint64) << np.uint64(50))
         return np.asarray((mixed * factors).sum(axis=1), np.uint64)
 
 
 def odd_factor(number: int) -> np.uint64:
     """The factor of column `number` in a linear hash of 64 bits."""
-    return np.uint64(odd_factors(np.array([number]))[0])
+    return np.uint64(odd_factors(max(64, 1 << number.bit_length()))[number])
 
 
-def odd_factors(number: NDArray[np.int64]) -> NDArray[np.uint64]:
+@lru_cache(maxsize=16)
+def odd_factors(count: int) -> NDArray[np.uint64]:
     """Odd numbers without visible pattern (the finalizer of SplitMix64, Steele, Lea and Flood 2014)."""
-    mixed = (number.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (np.arange(count).astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)

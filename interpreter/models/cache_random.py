@@ -36,7 +36,12 @@ def outcome(touches: Touches, policy: Policy) -> Outcome:
 def _segments(touches: Touches, elements: Elements) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """First element of the set of each element, and the first one after it."""
     key = touches.key[elements.place]
-    return np.searchsorted(key, key, side="left"), np.searchsorted(key, key, side="right")
+    border = np.empty(key.size + 1, np.bool_)
+    border[0] = border[-1] = True
+    np.not_equal(key[1:], key[:-1], out=border[1:-1])
+    place = border.nonzero()[0]
+    length = place[1:] - place[:-1]
+    return np.repeat(place[:-1], length), np.repeat(place[1:], length)
 
 
 def _two_ways(touches: Touches, policy: Policy, elements: Elements) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -45,31 +50,37 @@ def _two_ways(touches: Touches, policy: Policy, elements: Elements) -> tuple[NDA
     begin, end = _segments(touches, elements)
     before = touches.before[elements.place]
     old = before >= 0
-    uses = np.concatenate([[0], np.cumsum(elements.active)])
+    uses = np.zeros(old.size + 1, np.intp)
+    elements.active.cumsum(out=uses[1:])
     number = uses[:-1]
-    use_of = np.append(np.flatnonzero(elements.active), -1)
+    use_of = np.append(elements.active.nonzero()[0], -1)
     following = use_of[np.minimum(number + 1, use_of.size - 1)]
     first = elements.active & (number == uses[begin])
-    olds = np.concatenate([[0], np.cumsum(old)])
+    olds = np.zeros(old.size + 1, np.intp)
+    old.cumsum(out=olds[1:])
     last_old = uses[begin] + olds[end] - olds[begin] - 1
     stale = old & (number < last_old)
     since = np.where(stale, last_old + 1, number + 2)
-    previous, found = elements.previous, elements.previous >= 0
-
-    def there(use: NDArray[np.intp], level: NDArray[np.float64], count: NDArray[np.intp]) -> NDArray[np.float64]:
-        passed = count - since[use]
-        return np.where(passed < 0, 1.0, level[use] * np.exp2(-np.clip(passed, 0, 64).astype(np.float64)))
-
+    previous = elements.previous
+    found = previous >= 0
+    passed = number - since[previous]
+    fresh, halved = passed < 0, _halved(passed)
     chance = np.where(found, 0.5, 0.0)
     level = chance
     for _ in range(ROUNDS):
         level = np.where(stale, before, np.where(first, 1.0, (1.0 + chance[following]) / 2))
-        new = there(previous, level, number) * found
-        moved = float(np.abs(new - chance).max(initial=0.0))
+        new = np.where(fresh, 1.0, level[previous] * halved) * found
+        moved = np.abs(new - chance).max(initial=0.0)
         chance = new
         if moved < SETTLED:
             break
-    return chance, there(np.arange(number.size), level, uses[end]) * elements.active
+    passed = uses[end] - since
+    return chance, np.where(passed < 0, 1.0, level * _halved(passed)) * elements.active
+
+
+def _halved(times: NDArray[np.intp]) -> NDArray[np.float64]:
+    """What is left of 1 that is halved so many times."""
+    return np.exp2(-np.minimum(np.maximum(times, 0), 64).astype(np.float64))
 
 
 def _many_ways(touches: Touches, policy: Policy, elements: Elements) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

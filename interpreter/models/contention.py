@@ -54,10 +54,16 @@ class Flight(Struct, frozen=True):
 
 
 class Routes(Struct, frozen=True):
-    """Links of each message of a batch, (M, H) padded with -1; `shared`: two of them use the same link."""
+    """Links of each message of a batch, (M, H) padded with -1; `shared`: two of them use the same link.
+
+    `looked`: the same, (2, M, H), with the last column of the first half of a link table in place of -1, and in its
+    second half. `message`, `link`: the links that are taken, and by which message."""
 
     links: Ints
     shared: bool
+    looked: Ints
+    message: Ints
+    link: Ints
 
 
 def delays(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocking: bool
@@ -67,18 +73,23 @@ def delays(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocki
     if not _follow(run, network, flights, blocking=blocking):
         return waits
     routes = _routes(run, network, flights)
-    ready = np.concatenate([
-        flight.sent + (flight.pattern.time - flight.pattern.hold)
-        + (0.0 if flight.pattern.link_wait is None else flight.pattern.link_wait) for flight in flights
-    ], axis=1)
-    hold = np.concatenate([np.broadcast_to(flight.pattern.hold, flight.sent.shape) for flight in flights], axis=1)
-    entered = np.concatenate([flight.sent + flight.pattern.entry for flight in flights], axis=1)
-    late = _schedule(run, routes, entered, ready, hold)
+    ready = _joined([flight.sent + (flight.pattern.time - flight.pattern.hold)
+                     + (0.0 if flight.pattern.link_wait is None else flight.pattern.link_wait) for flight in flights])
+    hold = _joined([np.broadcast_to(flight.pattern.hold, flight.sent.shape) for flight in flights])
+    entered = _joined([flight.sent + flight.pattern.entry for flight in flights])
+    grain = SAME * min((flight.pattern.shortest for flight in flights if flight.pattern.shortest), default=1e-15 / SAME)
+    late = _schedule(run, routes, entered, ready, hold, grain)
     if late is None:
         return waits
+    if len(flights) == 1:
+        return (late if waits[0] is None else late + waits[0],)
     ends = np.cumsum([flight.sent.shape[1] for flight in flights])[:-1]
     parts = np.split(late, ends, axis=1)
     return tuple(part if wait is None else part + wait for part, wait in zip(parts, waits, strict=True))
+
+
+def _joined(parts: list[Array]) -> Array:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
 
 def _follow(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocking: bool) -> bool:
@@ -117,7 +128,7 @@ def not_followed(run: Run) -> None:
 
 
 def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Routes:
-    key = ("routes", *(id(flight.pattern) for flight in flights))
+    key = ("routes", *(flight.pattern.ends for flight in flights))
     known = run.memo.get(key)
     if isinstance(known, Routes):
         return known
@@ -127,18 +138,22 @@ def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Route
     if network.duplex == "half":
         links = network.topology.undirected(links, run.size)
     used = links[links >= 0]
-    routes = Routes(links, bool(distinct(used).size < used.size))
+    columns = network.topology.link_count(run.size) + 1
+    link = np.where(links < 0, columns - 1, links)  # the last column is a link that nobody takes
+    message, position = (links >= 0).nonzero()
+    routes = Routes(links, bool(distinct(used).size < used.size), np.stack([link, link + columns]), message,
+                    links[message, position])
     run.memo[key] = routes
     return routes
 
 
 def forget_routes(run: Run, patterns: Sequence["Pattern"]) -> None:
-    """The messages will not be sent again: others may get their identity."""
+    """The messages will not be sent again."""
     for some in (patterns, *((each,) for each in patterns)):
-        run.memo.pop(("routes", *(id(each) for each in some)), None)
+        run.memo.pop(("routes", *(each.ends for each in some)), None)
 
 
-def _schedule(run: Run, routes: Routes, entered: Array, ready: Array, hold: Array) -> Array | None:
+def _schedule(run: Run, routes: Routes, entered: Array, ready: Array, hold: Array, grain: float) -> Array | None:
     """Start of each message less its readiness, (S, M); None where nobody waits and no decision is recorded."""
     links = run.links
     assert links.free is not None
@@ -146,16 +161,13 @@ def _schedule(run: Run, routes: Routes, entered: Array, ready: Array, hold: Arra
     free, taken = links.free, links.taken
     if not routes.links.shape[1]:
         return None
-    columns = free.shape[1] // 2
     route = routes.links
-    link = np.where(route < 0, columns - 1, route)  # the last column is a link that nobody takes
-    held, idle = free[:, link], free[:, link + columns]
-    since, begun = taken[:, link], taken[:, link + columns]
+    found, known = free.take(routes.looked, axis=1), taken.take(routes.looked, axis=1)
+    held, idle, since, begun = found[:, 0], found[:, 1], known[:, 0], known[:, 1]
     now = ready[:, :, None]
     if run.recorder is not None:
         for each in (held, since, idle, begun):
             run.decide(np.where(np.isfinite(each), each - now, -1.0))
-    grain = SAME * float(hold[hold > 0].min()) if (hold > 0).any() else 1e-15
     passes = (since > now + grain) | ((begun > now + grain) & (idle <= now + grain))
     if passes.any():
         gap = np.where(np.isfinite(idle), begun, 0.0) - np.where(np.isfinite(idle), idle, 0.0) - grain
@@ -166,33 +178,36 @@ def _schedule(run: Run, routes: Routes, entered: Array, ready: Array, hold: Arra
         start = _rounds(run, route, entered, ready, blocked, hold, grain)
     else:
         start = np.maximum(ready, blocked)
-    _occupy(free, taken, route, (ready, start, start + hold))
+    _occupy(free, taken, routes, (ready, start, start + hold))
     late = start - ready
     return late if run.recorder is not None or bool((late > 0.0).any()) else None
 
 
-def _occupy(free: Array, taken: Array, route: Ints, times: tuple[Array, Array, Array]) -> None:
+def _occupy(free: Array, taken: Array, routes: Routes, times: tuple[Array, Array, Array]) -> None:
     """Links remember the message that leaves them last, and when the one before it leaves.
 
     First half of the columns: end in `free`, readiness in `taken`; second half: idle since, start. `times` of the
     messages: ready, start, end.
     """
     scenarios, columns = free.shape[0], free.shape[1] // 2
-    message, position = np.nonzero(route >= 0)
-    cells = (np.arange(scenarios)[:, None] * 2 * columns + route[message, position]).ravel()
-    ready, start, end = (each[:, message].ravel() for each in times)
-    order = np.lexsort((end, cells))
-    cells = cells[order]
-    last = np.flatnonzero(np.append(cells[1:] != cells[:-1], True))
-    cell, latest = cells[last], order[last]
-    before = np.where((last > 0) & (cells[last - 1] == cell), end[order[last - 1]], -np.inf)
+    cell = routes.link if scenarios == 1 else (np.arange(scenarios)[:, None] * 2 * columns + routes.link).ravel()
+    ready, start, newest = (each.take(routes.message, axis=1).ravel() for each in times)
     ends, facts = free.reshape(-1), taken.reshape(-1)
-    former, newest, idle = ends[cell], end[latest], ends[cell + columns]
+    before = None
+    if routes.shared:
+        order = np.lexsort((newest, cell))
+        cells, end = cell[order], newest
+        last = np.flatnonzero(np.append(cells[1:] != cells[:-1], True))
+        cell, latest = cells[last], order[last]
+        before = np.where((last > 0) & (cells[last - 1] == cell), end[order[last - 1]], -np.inf)
+        ready, start, newest = ready[latest], start[latest], end[latest]
+    former, idle = ends[cell], ends[cell + columns]
     later = newest >= former
-    ends[cell + columns] = np.where(later, np.maximum(former, before), np.maximum(idle, newest))
+    ends[cell + columns] = np.where(later, former if before is None else np.maximum(former, before),
+                                    np.maximum(idle, newest))
     ends[cell] = np.maximum(former, newest)
-    facts[cell[later]] = ready[latest[later]]
-    facts[cell[later] + columns] = start[latest[later]]
+    facts[cell[later]] = ready[later]
+    facts[cell[later] + columns] = start[later]
 
 
 def _rounds(run: Run, route: Ints, entered: Array, ready: Array, blocked: Array, hold: Array, grain: float) -> Array:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct_with_inverse
-from interpreter.models.cache_order import Contents, odd_factor
+from interpreter.models.cache_order import Contents, odd_factor, odd_factors
 from interpreter.models.cache_replay import replay
 from interpreter.models.cache_trace import BUDGET, Body, Policy, Shape, Trace, trace
 
@@ -164,14 +164,26 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[byt
     policy = Policy(line_bytes=cache.line_bytes, sets=cache.sets, ways=cache.ways,
                     write_allocate=cache.write_allocate, random=cache.random)
     known = {} if traces is None else traces
-    counts, after = replay([_trace(shape, policy, known) for shape in shapes], policy,
-                           state.contents.take(state.class_of[leader[chosen]]))
+    counts, after = _replayed([_trace(shape, policy, known) for shape in shapes], policy,
+                              state.contents.take(state.class_of[leader[chosen]]))
     if chosen.size < leader.size:
         counts = np.stack([np.interp(iterations, iterations[chosen], kind) for kind in counts.T], axis=1)
     label, first = _first_appearance(after.fingerprint()[position])
     contents = after.take(position[first])
     misses = Misses(*(np.ascontiguousarray(counts[class_of, kind]) for kind in range(3)))
     return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=contents, arrays=arrays)
+
+
+def _replayed(traces: list[Trace], policy: Policy, contents: Contents) -> tuple[NDArray[np.float64], Contents]:
+    """As `replay`; who does nothing misses nothing, and keeps what it has."""
+    busy = [number for number, each in enumerate(traces) if each.line.size]
+    if len(busy) == len(traces):
+        return replay(traces, policy, contents)
+    counts = np.zeros((len(traces), 3))
+    if not busy:
+        return counts, contents
+    counts[busy], after = replay([traces[number] for number in busy], policy, contents.take(np.array(busy)))
+    return counts, contents.replaced(busy, after)
 
 
 def _fit(state: CacheState, nest: Nest, cache: Cache) -> CacheState:
@@ -246,6 +258,9 @@ def _classes(nest: Nest, cache: Cache, class_of: NDArray[np.int32]) -> tuple[NDA
         where = large * (nest.accesses[0].start // cache.line_bytes * cache.line_bytes)
     for access in nest.accesses:
         columns += [(access.start - where)[:, None], access.strides]
+    if class_of.size <= _SMALL:
+        values = np.concatenate(columns, axis=1).view(np.uint64)
+        return _first_appearance((values * odd_factors(values.shape[1])).sum(axis=1))
     mixed = np.zeros(class_of.shape[0], np.uint64)
     factor = 0
     for block in columns:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct, distinct_with_inverse
@@ -54,6 +54,7 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     """
 
     name: str
+    ends: "Ends"
     source: Ints
     destination: Ints
     size_bytes: Ints
@@ -75,6 +76,8 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     """From the call of the send until the message enters the network: call overhead and startup."""
     hold: Array
     """Byte time: how long a link is held."""
+    shortest: float
+    """The smallest byte time that is not 0, or 0."""
     link_wait: Array | None
     """Waiting for links under the load of other programs (Def 11)."""
     receive: Array | None
@@ -166,7 +169,8 @@ def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destina
         software: (S or 1,) run-time software that each participant runs first.
         together: How many messages are under way at once, where phases are concurrent; None: they are not.
     """
-    hops = _hops(run, network, source, destination)
+    ends = ends_of(run, network, source, destination)
+    hops = ends.hops
     kinds = kinds_of(size_bytes, hops)
     table = law(network, kinds.sizes, kinds.hops, kinds.counts)
     common, whole = _common(kinds), float((table[0][0] * kinds.counts).sum())
@@ -196,18 +200,46 @@ def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destina
             which=kinds.which if kinds.which is not None or kinds.sizes.size == 1 else np.arange(messages), arrive=time,
             queue=link_wait, busy=time if blocking else call, before=gathered, after=gathered))
         source = destination = size_bytes = np.zeros(0, np.int64)
+        ends = Ends(source, source, hops, source, source)
         pack = None if pack is None else Cost(None, None, pack.estimated)
-    participants = None
-    if software is not None and crowd is None:
-        participants = evenly(distinct(np.concatenate([source, destination])))
+    participants = ends.participants() if software is not None and crowd is None else None
     return Pattern(
-        name=name, source=source, destination=destination, size_bytes=size_bytes, sizes=common, longest=longest,
-        whole_s=whole, crowd=crowd, sender=evenly(source), receiver=evenly(destination),
-        time=time, call=call, entry=entry, hold=hold,
-        link_wait=link_wait, receive=receive if receive.any() else None, pack=pack, unpack=pack,
-        combine=combine, software=software, participants=participants, messages=messages,
-        volume=volume, estimated=table[5],
-    )
+        name=name, ends=ends, source=source, destination=destination, size_bytes=size_bytes, sizes=common,
+        longest=longest, whole_s=whole, crowd=crowd, sender=ends.sender, receiver=ends.receiver, time=time, call=call,
+        entry=entry, hold=hold, shortest=_shortest(hold), link_wait=link_wait,
+        receive=receive if receive.any() else None, pack=pack, unpack=pack, combine=combine, software=software,
+        participants=participants, messages=messages, volume=volume, estimated=table[5])
+
+
+class Ends(Struct, frozen=True, eq=False):
+    """From where to where the messages of a phase go: what does not depend on their sizes."""
+
+    source: Ints
+    destination: Ints
+    hops: Ints
+    """(M,)"""
+    sender: Index
+    receiver: Index
+    known: list[Index] = field(default_factory=list)
+    """The answer of `participants`, once it was asked for."""
+
+    def participants(self) -> Index:
+        """Who sends or receives."""
+        if not self.known:
+            self.known.append(evenly(distinct(np.concatenate([self.source, self.destination]))))
+        return self.known[0]
+
+
+def ends_of(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> Ends:
+    """What is known of the ends of messages; phases with the same ends share it, but on very many processors."""
+    key = () if run.procs >= shared.MANY else ("ends", source.tobytes(), destination.tobytes())
+    known = run.memo.get(key)
+    if isinstance(known, Ends):
+        return known
+    ends = Ends(source, destination, _hops(run, network, source, destination), evenly(source), evenly(destination))
+    if key:
+        run.memo[key] = ends
+    return ends
 
 
 def _mutual(run: Run, source: Ints, destination: Ints) -> Bools:
@@ -229,6 +261,14 @@ def _by_mutual(kinds: Kinds, table: Law, mutual: Bools | None) -> tuple[Kinds, L
                     counts=np.bincount(which, minlength=2 * count), which=which)
     time, call, entry, hold, receive = (np.tile(column, 2) for column in table[:5])
     return doubled, (time, call, entry, hold, receive, table[5]), np.arange(2 * count) >= count
+
+
+def _shortest(hold: Array) -> float:
+    """The smallest figure above 0; 0 where there is none."""
+    least = float(hold.min(initial=np.inf))
+    if least <= 0.0:
+        least = float(hold.min(initial=np.inf, where=hold > 0.0))
+    return least if np.isfinite(least) else 0.0
 
 
 def _hops(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> Ints:
