@@ -152,13 +152,11 @@ def _dask(address: str | None) -> "Iterator[Executor | None]":
     if address is None:
         yield None
         return
-    from importlib.util import find_spec
-
-    if find_spec("distributed") is None:
+    try:
+        from distributed import Client
+    except ImportError:
         hint = "Install it with pip install 'esp-hpf[dask]', or use --jobs."
-        raise PredictionError("Dask is not installed.", where="--dask", hint=hint)
-    from distributed import Client
-
+        raise PredictionError("Dask is not installed.", where="--dask", hint=hint) from None
     try:
         client = Client(address, timeout="10s")
     except (OSError, ValueError) as error:

@@ -147,12 +147,6 @@ def test_an_executor_of_the_user_does_the_same():
     assert one.time_s.tolist() == other.time_s.tolist()
 
 
-def test_without_dask_the_way_out_is_told(program, capsys, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert main(["sweep", program, "--procs", "2,4", "--dask", "tcp://localhost:1"]) == 1
-    assert "pip install 'esp-hpf[dask]'" in " ".join(capsys.readouterr().err.split())
-
-
 def test_a_mapping_that_does_not_fit_leaves_a_hole():
     found = esp.sweep(SMALL, procs=[4, 2], n=[8, 16], distribute={"t": ["(block(4),*)", "(block,*)"]})
     assert found.impossible.tolist() == [[[False, False], [False, False]], [[False, False], [True, False]]]
