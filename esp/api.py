@@ -288,7 +288,7 @@ def interpret_stages(
     )
     with _quoting(stages.source.program):
         result = interpret(stages.node_program, stages.graph, machine, setting, listener, watch)
-    return _presented(result, stages, request)
+    return presented(result, stages, request)
 
 
 @contextmanager
@@ -333,7 +333,8 @@ def switched_off(opt: Mapping[str, bool]) -> frozenset[str]:
     return frozenset(name for name, on in opt.items() if not on)
 
 
-def _presented(result: Result, stages: Stages, request: Request) -> Prediction:
+def presented(result: Result, stages: Stages, request: Request) -> Prediction:
+    """What `interpret` answered, with what the door knows of it."""
     source, node_program = stages.source, stages.node_program
     found = dict.fromkeys((*source.program.diagnostics, *node_program.layouts.notes, *node_program.notes))
     said = {each.text for each in result.assumptions}

@@ -5,6 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+from msgspec.structs import replace
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
@@ -148,10 +149,13 @@ class Explorer(Dialogues, App[None]):
     def apply(self, state: State, *, anew: bool = False) -> None:
         """Go on to another state: ask what it asks, draw what it shows. `anew`: lists begin at their top."""
         asked = state.number != self.state.number
+        turned = state.selected != self.state.selected
         anew = anew or state.view != self.state.view
         self.state = state
         if asked:
             self._ask()
+        elif turned and self._engine is not None:
+            self._engine.ask(replace(steps.question(state), silent=True))
         self.draw(anew=anew)
 
     def _ask(self) -> None:

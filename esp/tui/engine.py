@@ -2,13 +2,14 @@
 
 What does not depend on what changed is not done again: node programs are kept for each choice, number of processors
 and set of values, so that another load or bandwidth is one more interpretation; and so are the latest predictions, so
-that a slider that comes back shows at once what it showed before.
+that a slider that comes back shows at once what it showed before. What the next move may ask is predicted before it is
+asked: all positions of the sliders of the machine in one walk (`fan`), and the notches beside those of the others.
 """
 
 import contextlib
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -21,7 +22,8 @@ from esp.output.screen import Screen
 from esp.traces.record import predicted_trace
 from esp.tui.choices import choices_for, chosen, in_place_of
 from esp.tui.course import Course, course_of
-from esp.tui.processors import by_processor
+from esp.tui.fan import Fan, Fans, pieces, spread
+from esp.tui.processors import by_processor, parts_of
 from esp.tui.question import (
     Answer,
     ByProcessor,
@@ -38,12 +40,18 @@ from esp.tui.question import (
 )
 from interpreter.errors import UnresolvedError
 from sag.errors import MachineError
+from sag.quantities import QuantityError
 from sag.unit import System
 
 MOST_STAGES = 64
 MOST_PREDICTIONS = 512
+_FEW = 2
+"""Positions that are walked one by one, where a walk of several would be too large."""
 MOST_EVENTS = 400_000
 """Events of a timeline: more than any screen tells apart, and still a moment to prepare."""
+
+_FAREWELL_S = 0.1
+"""How long the app waits for the thread at its end; what takes longer, such as a lowering, ends with the process."""
 
 _WIDE = Screen(76)
 
@@ -120,6 +128,7 @@ class Engine:
         self._lists: Kept[tuple[object, ...], Listing] = Kept(MOST_STAGES)
         self._stages: Kept[tuple[object, ...], api.Stages] = Kept(MOST_STAGES)
         self._outcomes: Kept[tuple[Settings, str], Outcome] = Kept(MOST_PREDICTIONS)
+        self._fans = Fans()
         self._thread = threading.Thread(target=self._serve, name="esp-engine", daemon=True)
 
     def start(self) -> None:
@@ -131,8 +140,9 @@ class Engine:
         with self._changed:
             self._stopped = True
             self._changed.notify()
+        self._seen.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(timeout=2)
+            self._thread.join(timeout=_FAREWELL_S)
 
     def ask(self, question: Question) -> None:
         """Put a question in the place of any earlier one."""
@@ -165,29 +175,90 @@ class Engine:
         request = self._asked(question.settings)
         listed = self._list(question, request)
         if isinstance(listed, Failure):
-            key = question.wanted
-            self._deliver(Predicted(number=question.number, key=key, outcome=listed))
-            self._deliver(Done(number=question.number))
+            if not question.silent:
+                self._deliver(Predicted(number=question.number, key=question.wanted, outcome=listed))
+                self._deliver(Done(number=question.number))
             return
         choices = listed.choices
+        if question.silent:
+            choice = next((each for each in choices if each.key == question.wanted), None)
+            if choice is not None and not isinstance(self._predict(question, request, choice), Failure):
+                self._spread(question, request, choice)
+                self._look_aside(question, choice, choices)
+            return
         wanted = in_place_of(question.wanted, self._listed, choices)
         self._listed = choices
         self._deliver(Listed(number=question.number, choices=choices, wanted=wanted, left_out=listed.left_out,
                              sized_by=listed.sized_by))
         first = next(each for each in choices if each.key == wanted)
-        self._seen.clear()
-        for choice in (first, *(each for each in choices if each is not first)):
-            outcome = self._predict(question, request, choice)
-            self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome))
-            if choice is first and isinstance(outcome, Failure) and outcome.names:
-                break  # the others miss the same values
-            if choice is first:
-                if question.processors or question.course:
-                    self._deliver(self._look_closer(question, request, choice))
-                self._seen.wait(self._patience_s)
+        outcome = self._answer_first(question, request, first)
+        if not isinstance(outcome, Failure):
+            self._spread(question, request, first)  # the hand is on the slider: its next move comes before long lists
+        if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
+            for choice in choices:
+                if choice is not first:
+                    self._tell(question, choice, self._predict(question, request, choice))
         self._deliver(Done(number=question.number))
+        if not isinstance(outcome, Failure):
+            self._look_aside(question, first, choices)
+
+    def _answer_first(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
+        """Tell what is known of the wanted choice: at once if it was walked ahead, and then as it is walked alone."""
+        self._seen.clear()
+        self._go_on(question)
+        fan = None
+        if (question.settings, choice.key) not in self._outcomes:
+            fan = self._fans.find(question.settings, choice.key)
+        processors: ByProcessor | Failure | None = None
+        if fan is None:
+            outcome = self._predict(question, request, choice)
+        else:
+            outcome, processors = _seen_in(fan, question.settings)
+        self._tell(question, choice, outcome, ahead=fan is not None)
+        if question.processors or question.course:
+            self._deliver(self._look_closer(question, request, choice, processors))
+        self._seen.wait(self._patience_s)
+        if fan is not None:
+            outcome = self._predict(question, request, choice)
+            self._tell(question, choice, outcome)
+        return outcome
+
+    def _tell(self, question: Question, choice: Choice, outcome: Outcome, *, ahead: bool = False) -> None:
+        self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome, open=ahead))
+
+    def _spread(self, question: Question, request: api.Request, choice: Choice) -> None:
+        """Walk the positions of the sliders of the machine that nobody has walked yet."""
+        near = [each for each in question.ahead if each.lowering == question.settings.lowering]
+        new = [each for each in near if self._fans.find(each, choice.key) is None]
+        stages = self._lowered(question, request, choice)
+        several = pieces(new, stages)
+        for piece in several:
+            requests = {each: chosen(self._asked(each), choice) for each in piece}
+
+            def given_up(here: Mapping[Settings, api.Request] = requests) -> bool:
+                newest = self._question
+                awaited = newest is not None and newest.wanted == choice.key and newest.settings in here
+                return self._stopped or (self._newer(question) and not awaited)
+
+            # A position that cannot be says so when somebody asks for it.
+            with contextlib.suppress(SourceError, EspError, MachineError, QuantityError):
+                self._fans.add(spread(choice.key, stages, self._system, requests, _Watch(given_up)))
+            self._go_on(question)
+        for settings in () if several else new[:_FEW]:
+            self._predict(replace(question, settings=settings), self._asked(settings), choice)
+
+    def _look_aside(self, question: Question, choice: Choice, choices: tuple[Choice, ...]) -> None:
+        """Predict what needs another node program."""
         for settings in question.ahead:
-            self._predict(replace(question, settings=settings), self._asked(settings), first)
+            if settings.lowering == question.settings.lowering:
+                continue
+            self._go_on(question)
+            there = replace(question, settings=settings)
+            request = self._asked(settings)
+            listed = self._list(there, request)
+            if not isinstance(listed, Failure):
+                key = in_place_of(choice.key, choices, listed.choices)
+                self._predict(there, request, next(each for each in listed.choices if each.key == key))
 
     def _asked(self, settings: Settings) -> api.Request:
         request = self._request
@@ -222,7 +293,9 @@ class Engine:
         key = (choice.key, *question.settings.lowering)
         return self._stages.use(key, lambda: api.lower_source(self._source, self._system, chosen(request, choice)))
 
-    def _look_closer(self, question: Question, request: api.Request, choice: Choice) -> Closer:
+    def _look_closer(self, question: Question, request: api.Request, choice: Choice,
+                     processors: ByProcessor | Failure | None) -> Closer:
+        """What the view needs besides; `processors`: what of it is known already."""
         self._go_on(question)
         stages: api.Stages | None = None
         try:
@@ -231,9 +304,8 @@ class Engine:
             why = failure(error)
             return Closer(number=question.number, key=choice.key, processors=why, course=why)
         asked = chosen(request, choice)
-        processors: ByProcessor | Failure | None = None
         course: Course | Failure | None = None
-        if question.processors:
+        if question.processors and processors is None:
             watch = _Watch(lambda: self._newer(question))
             processors = _or_why(lambda: by_processor(stages, self._system, asked, watch))
         if question.course:
@@ -245,7 +317,8 @@ class Engine:
                 return course_of(trace)
 
             course = _or_why(follow)
-        return Closer(number=question.number, key=choice.key, processors=processors, course=course)
+        return Closer(number=question.number, key=choice.key, processors=processors if question.processors else None,
+                      course=course)
 
     def _newer(self, question: Question) -> bool:
         newest = self._question
@@ -254,6 +327,15 @@ class Engine:
     def _go_on(self, question: Question) -> None:
         if self._newer(question):
             raise Superseded
+
+
+def _seen_in(fan: Fan, settings: Settings) -> tuple[Outcome, ByProcessor | Failure | None]:
+    """The outcome at a position, and what it says of each processor."""
+    try:
+        prediction, run = fan.look(settings)
+    except (SourceError, EspError, MachineError) as error:
+        return failure(error), None
+    return prediction, _or_why(lambda: parts_of(run))
 
 
 def _or_why(make: Callable[[], V]) -> V | Failure:

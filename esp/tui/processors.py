@@ -1,16 +1,11 @@
 """What each AAU costs each processor: the closer look behind the means of a prediction (Def 4)."""
 
-import numpy as np
-
 from esp import api
 from esp.errors import PredictionError
 from esp.tui.question import ByProcessor
-from interpreter.engine import Walker, finish, start
+from esp.tui.walk import closed, walked
 from interpreter.listeners import Listener
-from interpreter.lowered import Lowered
-from interpreter.setting import Setting
-from interpreter.summary import About
-from sag.scenario import export
+from interpreter.state import Run
 from sag.unit import System
 
 
@@ -23,20 +18,19 @@ def by_processor(
         PredictionError: processors x AAUs are too many to be kept apart (D9).
         aag.diagnostics.SourceError: values prevent the prediction.
     """
-    program, graph = stages.node_program, stages.graph
-    values = {name.lower(): value for name, value in request.values.items()}
-    setting = Setting(io=request.scenario.io, timed=request.timed, force_unroll=request.unroll, values=values)
-    services = Lowered(program)
-    about = About(program=program.unit.name, file=program.file, lines=program.lines, constants=services.constants,
-                  complete=program.complete, notes=())
-    walker = Walker(graph, setting.values, setting.scalar_steps)
-    with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
-        run = start(services, graph, export(system, request.scenario), setting, walker, listener)
-        walker.books = run.ledger
-        walker.visit(run, graph.body)
-        finish(run, graph, about)
+    run = walked(stages, system, request, listener)
+    closed(run, stages)
+    return parts_of(run)
+
+
+def parts_of(run: Run) -> ByProcessor:
+    """What the books say of each processor, once they are closed.
+
+    Raises:
+        PredictionError: processors x AAUs are too many to be kept apart (D9).
+    """
     if not run.ledger.shape.detail:
         raise PredictionError("there are too many processors and AAUs to keep each of them apart.",
                               hint="Choose fewer processors.")
     parts = {aau: table[:, 0, :] for aau, table in run.ledger.parts.items()}
-    return ByProcessor(parts=parts, procs=run.clock.shape[1])
+    return ByProcessor(parts=parts, procs=run.procs)

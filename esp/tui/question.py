@@ -75,7 +75,9 @@ class Question(Struct, frozen=True, kw_only=True):
     course: bool = False
     """The course of events."""
     ahead: tuple[Settings, ...] = ()
-    """What is likely to be asked next: predicted for the wanted choice when all else is answered, and told nobody."""
+    """What is likely to be asked next, the likeliest first: predicted for the wanted choice, and told nobody."""
+    silent: bool = False
+    """Nothing is to be answered: only what is `ahead` is wanted."""
 
 
 class ByProcessor(Struct, frozen=True, kw_only=True, eq=False):
@@ -110,6 +112,9 @@ class Predicted(Struct, frozen=True, kw_only=True):
     number: int
     key: str
     outcome: Outcome
+    open: bool = False
+    """Whether it was walked together with others: all figures are its own, but whether messages meet on links, and how
+    much rests on estimates, comes with a second answer."""
 
 
 class Closer(Struct, frozen=True, kw_only=True):

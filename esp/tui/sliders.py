@@ -4,7 +4,7 @@ A slider stands on one of its notches. A notch is text as an option takes it (De
 shows can be typed at `esp run` as it stands.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -110,3 +110,17 @@ def scenario_of(sliders: Mapping[str, Slider]) -> dict[str, str | None]:
         for name, neutral in NEUTRAL.items()
         if name in sliders
     }
+
+
+def around(sliders: Mapping[str, Slider], hand: str) -> Iterator[Mapping[str, Slider]]:
+    """Where the sliders may stand after the next move, the likeliest first: all notches of each one of the machine with
+    the others held, the one in the `hand` before the others and what is near before what is far; and the two notches
+    beside that of the processors and of the problem size, which need another node program each."""
+    order = [*NEUTRAL, PROCS, SIZE]
+    for name in sorted((each for each in order if each in sliders), key=lambda each: each != hand):
+        slider = sliders[name]
+        most = len(slider.notches) if name in NEUTRAL else 1
+        for steps in range(1, most + 1):
+            for at in (slider.at + steps, slider.at - steps):
+                if 0 <= at < len(slider.notches):
+                    yield {**sliders, name: slider.to(at)}

@@ -37,6 +37,7 @@ from esp.tui.sliders import (
     SIZE,
     SPEED,
     Slider,
+    around,
     machine_slider,
     procs_slider,
     scenario_of,
@@ -85,6 +86,8 @@ class State(Struct, frozen=True, kw_only=True):
     """The latest outcome of each choice."""
     fresh: frozenset[str] = frozenset()
     """The choices whose outcome belongs to the newest question."""
+    open: frozenset[str] = frozenset()
+    """The choices of which a second answer is still to come (`Predicted.open`)."""
     order: tuple[str, ...] = ()
     """Keys of the choices as they are listed; it changes when a question is answered, not in between."""
     home: Mapping[str, Prediction] = field(default_factory=dict)
@@ -162,17 +165,8 @@ def question(state: State) -> Asked:
     """What has to be asked for this state."""
     return Asked(number=state.number, settings=settings(state), wanted=state.selected,
                  processors=state.view == "tree" or state.processor is not None,
-                 course=state.view == "timeline", ahead=_ahead(state))  # fmt: skip
-
-
-def _ahead(state: State) -> tuple[Settings, ...]:
-    """The notches beside that of the slider that was moved last, if it is one that only interprets again."""
-    slider = state.sliders.get(state.hand)
-    if slider is None or slider.name not in (LOAD, BANDWIDTH, SPEED):
-        return ()
-    beside = (slider.by(1), slider.by(-1))
-    return tuple(settings(replace(state, sliders={**state.sliders, slider.name: each}))
-                 for each in beside if each.at != slider.at)  # fmt: skip
+                 course=state.view == "timeline",
+                 ahead=tuple(settings(replace(state, sliders=each)) for each in around(state.sliders, state.hand)))
 
 
 def choice_of(state: State, key: str) -> Choice | None:
@@ -243,7 +237,7 @@ def missing(state: State) -> Failure | None:
 
 def asking(state: State) -> State:
     """The state after a new question is asked: all that is shown is old until it is answered."""
-    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset())
+    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset(), open=frozenset())
 
 
 def dragging_on(state: State, number: int) -> State:
@@ -443,7 +437,8 @@ def _listed(state: State, answer: Listed) -> State:
 
 
 def _predicted(state: State, answer: Predicted) -> State:
-    after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key})
+    after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key},
+                    open=(state.open | {answer.key}) if answer.open else state.open - {answer.key})
     if answer.key not in state.outcomes:  # nobody has looked for it yet: it goes to its place at once
         after = _sorted(after)
     found = answer.outcome

@@ -1,5 +1,6 @@
 """The engine: what it answers equals the API, the newest question wins, and little is done twice."""
 
+import importlib
 import threading
 
 import pytest
@@ -135,18 +136,121 @@ def test_what_comes_back_is_not_predicted_again(opened, monkeypatch):
     engine.answer(asked)
 
 
-def test_what_was_predicted_ahead_is_there_at_once(opened):
+def test_what_was_walked_ahead_is_there_at_once_and_then_as_walked_alone(opened, monkeypatch):
     engine = Engine(opened.source, opened.system, opened.request, lambda _: None)
     beside = Settings(procs=4, load="5%")
-    asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, ahead=(beside,))
+    further = Settings(procs=4, load="10%")
+    asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, ahead=(beside, further))
     engine.answer(asked)
-    made = engine._outcomes[beside, WRITTEN]
     found = []
+    interpreted = []
+    alone = api.interpret_stages
     engine._deliver = found.append
-    engine.answer(replace(asked, settings=beside, ahead=()))
-    first_one = next(each for each in found if isinstance(each, Predicted))
-    assert first_one.outcome is made
-    assert made.asked["load"] == "5%"
+    monkeypatch.setattr(api, "interpret_stages", lambda *given: interpreted.append(len(found)) or alone(*given))
+    engine.answer(replace(asked, number=2, settings=beside, ahead=()))
+    at_once, again, *others = [each for each in found if isinstance(each, Predicted)]
+    assert (at_once.key, at_once.open, again.key, again.open) == (WRITTEN, True, WRITTEN, False)
+    assert interpreted[0] > found.index(at_once)
+    assert at_once.outcome.asked["load"] == "5%"
+    assert first(at_once.outcome.time_s) == pytest.approx(first(again.outcome.time_s), rel=1e-12)
+    assert not any(each.open for each in others)
+
+
+def test_other_processors_and_sizes_are_predicted_ahead(opened):
+    engine = Engine(opened.source, opened.system, opened.request, lambda _: None)
+    there = (Settings(procs=8), Settings(procs=4, values=(("n", 32),)))
+    asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, ahead=there)
+    engine.answer(asked)
+    for settings in there:
+        alone = Engine(opened.source, opened.system, opened.request, lambda _: None)
+        alone.answer(replace(asked, settings=settings, ahead=()))
+        assert first(engine._outcomes[settings, WRITTEN].time_s) == first(alone._outcomes[settings, WRITTEN].time_s)
+
+
+def test_a_silent_question_is_told_nobody_but_walked_ahead(opened):
+    found = []
+    engine = Engine(opened.source, opened.system, opened.request, found.append)
+    settings = Settings(procs=4)
+    engine.answer(Question(number=1, settings=settings, wanted=WRITTEN))
+    key = next(each.key for each in found if isinstance(each, Predicted) and each.key != WRITTEN)
+    found.clear()
+    ahead = (Settings(procs=4, load="5%"), Settings(procs=4, load="10%"))
+    engine.answer(Question(number=1, settings=settings, wanted=key, ahead=ahead, silent=True))
+    assert found == []
+    assert engine._fans.find(ahead[1], key) is not None
+    assert engine._fans.find(ahead[1], WRITTEN) is None
+
+
+class _Held:
+    """In the place of `spread`: walks ahead for ever, until somebody gives it up."""
+
+    def __init__(self):
+        self.begun, self.given_up = threading.Event(), threading.Event()
+
+    def __call__(self, choice, stages, system, requests, listener):
+        self.begun.set()
+        try:
+            while True:
+                listener.entered()
+        except Superseded:
+            self.given_up.set()
+            raise
+
+
+AHEAD = (Settings(procs=4, load="5%"), Settings(procs=4, load="10%"))
+
+
+@pytest.fixture
+def walking_ahead(opened, monkeypatch):
+    """An engine in the middle of a walk ahead, and what it says."""
+    held, found = _Held(), []
+    monkeypatch.setattr("esp.tui.engine.spread", held)
+    engine = Engine(opened.source, opened.system, opened.request, found.append)
+    engine.ask(Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, ahead=AHEAD))
+    engine.start()
+    assert held.begun.wait(20)
+    yield engine, held, found
+    engine.stop()
+
+
+def test_a_question_goes_before_what_is_walked_ahead(walking_ahead, monkeypatch):
+    engine, held, found = walking_ahead
+    assert [each.key for each in found if isinstance(each, Predicted)] == [WRITTEN]
+    done = threading.Event()
+    engine._deliver = lambda answer: isinstance(answer, Done) and answer.number == 2 and done.set()
+    engine.ask(Question(number=2, settings=Settings(procs=4, bandwidth="x2"), wanted=WRITTEN))
+    assert held.given_up.wait(20)
+    assert done.wait(20)
+
+
+def test_quitting_gives_up_what_is_walked_ahead(walking_ahead):
+    engine, held, _ = walking_ahead
+    engine.stop()
+    assert held.given_up.wait(20)
+    engine._thread.join(20)
+    assert not engine._thread.is_alive()
+
+
+def test_a_walk_ahead_goes_on_where_it_has_what_is_asked(opened, monkeypatch):
+    """The newer question comes in the middle of it, and finds its answer made."""
+    found, asked_again = [], threading.Event()
+    newer = Question(number=2, settings=AHEAD[0], wanted=WRITTEN)
+
+    def asking(choice, stages, system, requests, listener):
+        engine.ask(newer)
+        asked_again.set()
+        return really(choice, stages, system, requests, listener)
+
+    engine = Engine(opened.source, opened.system, opened.request, found.append)
+    really = importlib.import_module("esp.tui.engine").spread
+    monkeypatch.setattr("esp.tui.engine.spread", asking)
+    engine._question = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, ahead=AHEAD)
+    with pytest.raises(Superseded):
+        engine.answer(engine._question)
+    assert asked_again.is_set()
+    assert engine._fans.find(AHEAD[0], WRITTEN) is not None
+    engine.answer(newer)
+    assert next(each for each in found if each.number == 2 and isinstance(each, Predicted)).open
 
 
 def test_a_newer_question_ends_an_older_one(opened):

@@ -40,12 +40,34 @@ def test_a_moved_slider_asks_for_its_change_alone(home):
     assert asked.settings.lowering == steps.settings(home).lowering
 
 
-def test_the_notches_beside_are_predicted_ahead(home):
+def test_all_notches_of_the_machine_are_walked_ahead_and_those_beside_of_the_others(home):
     asked = steps.question(steps.moved(home, "load", 4))
-    assert [each.load for each in asked.ahead] == ["25%", "15%"]
-    assert [each.load for each in steps.question(steps.moved(home, "load", 19)).ahead] == ["90%"]
-    assert steps.question(home).ahead == ()
-    assert steps.question(steps.moved(home, "procs", 0)).ahead == ()
+    here = asked.settings
+    assert [each.load for each in asked.ahead[:4]] == ["25%", "15%", "30%", "10%"]
+    same = [each for each in asked.ahead if each.lowering == here.lowering]
+    # 19 other loads, 11 other bandwidths and speeds each: one slider moves, the others are held.
+    assert len(same) == len({*same}) == 19 + 11 + 11
+    assert sum(each.load == here.load for each in same) == 22
+    others = [each for each in asked.ahead if each.lowering != here.lowering]
+    assert [(each.procs, dict(each.values).get("n")) for each in others] == [
+        (16, None), (4, None), (8, 384), (8, 192)]  # fmt: skip
+    assert all(each.load == here.load for each in others)
+
+
+def test_the_slider_in_the_hand_is_the_likeliest_to_move_again(home):
+    asked = steps.question(steps.moved(home, "procs", home.sliders["procs"].at + 1))
+    assert [each.procs for each in asked.ahead[:2]] == [32, 8]
+    assert {each.procs for each in asked.ahead[2:]} == {16}
+    assert steps.question(home).ahead[0].load == "5%"
+
+
+def test_what_was_walked_with_others_is_open_until_its_second_answer(home, made):
+    moved = steps.moved(home, "load", 4)
+    quick = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2), open=True))
+    assert quick.open == quick.fresh == {WRITTEN}
+    late = steps.answered(quick, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2)))
+    assert (late.open, late.fresh) == (frozenset(), {WRITTEN})
+    assert steps.moved(quick, "load", 5).open == frozenset()
 
 
 def test_processors_and_sizes_need_another_node_program(home):

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from esp.output.figures import CATEGORIES, first, four, grid, hottest_communication, source_text, why
+from esp.output.figures import CATEGORIES, first, four, grid, hottest_communication, source_text
 from esp.output.numbers import count, data, seconds
 from esp.output.screen import printable
 from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined
-from esp.tui.sheets.figures import LEAST, ROLES, change, share_cells, time_cell, whole_time
+from esp.tui.sheets.figures import LEAST, ROLES, change, share_cells, time_cell, whole_time, why_so
 from esp.tui.state import State, choice_of, prediction, rival
 from interpreter.result import LineMetrics, Prediction
 
@@ -87,11 +87,11 @@ def messages_text(state: State, line: int) -> list[tuple[str, str]]:
     found = []
     for letter, key in (("A", state.selected), ("B", rival(state))):
         outcome = state.outcomes.get(key) if key is not None else None
-        if not isinstance(outcome, Prediction):
+        if not isinstance(outcome, Prediction) or key is None:
             continue
         aaus = next((e.aaus for e in outcome.lines if e.line == line and e.file == outcome.file), ())
         talking = hottest_communication(each for each in outcome.aaus if each.id in aaus)
-        found.append((letter, why(talking, outcome.processors) if talking is not None else "no message"))
+        found.append((letter, why_so(state, key, talking, outcome.processors) if talking is not None else "no message"))
     return found
 
 

@@ -2,10 +2,13 @@
 
 from collections.abc import Sequence
 
-from esp.output.figures import CATEGORIES, first, four
+from msgspec.structs import replace
+
+from esp.output.figures import CATEGORIES, first, four, why
 from esp.output.numbers import percentages, seconds, significant
 from esp.tui.lines import Piece
-from interpreter.result import Parts, Prediction
+from esp.tui.state import State
+from interpreter.result import AauMetrics, Parts, Prediction
 
 ROLES = ("comp", "comm", "wait", "ovhd")
 """Role of each of `CATEGORIES`, and their names where there is little room."""
@@ -88,3 +91,14 @@ def whole_time(found: Prediction) -> str:
 def total_of(parts: Parts) -> float:
     """Seconds of all categories."""
     return first(parts.time_s)
+
+
+COMING = "..."
+"""In place of what is still being computed."""
+
+
+def why_so(state: State, key: str, aau: AauMetrics, processors: int) -> str:
+    """Why a communication of a choice costs what it costs; whether links are contended, only once that is known."""
+    if key not in state.open or aau.comm is None or not aau.comm.contended:
+        return why(aau, processors)
+    return f"{why(replace(aau, comm=replace(aau.comm, contended=False)), processors)}; links contended: {COMING}"

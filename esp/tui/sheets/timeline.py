@@ -7,7 +7,7 @@ from esp.tui.course import Course, Floats, arrivals, painted, seen_messages
 from esp.tui.lines import Line, Piece, Sheet, joined, words, wrapped
 from esp.tui.question import Failure
 from esp.tui.sheets.figures import MARKS, ROLES
-from esp.tui.state import State
+from esp.tui.state import State, settings
 
 MOST_ROWS = 256
 """More processors than these are not drawn: nobody scrolls through a million rows."""
@@ -42,6 +42,11 @@ def course_at_hand(state: State) -> Course | None:
     """The course of events of the selected choice, where it is at hand."""
     current = state.closer_of is not None and state.closer_of[0] == state.selected
     return state.course if isinstance(state.course, Course) and current else None
+
+
+def is_current(state: State) -> bool:
+    """Whether that belongs to where the sliders stand now."""
+    return state.closer_of == (state.selected, settings(state))
 
 
 def edges_of(state: State, course: Course, columns: int) -> Floats:
