@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
 from aag.spmd.access import ArrayAccess, accesses, accesses_along
-from aag.spmd.communication import combine_call, steps
+from aag.spmd.communication import combine_call, steps, steps_along
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips, trips_along
 from aag.spmd.program import NodeProgram
@@ -40,6 +40,8 @@ class Lowered(Struct, frozen=True):
     """The answer of `classes`, once it was asked for."""
     coming: dict[str, range] = field(default_factory=dict)
     """The values that loops are giving to scalars."""
+    reach: dict[Key, int] = field(default_factory=dict)
+    """For how many values at once a question about a node can be asked."""
     latest: dict[Key, dict[Key, object]] = field(default_factory=dict)
     """Question and node -> values -> answers, as they came together."""
 
@@ -97,9 +99,11 @@ class Lowered(Struct, frozen=True):
 
     def steps(self, operation: Operation, env: Environment) -> tuple[Step, ...]:
         """What a communication does."""
+        layouts = self.program.layouts
         return self._answer(
-            ("steps", operation), self._names(operation), env, lambda: steps(operation, self.program.layouts, env),
-            None, lambda found: sum(each.elements.nbytes * 3 for each in found))
+            ("steps", operation), self._names(operation), env, lambda: steps(operation, layouts, env),
+            lambda along: steps_along(operation, layouts, env, along),
+            lambda found: sum(3 * each.elements.nbytes for each in found))
 
     def combine_call(self, combine: Combine, env: Environment) -> CollectiveCall | None:
         """The global half of a reduction."""
@@ -121,7 +125,7 @@ class Lowered(Struct, frozen=True):
         return found
 
     def _answer(self, question: Key, names: frozenset[str], env: Environment, one: Callable[[], Answer],
-                several: Callable[[Along], tuple[Answer, ...]] | None, nbytes: Callable[[Answer], int]) -> Answer:
+                several: Callable[[Along], tuple[Answer, ...]], nbytes: Callable[[Answer], int]) -> Answer:
         """An answer that was given before, or a new one, together with those for the values that are still to come.
 
         Args:
@@ -129,7 +133,7 @@ class Lowered(Struct, frozen=True):
             names: The scalars on which the answer depends.
             env: The values of scalars.
             one: Answers for these values.
-            several: Answers for several values of a scalar, if it can.
+            several: Answers for several values of a scalar, or raises where it cannot.
             nbytes: How much memory an answer takes.
         """
         if self.procs >= shared.MANY:
@@ -142,29 +146,34 @@ class Lowered(Struct, frozen=True):
             known = latest.get(values)
         if known is None:
             latest.clear()
-            for key, answer in self._several(order, env, values, one, several):
+            for key, answer in self._several(question, order, env, values, one, several):
                 latest[key] = answer
                 kept.keep((*question, key), answer, nbytes(answer) + 200)
             known = latest[values]
         return known  # type: ignore[return-value]  # keys of different questions are different
 
-    def _several(self, order: list[str], env: Environment, values: tuple[Value | None, ...], one: Callable[[], Answer],
-                 several: Callable[[Along], tuple[Answer, ...]] | None) -> list[tuple[Key, Answer]]:
+    def _several(self, question: Key, order: list[str], env: Environment, values: tuple[Value | None, ...],
+                 one: Callable[[], Answer], several: Callable[[Along], tuple[Answer, ...]]
+                 ) -> list[tuple[Key, Answer]]:
         """Answers by the values for which they hold."""
-        for place, name in enumerate(order if several is not None else ()):
+        for place, name in enumerate(order):
             whole, value = self.coming.get(name, range(0)), env.get(name)
             if isinstance(value, bool) or not isinstance(value, int) or value not in whole:
                 continue
             at = whole.index(value)
-            some = whole[at:at + min(AT_ONCE, max(1, CELLS // self.procs))]
-            if len(some) < 2 or several is None:
-                continue
-            try:
-                found = several(Along(name, np.array(some, np.int64)))
-            except (Unknown, TooLarge):
-                continue
-            return [((*values[:place], each, *values[place + 1:]), answer)
-                    for each, answer in zip(some, found, strict=True)]
+            while True:
+                some = whole[at:at + self.reach.setdefault(question, min(AT_ONCE, max(1, CELLS // self.procs)))]
+                if len(some) < 2:
+                    break
+                try:
+                    found = several(Along(name, np.array(some, np.int64)))
+                except TooLarge:
+                    self.reach[question] //= 8
+                except Unknown:
+                    self.reach[question] = 1
+                else:
+                    return [((*values[:place], each, *values[place + 1:]), answer)
+                            for each, answer in zip(some, found, strict=True)]
         return [(values, one())]
 
 

@@ -17,9 +17,9 @@ from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.nodes import Combine, Concatenate, Exchange, Gather, Multicast, Operation
 from aag.spmd.partition import executions
-from aag.spmd.relation import Component, Relation, relate
+from aag.spmd.relation import Component, Relation, relate, relate_along
 from aag.spmd.steps import CollectiveCall, Phase, Step
-from aag.spmd.vector import Ints
+from aag.spmd.vector import Along, Ints
 
 MANY = 1 << 18
 """Messages from which on they come in the order of their ranks: looking up ranks in another order is slow."""
@@ -36,7 +36,24 @@ def steps(operation: Operation, layouts: Layouts, env: Environment) -> tuple[Ste
     """
     layout = layouts.arrays[operation.array]
     special = special_axes(operation, layout)
-    relation = relate(operation.needs, operation.held, layouts, env, special)
+    return _steps(relate(operation.needs, operation.held, layouts, env, special), operation, layout, special)
+
+
+def steps_along(operation: Operation, layouts: Layouts, env: Environment, along: Along
+                ) -> tuple[tuple[Step, ...], ...]:
+    """`steps` for each of several values of a scalar.
+
+    Raises:
+        Unknown: something has no value, or none for several values at once.
+        TooLarge: there are too many combinations for all of them at once.
+    """
+    layout = layouts.arrays[operation.array]
+    special = special_axes(operation, layout)
+    relations = relate_along(operation.needs, operation.held, layouts, env, special, along)
+    return tuple(_steps(each, operation, layout, special) for each in relations)
+
+
+def _steps(relation: Relation, operation: Operation, layout: Layout, special: frozenset[int]) -> tuple[Step, ...]:
     phases = tuple(_phases(relation, operation, layout))
     if not special or layout.grid.size == 1:
         return phases

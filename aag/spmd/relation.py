@@ -7,6 +7,7 @@ relation is one row of each component; its mask is the AND of theirs. Messages f
 """
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from math import prod
 
 import numpy as np
@@ -21,7 +22,7 @@ from aag.mapping.layout import Layout, Layouts
 from aag.spmd.components import Partition, Slot, tie_bounds
 from aag.spmd.nodes import Held, Need, Reference
 from aag.spmd.relax import apart, boxed
-from aag.spmd.vector import LIMIT, Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
+from aag.spmd.vector import LIMIT, NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
 
 _BITS = 62
 
@@ -90,15 +91,28 @@ def relate(
         TooLarge: even the upper bound has too many combinations.
     """
     try:
-        return _relate(needs, held, layouts, env, special, kept=kept)
+        return _relate(needs, held, layouts, env, special, kept=kept)[0]
     except TooLarge:
         pass
     try:
-        box = _relate([boxed(need, env) for need in needs], (), layouts, env, special, kept=kept)
+        box = _relate([boxed(need, env) for need in needs], (), layouts, env, special, kept=kept)[0]
         return replace(box, bounded=True)
     except TooLarge:
-        loose = _relate([apart(need, layouts, env) for need in needs], (), layouts, env, special, kept=kept)
+        loose = _relate([apart(need, layouts, env) for need in needs], (), layouts, env, special, kept=kept)[0]
         return replace(loose, bounded=True)
+
+
+def relate_along(
+    needs: Sequence[Need], held: Sequence[Held], layouts: Layouts, env: Environment, special: frozenset[int],
+    along: Along,
+) -> tuple[Relation, ...]:
+    """`relate` for each of several values of a scalar.
+
+    Raises:
+        Unknown: something has no value, or none for several values at once.
+        TooLarge: there are too many combinations for all of them at once.
+    """
+    return _relate(needs, held, layouts, along.without(env), special, kept=False, along=along)
 
 
 def _relate(
@@ -109,7 +123,9 @@ def _relate(
     special: frozenset[int],
     *,
     kept: bool,
-) -> Relation:
+    along: Along | None = None,
+) -> tuple[Relation, ...]:
+    """For each value of `along`, or once."""
     if len(needs) > _BITS:
         raise TooLarge(f"more than {_BITS} references to {needs[0].reference.array} in one statement")
     array = needs[0].reference.array
@@ -124,9 +140,9 @@ def _relate(
         partition.find(Slot("dim", dim))
     for at, claim in enumerate((*claims, *writes)):
         claim.tie(partition, at)
-    components = [_tabulate(group, claims, writes, layout, env, special) for group in partition.sets()]
+    tables = [_tabulate(group, claims, writes, layout, env, special, along) for group in partition.sets()]
     if not kept:
-        components = [_counted(each) for each in components]
+        tables = [[_counted(each) for each in table] for table in tables]
     bits, stale_bit = [], len(claims)
     for at, each in enumerate(held):
         stale = sum(1 << (stale_bit + k) for k in range(len(each.stale)))
@@ -134,13 +150,9 @@ def _relate(
         bits.append((1 << (len(needs) + at), stale))
     if stale_bit > len(claims) + len(writes):
         bits = []
-    return Relation(
-        layout,
-        _merge_unbalanced(components),
-        len(needs),
-        tuple(bits),
-        tuple(wrap_signs(need, layout) for need in needs),
-    )
+    wraps = tuple(wrap_signs(need, layout) for need in needs)
+    return tuple(Relation(layout, _merge_unbalanced(list(components)), len(needs), tuple(bits), wraps)
+                 for components in zip(*tables, strict=True))
 
 
 class _Claim:
@@ -184,20 +196,23 @@ class _Claim:
             partition.join([Slot("axis", axis), *((scope, name) for name in sorted(used))])
 
     def tabulate(
-        self, axes: Sequence[int], dims: Sequence[int], names: frozenset[str], env: Environment
+        self, axes: Sequence[int], dims: Sequence[int], names: frozenset[str], env: Environment,
+        along: Along | None = None,
     ) -> tuple[Ints, Ints]:
-        """Rows of destination coordinates (R, axes) and elements (R, dims), not yet distinct."""
+        """Rows of destination coordinates (R, axes) and elements (R, 1 + dims), not yet distinct. The first column of
+        the elements says for which value of `along` a row is."""
         indices = tuple(index for index in self.reference.indices if index.name in names)
-        vectors = enumerate_indices(indices, env)
+        vectors = enumerate_indices(indices, env, along)
         length = len(next(iter(vectors.values()))) if vectors else 1
         if not length:
-            return np.empty((0, len(axes)), dtype=np.int64), np.empty((0, len(dims)), dtype=np.int64)
+            return np.empty((0, len(axes)), dtype=np.int64), np.empty((0, 1 + len(dims)), dtype=np.int64)
 
         def column(expr: Expr) -> Ints:
             return np.broadcast_to(np.asarray(evaluate_vector(expr, env, vectors), dtype=np.int64), (length,))
 
-        elements = np.empty((length, len(dims)), dtype=np.int64)
-        for at, dim in enumerate(dims):
+        elements = np.empty((length, 1 + len(dims)), dtype=np.int64)
+        elements[:, 0] = vectors.get(NUMBER, 0)
+        for at, dim in enumerate(dims, 1):
             elements[:, at] = column(self.reference.subscripts[dim])
         coords = np.zeros((length, len(axes)), dtype=np.int64)
         if self.foreign and axes:
@@ -244,19 +259,22 @@ def _tabulate(
     layout: Layout,
     env: Environment,
     special: frozenset[int],
-) -> Component:
+    along: Along | None = None,
+) -> list[Component]:
+    """One component for each value of `along`, or one."""
     axes = [each.number for each in group if isinstance(each, Slot) and each.kind == "axis"]
     dims = [each.number for each in group if isinstance(each, Slot) and each.kind == "dim"]
     shape = [layout.grid.shape[axis] for axis in axes]
-    extents = [layout.extents[dim] for dim in dims]
-    lower = np.array([layout.bounds[dim][0] for dim in dims], dtype=np.int64)
+    values = 1 if along is None else along.values.size
+    extents = [values, *(layout.extents[dim] for dim in dims)]
+    lower = np.array([0, *(layout.bounds[dim][0] for dim in dims)], dtype=np.int64)
     codes: list[Ints] = []
     bits: list[Ints] = []
     stale: list[tuple[int, Ints]] = []
     for at, claim in enumerate((*claims, *writes)):
         names = frozenset(each[1] for each in group if isinstance(each, tuple) and each[0] == at)
         is_write = at >= len(claims)
-        coords, elements = claim.tabulate([] if is_write else axes, dims, names, env)
+        coords, elements = claim.tabulate([] if is_write else axes, dims, names, env, along)
         inside = np.all((elements >= lower) & (elements - lower < np.array(extents, dtype=np.int64)), axis=1)
         element_code = _encode(elements - lower, extents)
         if is_write:
@@ -271,7 +289,16 @@ def _tabulate(
         mask[is_among(code // per_element, written)] |= 1 << at
     elements = _decode(code // per_element, extents) + lower
     coords = _decode(code % per_element, shape)
-    return _with_sources(axes, dims, coords, elements, mask, layout, special)
+    whole = _with_sources(axes, dims, coords, elements[:, 1:], mask, layout, special)
+    if along is None:
+        return [whole]
+    border = np.searchsorted(elements[:, 0], np.arange(values + 1)).tolist()
+    return [_part(whole, slice(first, last)) for first, last in pairwise(border)]
+
+
+def _part(component: Component, rows: slice) -> Component:
+    return Component(component.dims, component.elements[rows], component.destination[rows], component.source[rows],
+                     component.mask[rows], component.count[rows], component.balanced)
 
 
 def _with_sources(

@@ -7,10 +7,11 @@ from aag.graph import aau as g
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS
 from aag.pipeline import Options, Overrides, abstract, lower, read_program
 from aag.spmd.access import accesses, accesses_along
+from aag.spmd.communication import steps, steps_along
 from aag.spmd.partition import trips, trips_along
 from aag.spmd.vector import Along, TooLarge
 from interpreter.kept import Kept, kept_of
-from interpreter.lowered import Lowered
+from interpreter.lowered import Lowered, scalars_of
 
 KINDS = {
     "triangle": "forall (i = k+1:n, j = k:n) a(i, j) = b(i, k) * b(k, j)",
@@ -29,7 +30,7 @@ DISTRIBUTIONS = ("(block,*)", "(*,cyclic)", "(block,cyclic)", "(cyclic(2),block)
 def lowered(statement, distribution, procs=6):
     text = f"""program p
       integer, parameter :: n = 13
-      double precision :: a(n, n), b(n, n)
+      double precision :: a(n, n), b(n, n), x
       integer :: i, j, k
 !HPF$ DISTRIBUTE {distribution} :: a, b
       do k = 1, 4
@@ -68,6 +69,38 @@ def test_answers_for_several_values_are_those_for_each(statement, distribution):
                 np.testing.assert_array_equal(one.start_bytes, two.start_bytes)
                 np.testing.assert_array_equal(one.strides_bytes, two.strides_bytes)
                 np.testing.assert_array_equal(one.local_bytes, two.local_bytes)
+
+
+MOVES = {
+    "multicast": "forall (i = k+1:n, j = k:n) a(i, j) = b(i, k) * b(k, j)",
+    "shift": "forall (i = 2:n-k, j = 1:n) a(i, j) = b(i + k, j)",
+    "diagonal": "forall (i = k:n) a(i, i) = b(i - 1, i - 1)",
+    "transpose": "forall (i = k:n, j = 1:n) a(i, j) = b(j, i)",
+    "triangle inside": "forall (i = 1:n) forall (j = i:n-k) a(i, j) = b(j, k)",
+    "strided": "forall (i = 1:n:k, j = k:n) a(i, j) = b(i, j - 1)",
+    "to all": "x = b(k, k + 1)",
+    "nothing of it": "forall (i = 2:n, j = 1:n) a(i, j) = b(i - 1, j)",
+}
+
+
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
+@pytest.mark.parametrize("statement", MOVES.values(), ids=MOVES)
+def test_messages_for_several_values_are_those_for_each(statement, distribution):
+    program = lowered(statement, distribution)
+    layouts = program.layouts
+    env = {**layouts.constants, NUMBER_OF_PROCESSORS: layouts.procs}
+    services = Lowered(program)
+    services.expect("k", range(1, 5))
+    moved = [each.operation for each in g.walk(abstract(program).body) if isinstance(each, g.Comm) and each.operation]
+    for operation in moved:
+        for k in (1, 2, 3, 4):
+            found, wanted = services.steps(operation, {**env, "k": k}), steps(operation, layouts, {**env, "k": k})
+            assert [type(each) for each in found] == [type(each) for each in wanted]
+            for one, two in zip(found, wanted, strict=True):
+                for name in one.__struct_fields__:
+                    np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+        if names := {"k"} & scalars_of(operation):
+            assert len(steps_along(operation, layouts, env, Along(names.pop(), np.array([1, 2, 3, 4])))) == 4
 
 
 @pytest.mark.parametrize("statement", [KINDS[kind] for kind in ("triangle", "one column", "strided", "coupled")])
