@@ -34,6 +34,9 @@ MANY = 4096
 _FEW = 4
 """Numbers of processors of the scaling beyond `MANY`."""
 
+_SHOWN = 8
+"""Numbers of processors of the scaling up to `MANY`."""
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
@@ -85,8 +88,8 @@ def execute(options: argparse.Namespace) -> int:
     scaling, impossible = _scaling(source, system, complete, prediction, numbers, console)
     page = report(Report(
         prediction=prediction, comparison=comparison, incomparable=incomparable, scaling=scaling,
-        impossible=impossible, layouts=layouts_shown(stages, names), machine=describe(system),
-        command=_command(options)))
+        covers=_covers(prediction.processors, numbers), impossible=impossible, layouts=layouts_shown(stages, names),
+        machine=describe(system), command=_command(options)))
     console.deliver(page)
     if options.output not in (None, "-"):
         console.note(f"{options.output}: one file for any browser, also without network")
@@ -121,7 +124,7 @@ def _scaling(
     from esp.cli.progress import Progress
     from esp.output.figures import first
 
-    asked = sorted(numbers or _doubling(prediction.processors))
+    asked = sorted(numbers) if numbers else _doubling(prediction.processors)
     made = {prediction.processors: prediction}
     impossible = {}
     with Progress(console) as shown:
@@ -140,8 +143,30 @@ def _scaling(
 def _doubling(processors: int) -> tuple[int, ...]:
     """1, 2, 4 and so on up to this number, or 8, at most eight of them, or few where they are large; the number itself
     is one of them."""
-    steps = {processors, *(2**power for power in range(max(8, processors).bit_length()))}
-    return tuple(sorted(steps)[-(8 if processors <= MANY else _FEW) :])
+    return _steps(processors)[-(_SHOWN if processors <= MANY else _FEW) :]
+
+
+def _steps(processors: int) -> tuple[int, ...]:
+    """As above, all of them."""
+    return tuple(sorted({processors, *(2**power for power in range(max(8, processors).bit_length()))}))
+
+
+def _covers(processors: int, numbers: tuple[int, ...] | None) -> str:
+    """Which numbers of processors the page tries, and why these."""
+    own = f"that of this page, {processors:,}"
+    if numbers:
+        return "The numbers of processors are those of --scaling" + (
+            "." if processors in numbers else f", and {own}.")
+    steps, tried = _steps(processors), _doubling(processors)
+    *most, last = (f"{number:,}" for number in tried)
+    told = f"Tried on {', '.join(most)} and {last} processors: powers of two up to {max(8, processors):,}"
+    if processors & (processors - 1):
+        told += f", and {own}"
+    if len(tried) < len(steps) and processors > MANY:
+        told += f"; of these the {len(tried)} largest, as predictions on more than {MANY:,} processors take long"
+    elif len(tried) < len(steps):
+        told += f"; of these the {len(tried)} largest, which is as many as a page shows"
+    return told + ". --scaling chooses others."
 
 
 def _command(options: argparse.Namespace) -> str:

@@ -40,6 +40,8 @@ class Report(Struct, frozen=True, kw_only=True):
     incomparable: str
     scaling: tuple[Shown, ...]
     """Predictions for several numbers of processors, ascending."""
+    covers: str
+    """Which numbers these are, and why."""
     impossible: Mapping[int, Diagnostic]
     """Numbers of processors without a prediction, and why."""
     layouts: layout.Shown
@@ -187,7 +189,7 @@ def _distributions(shown: Report) -> str:
 def _processors(shown: Report) -> str:
     """Charts and table; a single number is no curve."""
     many = shown.scaling
-    blocks = []
+    blocks = [f"<p>{escape(shown.covers)}</p>"]
     if len(many) > 1:
         blocks.append(
             '<div class="charts">\n'
