@@ -24,14 +24,14 @@ from sag.quantities import parse_change
 from sag.scenario import Scenario, export
 from sag.unit import System
 
-MOST_CELLS = 1024
-"""Processors x positions of one walk. It costs little more than one position up to there; and what the engine does
-otherwise for very many clocks begins far beyond, so that each position is walked as it would be alone."""
+MOST_CELLS = 2048
+"""Processors x positions of one walk, which then takes about twice as long as that of one position; and what the engine
+does otherwise for very many clocks begins beyond, so that each position is walked as it would be alone."""
 
 MOST_PIECES = 4
 """Walks for the positions around one; on very many processors they have to do with fewer positions."""
 
-MOST_BYTES = 64_000_000
+MOST_BYTES = 32_000_000
 """What all fans may hold."""
 
 _FACTORS = {"bandwidth": "bandwidth", "processor_speed": "frequency"}

@@ -5,6 +5,7 @@ shows can be typed at `esp run` as it stands.
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import product
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,6 +16,9 @@ FACTORS = ("x0.1", "x0.25", "x0.5", "x0.75", "x1", "x1.5", "x2", "x3", "x4", "x6
 LOADS = tuple(f"{percent}%" for percent in range(0, 100, 5))
 NEUTRAL = {LOAD: "0%", BANDWIDTH: "x1", SPEED: "x1"}
 """Where a slider changes nothing; such a what-if is not asked for at all."""
+
+NEAR = 5
+"""Notches that several sliders may have moved together for their position to be looked at ahead."""
 
 MOST_PROCS = 1024
 """The last notch; a larger number can be typed."""
@@ -113,14 +117,25 @@ def scenario_of(sliders: Mapping[str, Slider]) -> dict[str, str | None]:
 
 
 def around(sliders: Mapping[str, Slider], hand: str) -> Iterator[Mapping[str, Slider]]:
-    """Where the sliders may stand after the next move, the likeliest first: all notches of each one of the machine with
-    the others held, the one in the `hand` before the others and what is near before what is far; and the two notches
-    beside that of the processors and of the problem size, which need another node program each."""
-    order = [*NEUTRAL, PROCS, SIZE]
-    for name in sorted((each for each in order if each in sliders), key=lambda each: each != hand):
+    """Where the sliders may stand after the next moves, the likeliest first: all notches of each one of the machine
+    with the others held, the one in the `hand` before the others and what is near before what is far; the two notches
+    beside that of the processors and of the problem size, which need another node program each; and where several
+    sliders of the machine have moved, by no more than `NEAR` notches together."""
+    order = sorted((each for each in (*NEUTRAL, PROCS, SIZE) if each in sliders), key=lambda each: each != hand)
+    for name in order:
         slider = sliders[name]
         most = len(slider.notches) if name in NEUTRAL else 1
         for steps in range(1, most + 1):
-            for at in (slider.at + steps, slider.at - steps):
-                if 0 <= at < len(slider.notches):
-                    yield {**sliders, name: slider.to(at)}
+            yield from ({**sliders, name: each} for each in _beside(slider, steps))
+    machine = [name for name in order if name in NEUTRAL]
+    for distance in range(2, NEAR + 1):
+        for steps in product(range(distance), repeat=len(machine)):
+            if sum(steps) == distance:
+                places = (_beside(sliders[name], each) for name, each in zip(machine, steps, strict=True))
+                yield from ({**sliders, **dict(zip(machine, each, strict=True))} for each in product(*places))
+
+
+def _beside(slider: Slider, steps: int) -> list[Slider]:
+    """It, so many notches up and down."""
+    places = dict.fromkeys((slider.at + steps, slider.at - steps))
+    return [slider.to(at) for at in places if 0 <= at < len(slider.notches)]

@@ -148,7 +148,7 @@ def test_a_value_with_a_unit_is_walked_apart_from_factors(small, stages):
             assert fan.look(each)[0].asked == alone.asked
 
 
-@pytest.mark.parametrize("procs", [1, 8, 64, 256, 1024])
+@pytest.mark.parametrize("procs", [1, 8, 64, 256, 1024, 2048])
 def test_a_walk_has_no_more_positions_than_it_can_carry(procs, real):
     opened = real("pbs1", procs=procs)
     stages = api.lower_source(opened.source, opened.system, opened.request)
@@ -157,7 +157,7 @@ def test_a_walk_has_no_more_positions_than_it_can_carry(procs, real):
     assert len(found) <= MOST_PIECES
     assert all(len(piece) * procs <= MOST_CELLS for piece in found)
     assert [each for piece in found for each in piece] == settings[: sum(map(len, found))]
-    assert bool(found) == (procs < 1024)
+    assert bool(found) == (procs < 2048)
 
 
 def test_what_all_fans_hold_is_bounded(small, stages):

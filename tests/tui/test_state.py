@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from esp.output.figures import first
 from esp.tui import state as steps
-from esp.tui.question import WRITTEN, Done, Failure, Listed, Predicted
+from esp.tui.question import WRITTEN, Done, Failure, Listed, Predicted, Settings
 
 
 @pytest.fixture
@@ -45,9 +45,20 @@ def test_all_notches_of_the_machine_are_walked_ahead_and_those_beside_of_the_oth
     here = asked.settings
     assert [each.load for each in asked.ahead[:4]] == ["25%", "15%", "30%", "10%"]
     same = [each for each in asked.ahead if each.lowering == here.lowering]
+    assert len(same) == len({*same})
+
+    def moved(there):
+        return sum(getattr(there, name) != getattr(here, name) for name in ("load", "bandwidth", "processor_speed"))
+
     # 19 other loads, 11 other bandwidths and speeds each: one slider moves, the others are held.
-    assert len(same) == len({*same}) == 19 + 11 + 11
-    assert sum(each.load == here.load for each in same) == 22
+    alone = 19 + 11 + 11
+    assert {moved(each) for each in same[:alone]} == {1}
+    # Then two or three that move by few notches together.
+    assert {moved(each) for each in same[alone:]} == {2, 3}
+    assert {(each.load, each.bandwidth, each.processor_speed) for each in same[alone : alone + 12]} >= {
+        ("15%", "x0.75", None), ("25%", "x1.5", None), ("20%", "x1.5", "x0.75")}
+    assert Settings(load="35%", bandwidth="x2", procs=8) in same
+    assert Settings(load="35%", bandwidth="x4", procs=8) not in same
     others = [each for each in asked.ahead if each.lowering != here.lowering]
     assert [(each.procs, dict(each.values).get("n")) for each in others] == [
         (16, None), (4, None), (8, 384), (8, 192)]  # fmt: skip
