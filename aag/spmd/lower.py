@@ -14,13 +14,13 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
-from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Section, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, RealLit, Section, Unary, Var
 from aag.ir.units import Program, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd import hostio, loops, masks, reductions
 from aag.spmd.elementwise import Elementwise, Position
 from aag.spmd.leaves import both
-from aag.spmd.names import comm_names, nest_names, scalars, user_functions, whole_functions
+from aag.spmd.names import RANDOM, comm_names, nest_names, scalars, user_functions, whole_functions
 from aag.spmd.needs import Use, operations
 from aag.spmd.nests import conflicts, inner_loops, ordered, uses_of
 from aag.spmd.nodes import (
@@ -277,8 +277,18 @@ class Lowering:
 
     @_lower.register
     def _(self, statement: ir.CallStmt) -> None:
-        if statement.name in _CLOCKS:
+        name, args = statement.name, statement.args
+        if name in _CLOCKS:
             self.emit(ClockMark(span=statement.span))
+            return
+        if name in RANDOM and not self._has_procedure(name):
+            if args and name == "random_number":
+                # Every element is drawn by its owner.
+                double = self.symbols.type_of(args[0]).bytes == 8
+                drawn = Call(name, (RealLit(0.0, "0.0d0" if double else "0.0", double),), span=self.span)
+                self._lower(ir.Assign(span=statement.span, target=args[0], value=drawn))
+            else:
+                self.emit(CallNode(span=statement.span, name=name, arguments=len(args), body=()))
             return
         self.complete = False
         assumption = f"the body of {statement.name} is not interpreted: only its call is charged"
@@ -292,6 +302,10 @@ class Lowering:
     @_lower.register
     def _(self, statement: ir.Io) -> None:
         hostio.lower_io(self, statement)
+
+    def _has_procedure(self, name: str) -> bool:
+        units = (*self.program.units, *self.unit.contains)
+        return any(each.name == name for each in units)
 
     # --- parts shared by statements ---------------------------------------------------------------------------
 

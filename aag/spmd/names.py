@@ -10,6 +10,9 @@ from aag.spmd.nodes import Index, Need, Nest, Operation, Reference
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices, names_in
 
+RANDOM = frozenset(("random_number", "random_seed"))
+"""Intrinsic subroutines whose numbers are those of the library: what they cost is known, what they answer is not."""
+
 
 def scalars(symbols: Symbols, *exprs: Expr | None) -> frozenset[str]:
     """The scalar variables in expressions."""

@@ -53,6 +53,7 @@ def test_multipliers_of_gauss_go_to_a_buffer_and_the_matrix_is_packed():
     [
         ("read *, x", "READ"),
         ("call other(x)", "other"),
+        ("call random_number(a)", "RANDOM_NUMBER"),
         ("x = minloc(a, dim=1)", "MINLOC"),
         ("a = eoshift(a, 1, 5)", "BOUNDARY"),
         ("x = total(a)\ncontains\ninteger function total(of)\ninteger :: of(9)\ntotal = of(1)\nend function", "total"),

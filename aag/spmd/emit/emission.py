@@ -10,8 +10,9 @@ from aag.ir.evaluate import Environment, Unknown, Value, evaluate
 from aag.ir.expressions import Call, Expr
 from aag.ir.printer import print_unit
 from aag.ir.spelling import spell_type
+from aag.ir.statements import CallStmt
 from aag.ir.units import Entity
-from aag.ir.visitors import walk_expressions
+from aag.ir.visitors import walk_expressions, walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.emit.body import Body
 from aag.spmd.emit.context import Context, type_name
@@ -19,6 +20,7 @@ from aag.spmd.emit.library import chosen_lines
 from aag.spmd.emit.names import NotEmitted
 from aag.spmd.emit.text import comment, folded, indented
 from aag.spmd.emit.tracing import heading
+from aag.spmd.names import RANDOM
 from aag.spmd.program import NodeProgram
 
 RUNTIME = Path(__file__).parent / "runtime"
@@ -78,6 +80,10 @@ def emit(
 
 def _refuse_calls(program: NodeProgram) -> None:
     """EOSHIFT fills in zeros in a node program, whatever its BOUNDARY says; functions get their arrays nowhere."""
+    for statement in walk_statements(program.unit.body):
+        if isinstance(statement, CallStmt) and statement.name in RANDOM:
+            what = f"{statement.name.upper()}: processors would draw other numbers than the serial program"
+            raise NotEmitted(what, statement.span.line)
     inner = {unit.name: unit for unit in program.unit.contains}
     declared = {entity.name for entity in program.unit.entities}
     for each in walk_expressions(program.unit.body):
