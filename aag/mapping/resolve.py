@@ -20,6 +20,9 @@ from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of, statements
 from aag.mapping.tables import TableReader, Tables, tables_of
 
+_MOST_SHOWN = 4
+"""Arrays that a note names."""
+
 Remapping = Align | Distribute
 """What REALIGN or REDISTRIBUTE says."""
 
@@ -90,12 +93,14 @@ def resolve_mapping(
     resolution.check(scope)
     for directive in remapped:
         resolution.remap(directive)
-    arrays = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
+    found = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
+    arrays = {name: layout for name, layout in found.items() if layout is not None}
+    _note_empty([layout for layout in arrays.values() if not layout.elements], scope, report)
     return Layouts(
         notes=report.notes(),
         procs=arrangements.procs,
         grid=grid,
-        arrays=MappingProxyType({name: layout for name, layout in arrays.items() if layout is not None}),
+        arrays=MappingProxyType(arrays),
         constants=MappingProxyType({**inherited, **constants}),
     )
 
@@ -245,6 +250,21 @@ class _Resolution:
             self._placements.get(align.target),
         )
         return None if cells is None or outer is None else compose(cells, outer)
+
+
+def _note_empty(layouts: list[Layout], scope: Scope, report: Report) -> None:
+    """Notes arrays of size zero: they are legal Fortran, but a size that is 0 or negative may be a mistake."""
+    if not layouts:
+        return
+    shown = [f"{each.array}({','.join(f'{lower}:{upper}' for lower, upper in each.bounds)})" for each in layouts]
+    more = [f"{len(shown) - _MOST_SHOWN} more"] if len(shown) > _MOST_SHOWN else []
+    report.add(
+        "W310",
+        f"{', '.join([*shown[:_MOST_SHOWN], *more])} {'has' if len(shown) == 1 else 'have'} no elements, "
+        f"so nothing is done to {'it' if len(shown) == 1 else 'them'}",
+        scope.entities[layouts[0].array].span,
+        "if that is not meant, give the sizes with --set NAME=VALUE",
+    )
 
 
 def _axes(cells: tuple[Cell, ...], root: Dealt) -> tuple[GridAxis, ...]:

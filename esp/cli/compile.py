@@ -80,14 +80,17 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("a node program is compiled for one number of processors.", where="--procs")
     without_trace(options.native_collectives, options.trace)
     from esp import api
-    from esp.building import build, emitted, write
+    from esp.building import build, emitted_of, write
     from esp.cli.reading import source_of
 
     console: Console = console_for(options.color, quiet=options.quiet)
     source = source_of(options.program, options.form)
     request = request_of(options, None if procs is None else procs[0])
-    emission = emitted(source, api.load_machine(options.system), request, poisons=options.poison,
-                       traces=options.trace, native=options.native_collectives)
+    system = api.load_machine(options.system)
+    stages = api.lower_source(source, system, request)
+    console.warn((*source.program.diagnostics, *stages.node_program.layouts.notes), source.program.lines)
+    emission = emitted_of(stages, system, request, poisons=options.poison, traces=options.trace,
+                          native=options.native_collectives)
     folder = Path(options.output)
     write(emission, folder)
     if options.build:

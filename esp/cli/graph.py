@@ -66,7 +66,7 @@ def execute(options: argparse.Namespace) -> int:
     system = api.load_machine(options.system)
     request = request_of(options, procs)
     stages = api.lower_source(source, system, request)
-    console.warn(source.program.diagnostics, source.program.lines)
+    console.warn((*source.program.diagnostics, *stages.node_program.layouts.notes), source.program.lines)
     console.deliver(_program(stages, system, request, fmt, options))
     return 0
 

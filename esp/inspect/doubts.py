@@ -48,7 +48,7 @@ def _replicated(layouts: Layouts, names: tuple[str, ...]) -> Iterator[Doubt]:
 def _idle(layouts: Layouts, names: tuple[str, ...]) -> Iterator[Doubt]:
     for name in names:
         layout = layouts.arrays[name]
-        if not layout.is_distributed or any(axis.role == "fixed" for axis in layout.axes):
+        if not layout.elements or not layout.is_distributed or any(axis.role == "fixed" for axis in layout.axes):
             continue
         empty = (layout.local_elements() == 0).nonzero()[0].tolist()
         if empty:

@@ -26,7 +26,7 @@ _COLOURS = (117, 215, 150, 211, 186, 147, 223, 116, 181, 156, 219, 110)
 
 class Shown(Struct, frozen=True, kw_only=True):
     """What `esp layout` shows. `arrangement`: the name that the program gives the grid, if any; `left`: arrays that
-    every processor holds, with their bytes."""
+    every processor holds, with their bytes; `empty`: distributed arrays of size zero."""
 
     program: str
     procs: int
@@ -34,6 +34,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     grid: tuple[int, ...]
     pictures: tuple[Picture, ...]
     left: tuple[tuple[str, int], ...]
+    empty: tuple[str, ...]
     doubts: tuple[Doubt, ...]
 
 
@@ -43,17 +44,25 @@ def layout(shown: Shown, screen: Screen, *, following: str = "") -> str:
     head = f"{shown.program}  {plural(shown.procs, 'processor')} ({f'{shown.arrangement} {shape}'.strip()})"
     blocks = [screen.paint("strong", head), *(_picture(each, screen) for each in shown.pictures)]
     if not shown.pictures:
-        blocks.append("No array is distributed.")
+        blocks.append(nothing(shown))
     notes = []
     if shown.left:
         each = ", ".join(f"{name} ({memory(size)})" for name, size in shown.left)
         notes.append(paragraph("everywhere", each, screen.columns, _LABEL))
+    if shown.empty:
+        each = f"{', '.join(shown.empty)}: no processor holds anything"
+        notes.append(paragraph("empty", each, screen.columns, _LABEL))
     for doubt in shown.doubts:
         told = paragraph(doubt.kind, f"{doubt.text} (line {doubt.line}); {doubt.hint}", screen.columns, _LABEL)
         notes.append(told.replace(doubt.kind, screen.paint("warm", doubt.kind), 1))
     if following:
         notes.append(paragraph("next", following, screen.columns, _LABEL))
     return "\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]) + "\n"
+
+
+def nothing(shown: Shown) -> str:
+    """What is said where there is no picture."""
+    return "What is distributed has no elements." if shown.empty else "No array is distributed."
 
 
 def _picture(picture: Picture, screen: Screen) -> str:
@@ -154,6 +163,7 @@ def as_json(shown: Shown) -> Mapping[str, object]:
         "program": shown.program, "processors": shown.procs, "arrangement": shown.arrangement or None,
         "grid": list(shown.grid),
         "everywhere": [{"array": name, "bytes": size} for name, size in shown.left],
+        "empty": list(shown.empty),
         "arrays": [_array(each) for each in shown.pictures],
         "doubts": [{**structs.asdict(each), "arrays": list(each.arrays)} for each in shown.doubts],
     }

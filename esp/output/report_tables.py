@@ -189,7 +189,7 @@ def layouts(shown: layout.Shown) -> str:
     for picture in shown.pictures[:_MOST_PICTURES]:
         for title, drawn in drawings(_beginning(picture)):
             figures.append(f"<figure><figcaption>{escape(title)}</figcaption>{drawn}</figure>")
-    blocks = [f'<div class="charts">\n{"".join(figures)}\n</div>'] if figures else ["<p>No array is distributed.</p>"]
+    blocks = [f'<div class="charts">\n{"".join(figures)}\n</div>'] if figures else [f"<p>{layout.nothing(shown)}</p>"]
     if len(shown.pictures) > _MOST_PICTURES:
         blocks.append(f"<p>And {len(shown.pictures) - _MOST_PICTURES} more (esp layout draws all).</p>")
     said = []
