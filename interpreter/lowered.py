@@ -5,7 +5,7 @@ scalar one value after the other, the first question that depends on it is asked
 """
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import Struct, field
@@ -42,7 +42,7 @@ class Lowered(Struct, frozen=True):
     """The values that loops are giving to scalars."""
     reach: dict[Key, int] = field(default_factory=dict)
     """For how many values at once a question about a node can be asked."""
-    latest: dict[Key, dict[Key, object]] = field(default_factory=dict)
+    latest: dict[Key, dict[Key, Any]] = field(default_factory=dict)
     """Question and node -> values -> answers, as they came together."""
 
     @property
@@ -139,17 +139,19 @@ class Lowered(Struct, frozen=True):
         if self.procs >= shared.MANY:
             return one()
         order = sorted(names)
-        values = tuple(env.get(name) for name in order)
+        values = tuple([env.get(name) for name in order])
         kept, latest = self.kept, self.latest.setdefault(question, {})
         known = kept.find((*question, values))
         if known is None:
             known = latest.get(values)
         if known is None:
             latest.clear()
-            for key, answer in self._several(question, order, env, values, one, several):
-                latest[key] = answer
-                kept.keep((*question, key), answer, nbytes(answer) + 200)
+            found = self._several(question, order, env, values, one, several)
+            latest.update(found)
             known = latest[values]
+            size = nbytes(latest[values]) + 200  # of the others, too, about
+            for key, answer in found:
+                kept.keep((*question, key), answer, size)
         return known  # type: ignore[return-value]  # keys of different questions are different
 
     def _several(self, question: Key, order: list[str], env: Environment, values: tuple[Value | None, ...],

@@ -154,7 +154,7 @@ class Outcome(Struct, frozen=True):
 
 def runs(line: NDArray[np.int64], active: NDArray[np.bool_]) -> NDArray[np.intp]:
     """Places of active references whose line is not that of the active one before."""
-    place = np.flatnonzero(active)
+    place = active.nonzero()[0]
     chosen = line[place]
     new = np.ones(place.size, np.bool_)
     np.not_equal(chosen[1:], chosen[:-1], out=new[1:])
@@ -176,7 +176,7 @@ def elements_of(touches: Touches, active: NDArray[np.bool_]) -> Elements:
     """The touches without direct repetitions of active ones."""
     wanted = ~active
     wanted[runs(touches.line, active)] = True
-    place = np.flatnonzero(wanted)
+    place = wanted.nonzero()[0]
     line, moved = touches.line[place], active[place]
     low = int(line.min())
     by_line = stable_order(line - low, int(line.max()) - low + 1)

@@ -28,12 +28,13 @@ def replay(traces: list[Trace], policy: Policy, contents: Contents) -> tuple[NDA
     outcome = (cache_random if policy.random else cache_lru).outcome(touches, policy)
     missed = touches.charge * (1.0 - outcome.hit)
     owner = touches.key // policy.sets
-    counts = np.stack([np.bincount(owner, missed * ~touches.write, classes),
-                       np.bincount(owner, missed * touches.write, classes),
-                       np.zeros(classes)], axis=1)
+    counts = np.empty((classes, 3))
+    counts[:, :2] = np.bincount(2 * owner + touches.write, missed, 2 * classes).reshape(classes, 2)
     soiled, after = _after(touches, policy, outcome, contents.line.shape[2])
     counts[:, 2] = np.maximum(0.0, soiled + _dirty(contents) - _dirty(after))
-    return counts, after.moved(np.array([each.moved for each in traces], np.int64))
+    if any(each.moved for each in traces):
+        after = after.moved(np.array([each.moved for each in traces], np.int64))
+    return counts, after
 
 
 def _dirty(contents: Contents) -> NDArray[np.float64]:
@@ -78,10 +79,10 @@ def _chains(touches: Touches, policy: Policy, outcome: Outcome
 def _written(touches: Touches, active: NDArray[np.bool_], place: NDArray[np.intp]
              ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Whether each use of a line, with those directly after it, writes, and how many misses a write stands for."""
-    uses = np.flatnonzero(active)
+    uses = active.nonzero()[0]
     begins = np.zeros(active.size, np.bool_)
     begins[place] = True
-    starts = np.flatnonzero(begins[uses])
+    starts = begins[uses].nonzero()[0]
     wrote, weight = touches.write.copy(), touches.weight * touches.write
     if starts.size:
         wrote[uses[starts]] = np.logical_or.reduceat(wrote[uses], starts)

@@ -76,6 +76,10 @@ class Trace(Struct, frozen=True):
     """Lines by which what is cached at the end still moves on: the nest ends that much later than the trace."""
 
 
+NOTHING = Trace(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
+"""No references."""
+
+
 class Sample(Struct, frozen=True):
     """Iterations looked at of one loop."""
 
@@ -90,8 +94,7 @@ def trace(shape: Shape, policy: Policy) -> Trace:
     """The references of one execution of the nest to look at."""
     body = shape.body
     if not body.start.size or not shape.extents.all():
-        nothing = np.zeros(0)
-        return Trace(nothing.astype(np.int64), nothing.astype(np.bool_), nothing, nothing, nothing.astype(np.bool_))
+        return NOTHING
     step = _inner_step(shape, policy)
     samples = _samples(shape, policy, step, shortened=True)
     found = _look(shape, policy, step, samples)
@@ -112,20 +115,25 @@ def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Tra
         address = address[..., None, :] + sample.index[:, None] * body.strides[:, loop]
         weight = weight[..., None] * sample.weight
     line = _lines(address, policy.line_bytes)
-    touch = np.flatnonzero(_kept(line, body)) if step > 1 else np.arange(line.size)
+    touch = _kept(line, body).ravel().nonzero()[0] if step > 1 else np.arange(line.size)
     iteration = touch // body.start.size
     reference = touch - iteration * body.start.size
     weight = weight.reshape(-1)
-    share = _touched_share(shape, policy.line_bytes)
-    write, weights = body.write[reference], weight[iteration] * share[reference]
+    write, weights, certain = body.write[reference], weight[iteration], np.ones(reference.size, np.bool_)
+    if (body.fraction < 1.0).any():
+        share = _touched_share(shape, policy.line_bytes)
+        weights, certain = weights * share[reference], (share >= 0.5)[reference]
     charges = weights
     if not policy.write_allocate and write.any():
         charges = weights.copy()
-        for number in np.flatnonzero(body.write):
-            mine = np.flatnonzero(reference == number)
-            until = np.diff(iteration[mine], append=weight.size)
-            charges[mine] = weight[iteration[mine]] * until * min(1.0, body.fraction[number])
-    return Trace(line.reshape(-1)[touch], write, weights, charges, (share >= 0.5)[reference])
+        for number in body.write.nonzero()[0]:
+            mine = (reference == number).nonzero()[0]
+            when = iteration[mine]
+            until = np.empty_like(when)
+            np.subtract(when[1:], when[:-1], out=until[:-1])
+            until[-1:] = weight.size - when[-1:]
+            charges[mine] = weight[when] * until * min(1.0, body.fraction[number])
+    return Trace(line.reshape(-1)[touch], write, weights, charges, certain)
 
 
 def _turned_over(found: Trace, policy: Policy) -> bool:
@@ -220,27 +228,28 @@ def _inner_step(shape: Shape, policy: Policy) -> int:
         return 1
     fastest = int(np.abs(shape.body.strides[:, -1]).max())
     step = policy.line_bytes // fastest if fastest else int(shape.extents[-1])
-    late = not policy.write_allocate and _fetched_late(shape.body, policy)
-    return 1 if step <= 1 or late or _crowded(shape, policy) else step
-
-
-def _fetched_late(body: Body, policy: Policy) -> bool:
-    """Whether a line may be brought in by a read after the first of its writes, which missed for want of allocation."""
+    if step <= 1:
+        return 1
+    body = shape.body
     apart = np.abs(body.start[:, None] - body.start)
     alike = (body.strides[:, None, :] == body.strides).all(axis=2)
+    late = not policy.write_allocate and _fetched_late(body, policy, apart, alike)
+    return 1 if late or _crowded(shape, policy, apart, alike) else step
+
+
+def _fetched_late(body: Body, policy: Policy, apart: NDArray[np.int64], alike: NDArray[np.bool_]) -> bool:
+    """Whether a line may be brought in by a read after the first of its writes, which missed for want of allocation."""
     write_and_read = body.write[:, None] & ~body.write
     before = np.tri(body.start.size, dtype=np.bool_)
     return bool((write_and_read & alike & (apart < policy.line_bytes) & ~(before & (apart == 0))).any())
 
 
-def _crowded(shape: Shape, policy: Policy) -> bool:
+def _crowded(shape: Shape, policy: Policy, apart: NDArray[np.int64], alike: NDArray[np.bool_]) -> bool:
     """Whether references that move through the same set at the same time throw out lines in use."""
     body = shape.body
     line_bytes, turn = policy.line_bytes, policy.sets * policy.line_bytes
-    apart = np.abs(body.start[:, None] - body.start)
     within = apart % turn
     close = np.minimum(within, turn - within) < line_bytes
-    alike = (body.strides[:, None, :] == body.strides).all(axis=2)
     rivals = close & alike & (apart >= line_bytes)
     if not policy.write_allocate:
         # A write holds no line, unless the nest reads the same lines.

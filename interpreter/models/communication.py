@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from aag.graph.aau import Comm, Work
 from aag.spmd.nodes import Exchange
 from aag.spmd.steps import CollectiveCall, Phase, Step
+from interpreter import shared
 from interpreter.metrics import Tally
-from interpreter.models.collective import exchange_steps, stages
+from interpreter.models.collective import Stage, exchange_steps, stages
 from interpreter.models.compute import Cost, Packing, price, seconds, sorted_uses, times, values_of
 from interpreter.models.contention import forget_routes
 from interpreter.models.message import Pattern, constant, pattern, transfer
@@ -27,6 +28,10 @@ Ints = NDArray[np.int64]
 
 PACKING = (("index.1d", 1.0), ("load", 1.0), ("loop.iteration", 1.0), ("store", 1.0))
 """What gathering one element of a strided section takes on a machine that has no figure for packing."""
+
+
+EQUAL = ("broadcast", "reduction")
+"""Collectives in which every message carries what one processor contributes."""
 
 
 class Batch(Struct, frozen=True):
@@ -167,9 +172,8 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     given = call.elements
     if (given == given[0, 0]).all():
         given = np.broadcast_to(given[0, 0], given.shape)
-    for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm):
-        elements = np.broadcast_to(stage.elements, source.shape).reshape(-1)
-        senders, receivers = source.reshape(-1), destination.reshape(-1)
+    for stage, *ends in _stages(run, call, given, algorithm):
+        elements, senders, receivers = ends
         if call.kind != "barrier" and not (elements[0] if constant(elements) else elements.all()):
             some = np.flatnonzero(elements)
             if not some.size:
@@ -190,6 +194,24 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     if joined:
         batches.append(Batch(tuple(joined), together))
     return batches
+
+
+def _stages(run: Run, call: CollectiveCall, given: Ints, algorithm: str) -> list[tuple[Stage, Ints, Ints, Ints]]:
+    """The stages with elements, senders and receivers of each message. Where all messages are equally long, stages
+    that were worked out for others of another length are taken."""
+    alike = call.kind in EQUAL and run.procs < shared.MANY and constant(given.ravel())
+    key = ("stages", call.kind, algorithm, call.members.shape, call.members.tobytes(), call.root.tobytes()
+           ) if alike else ()
+    known = run.memo.get(key)
+    if not isinstance(known, list):
+        known = [(stage, np.broadcast_to(stage.elements, source.shape).reshape(-1), source.reshape(-1),
+                  destination.reshape(-1))
+                 for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm)]
+        if alike:
+            run.memo[key] = known
+    if not alike:
+        return known
+    return [(stage, np.full(senders.size, given[0, 0]), senders, receivers) for stage, _, senders, receivers in known]
 
 
 def _in_bytes(elements: Ints, element_bytes: int) -> Ints:

@@ -205,33 +205,54 @@ def _nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, masked: Ints | Ar
     """As `nest_cost`, from the iterations of all processors or of one of each class."""
     share = None if classes is None else classes.sizes() / run.procs
     depth = level.shape[1]
-    setup, step = price(run, LOOP_SETUP), price(run, LOOP_STEP)
-    at_level = [[price(run, work)] for work in aau.outer] + [[] for _ in range(len(aau.outer), depth)]
-    for number, prices in enumerate(at_level[:depth]):
-        prices.extend([step, setup] if number < depth - 1 else [step])
-    columns = [(level[:, number].astype(np.float64), prices) for number, prices in enumerate(at_level[:depth])]
-    if depth:
-        columns[-1][1].append(price(run, aau.work))
-    else:
-        columns.append((count.astype(np.float64), [price(run, aau.work)]))
+    whole, parts = _unit_prices(run, aau, depth)
+    often = [level[:, number].astype(np.float64) for number in range(depth)]
+    if not depth:
+        often.append(count.astype(np.float64))
     if aau.masked.computation:
-        columns.append((masked.astype(np.float64), [price(run, aau.masked)]))
-    whole = [price(run, aau.setup), *([setup] if depth else [])]
-    guessed = sum((each.estimated for each in whole), start=np.zeros(1))
-    for often, prices in columns:
-        average = often.mean() if share is None else often @ share
-        guessed = guessed + sum(each.estimated for each in prices) * float(average)
-    computation = [each.computation for each in whole], [(n, [p.computation for p in ps]) for n, ps in columns]
-    overhead = [each.overhead for each in whole], [(n, [p.overhead for p in ps]) for n, ps in columns]
-    return Cost(_linear(*computation, classes), _linear(*overhead, classes), guessed)
+        often.append(masked.astype(np.float64))
+    guessed = whole.estimated
+    for each, times_run in zip(parts, often, strict=True):
+        average = times_run.mean() if share is None else times_run @ share
+        guessed = guessed + each.estimated * float(average)
+    computation = [(n, each.computation) for n, each in zip(often, parts, strict=True)]
+    overhead = [(n, each.overhead) for n, each in zip(often, parts, strict=True)]
+    return Cost(_linear(whole.computation, computation, classes), _linear(whole.overhead, overhead, classes), guessed)
 
 
-def _linear(constant: list[Array], columns: list[tuple[Array, list[Array]]], classes: Classes | None
-            ) -> Figures | None:
+def _unit_prices(run: Run, aau: IterD, depth: int) -> tuple[Price, tuple[Price, ...]]:
+    """The price of an execution of the nest, and of each iteration: at each level (with no loop of each execution),
+    and of what is behind the mask."""
+    key = ("unit", aau.id, depth)
+    known = run.memo.get(key)
+    if isinstance(known, tuple):
+        return known
+    setup, step = price(run, LOOP_SETUP), price(run, LOOP_STEP)
+    columns = [[price(run, work)] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
+    for number, prices in enumerate(columns):
+        prices.extend([step, setup] if number < depth - 1 else [step])
+    if depth:
+        columns[-1].append(price(run, aau.work))
+    else:
+        columns.append([price(run, aau.work)])
+    if aau.masked.computation:
+        columns.append([price(run, aau.masked)])
+    found = _sum([price(run, aau.setup), *([setup] if depth else [])]), tuple(_sum(prices) for prices in columns)
+    run.memo[key] = found
+    return found
+
+
+def _sum(prices: list[Price]) -> Price:
+    nothing = np.zeros((1, 1))
+    return Price(sum((each.computation for each in prices), start=nothing),
+                 sum((each.overhead for each in prices), start=nothing),
+                 sum((each.estimated for each in prices), start=np.zeros(1)))
+
+
+def _linear(constant: Array, columns: list[tuple[Array, Array]], classes: Classes | None) -> Figures | None:
     """Seconds (S or 1, P or 1): some that everybody spends, and some for each of the executions (P,); None: none."""
-    total: Array = sum(constant, start=np.zeros((1, 1)))
-    for often, prices in columns:
-        each = sum(prices, start=np.zeros((1, 1)))
+    total = constant
+    for often, each in columns:
         if each.any():
             total = total + each * often
     if not total.any():

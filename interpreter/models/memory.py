@@ -12,6 +12,8 @@ processor. Its loops are not walked: `cache_trace` picks the iterations from whi
 those of the whole nest (Def 17), and the cache contents go on to the next nest.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
@@ -20,7 +22,7 @@ from numpy.typing import NDArray
 from aag.mapping.distinct import distinct_with_inverse
 from interpreter.models.cache_order import Contents, odd_factor, odd_factors
 from interpreter.models.cache_replay import replay
-from interpreter.models.cache_trace import BUDGET, Body, Policy, Shape, Trace, trace
+from interpreter.models.cache_trace import BUDGET, NOTHING, Body, Policy, Shape, Trace, trace
 
 __all__ = ["Access", "Cache", "CacheState", "Misses", "Nest", "interpret_nest"]
 
@@ -160,11 +162,9 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[byt
     class_of, leader = _classes(nest, cache, state.class_of)
     iterations = nest.extents[leader].prod(axis=1)
     chosen, position = _represent(iterations)
-    shapes = [_shape(nest, int(proc), bases) for proc in leader[chosen]]
-    policy = Policy(line_bytes=cache.line_bytes, sets=cache.sets, ways=cache.ways,
-                    write_allocate=cache.write_allocate, random=cache.random)
+    policy = _policy(cache)
     known = {} if traces is None else traces
-    counts, after = _replayed([_trace(shape, policy, known) for shape in shapes], policy,
+    counts, after = _replayed([_trace(shape, policy, known) for shape in _shapes(nest, leader[chosen], bases)], policy,
                               state.contents.take(state.class_of[leader[chosen]]))
     if chosen.size < leader.size:
         counts = np.stack([np.interp(iterations, iterations[chosen], kind) for kind in counts.T], axis=1)
@@ -222,19 +222,32 @@ def _van_der_corput(number: int) -> float:
     return fraction
 
 
-def _shape(nest: Nest, proc: int, bases: tuple[int, ...]) -> Shape:
-    """The nest as one processor sees it."""
+@lru_cache(maxsize=64)
+def _policy(cache: Cache) -> Policy:
+    return Policy(line_bytes=cache.line_bytes, sets=cache.sets, ways=cache.ways,
+                  write_allocate=cache.write_allocate, random=cache.random)
+
+
+def _shapes(nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...]) -> list[Shape]:
+    """The nest as some processors see it."""
     accesses = [access for access in zip(nest.accesses, bases, strict=True) if access[0].fraction > 0]
-    depth = nest.extents.shape[1]
-    strides = np.array([access.strides[proc] for access, _ in accesses], np.int64).reshape(len(accesses), depth)
-    return Shape(extents=nest.extents[proc], body=Body(
-        start=np.array([access.start[proc] + base for access, base in accesses], np.int64), strides=strides,
-        write=np.array([access.write for access, _ in accesses], np.bool_),
-        fraction=np.array([access.fraction for access, _ in accesses], np.float64)))
+    extents = nest.extents[chosen]
+    start = np.empty((chosen.size, len(accesses)), np.int64)
+    strides = np.empty((chosen.size, len(accesses), nest.extents.shape[1]), np.int64)
+    for number, (access, base) in enumerate(accesses):
+        start[:, number] = access.start[chosen] + base
+        strides[:, number] = access.strides[chosen]
+    write = np.array([access.write for access, _ in accesses], np.bool_)
+    fraction = np.array([access.fraction for access, _ in accesses], np.float64)
+    return [Shape(extents=extents[each],
+                  body=Body(start=start[each], strides=strides[each], write=write, fraction=fraction))
+            for each in range(chosen.size)]
 
 
 def _trace(shape: Shape, policy: Policy, known: dict[bytes, Trace]) -> Trace:
     body = shape.body
+    if not body.start.size or not shape.extents.all():
+        return NOTHING
     key = b"".join(part.tobytes() for part in (shape.extents, body.start, body.strides, body.write, body.fraction))
     found = known.get(key)
     if found is None:
@@ -278,6 +291,10 @@ def _constant(block: NDArray[np.int64]) -> bool:
 
 def _first_appearance(values: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Number of each value by first appearance, and the place of that appearance."""
+    if values.size <= MAX_CLASSES:
+        found = (values[:, None] == values).argmax(axis=1)
+        new = found == np.arange(values.size)
+        return (new.cumsum() - 1)[found], new.nonzero()[0]
     if values.size > _SMALL:
         peeled = _peel(values)
         if peeled is not None:

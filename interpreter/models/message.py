@@ -130,7 +130,7 @@ def law(network: NetworkCosts, sizes: Ints, hops: Ints, counts: Ints) -> Law:
     """The times of each kind of message, and the estimated share over `counts` messages of each kind."""
     bounds = np.array([each.upto_bytes for each in network.ranges[:-1]])
     where = np.searchsorted(bounds, sizes, side="left") if bounds.size else np.zeros(sizes.size, np.int64)
-    used = distinct(where)
+    used = where[:1] if where.size == 1 or constant(where) else distinct(where)
     scenarios = max(max(each.per_byte_s.size, each.startup_s.size, each.call_overhead_s.size, each.per_hop_s.size,
                         each.receive_overhead_s.size) for each in network.ranges)
     columns = [np.empty((scenarios, sizes.size)) for _ in range(5)]
@@ -288,6 +288,8 @@ def _hops(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> I
 
 def _common(kinds: Kinds) -> tuple[tuple[int, int], ...]:
     """The commonest sizes, largest first, and how many messages have them."""
+    if kinds.sizes.size and constant(kinds.sizes):
+        return ((int(kinds.sizes[0]), int(kinds.counts.sum())),)
     often: Counter[int] = Counter()
     for size, count in zip(kinds.sizes.tolist(), kinds.counts.tolist(), strict=True):
         often[size] += count
