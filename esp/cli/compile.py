@@ -14,7 +14,7 @@ examples:
   make -C build run                                     with mpirun
 
 another MPI than that of mpif90 and mpirun, also for esp validate:
-  MPIFC=mpif90.mpich MPIRUN=mpirun.mpich make -C build clean run
+  MPIFC=mpif90.mpich MPIRUN=mpirun.mpich make -C build run
 
 environment of the compiled program:
   ESP_COUNTERS=FILE   messages and bytes that each processor sent, by source line

@@ -53,6 +53,32 @@ def test_another_mpi_may_be_chosen(tmp_path, capsys, monkeypatch):
         assert f"{value} is not installed" in capsys.readouterr().err
 
 
+def test_a_kept_folder_is_built_anew_by_another_compiler(tmp_path, monkeypatch):
+    """Two compilers that say when they are called; `make` by hand notices it, too."""
+    words = ["compile", "pi", "--procs", "2", "--build", "-o", str(tmp_path / "build")]
+    calls = tmp_path / "calls"
+    for name in ("one90", "two90"):
+        wrapper = tmp_path / name
+        wrapper.write_text(f'#!/bin/sh\necho {name} >> {calls}\nexec mpif90 "$@"\n')
+        wrapper.chmod(0o755)
+
+    def compiled_by(name):
+        calls.write_text("")
+        monkeypatch.setenv("MPIFC", str(tmp_path / name))
+        assert main(words) == 0
+        return calls.read_text().split()
+
+    first = compiled_by("one90")
+    assert set(first) == {"one90"}
+    assert compiled_by("one90") == []
+    assert compiled_by("two90") == ["two90"] * len(first)
+    assert compiled_by("two90") == []
+    again = subprocess.run(["make", "-s"], cwd=tmp_path / "build", env={**os.environ, "MPIFC": str(tmp_path / "one90")},
+                           capture_output=True, text=True, check=True)
+    assert again.stderr == ""
+    assert calls.read_text().split() == first
+
+
 def test_messages_may_differ_where_data_decide_the_flow(capsys):
     # 5 x 5 points converge after 22 of 100 sweeps.
     words = ["validate", "laplace", "--procs", "1,2", "--set", "n=5", "--set", "k=100"]
