@@ -22,7 +22,7 @@ from esp.output.screen import Screen
 from esp.traces.record import predicted_trace
 from esp.tui.choices import choices_for, chosen, in_place_of
 from esp.tui.course import Course, course_of
-from esp.tui.fan import Fan, Fans, pieces, spread
+from esp.tui.fan import MOST_PIECES, Fan, Fans, pieces, spread
 from esp.tui.processors import by_processor, parts_of
 from esp.tui.question import (
     Answer,
@@ -183,8 +183,7 @@ class Engine:
         if question.silent:
             choice = next((each for each in choices if each.key == question.wanted), None)
             if choice is not None and not isinstance(self._predict(question, request, choice), Failure):
-                self._spread(question, request, choice)
-                self._look_aside(question, choice, choices)
+                self._look_ahead(question, request, choice, choices)
             return
         wanted = in_place_of(question.wanted, self._listed, choices)
         self._listed = choices
@@ -193,14 +192,15 @@ class Engine:
         first = next(each for each in choices if each.key == wanted)
         outcome = self._answer_first(question, request, first)
         if not isinstance(outcome, Failure):
-            self._spread(question, request, first)  # the hand is on the slider: its next move comes before long lists
+            # The hand is on the slider: its next move comes before long lists.
+            self._spread(question, request, first, most=1)
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
             for choice in choices:
                 if choice is not first:
                     self._tell(question, choice, self._predict(question, request, choice))
         self._deliver(Done(number=question.number))
         if not isinstance(outcome, Failure):
-            self._look_aside(question, first, choices)
+            self._look_ahead(question, request, first, choices)
 
     def _answer_first(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
         """Tell what is known of the wanted choice: at once if it was walked ahead, and then as it is walked alone."""
@@ -226,13 +226,22 @@ class Engine:
     def _tell(self, question: Question, choice: Choice, outcome: Outcome, *, ahead: bool = False) -> None:
         self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome, open=ahead))
 
-    def _spread(self, question: Question, request: api.Request, choice: Choice) -> None:
-        """Walk the positions of the sliders of the machine that nobody has walked yet."""
+    def _look_ahead(self, question: Question, request: api.Request, choice: Choice,
+                    choices: tuple[Choice, ...]) -> None:
+        """Predict what may be asked next, and has not been walked yet."""
+        left = self._spread(question, request, choice, most=MOST_PIECES)
+        for settings in left[:_FEW]:
+            self._predict(replace(question, settings=settings), self._asked(settings), choice)
+        self._look_aside(question, choice, choices)
+
+    def _spread(self, question: Question, request: api.Request, choice: Choice, *, most: int) -> list[Settings]:
+        """Walk positions of the sliders of the machine together, those that are likeliest to be asked for in the first
+        of `most` walks; answers those that have to be walked one by one, as all of them would be too many."""
         near = [each for each in question.ahead if each.lowering == question.settings.lowering]
         new = [each for each in near if self._fans.find(each, choice.key) is None]
         stages = self._lowered(question, request, choice)
         several = pieces(new, stages)
-        for piece in several:
+        for piece in several[:most]:
             requests = {each: chosen(self._asked(each), choice) for each in piece}
 
             def given_up(here: Mapping[Settings, api.Request] = requests) -> bool:
@@ -244,8 +253,7 @@ class Engine:
             with contextlib.suppress(SourceError, EspError, MachineError, QuantityError):
                 self._fans.add(spread(choice.key, stages, self._system, requests, _Watch(given_up)))
             self._go_on(question)
-        for settings in () if several else new[:_FEW]:
-            self._predict(replace(question, settings=settings), self._asked(settings), choice)
+        return [] if several else new
 
     def _look_aside(self, question: Question, choice: Choice, choices: tuple[Choice, ...]) -> None:
         """Predict what needs another node program."""

@@ -29,7 +29,7 @@ MOST_CELLS = 2048
 does otherwise for very many clocks begins beyond, so that each position is walked as it would be alone."""
 
 MOST_PIECES = 4
-"""Walks for the positions around one; on very many processors they have to do with fewer positions."""
+"""Walks for the positions around one; on many processors they have to do with fewer positions."""
 
 MOST_BYTES = 32_000_000
 """What all fans may hold."""
@@ -119,8 +119,7 @@ def pieces(settings: Sequence[Settings], stages: api.Stages) -> list[list[Settin
     alike: dict[tuple[str | None, ...], list[Settings]] = {}
     for each in settings:
         alike.setdefault(tuple(_with_unit(name, getattr(each, name)) for name in _FACTORS), []).append(each)
-    found = [group[at : at + most] for group in alike.values() for at in range(0, len(group), most)]
-    return found[:MOST_PIECES]
+    return [group[at : at + most] for group in alike.values() for at in range(0, len(group), most)]
 
 
 def _with_unit(name: str, text: str | None) -> str | None:

@@ -129,9 +129,9 @@ def around(sliders: Mapping[str, Slider], hand: str) -> Iterator[Mapping[str, Sl
             yield from ({**sliders, name: each} for each in _beside(slider, steps))
     machine = [name for name in order if name in NEUTRAL]
     for distance in range(2, NEAR + 1):
-        for steps in product(range(distance), repeat=len(machine)):
-            if sum(steps) == distance:
-                places = (_beside(sliders[name], each) for name, each in zip(machine, steps, strict=True))
+        for each_by in product(range(distance), repeat=len(machine)):
+            if sum(each_by) == distance:
+                places = (_beside(sliders[name], by) for name, by in zip(machine, each_by, strict=True))
                 yield from ({**sliders, **dict(zip(machine, each, strict=True))} for each in product(*places))
 
 

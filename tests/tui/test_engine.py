@@ -181,6 +181,22 @@ def test_a_silent_question_is_told_nobody_but_walked_ahead(opened):
     assert engine._fans.find(ahead[1], WRITTEN) is None
 
 
+def test_on_very_many_processors_the_likeliest_positions_alone_are_predicted_ahead(opened, monkeypatch):
+    """A few walks together, or, where not even two positions go together, a few one by one."""
+    ahead = tuple(Settings(procs=4, load=f"{percent}%") for percent in range(1, 31))
+    asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, ahead=ahead)
+
+    def known(cells):
+        monkeypatch.setattr("esp.tui.fan.MOST_CELLS", cells)
+        engine = Engine(opened.source, opened.system, opened.request, lambda _: None)
+        engine.answer(asked)
+        return [each for each in ahead if engine._fans.find(each, WRITTEN) or (each, WRITTEN) in engine._outcomes]
+
+    # One walk of three positions while others wait, and four more.
+    assert known(4 * 3) == list(ahead[:15])
+    assert known(4) == list(ahead[:2])
+
+
 class _Held:
     """In the place of `spread`: walks ahead for ever, until somebody gives it up."""
 

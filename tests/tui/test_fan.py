@@ -9,7 +9,7 @@ from esp import api
 from esp.tui import export
 from esp.tui import state as steps
 from esp.tui.engine import Engine
-from esp.tui.fan import MOST_CELLS, MOST_PIECES, Fans, pieces, spread
+from esp.tui.fan import MOST_CELLS, Fans, pieces, spread
 from esp.tui.question import Closer, Predicted, Settings
 from esp.tui.sheets import detail
 from esp.tui.sheets.figures import COMING
@@ -154,10 +154,8 @@ def test_a_walk_has_no_more_positions_than_it_can_carry(procs, real):
     stages = api.lower_source(opened.source, opened.system, opened.request)
     settings = [Settings(load=f"{percent}%") for percent in range(99)]
     found = pieces(settings, stages)
-    assert len(found) <= MOST_PIECES
     assert all(len(piece) * procs <= MOST_CELLS for piece in found)
-    assert [each for piece in found for each in piece] == settings[: sum(map(len, found))]
-    assert bool(found) == (procs < 2048)
+    assert [each for piece in found for each in piece] == (settings if procs < 2048 else [])
 
 
 def test_what_all_fans_hold_is_bounded(small, stages):
