@@ -268,6 +268,8 @@ class Scalars:
                 return count, left, assumed, before
             if all(env.get(name) == before.get(name) for name in watched):
                 raise self._endless(loop, env)
+        if assumed:
+            raise self._endless(loop, env)
         raise self._asking(loop, "E502", f"this loop does not end within {limit:,} iterations")
 
     def _endless(self, loop: g.IterND, env: Env) -> UnresolvedError:

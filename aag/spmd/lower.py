@@ -20,7 +20,7 @@ from aag.mapping.layout import Layouts
 from aag.spmd import hostio, loops, masks, reductions
 from aag.spmd.elementwise import Elementwise, Position
 from aag.spmd.leaves import both
-from aag.spmd.names import RANDOM, comm_names, nest_names, scalars, user_functions, whole_functions
+from aag.spmd.names import CLOCKS, RANDOM, comm_names, nest_names, scalars, user_functions, whole_functions
 from aag.spmd.needs import Use, operations
 from aag.spmd.nests import conflicts, inner_loops, ordered, uses_of
 from aag.spmd.nodes import (
@@ -41,9 +41,6 @@ from aag.spmd.nodes import (
 )
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.symbols import Mismatch, Symbols, Unsupported, assigned, check_arguments
-
-_CLOCKS = frozenset(("system_clock", "cpu_time", "secnds", "mpi_wtime", "etime", "dclock", "date_and_time"))
-
 
 
 def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> NodeProgram:
@@ -278,7 +275,7 @@ class Lowering:
     @_lower.register
     def _(self, statement: ir.CallStmt) -> None:
         name, args = statement.name, statement.args
-        if name in _CLOCKS:
+        if name in CLOCKS:
             self.emit(ClockMark(span=statement.span))
             return
         if name in RANDOM and not self._has_procedure(name):

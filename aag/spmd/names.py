@@ -10,6 +10,8 @@ from aag.spmd.nodes import Index, Need, Nest, Operation, Reference
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices, names_in
 
+CLOCKS = frozenset(("system_clock", "cpu_time", "secnds", "mpi_wtime", "etime", "dclock", "date_and_time"))
+"""Subroutines that read the clock."""
 RANDOM = frozenset(("random_number", "random_seed"))
 """Intrinsic subroutines whose numbers are those of the library: what they cost is known, what they answer is not."""
 

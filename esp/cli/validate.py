@@ -45,8 +45,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     told = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {told}")
     add_collectives(group)
-    group.add_argument("--tolerance", metavar="PERCENT", type=percent, default=0.15,
+    group.add_argument("--tolerance", metavar="PERCENT", type=percent,
                        help="cachegrind: error of a line's misses that passes (default: 15)")
+    group.add_argument("--timeout", metavar="SECONDS", type=seconds, default=600.0,
+                       help="how long one run of the program may take (default: 600; 0: for ever)")
     group.add_argument("--trace", metavar="FOLDER", help="keep executed and predicted traces there (docs/trace.md)")
     group.add_argument("--keep", metavar="FOLDER", help="keep sources and executables there")
     add_looks(group)
@@ -67,6 +69,21 @@ def percent(text: str) -> float:
     return value / 100
 
 
+def seconds(text: str) -> float:
+    """A number of seconds.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds such as 60")
+    return value
+
+
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code.
 
@@ -81,7 +98,15 @@ def execute(options: argparse.Namespace) -> int:
     if options.native_collectives and options.against != "mpi":
         raise UsageError("collectives of MPI's own need MPI.", where="--native-collectives",
                          hint="Leave out --against.")
+    if options.tolerance is not None and options.against != "cachegrind":
+        raise UsageError("only cache misses have a tolerance.", where="--tolerance",
+                         hint="Add --against cachegrind, or leave it out.")
+    for where, folder in (("--keep", options.keep), ("--trace", options.trace)):
+        if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
+            raise UsageError(f"{folder} is no folder.", where=where, hint="Name another; it is made if it is missing.")
     without_trace(options.native_collectives, options.trace)
+    from msgspec.structs import replace
+
     from esp import api
     from esp.cli.reading import source_of
     from esp.validate.job import Job
@@ -96,9 +121,11 @@ def execute(options: argparse.Namespace) -> int:
             procs=procs_of(options.procs) or (None,),
             folder=Path(options.keep or scratch).resolve(),
             traces=None if options.trace is None else Path(options.trace).resolve(),
-            tolerance=options.tolerance,
+            limit_s=options.timeout,
             native=options.native_collectives,
         )
+        if options.tolerance is not None:
+            job = replace(job, tolerance=options.tolerance)
         report = validated(options.against, job)
     console.deliver(report.table)
     if options.trace is not None:

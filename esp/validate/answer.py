@@ -1,30 +1,62 @@
 """Two outputs compared, number by number."""
 
 import re
+from math import isnan
 
 TOLERANCE = 1e-12
 """Of reals, relative; single precision is printed with nine digits at most and gets `SINGLE`."""
 SINGLE = 1e-5
 
 
-def difference(expected: str, found: str) -> str:
-    """How two outputs differ: integers, logicals and words exactly, reals by `TOLERANCE`; empty where they agree."""
+def difference(expected: str, found: str, unsteady: frozenset[int] = frozenset()) -> str:
+    """How two outputs differ: integers, logicals and words exactly, reals by `TOLERANCE`; empty where they agree.
+    The items of `unsteady` (counted from 0) may be anything."""
     left, right = expected.split(), found.split()
     if len(left) != len(right):
         return f"{len(right)} items instead of {len(left)}"
-    for one, other in zip(left, right, strict=True):
-        if one != other and not _close(one, other):
-            return f"{other} instead of {one}"
+    for at, (one, other) in enumerate(zip(left, right, strict=True)):
+        if at not in unsteady and one != other and not _close(one, other):
+            return f"{other} instead of {one}{_place(left, at)}{_how_far(one, other)}"
     return ""
+
+
+def unsteady_items(one: str, other: str) -> frozenset[int]:
+    """The items that two runs of the same program print differently, such as times."""
+    left, right = one.split(), other.split()
+    return frozenset(at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
+
+
+def _place(items: list[str], at: int) -> str:
+    """The word that an item stands behind."""
+    words = [each for each in items[:at] if _number(each) is None and each not in {"T", "F"}]
+    return f" behind {words[-1]!r}" if words else ""
+
+
+def _how_far(one: str, other: str) -> str:
+    first, second = _number(one), _number(other)
+    if first is None or second is None or ("." not in one and "." not in other):
+        return ""
+    if isnan(first) or isnan(second):
+        return ""
+    apart = abs(first - second) / max(abs(first), abs(second))
+    return f" ({apart:.1g} of the value apart, {_tolerance(one):g} is allowed)"
 
 
 def _close(one: str, other: str) -> bool:
     if "." not in one or "." not in other:
         return False
-    try:
-        first, second = float(one), float(other)
-    except ValueError:
+    first, second = _number(one), _number(other)
+    if first is None or second is None:
         return False
-    digits = len(re.sub(r"[eE].*|\D", "", one))
-    tolerance = TOLERANCE if digits > 9 else SINGLE
-    return abs(first - second) <= tolerance * max(abs(first), abs(second))
+    return abs(first - second) <= _tolerance(one) * max(abs(first), abs(second))
+
+
+def _tolerance(text: str) -> float:
+    return TOLERANCE if len(re.sub(r"[eE].*|\D", "", text)) > 9 else SINGLE
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aag.pipeline import main_unit
 from esp.api import Request, Source
 from esp.errors import UsageError
 from sag.unit import System
@@ -30,6 +31,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """Relative error up to which a prediction that cannot be exact passes."""
     native: bool = False
     """Whether collectives are MPI's own; then only the answer is compared."""
+    limit_s: float = 600.0
+    """How long one run of the program may take; 0: for ever."""
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -38,6 +41,12 @@ class Report(Struct, frozen=True, kw_only=True):
     table: str
     faults: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+
+
+def computed_names(job: Job) -> tuple[str, ...]:
+    """Names with a value of the user's that are no PARAMETERs: the program computes them, whatever the user says."""
+    constants = {each.name for each in main_unit(job.source.program).entities if "parameter" in each.attributes}
+    return tuple(name for name in job.texts if name not in constants and not name.startswith("trips_"))
 
 
 def check_processors(job: Job, most: int, why: str) -> None:

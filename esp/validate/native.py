@@ -7,11 +7,17 @@ from textwrap import fill
 
 from msgspec import Struct
 
+from aag.ir.statements import CallStmt
+from aag.ir.units import Program
+from aag.ir.visitors import walk_statements
+from aag.pipeline import main_unit
+from aag.spmd.names import CLOCKS
+from esp import api
 from esp.building import build, compiler_of_mpi, emitted, launcher_of_mpi, write
 from esp.tools import call, tool
-from esp.validate.answer import difference
+from esp.validate.answer import difference, unsteady_items
 from esp.validate.counts import Counts, Predicted, counted, predicted
-from esp.validate.job import Job, Report, check_processors, columns
+from esp.validate.job import Job, Report, check_processors, columns, computed_names
 from esp.validate.serial import expected_of
 from esp.validate.tracing import other_partners, told
 
@@ -34,6 +40,11 @@ class Outcome(Struct, frozen=True, kw_only=True):
     counted: Counts
     other_partners: frozenset[int] = frozenset()
     """Lines whose messages are not those predicted, by the partners that traces tell; empty without traces."""
+    unsteady: int = 0
+    """How many items two runs of the serial program print differently; they are not compared."""
+    reads_clock: bool = False
+    computed: tuple[str, ...] = ()
+    """Names that the user says a value of, though the program computes them."""
     native: bool = False
     """Whether collectives are MPI's own, so that there is nothing to compare."""
 
@@ -64,6 +75,8 @@ def validate(job: Job) -> Report:
     for each in ("gfortran", compiler_of_mpi(), launcher_of_mpi(), "make"):
         tool(each)
     check_processors(job, max(256, 32 * (os.cpu_count() or 1)), "each is a process of this computer")
+    # What is wrong with program or options is better said by esp than by a compiler.
+    api.lower_source(job.source, job.system, job.request(job.procs[0]))
     expected = expected_of(job)
     outcomes: list[Outcome] = []
     before: Path | None = None
@@ -81,10 +94,17 @@ def _outcome(
     place = job.folder / f"{emission.name}-{emission.procs}"
     write(emission, place, like)
     build(place)
-    answer, counts = run(place / emission.name, emission.procs, **told(job, emission))
+    answer, counts = run(place / emission.name, emission.procs, job.limit_s, **told(job, emission))
+    differs, unsteady = difference(expected(emission.procs), answer), frozenset[int]()
+    if differs:
+        unsteady = unsteady_items(expected(emission.procs), expected_of(job)(emission.procs))
+        differs = difference(expected(emission.procs), answer, unsteady)
     found = Outcome(
         procs=emission.procs,
-        difference=difference(expected(emission.procs), answer),
+        difference=differs,
+        unsteady=len(unsteady),
+        reads_clock=reads_clock(job.source.program),
+        computed=computed_names(job),
         predicted=predicted(job.source, job.system, request),
         counted=counts,
         other_partners=other_partners(job, request, emission),
@@ -93,24 +113,32 @@ def _outcome(
     return found, place
 
 
-def run(executable: Path, procs: int, **environment: str) -> tuple[str, Counts]:
+def reads_clock(program: Program) -> bool:
+    """Whether the main program asks what time it is."""
+    return any(isinstance(each, CallStmt) and each.name in CLOCKS for each in walk_statements(main_unit(program).body))
+
+
+def run(executable: Path, procs: int, limit_s: float | None = None, **environment: str) -> tuple[str, Counts]:
     """Run a node program: what it prints, and what each processor sent.
 
     Raises:
-        esp.errors.PredictionError: it fails.
+        esp.errors.PredictionError: it fails, or not at its end after `limit_s` seconds.
     """
     counters = executable.parent / "counters"
     counters.unlink(missing_ok=True)
     words = [tool(launcher_of_mpi()), "-np", str(procs), str(executable)]
     told = {**RANKS, "ESP_COUNTERS": str(counters), **environment}
-    answer = call(words, f"the node program fails on {procs} processors", executable.parent, **told)
+    fault = f"the node program fails on {procs} processors"
+    answer = call(words, fault, executable.parent, environment=told, limit_s=limit_s)
     return answer, counted(counters)
 
 
 def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     """What is not as it should be."""
     found = [
-        f"on {each.procs} processors the answer differs: {each.difference}." for each in outcomes if each.difference
+        f"on {each.procs} processors the answer differs: {each.difference}."
+        + " The program reads the clock; times that it prints differ in every run." * each.reads_clock
+        for each in outcomes if each.difference
     ]
     if wrong := frozenset[int]().union(*(each.wrong for each in outcomes)):
         found.append(f"the messages of {_named(wrong)} are not those that were predicted.")
@@ -122,6 +150,12 @@ def remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     if any(each.native for each in outcomes):
         return ("messages are not compared: collectives are MPI's own.",)
     told: dict[str, None] = {}
+    if items := max(outcome.unsteady for outcome in outcomes):
+        what = "1 item is" if items == 1 else f"{items} items are"
+        told[f"{what} not compared: two runs of the serial program print them differently."] = None
+    for name in (name for outcome in outcomes if outcome.wrong for name in outcome.computed):
+        told[f"- {name.upper()} is no PARAMETER: the prediction has it as --set says, the program computes it; where "
+             "that is another value, messages differ"] = None
     if may := frozenset[int]().union(*(each.excused for each in outcomes)):
         told[f"the messages of {_named(may)} are not those predicted, and need not be: data decide the flow."] = None
     for each in (each for outcome in outcomes if outcome.wrong for each in outcome.predicted.told):

@@ -21,8 +21,8 @@ def expected_of(job: Job) -> Callable[[int], str]:
     text = "\n".join(program.lines) + "\n"
     if is_asked(text, fixed=job.fixed):
         asking = with_values(with_use(text, program), job.texts)
-        return lambda procs: serial_answer(asking, folder, fixed=job.fixed, procs=procs)
-    answer = serial_answer(with_values(text, job.texts), folder, fixed=job.fixed)
+        return lambda procs: serial_answer(asking, folder, fixed=job.fixed, procs=procs, limit_s=job.limit_s)
+    answer = serial_answer(with_values(text, job.texts), folder, fixed=job.fixed, limit_s=job.limit_s)
     return lambda _: answer
 
 
@@ -39,15 +39,17 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def serial_answer(text: str, folder: Path, *, fixed: bool = False, procs: int | None = None) -> str:
+def serial_answer(
+    text: str, folder: Path, *, fixed: bool = False, procs: int | None = None, limit_s: float | None = None
+) -> str:
     """What a serial program prints, which takes `procs` for the number of processors where it asks.
 
     Raises:
-        esp.errors.PredictionError: it does not compile or run.
+        esp.errors.PredictionError: it does not compile or run, or not within `limit_s` seconds.
     """
     folder.mkdir(parents=True, exist_ok=True)
     name = "serial.f" if fixed else "serial.f90"
     (folder / name).write_text(text)
     names = [name] if procs is None else [write_module(folder, procs), name]
     call([tool("gfortran"), *SERIAL_FLAGS, *names, "-o", "serial"], "the serial program does not compile", folder)
-    return call([str(folder / "serial")], "the serial program fails", folder)
+    return call([str(folder / "serial")], "the serial program fails", folder, limit_s=limit_s)

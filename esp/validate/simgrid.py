@@ -276,7 +276,7 @@ def simulate(executable: Path, blocks: Blocks, wires: Interconnect, after: Float
              str(files["hosts"]), "--log=root.thresh:critical", *wires.options, str(executable)]
     told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times")}
     try:
-        answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, **told)
+        answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, environment=told)
     except PredictionError as problem:
         if "predicted: " not in problem.why:
             raise

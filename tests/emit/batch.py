@@ -87,7 +87,8 @@ def run_batch(native: Native, node_programs: list, procs: int) -> list[Ran]:
     (place / "batch.f90").write_text("\n".join([*units, AROUND.format(calls=calls)]))
     mpif90(place, *FLAGS, f"-I{native.folder}", WRAPPED, "batch.f90", *objects.values(), "-o", "batch")
     words = [tool("mpirun"), "-np", str(procs), str(place / "batch")]
-    said = re.split(r"^=== program \d+\n", call(words, "the batch fails", place, **RANKS), flags=re.MULTILINE)[1:]
+    printed = call(words, "the batch fails", place, environment=RANKS)
+    said = re.split(r"^=== program \d+\n", printed, flags=re.MULTILINE)[1:]
     assert len(said) == len(units)
     return [Ran(answer, counted(place / f"counters{number}")) for number, answer in enumerate(said)]
 
