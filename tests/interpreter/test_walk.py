@@ -145,6 +145,14 @@ def test_a_loop_that_never_ends_is_refused():
         hand.run(hand.seq(assigns=[("n", lit(1))]), loop, setting=Setting(while_iterations=100))
 
 
+def test_of_a_loop_that_data_end_nobody_says_that_it_does_not_end():
+    hand = Hand(1)
+    condition = Binary(".and.", Binary(">", Var("n"), IntLit(0)), Binary(">", Var("error"), IntLit(0)))
+    loop = hand.while_(condition, hand.seq(1, assigns=[("n", plus("n", 1))]))
+    with pytest.raises(UnresolvedError, match=r"how often this loop runs is not known \(error cannot be computed\)"):
+        hand.run(hand.seq(assigns=[("n", lit(1))]), loop, setting=Setting(while_iterations=100))
+
+
 def test_exit_and_cycle():
     hand = Hand(1)
     leave = hand.branch((Binary("==", Var("i"), IntLit(4)), [hand.seq(leave="exit")]))
