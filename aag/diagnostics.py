@@ -21,6 +21,11 @@ class Span(Struct, frozen=True):
     end_line: int = 0
     end_column: int = 0
 
+    @property
+    def is_option(self) -> bool:
+        """Whether it is a place in the text of an option, such as ``--align``, and not in the source."""
+        return self.file.startswith("--")
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
 

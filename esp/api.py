@@ -63,6 +63,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """Name of a template or array -> formats such as ``(BLOCK,*)``."""
     align: tuple[Align, ...] = ()
     """Alignments instead of whatever maps their arrays in the source."""
+    align_texts: tuple[str, ...] = ()
+    """What was given for them, to be shown where it is wrong."""
     values: Mapping[str, Value] = field(default_factory=dict)
     """Name -> value, for PARAMETERs and whatever else decides the flow (D8)."""
     scenario: Scenario = field(default_factory=Scenario)
@@ -105,6 +107,7 @@ def predict(
     form: Form | None = None,
     grid: Sequence[int] | str | None = None,
     distribute: Mapping[str, str] | None = None,
+    align: str | Sequence[str] | None = None,
     set: Mapping[str, Any] | None = None,  # noqa: A002 (the name of the command's option)
     bandwidth: WhatIf | None = None,
     load: WhatIf | None = None,
@@ -129,6 +132,8 @@ def predict(
         form: ``free`` or ``fixed``; by the file's suffix if not given, free for text.
         grid: extents of the processor grid: ``(4, 2)`` or ``"4x2"``.
         distribute: name of a template or array -> formats, for example ``{"t": "(BLOCK,*)"}``.
+        align: an alignment, or several, instead of whatever maps these arrays in the source:
+            ``"A(i,j) WITH T(j,i)"``.
         set: values by name, as `parameters`, for names that clash with an argument.
         bandwidth, latency, processor_speed, memory_speed: factors, or text such as ``x2``, ``30%``,
             ``2.8 MB/s``.
@@ -152,6 +157,7 @@ def predict(
         procs,
         grid=grid,
         distribute=distribute,
+        align=align,
         set=set,
         bandwidth=bandwidth,
         load=load,
@@ -175,6 +181,7 @@ def requested(
     *,
     grid: Sequence[int] | str | None = None,
     distribute: Mapping[str, str] | None = None,
+    align: str | Sequence[str] | None = None,
     set: Mapping[str, Any] | None = None,  # noqa: A002 (the name of the command's option)
     bandwidth: WhatIf | None = None,
     load: WhatIf | None = None,
@@ -208,6 +215,8 @@ def requested(
         procs=arguments.processors(procs),
         grid=arguments.grid(grid),
         distribute=dict(distribute or {}),
+        align=arguments.alignments(align),
+        align_texts=(align,) if isinstance(align, str) else tuple(align or ()),
         values={name: _plain(value) for name, value in {**(set or {}), **parameters}.items()},
         scenario=scenario,
         off=switched_off({name: arguments.switch(name, on) for name, on in (opt or {}).items()}),
@@ -254,7 +263,7 @@ def map_source(source: Source, system: System, request: Request) -> Layouts:
     Raises:
         aag.diagnostics.SourceError: the directives or the user's decisions prevent them.
     """
-    with _quoting(source.program):
+    with _quoting(source.program, request):
         return map_arrays(source.program, _overrides(request), system.default_processors)
 
 
@@ -265,7 +274,7 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
         aag.diagnostics.SourceError: mapping or values prevent it.
     """
     options = Options(disabled=request.off)
-    with _quoting(source.program):
+    with _quoting(source.program, request):
         node_program = lower(source.program, _overrides(request), system.default_processors, options)
         return Stages(source=source, node_program=node_program, graph=abstract(node_program))
 
@@ -286,23 +295,25 @@ def interpret_stages(
         force_unroll=request.unroll,
         values={name.lower(): value for name, value in request.values.items()},
     )
-    with _quoting(stages.source.program):
+    with _quoting(stages.source.program, request):
         result = interpret(stages.node_program, stages.graph, machine, setting, listener, watch)
     return presented(result, stages, request)
 
 
 @contextmanager
-def _quoting(program: Program) -> Iterator[None]:
+def _quoting(program: Program, request: Request) -> Iterator[None]:
     """Give the findings of later stages the source lines that these no longer have at hand."""
     try:
         yield
     except SourceError as error:
-        error.diagnostics = tuple(_with_line(each, program) for each in error.diagnostics)
+        error.diagnostics = tuple(_with_line(each, program, request) for each in error.diagnostics)
         raise
 
 
-def _with_line(found: Diagnostic, program: Program) -> Diagnostic:
+def _with_line(found: Diagnostic, program: Program, request: Request) -> Diagnostic:
     at = found.span.line
+    if found.span.is_option and at <= len(request.align_texts):
+        return structs.replace(found, source_line=request.align_texts[at - 1])
     if found.source_line or found.span.file != program.file or not 1 <= at <= len(program.lines):
         return found
     return structs.replace(found, source_line=program.lines[at - 1])

@@ -1,17 +1,26 @@
 """Arguments of `esp.predict` that are easily given in another form than is meant."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import index
 
 from msgspec.structs import replace
 
-from aag.diagnostics import SourceError
+from aag.diagnostics import Diagnostic, SourceError
+from aag.ir.directives import Align
+from aag.source.directives import read_directive
+from aag.source.joining import DirectiveText, Text
 from esp.errors import UsageError
 from sag.errors import MachineError
 
 _MOST_PROCESSORS = 2**20
+
+ALIGN = "--align"
+"""What stands for a file in the places of alignments that are no part of the source."""
+
+_KEYWORD = "align "
+_WRITE = "write for example 'A(i,j) WITH T(j,i)', as after ALIGN in a directive"
 
 
 @contextmanager
@@ -78,6 +87,24 @@ def grid(given: object) -> tuple[int, ...] | None:
     if not found or len(found) != len(extents):
         raise UsageError("this is no processor grid.", where=f"grid={given!r}", hint=hint)
     return found
+
+
+def alignments(given: str | Sequence[str] | None) -> tuple[Align, ...]:
+    """Alignments as in an ALIGN directive, without its first word: ``A(i,j) WITH T(j,i)``.
+
+    Raises:
+        aag.diagnostics.SourceError: one that cannot be read, with its place: the line is its number.
+    """
+    found: list[Align] = []
+    problems: list[Diagnostic] = []
+    for number, text in enumerate([given] if isinstance(given, str) else given or (), 1):
+        pieces = ((0, ALIGN, number, 1), (len(_KEYWORD), ALIGN, number, 1))
+        read = read_directive(DirectiveText(Text(_KEYWORD + text, pieces), 0), {(ALIGN, number): text})
+        found += [each for each in read.mapping if isinstance(each, Align)]
+        problems += [replace(each, hint=each.hint or _WRITE) for each in read.diagnostics]
+    if problems:
+        raise SourceError(problems)
+    return tuple(found)
 
 
 def switch(name: str, given: object) -> bool:

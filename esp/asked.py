@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aag.ir.spelling import spell_directive
 from esp.output.figures import Plain
 from sag.quantities import Change
 
@@ -27,6 +28,7 @@ def asked(request: "Request") -> Mapping[str, Plain]:
         "opt": dict.fromkeys(sorted(request.off), False),
         "grid": None if request.grid is None else list(request.grid),
         "distribute": dict(request.distribute),
+        "align": [spell_directive(each).removeprefix("align ") for each in request.align],
         "set": {name: _plain(value) for name, value in request.values.items()},
         "timed": request.timed,
         "unroll": request.unroll,

@@ -192,7 +192,7 @@ class _Resolution:
             grid=grid,
             axes=_axes(placement.cells, root) if root is not None else (REPLICATED,) * len(grid.shape),
             template=placement.root if span is not None else "",
-            span=span if span is not None and span.line else entity.span,
+            span=span if span is not None and span.line and not span.is_option else entity.span,
         )
 
     def _deal(self, name: str, directive: Distribute) -> Dealt | None:

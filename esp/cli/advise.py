@@ -38,7 +38,7 @@ EVERY_S = 0.2
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.epilog = EXAMPLES
-    add_program(parser, "numbers of processors: 8, 4,6,12 or 4..64 (doubling)")
+    add_program(parser, "numbers of processors: 8, 4,6,12 or 4..64 (doubling)", aligned=False)
     add_scenario(parser)
     group = parser.add_argument_group("what to search and show")
     group.add_argument("--align", choices=("on", "off"), default="on", help="try other alignments, too (default: on)")
@@ -94,6 +94,7 @@ def _next(options: argparse.Namespace, found: "Advice") -> str:
     from esp.cli.again import command
 
     best = found.best.candidate
+    options.align = []
     options.procs = str(best.procs)
     if best.aligned:
         return ""

@@ -9,6 +9,7 @@ _KEPT: dict[str, str | list[str] | None] = {
     "grid": None,
     "set": [],
     "distribute": [],
+    "align": [],
     "load": None,
     "bandwidth": None,
     "latency": None,

@@ -25,7 +25,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.epilog = EXAMPLES
     parser.usage = "esp compare PROG [PROG ...] [options]"
-    add_program(parser, "number of processors", several=True)
+    add_program(parser, "number of processors", several=True, aligned=False)
     add_scenario(parser)
     group = parser.add_argument_group("what to show")
     size = "the PARAMETER over which the winner may change; with sizes, n=16:256:16, all are tried; or none"

@@ -25,8 +25,11 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
 
 
-def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = False) -> None:
-    """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``."""
+def add_program(
+    parser: argparse.ArgumentParser, procs: str, *, several: bool = False, aligned: bool = True
+) -> None:
+    """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``; `aligned`: whether
+    arrays may be aligned anew."""
     parser.add_argument(
         "program",
         metavar="PROG",
@@ -45,6 +48,14 @@ def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = 
         default=[],
         help="another distribution for a template or array: 'T=(BLOCK,*)' (repeatable)",
     )
+    if aligned:
+        group.add_argument(
+            "--align",
+            metavar="A(..) WITH T(..)",
+            action="append",
+            default=[],
+            help="another alignment for an array: 'A(i,j) WITH T(j,i)' (repeatable)",
+        )
     group.add_argument(
         "--set",
         metavar="NAME=VALUE",
@@ -103,9 +114,11 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         UsageError: an option that cannot be read.
     """
     from esp.api import Request, switched_off
+    from esp.arguments import alignments
     from sag.scenario import Scenario
 
     given = vars(options)
+    aligned = given["align"] if isinstance(given.get("align"), list) else []  # that of `esp advise` is on or off
     scenario = Scenario()
     if "load" in given:
         scenario = Scenario(
@@ -122,6 +135,8 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         procs=procs,
         grid=grid_of(options.grid),
         distribute=pairs("--distribute", options.distribute, lower=True),
+        align=alignments(aligned),
+        align_texts=tuple(aligned),
         values={name: value_of(name, text) for name, text in pairs("--set", options.set, lower=True).items()},
         scenario=scenario,
         off=switched_off(switches_of(given.get("opt", []))),

@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.epilog = EXAMPLES
     parser.usage = "esp report PROG -o FILE [options]"
-    add_program(parser, "number of processors")
+    add_program(parser, "number of processors", aligned=False)
     add_scenario(parser)
     group = parser.add_argument_group("what to show")
     group.add_argument("--scaling", metavar="P,...", help="numbers of processors (default: doubling up to --procs)")

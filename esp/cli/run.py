@@ -19,6 +19,7 @@ examples:
   esp run laplace.hpf --procs 8                         where the time goes
   esp run laplace.hpf --procs 1,2,4,8                   speed-up and efficiency
   esp run laplace.hpf --set n=512 --distribute 'TEMP=(BLOCK,*)'
+  esp run laplace.hpf --align 'B(i,j) WITH TEMP(j,i)'   another alignment
   esp run laplace.hpf --bandwidth x2 --load 30%         what if
   esp run laplace.hpf --annotate                        the whole source
   esp run laplace.hpf --line 36                         one line in detail
@@ -196,7 +197,7 @@ def _following(prediction: "Prediction", options: argparse.Namespace) -> str:
     processors = prediction.processors
     if options.grid:
         return _next(options, f"{processors} --annotate")
-    if options.distribute or options.unroll or not prediction.messages:
+    if options.distribute or options.align or options.unroll or not prediction.messages:
         return _next(options, _doubling(processors))
     return _next(options, str(processors), name="compare")
 

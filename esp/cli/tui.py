@@ -20,7 +20,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.epilog = EXAMPLES
     parser.usage = "esp tui [PROG] [options]"
-    add_program(parser, "number of processors to begin with")
+    add_program(parser, "number of processors to begin with", aligned=False)
     program = next(each for each in parser._actions if each.dest == "program")
     program.nargs = "?"
     program.required = False

@@ -431,6 +431,7 @@ def test_what_was_asked_for_is_in_the_json(esp, fake):
         "opt": {"hoist": False},
         "grid": [4, 2],
         "distribute": {"temp": "(BLOCK,*)"},
+        "align": [],
         "set": {"n": 512},
         "timed": True,
         "unroll": False,
