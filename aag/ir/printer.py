@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from aag.ir import expressions as e
 from aag.ir import statements as s
+from aag.ir.folding import folded
 from aag.ir.spelling import spell, spell_directive, spell_shape, spell_type
 from aag.ir.units import Entity, Program, Unit
 from aag.ir.visitors import names_used, walk_expressions
@@ -260,33 +261,10 @@ def _io(stmt: s.Io) -> str:
 
 
 def _folded(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of at most the length that Fortran allows, broken at blanks outside of quotes."""
+    """Lines of at most the length that Fortran allows."""
     for line in lines:
-        if len(line) <= _LONGEST:
-            yield line
+        if line.startswith("!hpf$"):
+            yield from folded(line, _LONGEST, "!hpf$& ", len("!hpf$ "))
         else:
-            yield from _fold(line)
-
-
-def _fold(line: str) -> Iterator[str]:
-    directive = line.startswith("!hpf$")
-    lead = "!hpf$& " if directive else " " * (len(line) - len(line.lstrip()) + 4)
-    while len(line) > _LONGEST:
-        at = _last_blank(line, _LONGEST - 2, 6 if directive else len(lead))
-        if at < 0:
-            break
-        yield line[:at] + " &"
-        line = lead + line[at + 1 :]
-    yield line
-
-
-def _last_blank(line: str, before: int, after: int) -> int:
-    found, quote = -1, ""
-    for at, char in enumerate(line[:before]):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char == " " and at > after:
-            found = at
-    return found
+            lead = " " * (len(line) - len(line.lstrip()) + 4)
+            yield from folded(line, _LONGEST, lead, len(lead))

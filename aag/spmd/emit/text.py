@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
+from aag.ir.folding import folded as continued
+
 STEP = "  "
 LONGEST = 116
 
@@ -22,26 +24,8 @@ def comment(text: str) -> str:
 
 
 def _fold(line: str) -> Iterator[str]:
-    indent = line[: len(line) - len(line.lstrip())]
     if line.lstrip().startswith("!"):
         yield line[:LONGEST]
         return
-    while len(line) > LONGEST:
-        at = _blank(line, LONGEST - 2, len(indent) + 6)
-        if at < 0:
-            break
-        yield line[:at] + " &"
-        line = indent + STEP * 2 + line[at + 1 :]
-    yield line
-
-
-def _blank(line: str, before: int, after: int) -> int:
-    found, quote = -1, ""
-    for at, char in enumerate(line[:before]):
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char == " " and at > after:
-            found = at
-    return found
+    indent = line[: len(line) - len(line.lstrip())]
+    yield from continued(line, LONGEST, indent + STEP * 2, len(indent) + 6)
