@@ -4,7 +4,16 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, named_choices, procs_of, request_of
+from esp.cli.options import (
+    add_forms,
+    add_output,
+    add_program,
+    add_scenario,
+    console_of,
+    named_choices,
+    one_of_procs,
+    request_of,
+)
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp compare --help` need not wait for
@@ -31,19 +40,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     size = "the PARAMETER over which the winner may change; with sizes, n=16:256:16, all are tried; or none"
     group.add_argument("--size", metavar="NAME[=N,...]", help=size)
     group.add_argument("--timed", action="store_true", help="rank by the time between two readings of the clock")
-    forms = group.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="everything, as docs/explore.md describes it")
-    forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
+    add_forms(group, "docs/explore.md")
     add_output(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
-    procs = procs_of(options.procs)
-    if procs is not None and len(procs) > 1:
-        hint = "`esp sweep` takes a list."
-        raise UsageError("a comparison is for one number of processors.", where="--procs", hint=hint)
+    why_one = "a comparison is for one number of processors."
+    procs = one_of_procs(options.procs, why_one, hint="`esp sweep` takes a list.")
     if len(options.program) > 1 and (options.distribute or options.size):
         what = "--distribute" if options.distribute else "--size"
         raise UsageError("several programs are compared as they are.", where=what, hint="Leave it out.")
@@ -58,7 +63,7 @@ def execute(options: argparse.Namespace) -> int:
     options.distribute = []
     sources = [source_of(each, options.form) for each in options.program]
     system = api.load_machine(options.system)
-    request = request_of(options, None if procs is None else procs[0])
+    request = request_of(options, procs)
     with Progress(console) as shown:
         progress = shown.predictions if shown else None
 

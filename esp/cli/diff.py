@@ -6,8 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from esp.cli.explain import one_of_procs
-from esp.cli.options import add_output, add_program, add_scenario, console_of, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, request_of
 from esp.errors import UnreadableFileError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp diff --help` need not wait for

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, request_of
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp explain --help` need not wait for
@@ -80,15 +80,3 @@ def program_and_line(program: str, line: str | None) -> tuple[str, int]:
     if not line.isdecimal():
         raise UsageError(f"{line!r} is no line.", hint=f"Write {program}:12, or {program} 12.")
     return program, int(line)
-
-
-def one_of_procs(text: str | None, why_one: str) -> int | None:
-    """The single number of processors of ``--procs``.
-
-    Raises:
-        UsageError: there are several.
-    """
-    numbers = procs_of(text)
-    if numbers is not None and len(numbers) > 1:
-        raise UsageError(why_one, where="--procs", hint="Give --procs a single number.")
-    return None if numbers is None else numbers[0]

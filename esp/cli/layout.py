@@ -3,8 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from esp.cli.explain import one_of_procs
-from esp.cli.options import add_output, add_program, console_of, request_of
+from esp.cli.options import add_output, add_program, console_of, one_of_procs, request_of
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp layout --help` need not wait for

@@ -91,6 +91,13 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_forms(parser: argparse.ArgumentParser | argparse._ArgumentGroup, page: str) -> None:
+    """JSON or CSV instead of text; `page`: where their fields are described."""
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help=f"everything, as {page} describes it")
+    forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
+
+
 def named(text: str) -> str:
     """A name of a file or folder: an unset variable of a shell is none.
 
@@ -228,6 +235,18 @@ def procs_of(text: str | None) -> tuple[int, ...] | None:
             raise UsageError(told, where="--procs", hint="Give one, or a list such as 1,2,4,8.")
         numbers.append(int(each))
     return tuple(dict.fromkeys(numbers))
+
+
+def one_of_procs(text: str | None, why_one: str, hint: str = "Give --procs a single number.") -> int | None:
+    """The single number of processors of ``--procs``.
+
+    Raises:
+        UsageError: there are several.
+    """
+    numbers = procs_of(text)
+    if numbers is not None and len(numbers) > 1:
+        raise UsageError(why_one, where="--procs", hint=hint)
+    return None if numbers is None else numbers[0]
 
 
 def grid_of(text: str | None) -> tuple[int, ...] | None:

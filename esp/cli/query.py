@@ -2,8 +2,7 @@
 
 import argparse
 
-from esp.cli.explain import one_of_procs
-from esp.cli.options import add_output, add_program, add_scenario, console_of, request_of
+from esp.cli.options import add_forms, add_output, add_program, add_scenario, console_of, one_of_procs, request_of
 from esp.errors import UsageError
 
 EXAMPLES = """\
@@ -38,9 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_scenario(parser)
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
-    forms = shown.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="everything, as docs/inspect.md describes it")
-    forms.add_argument("--csv", action="store_true", help="comma-separated values")
+    add_forms(shown, "docs/inspect.md")
     add_output(parser)
 
 

@@ -5,9 +5,8 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.explain import one_of_procs
 from esp.cli.layout import layouts_shown
-from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, procs_of, request_of
 from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp report --help` need not wait for

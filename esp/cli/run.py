@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.cli.options import add_forms, add_output, add_program, add_scenario, console_of, procs_of, request_of
 from esp.errors import UsageError
 from esp.output.screen import Screen
 
@@ -44,9 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
     views.add_argument("--trace", metavar="FILE", help="also write what each processor does and when (docs/trace.md)")
     views.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
-    forms = views.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="everything, as docs/json.md describes it")
-    forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
+    add_forms(views, "docs/json.md")
     add_output(parser)
 
 

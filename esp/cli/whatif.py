@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from esp.cli.options import add_output, add_program, console_of, pairs_many, procs_of, request_of
+from esp.cli.options import add_forms, add_output, add_program, console_of, one_of_procs, pairs_many, request_of
 from esp.cli.sweep import SCENARIO, add_changes
 from esp.errors import UsageError
 
@@ -33,19 +33,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--system-set", metavar="PATH=CHANGE", action="append", default=[], help=sets)
     group.add_argument("--together", action="store_true", help="besides, all changes at once")
     parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="everything, as docs/explore.md describes it")
-    forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
+    add_forms(parser, "docs/explore.md")
     add_output(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
-    procs = procs_of(options.procs)
-    if procs is not None and len(procs) > 1:
-        hint = "`esp sweep` takes a list."
-        raise UsageError("what-ifs are for one number of processors.", where="--procs", hint=hint)
+    procs = one_of_procs(options.procs, "what-ifs are for one number of processors.", hint="`esp sweep` takes a list.")
     console = console_of(options)
     given = _changes(options)
     from esp import api
@@ -64,7 +59,7 @@ def execute(options: argparse.Namespace) -> int:
     system = api.load_machine(options.system)
     plain = argparse.Namespace(**{**vars(options), **dict.fromkeys((*SCENARIO, "contention")), "opt": [],
                                   "system_set": [], "io": "on"})
-    request = request_of(plain, None if procs is None else procs[0])
+    request = request_of(plain, procs)
     with Progress(console) as shown:
         progress = shown.predictions if shown else None
         found, complete = with_answers(
