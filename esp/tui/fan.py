@@ -3,7 +3,7 @@
 Positions are scenarios of one interpretation (D4), and each of them is read from its books as if it had been
 interpreted alone: same figures, same texts. Two things the engine notes for all scenarios together, whether messages
 met on links and which share of a message's time is estimated; about these `Predicted.open` says that they are still
-to come.
+to come. (Where processors take equally long, rounding may name another of them as the busiest.)
 """
 
 from collections import OrderedDict
