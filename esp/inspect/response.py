@@ -6,8 +6,9 @@ double, and where no maximum is about to change its mind they are linear in each
     T = sum over x of (dT/dx) * x                      (Euler, for functions of degree 1)
 
 dT/dx is how often x is paid, mean over processors: 403,225 multiplications, 152,400 bytes. It is found by asking the
-engine what it would predict with x a little larger and a little smaller; the scenarios of one walk answer for all
-figures. So the terms hold for whatever the engine charges, waiting included, and add up to the time that is shown.
+engine what it would predict with x a little larger; the scenarios of one walk answer for all figures. Where the terms
+do not add up, some maximum is about to change its mind: then x is made a little smaller, too, and the mean of both
+counts. So the terms hold for whatever the engine charges, waiting included, and add up to the time that is shown.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -42,6 +43,9 @@ _UNSURE = 1e-7
 
 _ROUNDING = 3e-11
 """The same where times are differences of clocks, as a share of the time of the program."""
+
+_ADDS_UP = 1e-9
+"""Share of the time of an AAU and of the program by which the terms may miss it: rounding, and no change of mind."""
 
 _FROM_CLOCKS = [CATEGORIES.index("communication"), CATEGORIES.index("waiting")]
 
@@ -87,18 +91,20 @@ def respond(stages: Stages, machine: Machine, setting: Setting) -> Response:
         aag.diagnostics.SourceError: values prevent a prediction.
     """
     figures = figures_of(machine, _operations(stages))
-    base, varied = _walks(stages, machine, setting, figures)
+    base, slopes = _slopes(stages, machine, setting, figures, STEP)
     changes, totals = _changes(stages, machine, setting, figures)
     terms: dict[tuple[int, str], list[Term]] = {}
     procs = base.processors
     times = _times(base)[..., 0]
     faint = _NEGLIGIBLE * times
     faint[:, _FROM_CLOCKS] += _ROUNDING * float(base.time_s[0])
-    for figure, (more, less) in zip(figures, varied, strict=True):
-        slopes = (more - less) / (2.0 * STEP)
-        for at, category in zip(*np.nonzero(np.abs(slopes) > faint), strict=True):
+    if np.any(np.abs(sum(slopes) - times) > _ADDS_UP * (times + float(base.time_s[0]))):
+        _, downwards = _slopes(stages, machine, setting, figures, -STEP)
+        slopes = [0.5 * (each + other) for each, other in zip(slopes, downwards, strict=True)]
+    for figure, slope in zip(figures, slopes, strict=True):
+        for at, category in zip(*np.nonzero(np.abs(slope) > faint), strict=True):
             unsure = _UNSURE * float(times[at, category]) / figure.seconds
-            count = _tidy(float(slopes[at, category]) / figure.seconds, procs, unsure)
+            count = _tidy(float(slope[at, category]) / figure.seconds, procs, unsure)
             key = (base.aaus[at].id, CATEGORIES[category])
             terms.setdefault(key, []).append(Term(figure=figure, count=count, time_s=count * figure.seconds))
     return Response(
@@ -114,29 +120,27 @@ def _operations(stages: Stages) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _walks(stages: Stages, machine: Machine, setting: Setting, figures: tuple[Figure, ...],
-           ) -> tuple[Prediction, list[tuple[Array, Array]]]:
-    """The base, and for each figure the times (AAUs, categories) with more and with less of it."""
-    procs = stages.node_program.layouts.procs
-    at_once = max(1, min(len(figures), CELLS // (2 * procs)))
+def _slopes(stages: Stages, machine: Machine, setting: Setting, figures: tuple[Figure, ...], step: float,
+            ) -> tuple[Prediction, list[Array]]:
+    """The base, and for each figure x what it has of the times (AAUs, categories), (dT/dx) x."""
+    at_once = max(1, min(len(figures), CELLS // stages.node_program.layouts.procs))
     base: Prediction | None = None
-    varied: list[tuple[Array, Array]] = []
+    found: list[Array] = []
     for first in range(0, max(1, len(figures)), at_once):
         part = figures[first : first + at_once]
-        scenarios = 1 + 2 * len(part)
-        factors = {(each.group, each.key): _step(number, scenarios) for number, each in enumerate(part)}
+        scenarios = 1 + len(part)
+        factors = {(each.group, each.key): _step(number, scenarios, step) for number, each in enumerate(part)}
         made = interpret(stages.node_program, stages.graph, scaled(machine, factors, scenarios), setting)
         base = base or made
         times = _times(made)
-        varied += [(times[..., 1 + 2 * number], times[..., 2 + 2 * number]) for number in range(len(part))]
+        found += [(times[..., 1 + number] - times[..., 0]) / step for number in range(len(part))]
     assert base is not None
-    return base, varied
+    return base, found
 
 
-def _step(number: int, scenarios: int) -> Array:
+def _step(number: int, scenarios: int, step: float) -> Array:
     factor = np.ones(scenarios)
-    factor[1 + 2 * number] += STEP
-    factor[2 + 2 * number] -= STEP
+    factor[1 + number] += step
     return factor
 
 

@@ -10,11 +10,15 @@ from msgspec import structs
 
 import esp as package
 from esp import api
+from esp.inspect import response
 from esp.inspect.explain import explain
 from esp.locate import systems_dir
 from esp.output.explain import explanation
 from esp.output.screen import Screen
+from interpreter.engine import interpret
+from interpreter.setting import Setting
 from sag.quantities import parse_quantity
+from sag.scenario import export
 
 UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, "h": 3600.0}
 TERM = re.compile(r"^ +(-?[\d,.]+) x +([\d.e+-]+) (\w+) [~ ]= +(-?[\d,.e+-]+) (\w+)  (.+)$")
@@ -263,3 +267,38 @@ def test_phases_are_those_of_the_run_that_moves_most(esp):
     assert [(phase["messages"], phase["most_bytes"]) for phase in moved["phases"]] == [(1, 312), (2, 312), (4, 312)]
     assert moved["executions"] == 39
     assert moved["bytes"] == sum(7 * 8 * (40 - k) for k in range(1, 40))
+
+
+@pytest.fixture
+def respond():
+    """What the times of a program are made of, and how many scenarios were walked for it."""
+
+    def made(program, procs, monkeypatch):
+        source, system, request = api.read_source(program), api.load_machine("ipsc860"), api.Request(procs=procs)
+        stages, machine = api.lower_source(source, system, request), export(system, request.scenario)
+        walked = []
+
+        def counted(node_program, graph, changed, setting):
+            walked.append(changed.scenarios)
+            return interpret(node_program, graph, changed, setting)
+
+        monkeypatch.setattr(response, "interpret", counted)
+        found = response.respond(stages, machine, Setting())
+        return found, sum(walked), len(response.figures_of(machine, response._operations(stages)))
+
+    return made
+
+
+@pytest.mark.parametrize("program", ["laplace", "pi", "redblack"])
+def test_one_scenario_for_each_figure_says_as_much_as_two(program, respond, monkeypatch):
+    once, walked, figures = respond(program, 6, monkeypatch)
+    base_and_changes = 1 + 1 + len(response.CHANGES)
+    assert walked == figures + base_and_changes
+    monkeypatch.setattr(response, "_ADDS_UP", -1.0)
+    twice, more, _ = respond(program, 6, monkeypatch)
+    assert more == walked + figures + 1
+    assert once.terms.keys() == twice.terms.keys()
+    for key, terms in once.terms.items():
+        other = {each.figure.name: each.time_s for each in twice.terms[key]}
+        for each in terms:
+            assert each.time_s == pytest.approx(other[each.figure.name], rel=1e-5, abs=1e-9)
