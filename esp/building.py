@@ -4,14 +4,22 @@ import os
 import shutil
 from pathlib import Path
 
-from aag.spmd.emit import Emission, NotEmitted, emit
+from msgspec.structs import replace
+
+from aag.diagnostics import Diagnostic
+from aag.spmd.emit import HEAD, Emission, NotEmitted, emit
 from esp import api
-from esp.errors import PredictionError, UnreadableFileError
+from esp.errors import UnreadableFileError, UsageError
 from esp.tools import call, tool
 from esp.traces.record import about_of
 from esp.traces.text import header
 from sag.scenario import export
 from sag.unit import System
+
+HINT = "`esp run` still predicts the program; docs/emit.md lists what cannot be compiled"
+UNREAD = ("W107", "W108")
+"""Declarations that are not used, and EQUIVALENCE."""
+OTHERWISE = "Choose another folder with -o (esp validate: --keep)."
 
 
 def emitted(
@@ -22,8 +30,7 @@ def emitted(
     `native`: its collectives are MPI's own.
 
     Raises:
-        PredictionError: a part of the program cannot be written as Fortran.
-        aag.diagnostics.SourceError: mapping or values prevent it.
+        aag.diagnostics.SourceError: mapping or values prevent it, or parts of the program cannot be written as Fortran.
     """
     stages = api.lower_source(source, system, request)
     return emitted_of(stages, system, request, poisons=poisons, traces=traces, native=native)
@@ -41,10 +48,19 @@ def emitted_of(
     if network is not None:
         algorithms["exchange"] = network.exchange
     try:
-        return emit(stages.node_program, algorithms, poisons=poisons, trace=trace, simulated=simulated, native=native)
+        return emit(stages.node_program, algorithms, poisons=poisons, trace=trace, simulated=simulated, native=native,
+                    unread=_unread(stages))
     except NotEmitted as problem:
-        where = f"{stages.node_program.file}:{problem.line}"
-        raise PredictionError(f"this cannot be compiled: {problem.reason}.", where=where) from None
+        last = len(problem.diagnostics) - 1
+        told = (replace(each, hint=HINT) if at == last else each for at, each in enumerate(problem.diagnostics))
+        raise NotEmitted(told) from None
+
+
+def _unread(stages: api.Stages) -> list[Diagnostic]:
+    """What reading told of declarations that it left out; the node program knows nothing of them."""
+    unit = stages.node_program.unit
+    found = stages.source.program.diagnostics
+    return [each for each in found if each.code in UNREAD and unit.span.line <= each.span.line <= unit.end.line]
 
 
 def write(emission: Emission, folder: Path, like: Path | None = None) -> None:
@@ -52,9 +68,11 @@ def write(emission: Emission, folder: Path, like: Path | None = None) -> None:
     with another node program, whose compiled run-time library is taken over where it is the same.
 
     Raises:
+        UsageError: something there that esp did not write has the same name; nothing is written then.
         UnreadableFileError: the folder cannot be written to.
     """
     try:
+        _spare(emission, folder)
         folder.mkdir(parents=True, exist_ok=True)
         if like is not None and like != folder:
             for path in (*like.glob("esp_*"), *like.glob("*.mod")):
@@ -66,6 +84,31 @@ def write(emission: Emission, folder: Path, like: Path | None = None) -> None:
                 path.write_text(text)
     except OSError as error:
         raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+
+
+def _spare(emission: Emission, folder: Path) -> None:
+    """Refuse to overwrite what others wrote: a source without our head, or with no such source beside it a file that
+    the compiler would make of one."""
+    foreign = []
+    for name, text in emission.files.items():
+        path = folder / name
+        if path.exists():
+            foreign += [] if _is_ours(path, text) else [path]
+            continue
+        made = [path.with_suffix(each) for each in (".o", ".mod")] if path.suffix else [folder / "esp_compiler"]
+        made += [folder / emission.name] if path.stem == emission.name else []
+        foreign += [each for each in made if each.exists()]
+    if foreign:
+        others = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
+        raise UsageError(f"esp would overwrite this file, which it did not write{others}.", where=str(foreign[0]),
+                         hint=OTHERWISE)
+
+
+def _is_ours(path: Path, text: str) -> bool:
+    if not path.is_file():
+        return False
+    first = path.read_text(errors="replace").partition("\n")[0]
+    return first[2:] == HEAD or path.read_text(errors="replace") == text
 
 
 def compiler_of_mpi() -> str:

@@ -118,10 +118,70 @@ def test_what_cannot_be_compiled_is_refused_with_its_line(tmp_path, capsys):
     program = tmp_path / "reads.hpf"
     program.write_text("program reads\ninteger :: n\nread *, n\nprint *, n\nend program reads\n")
     assert main(["compile", str(program), "--procs", "2", "-o", str(tmp_path / "out")]) == 1
-    told = " ".join(capsys.readouterr().err.split())
-    assert "READ" in told
-    assert ":3" in told
+    told = capsys.readouterr().err.splitlines()
+    assert "E601 this cannot be compiled: READ" in " ".join(map(str.strip, told))
+    at = told.index("    3 | read *, n")
+    assert told[at + 1] == "      | ^^^^^^^^^"
+    assert "`esp run` still predicts" in told[at + 2]
     assert not (tmp_path / "out").exists()
+
+
+def test_what_reading_left_out_is_refused(tmp_path, capsys):
+    program = tmp_path / "shared.hpf"
+    program.write_text("program shared\nreal :: s, y\nequivalence (s, y)\ny = 5\nprint *, s\nend program shared\n")
+    assert main(["compile", str(program), "--procs", "2", "-q", "-o", str(tmp_path / "out")]) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert "shared.hpf:3:1: E601 this cannot be compiled: EQUIVALENCE" in told
+    assert not (tmp_path / "out").exists()
+
+
+SMALL = "program small\nreal :: a(9)\n!hpf$ distribute a(block)\na = 1\nprint *, sum(a)\nend program small\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("small.f90", "compile"), ("Makefile", "compile"), ("small", "compile"), ("small.o", "compile"),
+        ("esp_runtime.mod", "compile"), ("esp_compiler", "compile"), ("small-2/small.f90", "validate"),
+    ],
+)
+def test_what_esp_did_not_write_is_not_overwritten(name, command, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).parent.mkdir(exist_ok=True)
+    (tmp_path / name).write_text(SMALL)
+    source = tmp_path / "small.f90"  # the first case: the program itself
+    source.write_text(SMALL)
+    if name != "small.f90":
+        source = source.rename(tmp_path / "small.hpf")
+    before = sorted((tmp_path / name).parent.iterdir())
+    where = ["-o", "."] if command == "compile" else ["--keep", "."]
+    assert main([command, str(source), "--procs", "2", *where]) == 2
+    told = " ".join(capsys.readouterr().err.split())
+    assert f"{name}: esp would overwrite this file, which it did not write" in told
+    assert "-o" in told
+    assert (tmp_path / name).read_text() == SMALL
+    assert sorted((tmp_path / name).parent.iterdir()) == before
+
+
+def test_what_esp_wrote_is_overwritten(tmp_path, capsys):
+    source = tmp_path / "small.hpf"
+    for text in (SMALL, SMALL.replace("a = 1", "a = 2")):
+        source.write_text(text)
+        words = ["compile", str(source), "--procs", "2", "-o", str(tmp_path), "--build"]
+        assert main([*words, "--trace"] if text == SMALL else words) == 0
+    assert "a(i_1) = 2" in (tmp_path / "small.f90").read_text()
+
+
+def test_make_runs_more_processors_than_cores_and_cleans_only_its_own(tmp_path, capsys):
+    procs = 4 * (os.cpu_count() or 1)
+    assert main(["compile", "pi", "--procs", str(procs), "--set", "n=100", "-o", str(tmp_path)]) == 0
+    (tmp_path / "other.mod").write_text("")
+    told = ("OMPI_MCA_rmaps_base_oversubscribe", "PRTE_MCA_rmaps_default_mapping_policy")
+    plain = {name: value for name, value in os.environ.items() if name not in told}
+    done = subprocess.run(["make", "-s", "run"], cwd=tmp_path, env=plain, capture_output=True, text=True, check=True)
+    assert float(done.stdout.split()[-1]) == pytest.approx(3.1416, abs=1e-3)
+    subprocess.run(["make", "-s", "clean"], cwd=tmp_path, capture_output=True, check=True)
+    assert sorted(each.name for each in tmp_path.iterdir() if each.suffix != ".f90") == ["Makefile", "other.mod"]
 
 
 def test_parameter_values_are_replaced_in_the_text():

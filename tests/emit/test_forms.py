@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "programs"
 
 
 @pytest.mark.parametrize("procs", [1, 3, 5])
-@pytest.mark.parametrize("name", ["names", "types", "turns", "copies", "ours", "output"])
+@pytest.mark.parametrize("name", ["names", "types", "turns", "copies", "ours", "output", "clashes"])
 def test_program(name, procs, native, system):
     program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
     if name == "names":  # a branch on data: only the answer
@@ -60,12 +60,52 @@ def test_multipliers_of_gauss_go_to_a_buffer_and_the_matrix_is_packed():
     ],
 )
 def test_what_cannot_be_written_is_refused(statement, reason):
+    (found,) = refusals(statement)
+    assert reason in found.message
+    assert found.span.line == 5
+    assert found.span.column
+    assert found.source_line == statement.partition("\n")[0]
+
+
+def refusals(statement):
     first, _, rest = statement.partition("\n")
     lines = ["program p", "integer :: x, a(9)", "!hpf$ distribute a(block)", "a = 1", first, "print *, x", rest]
     text = "\n".join([*lines, "end program p"]) + "\n"
-    with pytest.raises(NotEmitted, match=reason) as refused:
+    with pytest.raises(NotEmitted) as refused:
         emit(lowered(read_program(text, "p.hpf"), 2))
-    assert refused.value.line == 5
+    return refused.value.diagnostics
+
+
+def test_all_that_cannot_be_written_is_refused_at_once():
+    statement = "read *, x\nif (x > 1) then\na = eoshift(a, 1, 5)\ncall other(x)\nend if\nread *, x\nopen (newunit=x)"
+    found = [(each.span.line, each.message.partition(": ")[2]) for each in refusals(statement)]
+    assert [line for line, _ in found] == [5, 8, 9, 12]
+    assert found[0][1].endswith("READ statements; so in line 11")
+    assert found[3][1] == "OPEN statements that set a variable"
+
+
+def test_files_are_opened_by_rank_0(native):
+    lines = ["program p", "real :: a(4)", "!hpf$ distribute a(block)", "a = 1", "open (7, file='told')",
+             "write (7, *) sum(a)", "rewind (7)", "close (7)", "end program p"]
+    answer, _ = native.answer(lowered(read_program("\n".join(lines) + "\n", "p.hpf"), 2))
+    assert answer == ""
+    assert (native.folder / "program" / "told").read_text().split() == ["4.00000000"]
+
+
+@pytest.mark.parametrize("name", ["run", "clean", "makefile", "counters", "mpi", "esp_mine"])
+def test_no_program_is_called_like_something_else(name, native):
+    lines = ["real :: a(4)", "!hpf$ distribute a(block)", "a = 1", f"print *, '{name}', sum(a)"]
+    program = read_program("\n".join([f"program {name}", *lines, f"end program {name}"]) + "\n", "p.hpf")
+    emission = emit(lowered(program, 2))
+    assert emission.name != name
+    assert f"{name}.f90" not in emission.files
+    answer, _ = native.answer(lowered(program, 2))
+    assert answer.split() == [name, "4.00000000"]
+
+
+def test_a_function_like_an_intrinsic_one_is_refused():
+    (found,) = refusals("x = max(x)\ncontains\ninteger function max(of)\ninteger :: of\nmax = of\nend function max")
+    assert "the function max is called like an intrinsic one" in found.message
 
 
 @pytest.mark.parametrize("name", ["copies", "names"])

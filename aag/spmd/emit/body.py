@@ -1,5 +1,6 @@
 """The statements of the node program, in order."""
 
+import re
 from collections.abc import Iterator, Sequence
 from functools import singledispatchmethod
 
@@ -10,12 +11,15 @@ from aag.ir.visitors import map_expression
 from aag.spmd import nodes as n
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.moves import communicate
-from aag.spmd.emit.names import NotEmitted
 from aag.spmd.emit.nests import assignment, nest
 from aag.spmd.emit.owned import owned_loop
+from aag.spmd.emit.refusals import refused
 from aag.spmd.emit.renaming import Renaming
 from aag.spmd.emit.text import comment, indented
 from aag.spmd.symbols import REDUCTIONS
+
+_ANSWERS = re.compile(r"\b(newunit|iostat|iomsg)\s*=", re.IGNORECASE)
+"""What OPEN and the like set only where they are executed, and that is rank 0."""
 
 
 class Body:
@@ -40,23 +44,33 @@ class Body:
                 yield ""
                 yield comment(f"{node.span.line:4}  {self.context.source(node.span.line)}")
             yield from self.context.at(node)
-            if isinstance(node, n.Nest):
-                combine = following if node.reduce and isinstance(following, n.Combine) else None
-                waiting = combine is not None
-                clashing = [index.name for index in node.indices if index.name in self._running]
-                reading = self.context.reading(node)
-                assert isinstance(reading, n.Nest)
-                yield from nest(self.context, Renaming(clashing).nest(reading) if clashing else reading, combine)
-            else:
-                yield from self._node(node)
+            reduces = isinstance(node, n.Nest) and node.reduce
+            combine = following if reduces and isinstance(following, n.Combine) else None
+            waiting = combine is not None
+            with self.context.refusals.noting(node.span):
+                if isinstance(node, n.Nest):
+                    yield from self._nest(node, combine)
+                else:
+                    yield from self._node(node)
+
+    def _nest(self, node: n.Nest, combine: n.Combine | None) -> Iterator[str]:
+        clashing = [index.name for index in node.indices if index.name in self._running]
+        reading = self.context.reading(node)
+        assert isinstance(reading, n.Nest)
+        yield from nest(self.context, Renaming(clashing).nest(reading) if clashing else reading, combine)
 
     @singledispatchmethod
     def _node(self, node: n.Node) -> Iterator[str]:
-        raise NotEmitted(f"{type(node).__name__} cannot be written as Fortran", node.span.line)
+        raise refused(f"{type(node).__name__} cannot be written as Fortran", node.span)
 
     @_node.register
     def _(self, node: n.Local) -> Iterator[str]:
         yield from (assignment(self.context, each) for each in self.context.reading(node).assigns)
+        statement = self.context.statement(node.span)
+        if isinstance(statement, ir.Io) and not node.assigns:
+            if statement.kind == "inquire" or _ANSWERS.search(statement.control):
+                raise refused(f"{statement.kind.upper()} statements that set a variable", node.span)
+            yield f"if (esp_me == 0) {print_statement(statement)}"
 
     @_node.register
     def _(self, node: n.Communicate) -> Iterator[str]:
@@ -103,7 +117,7 @@ class Body:
     def _(self, node: n.ClockMark) -> Iterator[str]:
         statement = self.context.statement(node.span)
         if not isinstance(statement, ir.CallStmt) or statement.name not in ("system_clock", "cpu_time"):
-            raise NotEmitted("only SYSTEM_CLOCK and CPU_TIME are written so far", node.span.line)
+            raise refused("a call of a clock other than SYSTEM_CLOCK and CPU_TIME", node.span)
         yield print_statement(statement)
 
     @_node.register
@@ -117,17 +131,17 @@ class Body:
 
     @_node.register
     def _(self, node: n.CallNode) -> Iterator[str]:
-        raise NotEmitted(f"the body of {node.name} is not lowered", node.span.line)
+        raise refused(f"the call of the subroutine {node.name}", node.span)
 
     @_node.register
     def _(self, node: n.Unmodelled) -> Iterator[str]:
-        raise NotEmitted(node.reason, node.span.line)
+        raise refused(node.reason, node.span)
 
     @_node.register
     def _(self, node: n.HostIo) -> Iterator[str]:
         statement = self.context.statement(node.span)
-        if node.kind == "read" or not isinstance(statement, ir.Io):
-            raise NotEmitted("READ is not written yet", node.span.line)
+        if not isinstance(statement, ir.Io) or statement.kind not in ("print", "write"):
+            raise refused("READ statements", node.span)
         waiting = list(self.context.results.get(node.span.line, ()))
         items = [self._item(each, waiting, node.span.line) for each in statement.items]
         yield "if (esp_me == 0) then"
@@ -142,7 +156,7 @@ class Body:
         def known(each: Expr) -> Expr:
             if isinstance(each, Call) and (each.name in REDUCTIONS or each.name == "dot_product"):
                 if not waiting:
-                    raise NotEmitted(f"{each.name.upper()} in an output list", line)
+                    raise refused(f"{each.name.upper()} in an output list", line)
                 return Var(waiting.pop(0))
             return each
 

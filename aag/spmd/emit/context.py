@@ -7,7 +7,8 @@ from aag.ir.expressions import Expr, Var
 from aag.ir.units import Type
 from aag.mapping.layout import Layout
 from aag.spmd.emit.buffers import Buffers, redirected
-from aag.spmd.emit.names import Names, NotEmitted
+from aag.spmd.emit.names import Names
+from aag.spmd.emit.refusals import Refusals, refused
 from aag.spmd.emit.storage import Width, storage
 from aag.spmd.emit.tracing import aau_numbers, entered
 from aag.spmd.nodes import Communicate, Index, Local, Nest, Node
@@ -38,6 +39,7 @@ class Context:
             for dim, width in enumerate(widths)
             if width.packed
         }
+        self.refusals = Refusals()
         self.declarations: list[str] = []
         self.procedures: list[str] = []
         self.kinds: set[str] = set()
@@ -92,7 +94,7 @@ class Context:
         kind = self.type_of(name)
         found = _KINDS.get((kind.base, kind.bytes))
         if found is None:
-            raise NotEmitted(f"{name}: {kind.base} of {kind.bytes} bytes cannot be sent yet", line)
+            raise refused(f"{name.partition('$')[0]} is {kind.base} of {kind.bytes} bytes, which cannot be sent", line)
         self.kinds.add(found)
         return found
 
@@ -128,7 +130,7 @@ class Context:
         """An expression as standard Fortran."""
         text = self.names.spell(expr)
         if "$" in text.replace("'$", ""):
-            raise NotEmitted(f"this expression cannot be written: {text}", line)
+            raise refused(f"this expression cannot be written: {text}", line)
         return text
 
     def do(self, index: Index, line: int, low: str = "", high: str = "") -> str:

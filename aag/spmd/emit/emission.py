@@ -1,29 +1,34 @@
 """NodeProgram -> sources: one main program, the run-time library in the kinds it needs, a Makefile."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
 from msgspec import Struct
 
+from aag.diagnostics import Diagnostic
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate
 from aag.ir.expressions import Call, Expr
 from aag.ir.printer import print_unit
 from aag.ir.spelling import spell_type
 from aag.ir.statements import CallStmt
-from aag.ir.units import Entity
+from aag.ir.units import Entity, Unit
 from aag.ir.visitors import walk_expressions, walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.emit.body import Body
+from aag.spmd.emit.clashes import INTRINSICS, without_clashes
 from aag.spmd.emit.context import Context, type_name
 from aag.spmd.emit.library import chosen_lines
-from aag.spmd.emit.names import NotEmitted
+from aag.spmd.emit.refusals import Refusals, refused
 from aag.spmd.emit.text import comment, folded, indented
 from aag.spmd.emit.tracing import heading
 from aag.spmd.names import RANDOM
 from aag.spmd.program import NodeProgram
 
 RUNTIME = Path(__file__).parent / "runtime"
+
+HEAD = "Written by esp, which may overwrite this file."
+"""The comment in the first line of each file: what lacks it is somebody else's."""
 
 _MODULES = {"trace": "esp_trace", "simulated": "esp_simulation", "native": "esp_native"}
 """Mark of lines of the library -> the module that they call."""
@@ -50,52 +55,64 @@ class Emission(Struct, frozen=True, kw_only=True):
 
 def emit(
     program: NodeProgram, algorithms: Mapping[str, str] | None = None, *, poisons: bool = False,
-    trace: Sequence[str] = (), simulated: bool = False, native: bool = False,
+    trace: Sequence[str] = (), simulated: bool = False, native: bool = False, unread: Sequence[Diagnostic] = (),
 ) -> Emission:
     """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them, and ``exchange``.
     `poisons`: for debugging, what a processor stores without owning it is NaN at the start, again when its owner
     writes it, and before a communication brings it. `trace`: the header of the traces that the program can write;
     without one it can write none.
     `simulated`: for SimGrid's SMPI; computation takes the time that a prediction gives it. `native`: collectives are
-    MPI's own, whatever `algorithms` says; their messages are not counted.
+    MPI's own, whatever `algorithms` says; their messages are not counted. `unread`: findings about declarations that
+    the program lacks.
 
     Raises:
         NotEmitted: a part of the program cannot be written as Fortran.
     """
-    _refuse_calls(program)
+    program = without_clashes(program)
     context = Context(program, poisons=poisons, traces=bool(trace), simulated=simulated)
+    for each in unread:
+        context.refusals.note(each.message, each.span)
+    _refuse_calls(program, context.refusals)
     chosen = {**ALGORITHMS, **(algorithms or {})}
     body = list(Body(context).lines(program.body))
     name = program.unit.name or "main"
     text = folded(_main(context, name, body, [chosen[each] for each in ALGORITHMS], trace))
+    context.refusals.complain(program)
     kinds = sorted(context.kinds)
     marks = {"trace": bool(trace), "simulated": simulated, "native": native}
     parts = [mark for mark, wanted in marks.items() if wanted]
     files = {f"{name}.f90": text, "esp_runtime.f90": chosen_lines(_template("esp_runtime.f90"), parts)}
     files |= {f"{_MODULES[each]}.f90": _template(f"{_MODULES[each]}.f90") for each in parts}
     files |= {f"esp_moves_{kind}.f90": chosen_lines(_moves(kind), parts) for kind in kinds}
-    files["Makefile"] = _makefile(name, kinds, program.layouts.procs, parts)
+    files = {file: f"! {HEAD}\n{text}" for file, text in files.items()}
+    files["Makefile"] = f"# {HEAD}\n{_makefile(name, kinds, program.layouts.procs, parts)}"
     return Emission(name=name, procs=program.layouts.procs, files=files)
 
 
-def _refuse_calls(program: NodeProgram) -> None:
+def _refuse_calls(program: NodeProgram, refusals: Refusals) -> None:
     """EOSHIFT fills in zeros in a node program, whatever its BOUNDARY says; functions get their arrays nowhere."""
     for statement in walk_statements(program.unit.body):
         if isinstance(statement, CallStmt) and statement.name in RANDOM:
             what = f"{statement.name.upper()}: processors would draw other numbers than the serial program"
-            raise NotEmitted(what, statement.span.line)
+            refusals.note(what, statement.span)
     inner = {unit.name: unit for unit in program.unit.contains}
     declared = {entity.name for entity in program.unit.entities}
+    for unit in program.unit.contains:
+        if unit.name in INTRINSICS:
+            refusals.note(f"the function {unit.name} is called like an intrinsic one", unit.span)
     for each in walk_expressions(program.unit.body):
-        if not isinstance(each, Call):
-            continue
-        if each.name == "eoshift" and ("boundary" in dict(each.keywords) or len(each.args) > 2):
-            raise NotEmitted("EOSHIFT with a BOUNDARY", each.span.line)
-        unit = inner.get(each.name)
-        if unit is None and each.name in declared:
-            raise NotEmitted(f"the function {each.name} is not contained in the program unit", each.span.line)
-        if unit is not None and any(each.shape is not None for each in unit.entities if each.name in unit.arguments):
-            raise NotEmitted(f"the function {unit.name} takes arrays", each.span.line)
+        if isinstance(each, Call):
+            with refusals.noting(each.span):
+                _refuse_call(each, inner.get(each.name), declared)
+
+
+def _refuse_call(call: Call, unit: Unit | None, declared: Collection[str]) -> None:
+    if call.name == "eoshift" and ("boundary" in dict(call.keywords) or len(call.args) > 2):
+        raise refused("EOSHIFT with a BOUNDARY", call.span)
+    if unit is None and call.name in declared:
+        raise refused(f"the function {call.name} is not contained in the program unit", call.span)
+    if unit is not None and any(each.shape is not None for each in unit.entities if each.name in unit.arguments):
+        raise refused(f"the function {unit.name} takes arrays", call.span)
 
 
 # --- the main program -------------------------------------------------------------------------------------------
@@ -136,11 +153,12 @@ def _main(
 def _declarations(context: Context) -> Iterator[str]:
     program = context.program
     if any(each != "hpf_library" for each in program.unit.uses) or program.unit.commons:
-        raise NotEmitted("USE and COMMON are not written yet", program.unit.span.line)
+        context.refusals.note("USE and COMMON", program.unit.span)
     declared = set()
     for entity in _ordered(program.unit.entities):
         declared.add(entity.name)
-        yield from _declaration(context, entity)
+        with context.refusals.noting(entity.span):
+            yield from _declaration(context, entity)
     for name, kind in program.types.items():
         if name in declared or "$" not in name:
             continue
@@ -176,13 +194,13 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
     kind = spell_type(entity.type)
     if "parameter" in entity.attributes and entity.initial is not None:
         if entity.shape is not None:
-            raise NotEmitted(f"{entity.name}: an array constant is not written yet", entity.span.line)
+            raise refused(f"{entity.shown} is an array constant", entity.span)
         yield f"{kind}, parameter :: {entity.name} = {_constant(context, entity)}"
     elif "external" in entity.attributes or "intrinsic" in entity.attributes:
-        raise NotEmitted(f"{entity.name}: external functions are not written yet", entity.span.line)
+        raise refused(f"{entity.shown} is declared EXTERNAL or INTRINSIC", entity.span)
     else:
         if entity.initial is not None and context.distributed(entity.name) is not None:
-            raise NotEmitted(f"{entity.name}: the first value of a distributed array", entity.span.line)
+            raise refused(f"{entity.shown} is distributed and has a first value", entity.span)
         first = "" if entity.initial is None else f" = {context.spell(entity.initial, entity.span.line)}"
         yield _variable(context, kind, entity.name, context.layouts.arrays.get(entity.name)) + first
 
@@ -324,7 +342,9 @@ def _moves(kind: str) -> str:
 
 
 def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> str:
-    moves = " ".join([f"{_MODULES[each]}.o" for each in parts] + [f"esp_moves_{kind}.o" for kind in kinds])
+    modules = [_MODULES[each] for each in parts] + [f"esp_moves_{kind}" for kind in kinds]
+    moves = " ".join(f"{each}.o" for each in modules)
+    made = " ".join(f"{each}.o {each}.mod" for each in ("esp_runtime", *modules))
     rules = "".join(f"esp_moves_{kind}.o: esp_runtime.o\n" for kind in kinds)
     rules += "".join(f"esp_runtime.o: {_MODULES[each]}.o\n" for each in parts)
     simulated = "simulated" in parts
@@ -332,6 +352,9 @@ def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> 
         f"MPIFC ?= mpif90\nFC = {'smpif90' if simulated else '$(MPIFC)'}\n"
         "FFLAGS = -O2 -ffp-contract=off\n"
         "MPIRUN ?= mpirun\n\n"
+        "# More ranks than cores: Open MPI 4 is told by the first, 5 by the second.\n"
+        "export OMPI_MCA_rmaps_base_oversubscribe ?= 1\n"
+        "export PRTE_MCA_rmaps_default_mapping_policy ?= :oversubscribe\n\n"
         f"{name}: esp_runtime.o {moves} {name}.o\n"
         f"\t$(FC) $(FFLAGS) -o $@ $^\n\n"
         f"run: {name}\n"
@@ -344,6 +367,6 @@ def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> 
         "\t$(FC) $(FFLAGS) -c $<\n\n"
         f"{rules}{name}.o: esp_runtime.o {moves}\n\n"
         "clean:\n"
-        f"\trm -f *.o *.mod esp_compiler {name}\n\n"
+        f"\trm -f {made} {name}.o esp_compiler {name}\n\n"
         ".PHONY: run clean FORCE\n"
     )

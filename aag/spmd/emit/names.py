@@ -6,16 +6,8 @@ from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, 
 from aag.ir.spelling import spell
 from aag.ir.units import Type
 from aag.ir.visitors import map_expression
+from aag.spmd.emit.clashes import clashes, names_of
 from aag.spmd.program import NodeProgram
-
-
-class NotEmitted(Exception):
-    """Something of the node program cannot be written as Fortran; `line` is its source line."""
-
-    def __init__(self, reason: str, line: int) -> None:
-        self.line = line
-        self.reason = reason
-        super().__init__(f"line {line}: {reason}")
 
 
 class Names:
@@ -25,13 +17,13 @@ class Names:
         self._program = program
         self.packed: dict[tuple[str, int], str] = {}
         """(array, dimension) -> the table of local positions, where own indices are packed."""
-        self._given: dict[str, str] = {}
-        self._taken = {name for name in (*program.types, *program.layouts.arrays, program.unit.name) if "$" not in name}
+        self._given = clashes(program)
+        self._taken = names_of(program) | set(self._given.values())
 
     def of(self, name: str) -> str:
         """The Fortran name of a name of the node program: ``i$1`` becomes i_1."""
         if "$" not in name:
-            return name
+            return self._given.get(name, name)
         return self.fresh(name, name.replace("$", "_"))
 
     def fresh(self, key: str, wanted: str) -> str:
