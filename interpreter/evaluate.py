@@ -76,6 +76,12 @@ def needed(body: Body) -> frozenset[str]:
     return closure(frozenset().union(*(decides(each) for each in g.walk(body))), body)
 
 
+def touching(body: Body) -> frozenset[str]:
+    """Names that decide where the loops inside a body touch memory, traced back through its own assignments."""
+    sweeps = (sweep for each in g.walk(body) if isinstance(each, g.IterD) for sweep in each.sweeps)
+    return closure(frozenset().union(*(sweep.uses for sweep in sweeps)), body)
+
+
 def defined(body: Body) -> frozenset[str]:
     """Scalars that a body changes, loop variables included."""
     found = frozenset[str]().union(*(each.defines for each in body))
@@ -92,7 +98,7 @@ class Scalars:
         self.given = given
         self._steps = steps
         own = frozenset[str]().union(*(decides(each) for each in g.walk(graph.body)))
-        self.relevant = closure(graph.critical | own, graph.body)
+        self.relevant = closure(graph.critical | own | touching(graph.body), graph.body)
 
     def forget(self, env: Env, names: Iterable[str]) -> None:
         """The program changed these scalars in a way that is not followed."""

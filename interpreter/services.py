@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Value
+from aag.spmd.access import Touch
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.steps import CollectiveCall, Phase, Step
 from interpreter.kept import Kept
@@ -96,6 +97,11 @@ class AccessLike(Protocol):
     @property
     def write(self) -> bool:
         """Whether it is written."""
+        ...
+
+    @property
+    def touch(self) -> Touch:
+        """Which reference it is."""
         ...
 
 

@@ -12,6 +12,7 @@ from msgspec import Struct
 from aag.diagnostics import Span
 from aag.ir.expressions import Expr
 from aag.ir.statements import Assign
+from aag.spmd.access import Sweep
 from aag.spmd.nodes import Combine, DoNode, HostIo, Nest, Operation, OwnedLoop
 
 Counts = tuple[tuple[str, float], ...]
@@ -65,7 +66,9 @@ class Seq(AAU, frozen=True, kw_only=True, eq=False):
 class IterD(AAU, frozen=True, kw_only=True, eq=False):
     """Deterministic loop without communication: either a parallel `nest` with the `work` of one innermost
     iteration (`masked`: what it does more where its mask holds; `outer`: of one iteration of each enclosing level,
-    outermost first; `setup`: once, by every processor, before the loops), or a counted `loop` with a `body`."""
+    outermost first; `setup`: once, by every processor, before the loops), or a counted `loop` with a `body`. What the
+    loop and those inside touch in memory are its `sweeps`, whose sources are ids of AAUs in the body; `unswept` tells
+    of what is not among them."""
 
     nest: Nest | None = None
     work: Work = Work()
@@ -74,6 +77,8 @@ class IterD(AAU, frozen=True, kw_only=True, eq=False):
     setup: Work = Work()
     loop: DoNode | None = None
     body: tuple[AAU, ...] = ()
+    sweeps: tuple[Sweep, ...] = ()
+    unswept: tuple[tuple[str, Span], ...] = ()
 
 
 class IterSync(AAU, frozen=True, kw_only=True, eq=False):
@@ -84,6 +89,7 @@ class IterSync(AAU, frozen=True, kw_only=True, eq=False):
     body: tuple[AAU, ...] = ()
     owned: OwnedLoop | None = None
     work: Work = Work()
+    unswept: tuple[tuple[str, Span], ...] = ()
 
 
 class IterND(AAU, frozen=True, kw_only=True, eq=False):
@@ -93,6 +99,7 @@ class IterND(AAU, frozen=True, kw_only=True, eq=False):
     work: Work
     body: tuple[AAU, ...]
     name: str = ""
+    unswept: tuple[tuple[str, Span], ...] = ()
 
 
 class AauBranch(Struct, frozen=True, kw_only=True, eq=False):

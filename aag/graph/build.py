@@ -14,6 +14,7 @@ from aag.graph import aau as g
 from aag.graph.counts import Context, counts, nest_work, work_of
 from aag.graph.labels import label_of
 from aag.graph.operations import combination
+from aag.graph.sweeps import Swept, beside, is_simple, sweeps_of
 from aag.graph.tally import add_counts
 from aag.ir.statements import Assign
 from aag.spmd import nodes as n
@@ -68,6 +69,10 @@ class _Builder:
         self.program = program
         self.context = context
         self.count = 0
+        self.numbers: dict[n.Node, int] = {}
+        """The AAU of each node."""
+        self.inside = False
+        """Whether the nodes at hand stand in a loop whose sweeps are found as a whole."""
 
     def _id(self) -> int:
         self.count += 1
@@ -94,6 +99,7 @@ class _Builder:
 
     def node(self, node: n.Node) -> g.AAU:
         """The AAU of one node."""
+        self.numbers[node] = self.count
         match node:
             case n.Nest():
                 return self._nest(node)
@@ -163,9 +169,19 @@ class _Builder:
 
     def _loop(self, loop: n.DoNode) -> g.AAU:
         number = self._id()
+        whole, former = is_simple(loop), self.inside
+        self.inside = former or whole
         body = self.body(loop.body)
-        kind = g.IterSync if _synchronised(body) else g.IterD
-        return kind(**_common(number, loop, body), loop=loop, body=body)
+        self.inside = former
+        swept = Swept()
+        if not former:
+            is_array = self.program.layouts.arrays.__contains__
+            swept = (sweeps_of(loop, self.numbers, is_array, self.context.constants) if whole
+                     else Swept(unswept=beside(loop.body, is_array)))
+        common = _common(number, loop, body)
+        if _synchronised(body):
+            return g.IterSync(**common, loop=loop, body=body, unswept=swept.unswept)
+        return g.IterD(**common, loop=loop, body=body, sweeps=swept.sweeps, unswept=swept.unswept)
 
     def _owned(self, loop: n.OwnedLoop) -> g.IterSync:
         number = self._id()
@@ -185,6 +201,7 @@ class _Builder:
             work=work_of(self.context, (loop.condition,)),
             body=body,
             name=loop.name,
+            unswept=beside(loop.body, self.program.layouts.arrays.__contains__),
         )
 
     def _conditional(self, node: n.IfNode) -> g.AAU:

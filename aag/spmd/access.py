@@ -4,12 +4,15 @@ Local parts are stored column-major, as the node program declares them. What the
 is asked for a few representative processors only (`aag.spmd.partition.shape_classes`).
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
+from aag.ir.statements import Assign
 from aag.mapping.distinct import distinct_with_inverse
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.linear import linear
@@ -26,11 +29,33 @@ from aag.spmd.vector import (
 )
 
 
+class Touch(Struct, frozen=True, kw_only=True):
+    """A reference to an array element in a nest: in the innermost loop, or once in each iteration of a loop further
+    out, before or `after` the loop inside that one. `depth`: loops around it; `source`: a number of whose it is;
+    `share`: of the iterations that make it."""
+
+    element: Element
+    write: bool
+    depth: int
+    after: bool = False
+    source: int = 0
+    share: float = 1.0
+
+
+class Sweep(Nest, frozen=True, kw_only=True, eq=False):
+    """A DO nest that every processor runs whole, over copies of its own, seen as the references that it makes.
+
+    It is no part of the node program: there the same loops are `DoNode` around `Local`.
+    """
+
+    touches: tuple[Touch, ...]
+
+
 class ArrayAccess(Struct, frozen=True, eq=False):
-    """One reference in the innermost loop, in program order (reads of an assignment before its write).
+    """One reference of a nest, in program order (reads of an assignment before its write).
 
     `start_bytes` (C,): offset of the first access within the local part; `strides_bytes` (C, D): how far one step of
-    each loop moves, outermost first; `local_bytes` (C,): size of the local part.
+    each loop moves, outermost first; `local_bytes` (C,): size of the local part; `touch`: which reference.
     """
 
     array: str
@@ -39,6 +64,7 @@ class ArrayAccess(Struct, frozen=True, eq=False):
     strides_bytes: Ints
     write: bool
     local_bytes: Ints
+    touch: Touch
 
 
 def accesses(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints) -> tuple[ArrayAccess, ...]:
@@ -68,11 +94,44 @@ def accesses_along(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints, 
 
 def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
     found = []
-    for reference, write in references(nest):
-        layout = layouts.arrays.get(reference.name)
+    for touch in touches(nest):
+        layout = layouts.arrays.get(touch.element.name)
         if layout is not None and layout.rank:
-            found.append(walk.access(reference, layout, write=write))
+            found.append(walk.access(touch, layout))
     return tuple(found)
+
+
+def touches(nest: Nest) -> tuple[Touch, ...]:
+    """The array elements that a nest touches, in program order."""
+    if isinstance(nest, Sweep):
+        return nest.touches
+    depth = len(nest.indices)
+    found = [Touch(element=each, write=write, depth=depth) for each, write in references(nest)]
+    for level, assigns in reversed(tuple(enumerate(nest.outer, start=depth - len(nest.outer)))):
+        before, after = _around(nest, assigns)
+        found = [*touched(before, level), *found, *touched(after, level, after=True)]
+    return tuple(found)
+
+
+def _around(nest: Nest, outer: Sequence[Assign]) -> tuple[Sequence[Assign], Sequence[Assign]]:
+    """Assignments of a loop level before and after the loop inside it; of one statement the first sets a start value
+    and the others use the result."""
+    line = nest.assigns[0].span.line if nest.assigns else 0
+    same = [each for each in outer if each.span.line == line]
+    before = [each for each in outer if each.span.line < line] + same[:1]
+    return before, same[1:] + [each for each in outer if each.span.line > line]
+
+
+def touched(assigns: Sequence[Assign], depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:
+    """What assignments touch that follow each other inside `depth` loops."""
+    return [Touch(element=each, write=write, depth=depth, after=after, source=source)
+            for each, write in _elements_of(assigns, None, reduced=False)]
+
+
+def elements_touched(expr: Expr, depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:
+    """What the evaluation of an expression touches inside `depth` loops."""
+    return [Touch(element=each, write=False, depth=depth, after=after, source=source)
+            for each in dict.fromkeys(elements(expr))]
 
 
 def references(nest: Nest) -> list[tuple[Element, bool]]:
@@ -80,17 +139,21 @@ def references(nest: Nest) -> list[tuple[Element, bool]]:
 
     An element that the same iteration has just written is still in a register when it is read.
     """
+    return _elements_of(nest.assigns, nest.mask, reduced=bool(nest.reduce))
+
+
+def _elements_of(assigns: Sequence[Assign], mask: Expr | None, *, reduced: bool) -> list[tuple[Element, bool]]:
     found: list[tuple[Element, bool]] = []
     written: dict[str, Element] = {}
-    for assign in nest.assigns:
-        reads = [*elements(assign.value), *(elements(nest.mask) if nest.mask is not None else ())]
+    for assign in assigns:
+        reads = [*elements(assign.value), *(elements(mask) if mask is not None else ())]
         found += [
             (each, False)
             for each in dict.fromkeys(reads)
             if (each, False) not in found and written.get(each.name) != each
         ]
         if isinstance(assign.target, Element):
-            if nest.reduce and (assign.target, False) not in found:
+            if reduced and (assign.target, False) not in found:
                 found.append((assign.target, False))
             found.append((assign.target, True))
             written[assign.target.name] = assign.target
@@ -106,6 +169,7 @@ class _Walk:
         self.env = env
         home = nest.home
         self.layout = None if home is None else layouts.arrays[home.array]
+        self.whole = isinstance(nest, Sweep)
         self.along = along
         self.values = 1 if along is None else along.values.size
         self.ranks = ranks if along is None else np.tile(ranks, self.values)
@@ -170,8 +234,9 @@ class _Walk:
             raise Unknown(self.along.name, "it multiplies an index")
         return form.coefficient(name)
 
-    def access(self, element: Element, layout: Layout, *, write: bool) -> ArrayAccess:
+    def access(self, touch: Touch, layout: Layout) -> ArrayAccess:
         """One reference: its start and strides in bytes of the local part."""
+        element = touch.element
         pitch = self.pitches.get(layout.array)
         if pitch is None:
             pitch = self.pitches[layout.array] = self._pitch(layout)
@@ -182,13 +247,14 @@ class _Walk:
             start += at * pitch[:, dim]
             for loop, moved in moves.items():
                 strides[:, loop] += moved * pitch[:, dim]
-        return ArrayAccess(element.name, layout.element_bytes, start, strides, write, pitch[:, -1])
+        return ArrayAccess(element.name, layout.element_bytes, start, strides, touch.write, pitch[:, -1], touch)
 
     def _pitch(self, layout: Layout) -> Ints:
         """Bytes from one index of each dimension to the next in the local part, (C, rank); last its size."""
         pitch = np.empty((len(self.ranks), layout.rank + 1), dtype=np.int64)
         pitch[:, 0] = layout.element_bytes
-        np.cumprod(layout.local_extents(self.ranks), axis=1, out=pitch[:, 1:])
+        held = np.tile(layout.extents, (len(self.ranks), 1)) if self.whole else layout.local_extents(self.ranks)
+        np.cumprod(held, axis=1, out=pitch[:, 1:])
         pitch[:, 1:] *= layout.element_bytes
         return pitch
 
@@ -202,10 +268,14 @@ class _Walk:
         names = names_in(subscript)
         for loop, index in enumerate(self.nest.indices):
             if index.name in names:
-                next_values = {**self.first, index.name: self.first[index.name] + self.step[index.name]}
-                moves[loop] = self._local(subscript, dim, layout, next_values) - at
+                moves[loop] = self._local(subscript, dim, layout, self._next(loop)) - at
         self.places[layout.array, dim, subscript] = at, moves
         return at, moves
+
+    def _next(self, loop: int) -> dict[str, Ints]:
+        """The first local values of all indices, but the second of one loop."""
+        index = self.nest.indices[loop]
+        return {**self.first, index.name: self.first[index.name] + self.step[index.name]}
 
     def _local(self, subscript: Expr, dim: int, layout: Layout, values: dict[str, Ints]) -> Ints:
         """The local position of a subscript on the executing processor (beyond its block: in the overlap area)."""
@@ -216,7 +286,7 @@ class _Walk:
                 raise
             return np.zeros_like(self.ranks)
         axis = layout.axis_of_dim(dim)
-        if axis is None:
+        if axis is None or self.whole:
             return index - layout.bounds[dim][0]
         distribution = layout.axes[axis].distribution
         if distribution is not None and distribution.kind == "block":

@@ -154,22 +154,25 @@ def geometry_of(memory: MemoryCosts) -> Geometry:
 def predicted_misses(
     stages: api.Stages, machine: Machine, request: api.Request, addresses: Mapping[str, int]
 ) -> dict[int, Pair]:
-    """Misses of every line that has a nest, as the engine interprets the program with its arrays at `addresses`."""
+    """Misses of every line in a loop nest, as the engine interprets the program with its arrays at `addresses`."""
     values = {name.lower(): value for name, value in request.values.items()}
     setting = Setting(io=False, values=values, addresses=addresses)
     walker = Walker(stages.graph, values)
     run = start(Lowered(stages.node_program), stages.graph, machine, setting, walker)
     walker.visit(run, stages.graph.body)
     found: dict[int, Pair] = {}
+    swept = {touch.source for aau in walk(stages.graph.body) if isinstance(aau, IterD)
+             for sweep in aau.sweeps for touch in sweep.touches}  # fmt: skip
     for aau in walk(stages.graph.body):
         node = aau.nest if isinstance(aau, IterD) else aau.owned if isinstance(aau, IterSync) else None
-        if node is None:
+        if node is None and aau.id not in swept:
             continue
+        line = aau.span.line
         tally = run.ledger.tallies.get(aau.id)
         written = 0.0 if tally is None else float(tally[Tally.WRITE_MISSES, 0])
         read = 0.0 if tally is None else float(tally[Tally.MISSES, 0]) - written
-        before = found.get(node.span.line, (0.0, 0.0))
-        found[node.span.line] = (before[0] + read, before[1] + written)
+        before = found.get(line, (0.0, 0.0))
+        found[line] = (before[0] + read, before[1] + written)
     return found
 
 

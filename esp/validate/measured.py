@@ -3,7 +3,8 @@
 What only several processors need is left out: communications, which would move nothing, and the owners' turns in
 sequential loops. The rest are the node program's own loops. They are compiled so that each reference to an array is one
 access of its own: no vectors, and no loop turned into a call of memcpy or, where it runs but twice, written out (so
-that all but its last turn may be left out). The main program says where its arrays lie.
+that all but its last turn may be left out); and none moved out of a loop, to another line. The main program says where
+its arrays lie.
 """
 
 import re
@@ -26,7 +27,8 @@ from esp.validate.valgrind import Geometry, watched
 STUB = Path(__file__).with_name("mpi_stub.f90")
 FLAGS = (
     "-g", "-O2", "-static", "-ffp-contract=off", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize",
-    "-fno-tree-loop-distribute-patterns", "-fdisable-tree-cunroll", "-Wl,--wrap=exp", "-Wl,--wrap=expf",
+    "-fno-tree-loop-distribute-patterns", "-fdisable-tree-cunroll", "-fno-tree-loop-im", "-fno-gcse",
+    "-Wl,--wrap=exp", "-Wl,--wrap=expf",
 )  # fmt: skip
 
 Pair = tuple[float, float]

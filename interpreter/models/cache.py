@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.graph.aau import IterD, IterSync
+from aag.spmd.access import Sweep
 from aag.spmd.nodes import Nest as LoweredNest
 from interpreter.metrics import COMPUTATION, Tally
 from interpreter.models.compute import alike, masked_of
@@ -38,6 +39,8 @@ class _Seen(Struct, frozen=True):
     writes: float
     """Those of `lines` that were written."""
     estimated: Array
+    statements: "tuple[tuple[int, _Seen], ...]" = ()
+    """The same of each statement of a sweep, by its AAU."""
 
 
 class _Found(Struct, frozen=True, eq=False):
@@ -49,6 +52,8 @@ class _Found(Struct, frozen=True, eq=False):
     def nbytes(self) -> int:
         """Memory it holds, about."""
         own = 0 if self.misses is None else 3 * self.misses.read.nbytes
+        if self.misses is not None and self.misses.parts is not None:
+            own += self.misses.parts.nbytes
         return own + self.after.nbytes() + 500
 
 
@@ -65,21 +70,61 @@ def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLik
 def count_misses(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...],
                  trips: TripsLike | None = None) -> Figures:
     """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be charged."""
+    seen = _seen(run, aau, nest, key, trips)
+    if seen is None:
+        return np.zeros((1, 1))
+    _count(run, aau.id, seen)
+    return seen.seconds
+
+
+def charge_sweep(run: Run, aau: IterD, sweep: Sweep, key: tuple[object, ...], trips: TripsLike) -> None:
+    """Charge the misses of a DO nest that every processor runs whole, each statement its own."""
+    seen = _seen(run, aau, sweep, key, trips)
+    for statement, own in () if seen is None else seen.statements:
+        _count(run, statement, own)
+        if own.seconds.any():
+            run.spend(statement, COMPUTATION, own.seconds)
+
+
+def _seen(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None
+          ) -> _Seen | None:
+    """What one execution of a nest misses, and the caches after it; None: the machine has none."""
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
-        return np.zeros((1, 1))
+        return None
     state = run.cache if isinstance(run.cache, CacheState) else _cold(run)
     seen = _remembered(run, key, state)
     if seen is None:
-        seen = _charged(run, costs, state, _found(run, aau, nest, key, costs, state, trips))
+        found = _found(run, aau, nest, key, costs, state, trips)
+        seen = _charged(run, costs, state, found)
+        if isinstance(nest, Sweep):
+            seen = replace(seen, statements=tuple(
+                (number, _charged(run, costs, state, each)) for number, each in _apart(nest, found)))
         run.memo["misses", *key] = seen
     run.cache = seen.after
+    return seen
+
+
+def _count(run: Run, aau: int, seen: _Seen) -> None:
     if seen.seconds.any():
-        run.count(aau.id, Tally.MISSES, seen.lines)
-        run.count(aau.id, Tally.WRITE_MISSES, seen.writes)
+        run.count(aau, Tally.MISSES, seen.lines)
+        run.count(aau, Tally.WRITE_MISSES, seen.writes)
         if seen.estimated.any():
-            run.count(aau.id, Tally.ESTIMATED_S, seen.estimated)
-    return seen.seconds
+            run.count(aau, Tally.ESTIMATED_S, seen.estimated)
+
+
+def _apart(sweep: Sweep, found: _Found) -> list[tuple[int, _Found]]:
+    """What each statement of a sweep missed. Lines are written back for those whose writes brought them in, or where
+    none did for those who read."""
+    sources = tuple(dict.fromkeys(touch.source for touch in sweep.touches))
+    misses = found.misses
+    if misses is None or misses.parts is None:
+        return [(sources[0], found)]
+    read, write = misses.parts[:, ::2], misses.parts[:, 1::2]
+    brought = np.where(write.sum(axis=1, keepdims=True) > 0, write, read)
+    share = brought / np.maximum(brought.sum(axis=1, keepdims=True), 1.0)
+    return [(source, _Found(Misses(read[:, at], write[:, at], misses.writeback * share[:, at]), found.after))
+            for at, source in enumerate(sources)]
 
 
 def _classes(run: Run) -> tuple[Ints, Ints]:
@@ -114,7 +159,7 @@ def _found(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object
     """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
     cache = Cache(size_bytes=costs.cache_bytes, line_bytes=costs.line_bytes, associativity=costs.associativity,
                   replacement=costs.replacement, write_allocate=costs.write_allocate)
-    node = aau.owned if isinstance(aau, IterSync) else aau.nest
+    node = aau.owned if isinstance(aau, IterSync) else nest
     question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, state)
     known = run.services.kept.find(question)
     if isinstance(known, _Found):
@@ -170,10 +215,18 @@ def _through_temporaries(shape: Nest) -> tuple[Nest, Nest]:
     writes = tuple(each for each in shape.accesses if each.write)
     filled = tuple(
         replace(each, array=f"{each.array}$copy", start=np.full_like(each.start, TEMPORARIES + (number << 40)),
-                strides=each.element_bytes * apart)
+                strides=each.element_bytes * (apart if each.depth is None else _outside(shape.extents, each.depth)))
         for number, each in enumerate(writes))
     return (replace(shape, accesses=(*reads, *filled)),
             replace(shape, accesses=(*(replace(each, write=False) for each in filled), *writes)))
+
+
+def _outside(extents: Ints, depth: int) -> Ints:
+    """Elements by which a temporary moves with each loop, one for each iteration of the `depth` outer loops."""
+    apart = np.zeros_like(extents)
+    apart[:, :depth] = np.cumprod(np.concatenate(
+        [np.ones_like(extents[:, :1]), extents[:, depth - 1:0:-1]], axis=1), axis=1)[:, ::-1]
+    return apart
 
 
 def _shape(run: Run, nest: LoweredNest, trips: TripsLike) -> Nest:
@@ -192,5 +245,7 @@ def _shape(run: Run, nest: LoweredNest, trips: TripsLike) -> Nest:
     return Nest(extents=extents, addresses_known=known, accesses=tuple(
         Access(array=each.array, element_bytes=each.element_bytes,
                start=each.start_bytes + address[each.array] if known else each.start_bytes, strides=stride,
-               write=each.write, fraction=share if each.write else 1.0)
+               write=each.write, fraction=(share if each.write else 1.0) * each.touch.share,
+               depth=None if each.touch.depth == len(nest.indices) else each.touch.depth, after=each.touch.after,
+               source=each.touch.source)
         for each, stride in zip(accesses, strides, strict=True)))

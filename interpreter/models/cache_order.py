@@ -98,6 +98,8 @@ class Touches(Struct, frozen=True):
     before: NDArray[np.float64]
     """Where the entry stands for what was cached before the nest: its probability; else -1."""
     classes: int
+    source: NDArray[np.int64] | None = None
+    """Number of the statement; None: there is only one."""
 
     def allocates(self, policy: Policy) -> NDArray[np.bool_]:
         """(T,) whether the line is in the cache after the reference in any case."""
@@ -119,13 +121,17 @@ def sort_by_set(traces: list[Trace], policy: Policy, contents: Contents) -> Touc
     fresh = np.full(line.size, -1.0)
     fresh[:old.size] = contents.present[which, sets, place]
     quiet = np.zeros(old.size)
+    parts = [np.zeros(size, np.int64) if trace.source is None else trace.source
+             for trace, size in zip(traces, lengths, strict=True)]
+    several = any(trace.source is not None for trace in traces)
     return Touches(
         line=(line if classes == 1 else line * classes + owner)[order], key=key[order],
         write=np.concatenate([contents.dirty[which, sets, place], *(trace.write for trace in traces)])[order],
         weight=np.concatenate([quiet, *(trace.weight for trace in traces)])[order],
         charge=np.concatenate([quiet, *(trace.charge for trace in traces)])[order],
         certain=np.concatenate([quiet == 0, *(trace.certain for trace in traces)])[order],
-        before=fresh[order], classes=classes)
+        before=fresh[order], classes=classes,
+        source=np.concatenate([np.zeros(old.size, np.int64), *parts])[order] if several else None)
 
 
 def stable_order(key: NDArray[np.int64], bound: int) -> NDArray[np.intp]:

@@ -16,20 +16,27 @@ FORGOTTEN = 1 / 512
 """A line that is there with less probability is taken to be gone."""
 
 
-def replay(traces: list[Trace], policy: Policy, contents: Contents) -> tuple[NDArray[np.float64], Contents]:
+def replay(traces: list[Trace], policy: Policy, contents: Contents, sources: int = 1
+           ) -> tuple[NDArray[np.float64], Contents]:
     """Misses of each trace on caches with the given contents, and the contents afterwards.
 
-    The result is (C, 3) read misses, write misses and lines written back, and the C caches.
+    The result is (C, 3) read misses, write misses and lines written back, then the read and the write misses of each
+    of the `sources` statements if there are several; and the C caches.
     """
     classes = len(traces)
     touches = sort_by_set(traces, policy, contents)
+    columns = 3 + (2 * sources if sources > 1 else 0)
     if touches.line.size == 0:
-        return np.zeros((classes, 3)), contents
+        return np.zeros((classes, columns)), contents
     outcome = (cache_random if policy.random else cache_lru).outcome(touches, policy)
     missed = touches.charge * (1.0 - outcome.hit)
     owner = touches.key // policy.sets
-    counts = np.empty((classes, 3))
+    counts = np.empty((classes, columns))
     counts[:, :2] = np.bincount(2 * owner + touches.write, missed, 2 * classes).reshape(classes, 2)
+    if sources > 1:
+        source = 0 if touches.source is None else touches.source
+        counts[:, 3:] = np.bincount(
+            2 * (owner * sources + source) + touches.write, missed, 2 * sources * classes).reshape(classes, -1)
     soiled, after = _after(touches, policy, outcome, contents.line.shape[2])
     counts[:, 2] = np.maximum(0.0, soiled + _dirty(contents) - _dirty(after))
     if any(each.moved for each in traces):

@@ -51,6 +51,12 @@ class Body(Struct, frozen=True, kw_only=True):
     write: NDArray[np.bool_]
     fraction: NDArray[np.float64]
     """(R,) share of iterations that perform the reference."""
+    around: NDArray[np.int64]
+    """(R,) loops around the reference: D in the innermost."""
+    after: NDArray[np.bool_]
+    """(R,) whether one further out follows on the loop inside its own; else it comes before."""
+    source: NDArray[np.int64]
+    """(R,) number of the statement whose it is."""
 
 
 class Shape(Struct, frozen=True, kw_only=True):
@@ -72,6 +78,8 @@ class Trace(Struct, frozen=True):
     """Number of misses counted if this one misses: the same, but for writes without allocation that of the writes."""
     certain: NDArray[np.bool_]
     """False where most executions do not make the reference: it is asked for, but moves nothing."""
+    source: NDArray[np.int64] | None = None
+    """Number of the statement; None: there is only one."""
     moved: int = 0
     """Lines by which what is cached at the end still moves on: the nest ends that much later than the trace."""
 
@@ -111,15 +119,27 @@ def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Tra
     body = shape.body
     address = body.start
     weight: NDArray[np.float64] = np.ones(())
+    partial = [weight]
     for loop, sample in enumerate(samples):
         address = address[..., None, :] + sample.index[:, None] * body.strides[:, loop]
         weight = weight[..., None] * sample.weight
+        partial.append(weight)
     line = _lines(address, policy.line_bytes)
-    touch = _kept(line, body).ravel().nonzero()[0] if step > 1 else np.arange(line.size)
+    outside = (body.around < len(samples)).nonzero()[0]
+    if step > 1 or outside.size:
+        kept = _kept(line, body) if step > 1 else np.ones(line.shape, np.bool_)
+        _once(kept, body, outside)
+        touch = kept.ravel().nonzero()[0]
+    else:
+        touch = np.arange(line.size)
     iteration = touch // body.start.size
     reference = touch - iteration * body.start.size
     weight = weight.reshape(-1)
     write, weights, certain = body.write[reference], weight[iteration], np.ones(reference.size, np.bool_)
+    for number in outside:
+        mine = (reference == number).nonzero()[0]
+        own = partial[body.around[number]]
+        weights[mine] = own.reshape(-1)[iteration[mine] // (weight.size // own.size)]
     if (body.fraction < 1.0).any():
         share = _touched_share(shape, policy.line_bytes)
         weights, certain = weights * share[reference], (share >= 0.5)[reference]
@@ -128,12 +148,26 @@ def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Tra
         charges = weights.copy()
         for number in body.write.nonzero()[0]:
             mine = (reference == number).nonzero()[0]
+            if number in outside:
+                charges[mine] *= min(1.0, body.fraction[number])
+                continue
             when = iteration[mine]
             until = np.empty_like(when)
             np.subtract(when[1:], when[:-1], out=until[:-1])
             until[-1:] = weight.size - when[-1:]
             charges[mine] = weight[when] * until * min(1.0, body.fraction[number])
-    return Trace(line.reshape(-1)[touch], write, weights, charges, certain)
+    source = body.source[reference] if body.source.any() else None
+    return Trace(line.reshape(-1)[touch], write, weights, charges, certain, source)
+
+
+def _once(kept: NDArray[np.bool_], body: Body, outside: NDArray[np.intp]) -> None:
+    """References outside the innermost loop (`outside`) are made in the first or last iteration of the loops inside
+    their own."""
+    inner = kept.ndim - 1
+    for number in outside:
+        around = int(body.around[number])
+        kept[..., number] = False
+        kept[(..., *(inner - around) * [-1 if body.after[number] else 0], number)] = True
 
 
 def _turned_over(found: Trace, policy: Policy) -> bool:
@@ -165,8 +199,9 @@ def _touched_share(shape: Shape, line_bytes: int) -> NDArray[np.float64]:
     fraction = shape.body.fraction
     if (fraction >= 1).all() or not shape.extents.size:
         return np.minimum(fraction, 1.0)
-    step = np.abs(shape.body.strides[:, -1])
-    inner = int(shape.extents[-1])
+    own = np.maximum(shape.body.around - 1, 0)
+    step = np.abs(shape.body.strides[np.arange(own.size), own])
+    inner = shape.extents[own]
     chances = np.where(step > 0, np.maximum(1, line_bytes // np.maximum(step, 1)), inner)
     return 1.0 - (1.0 - np.minimum(fraction, 1.0)) ** np.minimum(chances, inner)
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from aag.graph.aau import AAU, IterD, IterND, IterSync
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import DoNode
-from interpreter.evaluate import Scalars, defined, needed, own_leave
+from interpreter.evaluate import Scalars, defined, needed, own_leave, touching
 from interpreter.metrics import Tally
 from interpreter.models.cache import charge_misses
 from interpreter.models.compute import (
@@ -26,13 +26,17 @@ from interpreter.models.compute import (
 )
 from interpreter.models.owned import run_owned
 from interpreter.models.period import repeat
+from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, sweep
 from interpreter.state import Run
 
 
 def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
     """A parallel nest, or a counted loop without communication."""
     if aau.nest is None:
-        return "" if aau.loop is None else _counted(run, scalars, aau, aau.loop, aau.body)
+        if aau.loop is None:
+            return ""
+        sweep(run, aau)
+        return _counted(run, scalars, aau, aau.loop, aau.body)
     key = ("nest", aau.id, values_of(sorted_uses(run, aau), run.env))
     cost, trips = run.memo.get(key), None
     if not isinstance(cost, Cost):
@@ -59,12 +63,23 @@ def synchronised(run: Run, scalars: Scalars, aau: IterSync) -> str:
     if aau.owned is not None:
         run_owned(run, scalars, aau, aau.owned)
         return ""
-    return "" if aau.loop is None else _counted(run, scalars, aau, aau.loop, aau.body)
+    if aau.loop is None:
+        return ""
+    sweep(run, aau)
+    return _counted(run, scalars, aau, aau.loop, aau.body)
 
 
 def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, body: tuple[AAU, ...]) -> str:
     first, step, count = scalars.trips(loop, run.env, aau.span)
-    names = _dependence(run, aau, loop.var, body)
+    names, followed = _dependence(run, aau, loop.var, body), followed_of(run)
+    places = _places(run, aau, loop.var, body) if names is not None else frozenset[str]()
+    if places:
+        if followed.walks * count <= FOLLOWED:
+            now = Followed(followed.walks * max(1, count), followed.lost)
+            names = None if loop.var in places else tuple(sorted({*(names or ()), *places}))
+        else:
+            now = Followed(followed.walks, followed.lost | places)
+        run.memo["followed",] = now
     start = dict(run.env)
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
@@ -80,6 +95,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         run.services.expect(loop.var, range(first, first + count * step, step))
     left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
     run.services.expect(loop.var, range(0))
+    run.memo["followed",] = followed
     if left == "exit":
         return ""
     if left:
@@ -108,9 +124,19 @@ class Dependence(Struct, frozen=True):
     names: tuple[str, ...] | None
 
 
+def _places(run: Run, aau: AAU, var: str, body: tuple[AAU, ...]) -> frozenset[str]:
+    """Scalars that the loop changes, its variable among them, and that decide where loops inside touch memory."""
+    key = ("places", aau.id)
+    known = run.memo.get(key)
+    if not isinstance(known, frozenset):
+        known = run.memo[key] = touching(body) & (defined(body) | {var})
+    return known
+
+
 def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     """A while loop: its trip count by functional interpretation (Def 18), then as any loop with communication."""
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    sweep(run, aau)
     known = scalars.given.get(f"trips_{aau.span.line}")
     after = dict(run.env)
     left, last = "", after
@@ -130,6 +156,8 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         how = own_leave(run.visit(run, aau.body), aau.name)
         return "" if how == "cycle" else how
 
+    followed = followed_of(run)
+    run.memo["followed",] = Followed(followed.walks, followed.lost | _places(run, aau, "", aau.body))
     how = repeat(run, aau, count, one, names=_dependence(run, aau, "", aau.body) or ())
     if not how and left:
         run.env.clear()
@@ -137,6 +165,7 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         how = one(count)
     elif not how:
         charge_work(run, aau.id, aau.work)
+    run.memo["followed",] = followed
     run.env.clear()
     run.env.update(after)
     return "" if how == "exit" else how

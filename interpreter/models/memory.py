@@ -94,6 +94,12 @@ class Access(Struct, frozen=True, kw_only=True):
     write: bool
     fraction: float = 1.0
     """Share of the iterations that perform it (masks)."""
+    depth: int | None = None
+    """Loops around it: with fewer than the nest has it is made once in each iteration of the last of them, before the
+    loop inside or `after` it. None: all."""
+    after: bool = False
+    source: int = 0
+    """A number of the statement whose misses are to be told apart."""
 
 
 class Nest(Struct, frozen=True, kw_only=True):
@@ -108,6 +114,11 @@ class Nest(Struct, frozen=True, kw_only=True):
     accesses: tuple[Access, ...]
     addresses_known: bool = True
 
+    @property
+    def sources(self) -> tuple[int, ...]:
+        """Numbers of the statements, by first appearance."""
+        return tuple(dict.fromkeys(access.source for access in self.accesses))
+
 
 class Misses(Struct, frozen=True):
     """(P,) figures for the whole nest: lines read, misses of writes, dirty lines written back.
@@ -118,6 +129,8 @@ class Misses(Struct, frozen=True):
     read: NDArray[np.float64]
     write: NDArray[np.float64]
     writeback: NDArray[np.float64]
+    parts: NDArray[np.float64] | None = None
+    """(P, 2 G) lines read and misses of writes of each of G statements, as in `Nest.sources`; None: there is one."""
 
 
 class CacheState(Struct, frozen=True, eq=False):
@@ -164,25 +177,28 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[byt
     chosen, position = _represent(iterations)
     policy = _policy(cache)
     known = {} if traces is None else traces
+    sources = len(nest.sources)
     counts, after = _replayed([_trace(shape, policy, known) for shape in _shapes(nest, leader[chosen], bases)], policy,
-                              state.contents.take(state.class_of[leader[chosen]]))
+                              state.contents.take(state.class_of[leader[chosen]]), sources)
     if chosen.size < leader.size:
         counts = np.stack([np.interp(iterations, iterations[chosen], kind) for kind in counts.T], axis=1)
     label, first = _first_appearance(after.fingerprint()[position])
     contents = after.take(position[first])
-    misses = Misses(*(np.ascontiguousarray(counts[class_of, kind]) for kind in range(3)))
+    read, write, writeback = (np.ascontiguousarray(counts[class_of, kind]) for kind in range(3))
+    misses = Misses(read, write, writeback, counts[class_of, 3:] if sources > 1 else None)
     return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=contents, arrays=arrays)
 
 
-def _replayed(traces: list[Trace], policy: Policy, contents: Contents) -> tuple[NDArray[np.float64], Contents]:
+def _replayed(traces: list[Trace], policy: Policy, contents: Contents, sources: int
+              ) -> tuple[NDArray[np.float64], Contents]:
     """As `replay`; who does nothing misses nothing, and keeps what it has."""
     busy = [number for number, each in enumerate(traces) if each.line.size]
     if len(busy) == len(traces):
-        return replay(traces, policy, contents)
-    counts = np.zeros((len(traces), 3))
+        return replay(traces, policy, contents, sources)
+    counts = np.zeros((len(traces), 3 + (2 * sources if sources > 1 else 0)))
     if not busy:
         return counts, contents
-    counts[busy], after = replay([traces[number] for number in busy], policy, contents.take(np.array(busy)))
+    counts[busy], after = replay([traces[number] for number in busy], policy, contents.take(np.array(busy)), sources)
     return counts, contents.replaced(busy, after)
 
 
@@ -231,16 +247,23 @@ def _policy(cache: Cache) -> Policy:
 def _shapes(nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...]) -> list[Shape]:
     """The nest as some processors see it."""
     accesses = [access for access in zip(nest.accesses, bases, strict=True) if access[0].fraction > 0]
-    extents = nest.extents[chosen]
+    deepest = nest.extents.shape[1]
+    around = np.array([deepest if access.depth is None else access.depth for access, _ in accesses], np.int64)
+    depth = int(around.max(initial=0)) or deepest
+    numbers = {source: number for number, source in enumerate(nest.sources)}
+    source = np.array([numbers[access.source] for access, _ in accesses], np.int64)
+    after = np.array([access.after for access, _ in accesses], np.bool_)
+    extents = nest.extents[chosen, :depth]
     start = np.empty((chosen.size, len(accesses)), np.int64)
-    strides = np.empty((chosen.size, len(accesses), nest.extents.shape[1]), np.int64)
+    strides = np.empty((chosen.size, len(accesses), depth), np.int64)
     for number, (access, base) in enumerate(accesses):
         start[:, number] = access.start[chosen] + base
-        strides[:, number] = access.strides[chosen]
+        strides[:, number] = access.strides[chosen, :depth]
     write = np.array([access.write for access, _ in accesses], np.bool_)
     fraction = np.array([access.fraction for access, _ in accesses], np.float64)
     return [Shape(extents=extents[each],
-                  body=Body(start=start[each], strides=strides[each], write=write, fraction=fraction))
+                  body=Body(start=start[each], strides=strides[each], write=write, fraction=fraction, around=around,
+                            after=after, source=source))
             for each in range(chosen.size)]
 
 
@@ -248,7 +271,8 @@ def _trace(shape: Shape, policy: Policy, known: dict[bytes, Trace]) -> Trace:
     body = shape.body
     if not body.start.size or not shape.extents.all():
         return NOTHING
-    key = b"".join(part.tobytes() for part in (shape.extents, body.start, body.strides, body.write, body.fraction))
+    key = b"".join(part.tobytes() for part in (shape.extents, body.start, body.strides, body.write, body.fraction,
+                                              body.around, body.after, body.source))
     found = known.get(key)
     if found is None:
         found = known[key] = trace(shape, policy)

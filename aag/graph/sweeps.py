@@ -1,0 +1,198 @@
+"""DO nests that every processor runs whole, as the references they make: what a cache model can ask of them.
+
+    do j                        Sweep (j, i)
+      s = 0                       a(i, j)  in the innermost loop
+      do i                        r(j)     once in each iteration of j, after the loop over i
+        s = s + a(i, j)
+      end do
+      r(j) = s
+    end do
+
+Loops side by side inside a loop become sweeps of their own, one after the other. What cannot be a part of a sweep is
+told in words (`unswept`), so that nobody takes it for a loop that touches nothing.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from aag.diagnostics import Span
+from aag.ir.evaluate import Environment
+from aag.ir.expressions import Expr, Var
+from aag.spmd.access import Sweep, Touch, elements_touched, touched
+from aag.spmd.linear import linear
+from aag.spmd.names import elements
+from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node
+from aag.spmd.vector import names_in
+
+Arrays = Callable[[str], bool]
+"""Whether a name is an array."""
+
+
+class Swept(Struct, frozen=True):
+    """The sweeps of a loop, in order, and what is not among them."""
+
+    sweeps: tuple[Sweep, ...] = ()
+    unswept: tuple[tuple[str, Span], ...] = ()
+
+
+def is_simple(loop: DoNode) -> bool:
+    """Whether a loop holds nothing but statements that every processor runs, conditions on them, and such loops."""
+    return all(is_simple(each) if isinstance(each, DoNode) else _is_plain(each) for each in loop.body)
+
+
+def _is_plain(node: Node) -> bool:
+    match node:
+        case Local():
+            return True
+        case IfNode(branches=branches):
+            return all(_is_plain(each) for branch in branches for each in branch.body)
+        case _:
+            return False
+
+
+def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], is_array: Arrays, constants: Environment) -> Swept:
+    """A simple loop as sweeps; `numbers`: those of the AAUs of the nodes inside."""
+    changed = frozenset(_changed(loop))
+    found = _Finder(numbers, is_array, constants, changed)
+    chains = [each for each in found.chains(loop, ()) if each.touches]
+    return Swept(tuple(each.sweep(loop, is_array) for each in chains), tuple(dict.fromkeys(found.told)))
+
+
+def beside(body: Sequence[Node], is_array: Arrays) -> tuple[tuple[str, Span], ...]:
+    """What is told of the statements that stand in a loop beside communication, parallel loops, EXIT and the like."""
+    text = ("cache misses of single statements are not counted in a loop that holds other things than assignments and "
+            "DO loops")
+    return tuple((text, span) for span in islice(_spans(body, is_array), 1))
+
+
+def _spans(body: Sequence[Node], is_array: Arrays) -> Iterable[Span]:
+    for node in body:
+        match node:
+            case Local(assigns=assigns):
+                if any(_varies(side, is_array) for assign in assigns for side in (assign.value, assign.target)):
+                    yield node.span
+            case IfNode(branches=branches):
+                for branch in branches:
+                    if branch.condition is not None and _varies(branch.condition, is_array):
+                        yield branch.span
+                    yield from _spans(branch.body, is_array)
+            case _:
+                pass
+
+
+def _varies(expr: Expr, is_array: Arrays) -> bool:
+    """Whether an expression has array elements with variables in their subscripts."""
+    return any(is_array(each.name) and names_in(each) != {each.name} for each in elements(expr))
+
+
+def _changed(node: Node) -> Iterable[str]:
+    """Scalars that a simple loop changes."""
+    match node:
+        case DoNode(var=var, body=body):
+            yield var
+            for each in body:
+                yield from _changed(each)
+        case IfNode(branches=branches):
+            for branch in branches:
+                for each in branch.body:
+                    yield from _changed(each)
+        case Local(assigns=assigns):
+            yield from (each.target.name for each in assigns if isinstance(each.target, Var))
+        case _:
+            pass
+
+
+class _Chain(Struct):
+    """A loop with at most one loop in each, and what they touch."""
+
+    indices: tuple[Index, ...]
+    touches: list[Touch] = field(default_factory=list)
+
+    def sweep(self, loop: DoNode, is_array: Arrays) -> Sweep:
+        bounds = [each for index in self.indices for each in (index.lower, index.upper, index.step)]
+        places = [each for touch in self.touches for each in touch.element.subscripts]
+        names = frozenset().union(*map(names_in, (*bounds, *places))) - {index.name for index in self.indices}
+        return Sweep(span=loop.span, uses=frozenset(each for each in names if not is_array(each)),
+                     indices=self.indices, home=None, assigns=(), touches=tuple(self.touches))
+
+
+class _Finder(Struct):
+    """Finds the chains of a loop, and what cannot be in one."""
+
+    numbers: Mapping[Node, int]
+    is_array: Arrays
+    constants: Environment
+    changed: frozenset[str]
+    """Scalars that the loop changes, its variables among them."""
+    told: list[tuple[str, Span]] = field(default_factory=list)
+
+    def chains(self, loop: DoNode, around: tuple[Index, ...]) -> list[_Chain]:
+        """The chains of a loop inside the loops `around`."""
+        index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
+        indices = (*around, index)
+        inside = self.changed - {each.name for each in around}
+        if any(each is not None and (names_in(each) & inside or elements(each)) for each in self._bounds(index)):
+            self._tell(f"cache misses of the loop over {loop.var} are not counted, as data decide how often it "
+                       "runs", loop.span)
+            return []
+        found: list[_Chain] = []
+        before: list[Touch] = []
+        for node in loop.body:
+            if isinstance(node, DoNode):
+                more = self.chains(node, indices)
+                if more and found:
+                    self._tell(f"where cache misses are counted, loops side by side in the loop over {loop.var} "
+                               "are taken to run one after the other for all of it", loop.span)
+                found += more
+            elif found:
+                found[-1].touches += self._touches(node, indices, after=True)
+            else:
+                before += self._touches(node, indices, after=False)
+        if not found:
+            return [_Chain(indices, [replace(each, after=False) for each in before])]
+        found[0].touches[:0] = before
+        return found
+
+    def _tell(self, text: str, span: Span) -> None:
+        self.told.append((text, span))
+
+    @staticmethod
+    def _bounds(index: Index) -> tuple[Expr | None, ...]:
+        return index.lower, index.upper, index.step
+
+    def _touches(self, node: Node, indices: tuple[Index, ...], *, after: bool, share: float = 1.0) -> list[Touch]:
+        """What a statement touches; those under a condition for their share of the iterations."""
+        number, depth = self.numbers.get(node, 0), len(indices)
+        match node:
+            case Local(assigns=assigns):
+                found = touched(assigns, depth, after=after, source=number)
+            case IfNode(branches=branches):
+                found = []
+                ways = len(branches) + (branches[-1].condition is not None)
+                for branch in branches:
+                    if branch.condition is not None:
+                        found += elements_touched(branch.condition, depth, after=after, source=number)
+                    for each in branch.body:
+                        found += self._touches(each, indices, after=after, share=1 / ways)
+                if any(self.is_array(each.element.name) for each in found):
+                    self._tell(f"where cache misses are counted, each branch is taken in one of {ways} "
+                               "iterations", node.span)
+            case _:
+                found = []
+        kept = [each for each in found if self.is_array(each.element.name) and self._is_followed(each, indices, node)]
+        return [replace(each, share=each.share * share) for each in kept]
+
+    def _is_followed(self, touch: Touch, indices: tuple[Index, ...], node: Node) -> bool:
+        names = frozenset(index.name for index in indices)
+        for each in touch.element.subscripts:
+            apart = [atom for atom in linear(each, self.constants).terms if not isinstance(atom, Var)]
+            if names_in(each) & (self.changed - names) or elements(each) or any(
+                    names_in(atom) & names for atom in apart):
+                self._tell(f"cache misses of {touch.element.name} are not counted here, as a subscript is not "
+                           "linear in the indices of the loops", node.span)
+                return False
+        return True
+

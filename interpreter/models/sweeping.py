@@ -1,0 +1,55 @@
+"""DO nests that every processor runs whole: their cache misses, charged when the outermost loop begins.
+
+Operations are charged as the walk comes to them. Misses are those of all loops together (Def 17), as of a
+parallel nest.
+"""
+
+from msgspec import Struct
+
+from aag.graph.aau import IterD, IterND, IterSync
+from aag.ir.evaluate import Unknown
+from aag.spmd.access import Sweep
+from aag.spmd.vector import TooLarge
+from interpreter.models.cache import charge_sweep
+from interpreter.models.compute import values_of
+from interpreter.state import Run
+
+FOLLOWED = 10_000
+"""Iterations of loops around sweeps that are walked one by one only because they touch other memory in each."""
+
+
+class Followed(Struct, frozen=True):
+    """Iterations walked for the sake of sweeps, and names whose values are not followed for want of more."""
+
+    walks: int = 1
+    lost: frozenset[str] = frozenset()
+
+
+def followed_of(run: Run) -> Followed:
+    """What holds for the loops around."""
+    known = run.memo.get(("followed",))
+    return known if isinstance(known, Followed) else Followed()
+
+
+def sweep(run: Run, aau: IterD | IterSync | IterND) -> None:
+    """Charge the misses of a loop with all loops inside; tell what cannot be counted."""
+    if run.machine.memory is None or not run.setting.memory:
+        return
+    for text, span in aau.unswept:
+        run.assume("cache", text, span)
+    for number, each in enumerate(aau.sweeps if isinstance(aau, IterD) else ()):
+        assert isinstance(aau, IterD)
+        if not _charged(run, aau, number, each):
+            run.assume("cache", "cache misses of this loop are not counted, as it is not known which elements it "
+                       "touches", aau.span)
+
+
+def _charged(run: Run, aau: IterD, number: int, each: Sweep) -> bool:
+    if each.uses & followed_of(run).lost:
+        return False
+    key = (f"sweep {number}", aau.id, values_of(tuple(sorted(each.uses)), run.env))
+    try:
+        charge_sweep(run, aau, each, key, run.services.trips(each, run.env))
+    except (Unknown, TooLarge):
+        return False
+    return True
