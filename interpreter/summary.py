@@ -24,6 +24,9 @@ from interpreter.state import CommEntry, Run
 
 Array = NDArray[np.float64]
 
+ROUNDING = 1e-12
+"""Times that differ by less than this share of them are equal."""
+
 
 class About(Struct, frozen=True, kw_only=True):
     """What the prediction says of the program, beside its time. `notes`: (code, text, place)."""
@@ -89,7 +92,7 @@ class _Books:
                 total = own if total is None else np.add(total, own, out=total)
         if total is None:
             return np.zeros(self.shape.scenarios), 0
-        return largest(total), int(total[0].argmax())
+        return largest(total), first_largest(total[0])
 
 
 class _Sum:
@@ -129,10 +132,16 @@ class _Sum:
             return self.everybody[:, 0], 0
         for part in blocks(self.shape.procs, max(1, BLOCK // self.shape.scenarios)):
             some = self._part(part)
-            if some[0].max() > most[0]:
-                where = part.start + int(some[0].argmax())
+            if some[0].max() > most[0] * (1.0 + ROUNDING):
+                where = part.start + first_largest(some[0])
             most = np.maximum(most, some.max(axis=1))
         return most, where
+
+
+def first_largest(values: Array) -> int:
+    """The first of those that are the largest but for rounding, so that who it is does not depend on the order in which
+    equal times were added."""
+    return int((values >= values.max() * (1.0 - ROUNDING)).argmax())
 
 
 def _extrapolate(run: Run) -> None:
