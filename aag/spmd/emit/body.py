@@ -10,6 +10,7 @@ from aag.ir.printer import print_statement
 from aag.ir.visitors import map_expression
 from aag.spmd import nodes as n
 from aag.spmd.emit.context import Context
+from aag.spmd.emit.lasting import Lasting, last_values
 from aag.spmd.emit.moves import communicate
 from aag.spmd.emit.nests import assignment, nest
 from aag.spmd.emit.owned import owned_loop
@@ -27,6 +28,7 @@ class Body:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self._lasting = Lasting(context.program.unit.body)
         self._quoted = 0
         self._running: tuple[str, ...] = ()
         """Variables of the DO loops around."""
@@ -54,10 +56,13 @@ class Body:
                     yield from self._node(node)
 
     def _nest(self, node: n.Nest, combine: n.Combine | None) -> Iterator[str]:
-        clashing = [index.name for index in node.indices if index.name in self._running]
+        wanted = self._lasting.wanted(node)
+        kept = wanted.of_forall.union(self._running)
+        clashing = [index.name for index in node.indices if index.name in kept]
         reading = self.context.reading(node)
         assert isinstance(reading, n.Nest)
         yield from nest(self.context, Renaming(clashing).nest(reading) if clashing else reading, combine)
+        yield from last_values(self.context, node.indices, wanted.of_do, node.span.line)
 
     @singledispatchmethod
     def _node(self, node: n.Node) -> Iterator[str]:

@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate
-from aag.ir.expressions import Call, Expr
+from aag.ir.expressions import Call, Component, Expr, OpaqueExpr
 from aag.ir.printer import print_unit
-from aag.ir.spelling import spell_type
+from aag.ir.spelling import spell, spell_type
 from aag.ir.statements import CallStmt
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import walk_expressions, walk_statements
@@ -101,7 +101,9 @@ def _refuse_calls(program: NodeProgram, refusals: Refusals) -> None:
         if unit.name in INTRINSICS:
             refusals.note(f"the function {unit.name} is called like an intrinsic one", unit.span)
     for each in walk_expressions(program.unit.body):
-        if isinstance(each, Call):
+        if isinstance(each, Component | OpaqueExpr):
+            refusals.note(f"the reference {spell(each)}", each.span)
+        elif isinstance(each, Call):
             with refusals.noting(each.span):
                 _refuse_call(each, inner.get(each.name), declared)
 
@@ -192,6 +194,8 @@ def _ordered(entities: tuple[Entity, ...]) -> Iterator[Entity]:
 
 def _declaration(context: Context, entity: Entity) -> Iterator[str]:
     kind = spell_type(entity.type)
+    if entity.type.base == "derived":
+        raise refused(f"{entity.shown} is of a derived type", entity.span)
     if "parameter" in entity.attributes and entity.initial is not None:
         if entity.shape is not None:
             raise refused(f"{entity.shown} is an array constant", entity.span)

@@ -1,0 +1,91 @@
+"""Loop indices whose values the program still wants after the loop.
+
+The index of a FORALL is its own: a scalar of the same name keeps its value. That of a DO loop has a certain value
+afterwards, also on a processor that runs but its share of the iterations.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from aag.diagnostics import Span
+from aag.ir import statements as s
+from aag.ir.expressions import IntLit
+from aag.ir.visitors import bodies
+from aag.spmd.emit.context import Context
+from aag.spmd.emit.text import indented
+from aag.spmd.liveness import wanted_after
+from aag.spmd.nodes import Index, Nest
+
+Chain = tuple[s.Stmt, ...]
+
+
+class Wanted(Struct, frozen=True):
+    """Names that are wanted: indices of FORALL, and of DO loops."""
+
+    of_forall: frozenset[str] = frozenset()
+    of_do: frozenset[str] = frozenset()
+
+
+class Lasting:
+    """Knows the loops around each statement of a program unit."""
+
+    def __init__(self, body: Sequence[s.Stmt]) -> None:
+        self._body = body
+        self._around: dict[tuple[int, int], Chain] = {}
+        self._walk(body, ())
+
+    def _walk(self, body: Sequence[s.Stmt], around: Chain) -> None:
+        for each in body:
+            chain = (*around, each)
+            self._around[_place(each.span)] = chain
+            for inner in bodies(each):
+                self._walk(inner, chain)
+
+    def wanted(self, node: Nest) -> Wanted:
+        """What is wanted of the indices of a nest."""
+        names = {index.name for index in node.indices}
+        root: s.Stmt | None = None
+        of_forall: set[str] = set()
+        of_do: set[str] = set()
+        for each in reversed(self._around.get(_place(node.span), ())):
+            match each:
+                case s.Forall(indices=indices):
+                    of_forall |= {index.name for index in indices} & names
+                case s.Do(var=var) if var in names - of_forall - of_do:
+                    of_do.add(var)
+                case s.Do() | s.DoWhile():
+                    break
+                case _:
+                    continue
+            root = each
+        if root is None:
+            return Wanted()
+        wanted = wanted_after(root, self._body, frozenset(of_forall | of_do))
+        return Wanted(wanted & of_forall, wanted & of_do)
+
+
+def last_values(context: Context, indices: Sequence[Index], wanted: frozenset[str], line: int) -> Iterator[str]:
+    """The lines that give indices of DO loops the values that they have afterwards, outermost loop first."""
+    if not any(index.name in wanted for index in indices):
+        return
+    first, rest = indices[0], indices[1:]
+    name = context.index(first.name)
+    lower, upper = context.spell(first.lower, line), context.spell(first.upper, line)
+    if first.step in (None, IntLit(1)):
+        runs, last, behind = f"{lower} <= {upper}", upper, f"max({lower}, {upper} + 1)"
+    else:
+        step = context.spell(first.step, line)
+        trips = f"max(0, ({upper} - ({lower}) + ({step})) / ({step}))"
+        runs, behind = f"{trips} > 0", f"{lower} + {trips} * ({step})"
+        last = f"{behind} - ({step})"
+    inner = list(last_values(context, rest, wanted, line))
+    if inner:
+        yield from (f"if ({runs}) then", f"  {name} = {last}")
+        yield from indented(inner)
+        yield "end if"
+    yield f"{name} = {behind}"
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.line, span.column
