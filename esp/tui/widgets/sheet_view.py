@@ -59,7 +59,7 @@ class SheetView(ScrollView, can_focus=True):
         """Draw something, with the cursor on `key`. `anew`: it is another list, which begins at its top."""
         self._draw, self._key = draw, key
         if anew:
-            self.scroll_to(y=0, animate=False, immediate=True)
+            self.scroll_to(y=0, animate=False, immediate=True, force=True)
         self._rebuild()
 
     def _rebuild(self) -> None:
@@ -121,18 +121,19 @@ class SheetView(ScrollView, can_focus=True):
         return super().render_lines(crop)
 
     def _into_view(self, *, middle: bool = False) -> None:
-        """Scroll so that the cursor is seen; in the `middle` where it came from outside."""
+        """Scroll so that the cursor is seen; in the `middle` where it came from outside. It is forced: a list that has
+        just become longer than its window has no scroll bar yet, without which textual would not scroll."""
         height = self.scrollable_content_region.height - self._above
         top = self.scroll_offset.y
         if height <= 0:
             return
         if middle and not top <= self.row < top + height:
-            self.scroll_to(y=max(0, self.row - height // 2), animate=False, immediate=True)
+            self.scroll_to(y=max(0, self.row - height // 2), animate=False, immediate=True, force=True)
             return
         if self.row < top:
-            self.scroll_to(y=self.row, animate=False, immediate=True)
+            self.scroll_to(y=self.row, animate=False, immediate=True, force=True)
         elif self.row >= top + height:
-            self.scroll_to(y=self.row - height + 1, animate=False, immediate=True)
+            self.scroll_to(y=self.row - height + 1, animate=False, immediate=True, force=True)
 
     def _to(self, row: int) -> None:
         row = min(max(row, 0), len(self.sheet.lines) - 1)
@@ -148,7 +149,7 @@ class SheetView(ScrollView, can_focus=True):
         """Go so many lines that can be chosen further."""
         rows = [row for row, line in enumerate(self.sheet.lines) if line.key is not None]
         if not rows:
-            self.scroll_relative(y=steps, animate=False, immediate=True)
+            self.scroll_relative(y=steps, animate=False, immediate=True, force=True)
             return
         at = rows.index(self.row) if self.row in rows else 0
         self._to(rows[min(max(at + steps, 0), len(rows) - 1)])
