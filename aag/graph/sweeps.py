@@ -15,7 +15,7 @@ told in words (`unswept`), so that nobody takes it for a loop that touches nothi
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.diagnostics import Span
@@ -105,29 +105,31 @@ def _changed(node: Node) -> Iterable[str]:
             pass
 
 
-class _Chain(Struct):
+class _Chain(Struct, frozen=True):
     """A loop with at most one loop in each, and what they touch."""
 
     indices: tuple[Index, ...]
-    touches: list[Touch] = field(default_factory=list)
+    touches: tuple[Touch, ...]
 
     def sweep(self, loop: DoNode, is_array: Arrays) -> Sweep:
         bounds = [each for index in self.indices for each in (index.lower, index.upper, index.step)]
         places = [each for touch in self.touches for each in touch.element.subscripts]
         names = frozenset().union(*map(names_in, (*bounds, *places))) - {index.name for index in self.indices}
         return Sweep(span=loop.span, uses=frozenset(each for each in names if not is_array(each)),
-                     indices=self.indices, home=None, assigns=(), touches=tuple(self.touches))
+                     indices=self.indices, home=None, assigns=(), touches=self.touches)
 
 
-class _Finder(Struct):
-    """Finds the chains of a loop, and what cannot be in one."""
+class _Finder:
+    """Finds the chains of a loop, and what cannot be in one; `changed`: scalars that the loop changes, its variables
+    among them."""
 
-    numbers: Mapping[Node, int]
-    is_array: Arrays
-    constants: Environment
-    changed: frozenset[str]
-    """Scalars that the loop changes, its variables among them."""
-    told: list[tuple[str, Span]] = field(default_factory=list)
+    def __init__(self, numbers: Mapping[Node, int], is_array: Arrays, constants: Environment, changed: frozenset[str]
+                 ) -> None:
+        self.numbers = numbers
+        self.is_array = is_array
+        self.constants = constants
+        self.changed = changed
+        self.told: list[tuple[str, Span]] = []
 
     def chains(self, loop: DoNode, around: tuple[Index, ...]) -> list[_Chain]:
         """The chains of a loop inside the loops `around`."""
@@ -138,6 +140,10 @@ class _Finder(Struct):
             self._tell(f"cache misses of the loop over {loop.var} are not counted, as data decide how often it "
                        "runs", loop.span)
             return []
+        names = {each.name for each in around}
+        if any(each is not None and names_in(each) & names for each in self._bounds(index)):
+            self._tell(f"where cache misses are counted, the loop over {loop.var} runs as often each time as on "
+                       "average", loop.span)
         found: list[_Chain] = []
         before: list[Touch] = []
         for node in loop.body:
@@ -148,12 +154,13 @@ class _Finder(Struct):
                                "are taken to run one after the other for all of it", loop.span)
                 found += more
             elif found:
-                found[-1].touches += self._touches(node, indices, after=True)
+                behind = self._touches(node, indices, after=True)
+                found[-1] = replace(found[-1], touches=(*found[-1].touches, *behind))
             else:
                 before += self._touches(node, indices, after=False)
         if not found:
-            return [_Chain(indices, [replace(each, after=False) for each in before])]
-        found[0].touches[:0] = before
+            return [_Chain(indices, tuple(before))]
+        found[0] = replace(found[0], touches=(*before, *found[0].touches))
         return found
 
     def _tell(self, text: str, span: Span) -> None:

@@ -62,8 +62,9 @@ def simulate(nests, cache, chance=None):
         counters = np.array(list(itertools.product(*map(range, one.extents[0]))), np.int64)
         counters = counters.reshape(-1, one.extents.shape[1])
         lines = np.stack([(a.start[0] + counters @ a.strides[0]) // cache.line_bytes for a in one.accesses], axis=1)
-        for row in lines.tolist():
-            for a, line in zip(one.accesses, row, strict=True):
+        made = np.stack([made_in(a, counters, one.extents[0]) for a in one.accesses], axis=1)
+        for row, makes in zip(lines.tolist(), made.tolist(), strict=True):
+            for a, line in itertools.compress(zip(one.accesses, row, strict=True), makes):
                 entries = sets[line % cache.sets]
                 entry = next((e for e in entries if e[0] == line), None)
                 if entry is None:
@@ -79,6 +80,12 @@ def simulate(nests, cache, chance=None):
                 entries.insert(0, entry)
         figures.append(tuple(count))
     return figures
+
+
+def made_in(one, counters, extents):
+    """Which iterations make a reference: of the loops inside its own the first or the last."""
+    depth = counters.shape[1] if one.depth is None else one.depth
+    return (counters[:, depth:] == (extents[depth:] - 1 if one.after else 0)).all(axis=1)
 
 
 def predict(nests, cache):
@@ -116,6 +123,44 @@ def whole_nests(draw, inner=(0, 8, 16, 32, 40, 200, 256)):
 def test_small_nests_are_exact(variant, nests):
     cache = VARIANTS[variant]
     np.testing.assert_allclose(predict(nests, cache), simulate(nests, cache), atol=1e-6)
+
+
+@st.composite
+def outer_nests(draw):
+    """As `whole_nests`, with references in loops further out, before and after the loop inside."""
+    nests = []
+    for one in draw(whole_nests()):
+        loops = one.extents.shape[1]
+        before, after = [], []
+        for depth in range(1, loops):
+            for side, follows in ((before, False), (after, True)):
+                for _ in range(draw(st.integers(0, 2))):
+                    strides = [draw(st.sampled_from([0, 8, -8, 72, 256])) for _ in range(depth)]
+                    side.append(access(8 * draw(st.integers(0, 300)), strides + [0] * (loops - depth),
+                                       draw(st.booleans()), depth=depth, after=follows))
+        after.sort(key=lambda each: -each.depth)
+        nests.append(replace(one, accesses=(*before, *one.accesses, *after)))
+    return nests
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@given(nests=outer_nests())
+def test_references_of_outer_loops_are_made_once_in_each_of_their_iterations(variant, nests):
+    cache = VARIANTS[variant]
+    np.testing.assert_allclose(predict(nests, cache), simulate(nests, cache), atol=1e-6)
+
+
+@given(nests=outer_nests())
+def test_misses_of_statements_add_up_to_those_of_the_nest(nests):
+    state = CacheState.cold(1)
+    for one in nests:
+        apart = replace(one, accesses=tuple(replace(each, source=at % 3) for at, each in enumerate(one.accesses)))
+        whole, _ = interpret_nest(one, SMALL, state)
+        misses, state = interpret_nest(apart, SMALL, state)
+        assert (misses.read, misses.write, misses.writeback) == (whole.read, whole.write, whole.writeback)
+        if misses.parts is not None:
+            np.testing.assert_allclose(misses.parts[:, ::2].sum(axis=1), whole.read)
+            np.testing.assert_allclose(misses.parts[:, 1::2].sum(axis=1), whole.write)
 
 
 @given(n=st.integers(1, 120), starts=st.lists(st.integers(0, 600), min_size=1, max_size=4), seed=st.integers(0, 9))
