@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # a comparison prints itself with this module
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
+ORDER_OF_BOUNDS = "the order is that of lower bounds and need not be that of the programs"
+
 _LONGEST_NAME = 32
 """Columns for formats or the name of a program; what is longer ends in dots."""
 
@@ -124,7 +126,7 @@ def _notes(found: "Comparison", screen: Screen) -> list[str]:
     notes = []
     bounds = bool(reasons(_predictions(found)))
     if bounds:
-        text = "the order is that of lower bounds and need not be that of the programs: nothing to paste, no crossover"
+        text = f"{ORDER_OF_BOUNDS}: nothing to paste, no crossover"
         notes.append(screen.paint("warm", paragraph("order", text, width)))
     elif best.choice is not None:
         notes += [

@@ -96,6 +96,11 @@ def partial_notes(predictions: Sequence[Prediction], screen: Screen) -> list[str
     return partial_lines(reasons(predictions), screen)
 
 
+def time_bound(prediction: Prediction, shown: str) -> str:
+    """A time as a table shows it, told as a bound where the prediction is partial."""
+    return shown if prediction.complete else f">= {shown}"
+
+
 def trusted(prediction: Prediction, of: str = "the time") -> str:
     """How much rests on estimates; what is left out of a partial prediction rests on nothing at all."""
     share = percent(float(prediction.estimated_share.flat[0]))

@@ -16,11 +16,11 @@ from esp.output.figures import CATEGORIES, Shown, first, four, grid, hottest_fir
 from esp.output.figures import constants as constants_of
 from esp.output.html import COLOURS, bar, notes
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
-from esp.output.partial import partial_text, reasons
+from esp.output.partial import partial_text, reasons, time_bound
 from esp.output.report_charts import shares, times
 from esp.output.report_style import STYLE
 from esp.output.screen import printable, shorten
-from esp.output.table import speed_up
+from esp.output.table import compared_with, speed_up
 from sag.describe import SystemView
 
 if TYPE_CHECKING:  # what is shown knows how to show itself
@@ -99,7 +99,7 @@ def _head(shown: Report) -> str:
         f"<h1>{escape(_name(prediction))}</h1>",
         f'<p class="soft">{escape(", ".join(map(printable, subject)))}</p>',
         f'<p>with <code>{escape("  ".join(map(printable, given)))}</code></p>' if given else "",
-        f'<p class="total">{seconds(time_s)} <small>predicted{timed}</small></p>',
+        f'<p class="total">{escape(time_bound(prediction, seconds(time_s)))} <small>predicted{timed}</small></p>',
         bar(parts, time_s, "bar whole"),
         f"<p>{_key(parts)}</p>",
         _facts(_answers(shown)),
@@ -122,9 +122,10 @@ def _answers(shown: Report) -> list[str]:
     """Which distribution, how many processors, why: a sentence each, with a link to where it is shown."""
     prediction = shown.prediction
     told = []
-    if shown.comparison is not None and prediction.complete:
-        told.append(f'<a href="#distributions">Distribution.</a> {escape(_best_choice(shown.comparison))}')
-    if len(shown.scaling) > 1 and prediction.complete:
+    compared = shown.comparison
+    if compared is not None and all(each.prediction.complete for each in compared.ranked):
+        told.append(f'<a href="#distributions">Distribution.</a> {escape(_best_choice(compared))}')
+    if len(shown.scaling) > 1 and all(each.complete for each in shown.scaling):
         told.append(f'<a href="#processors">Processors.</a> {escape(_best_number(shown.scaling))}')
     hottest = next(iter(hottest_first(prediction.lines)), None)
     if hottest is not None:
@@ -201,7 +202,8 @@ def _processors(shown: Report) -> str:
     fastest = min(many, key=lambda each: first(each.time_s), default=None)
     for each, (ratio, efficiency) in zip(many, speed_up(many) if many else (), strict=True):
         time_s = first(each.time_s)
-        cells = [str(each.processors), grid(each.grid) or "-", seconds(time_s), significant(ratio)]
+        cells = [str(each.processors), grid(each.grid) or "-", escape(time_bound(each, seconds(time_s)))]
+        cells.append(significant(ratio))
         cells.append(escape(percent(efficiency)))
         cells += [f"{share}%" for share in percentages(four(each.parts))] + [count(each.messages), data(each.bytes)]
         rows.append(report_tables.row(cells, role="best" if each is fastest else "", hidden=range(5, 11)))
@@ -209,6 +211,8 @@ def _processors(shown: Report) -> str:
         rows.append(f'<tr class="none"><td>{number}</td><td class="text" colspan="10">{escape(why.message)}</td></tr>')
     titles = ("processors", "grid", "time", "speed-up", "efficiency", *CATEGORIES, "messages", "bytes")
     blocks.append(report_tables.table(titles, rows, hidden=range(5, 11)))
+    if many and (against := compared_with(many)):
+        blocks.append(f"<p>Speed-up is {escape(against)}.</p>")
     return "\n".join(blocks)
 
 

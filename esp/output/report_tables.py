@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from esp.inspect.ownership import Picture, Plane, Side
 from esp.output import layout
-from esp.output.compare import more, size_notes
+from esp.output.compare import ORDER_OF_BOUNDS, more, size_notes
 from esp.output.figures import (
     CATEGORIES,
     Shown,
@@ -25,6 +25,7 @@ from esp.output.figures import (
 from esp.output.html import bar
 from esp.output.layout_svg import drawings
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds
+from esp.output.partial import time_bound
 from esp.output.screen import printable, shorten
 from interpreter.result import LineMetrics
 from sag.describe import ComponentView, SystemView, UnitView
@@ -150,14 +151,19 @@ def _source_row(
 
 
 def distributions(found: "Comparison") -> str:
-    """All choices, the fastest first, as bars of one scale, and the directives of the best one."""
+    """All choices, the fastest first, as bars of one scale, and the directives of the best one.
+
+    Nothing is concluded from an order of lower bounds.
+    """
+    partial = not all(each.prediction.complete for each in found.ranked)
     best_s = found.best.time_s
     longest_s = min(max(each.time_s for each in found.ranked), _LONGEST_BAR * best_s)
     rows = []
     for each in found.ranked:
         mark = "of the source" if each.written else ""
         tie = "" if each.tie is None else f"tie with {each.tie}"
-        cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", seconds(each.time_s)]
+        time = escape(time_bound(each.prediction, seconds(each.time_s)))
+        cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
         cells += ["best" if each.rank == 1 else more(each.time_s, best_s)]
         cells += [bar(four(each.prediction.parts), longest_s, "bar"), count(each.prediction.messages)]
         cells += [", ".join(filter(None, (mark, tie)))]
@@ -173,10 +179,13 @@ def distributions(found: "Comparison") -> str:
     if tied:
         error = escape(percent(max(each.error for each in tied)))
         told.append(f"<p>What is within {error}, the error stated for such programs, counts as a tie.</p>")
-    told += [f"<p>{escape(text[:1].upper() + text[1:])}</p>" for _, text in size_notes(found)]
+    if partial:
+        text = f"{ORDER_OF_BOUNDS}: no directives, no crossover."
+        told.append(f'<p class="warning">{escape(text[:1].upper() + text[1:])}</p>')
+    else:
+        told += [f"<p>{escape(text[:1].upper() + text[1:])}</p>" for _, text in size_notes(found)]
     if found.left_out:
         told.append(f"<p>{plural(found.left_out, 'choice')} with flatter grids or further formats not tried.</p>")
-    partial = not all(each.prediction.complete for each in found.ranked)
     if found.best.choice is not None and found.best.choice.directives and not partial:
         pasted = "\n".join(escape(printable(line)) for line in found.best.choice.directives)
         told.append(f"<p>The fastest as directives:</p>\n<pre>{pasted}</pre>")

@@ -27,6 +27,12 @@ def speed_up(predictions: Sequence[Prediction]) -> tuple[tuple[float, float], ..
     return tuple(told)
 
 
+def compared_with(predictions: Sequence[Prediction]) -> str:
+    """What speed-up is against; nothing where that is one processor, as everybody expects."""
+    base = min(each.processors for each in predictions)
+    return "" if base == 1 else f"against {base} processors, which count as {base}"
+
+
 def scaling(
     predictions: Sequence[Shown],
     screen: Screen,
@@ -36,7 +42,6 @@ def scaling(
 ) -> str:
     """The table of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction."""
     sample = predictions[0]
-    base = min(each.processors for each in predictions)
     name = printable(sample.file.rsplit("/", 1)[-1]) + (" (bundled)" if sample.bundled else "")
     head = flow(filter(None, [name, sample.system, " ".join(constants(sample.constants)[:6])]), screen.columns)
     columns = [
@@ -78,8 +83,8 @@ def scaling(
     above = [screen.paint("strong", head), *asked_for(sample, screen), *partial_notes(predictions, screen)]
     blocks = ["\n".join(above), table(columns, rows, screen)]
     notes = []
-    if base != 1:
-        notes.append(paragraph("speed-up", f"against {base} processors, which count as {base}", screen.columns))
+    if against := compared_with(predictions):
+        notes.append(paragraph("speed-up", against, screen.columns))
     for number, why in refused.items():
         reason = f"impossible: {why.code} {why.message}" + (f" (line {why.span.line})" if why.span.line else "")
         notes.append(screen.paint("warm", paragraph(plural(number, "proc"), reason, screen.columns)))

@@ -181,6 +181,56 @@ def test_a_number_that_does_not_fit_is_told(esp):
     assert "BLOCK(4)" in impossible["2"]
 
 
+PARTIAL = """\
+program p
+  integer, parameter :: n = 96
+  integer :: i
+  real :: a(n,n), s(n)
+!HPF$ PROCESSORS q(2,3)
+!HPF$ DISTRIBUTE a(CYCLIC(4),BLOCK(32)) ONTO q
+!HPF$ ALIGN s(i) WITH a(i,*)
+  a = 1.0
+  s = sum(a, dim=2)
+  a = a - spread(s, 2, n)
+end program p
+"""
+"""SPREAD is not modelled, and BLOCK(32) fits three processors or more."""
+
+
+def test_a_partial_page_shows_bounds_and_concludes_nothing(esp):
+    told = json.loads(esp("compare", "-", "--procs", "6", "--json", stdin=PARTIAL)[1])
+    assert told["partial"]
+    assert (told["paste"], told["crossover"]) == ([], None)
+    code, out, _ = esp("report", "-", "--procs", "6", "-q", stdin=PARTIAL)
+    assert code == 0
+    tree = parsed(out)
+    shown = section(tree, "distributions")
+    ranked = [row for row in rows(shown)[1:] if row[0] != "-"]
+    assert [row[1] for row in ranked] == [each["choice"] for each in told["choices"]]
+    assert all(row[3].startswith(">= ") for row in ranked)
+    assert list(shown.iter("pre")) == []
+    assert "wins for" not in words(shown)
+    assert "nothing beats" not in words(shown)
+    assert "the order is that of lower bounds" in words(shown).lower()
+    (total,) = [each for each in tree.iter("p") if each.get("class") == "total"]
+    assert words(total).startswith(">= ")
+    scaled = [row for row in rows(section(tree, "processors"))[1:] if len(row) > 2]
+    assert scaled
+    assert all(row[2].startswith(">= ") for row in scaled)
+    assert "are the fastest" not in words(next(tree.iter("header")))
+
+
+@pytest.mark.parametrize(("procs", "against"), [("4", True), ("1,4", False)])
+def test_a_speed_up_without_one_processor_says_what_it_is_against(esp, procs, against):
+    """As `esp run` says it below its table."""
+    note = "against 4 processors, which count as 4"
+    assert (note in esp("run", "laplace", "--procs", f"{procs},8")[1]) is against
+    code, out, _ = esp("report", "laplace", "--procs", "8", "--scaling", procs, "--size", "none", "-q")
+    assert code == 0
+    assert (note in words(section(parsed(out), "processors"))) is against
+    assert ">=" not in words(section(parsed(out), "processors"))
+
+
 def test_one_processor_draws_no_curve(esp):
     code, out, _ = esp("report", "pi", "--procs", "1", "--scaling", "1", "-q")
     assert code == 0
