@@ -170,7 +170,7 @@ program small
 end program small
 """
     source, system = api.read_source(text), api.load_machine("ipsc860")
-    runs = [cachegrind.compared(source, system, api.Request(procs=1), tmp_path / name) for name in ("one", "other")]
+    runs = [cachegrind.compared(source, system, api.Request(procs=1), tmp_path / name) for name in ("one", "two")]
     written, read = runs[0].rows
     assert written.counted[1] in {63, 64, 65}
     assert sum(read.counted) <= 3
