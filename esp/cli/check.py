@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
-from esp.errors import CheckFailedError, PredictionError, UnreadableFileError
+from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
 
 EXAMPLES = """\
 examples:
@@ -66,8 +66,15 @@ def execute(options: argparse.Namespace) -> int:
     system = api.load_machine(options.system)
     wanted = numbers or budget.procs or (None,)
     request = request_of(options, wanted[0])
-    predictions = [api.predict_source(source, system, replace(request, procs=number)) for number in wanted]
-    checked = check(budget, predictions, speed_up(predictions))
+    beside = (1,) if budget.compares and 1 not in wanted else ()
+    predictions = [api.predict_source(source, system, replace(request, procs=each)) for each in (*beside, *wanted)]
+    ratios = speed_up(predictions)[len(beside) :]
+    predictions = predictions[len(beside) :]
+    checked = check(budget, predictions, ratios)
+    if not checked:
+        asked = ", ".join(str(each.processors) for each in predictions)
+        hint = f"It speaks of {', '.join(map(str, budget.procs))}; without --procs these are checked."
+        raise UsageError(f"the budget limits nothing on {asked} processors.", where=str(path), hint=hint)
     why = reasons(predictions)
     if options.json:
         console.deliver(text_of(output.as_json(budget, checked, why)))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from esp import __version__
+from esp.cli.inputs import refuse_inputs_as_outputs
 from esp.errors import UsageError
 
 COMMANDS = {
@@ -90,6 +91,7 @@ def run(words: Sequence[str]) -> int:
         parser.chosen(words).error(f"unrecognized arguments: {' '.join(strangers)}")
     if options.command is None:
         raise UsageError("a command is missing.", hint="`esp --help` lists the commands.")
+    refuse_inputs_as_outputs(options)
     module = importlib.import_module(f"esp.cli.{options.command}")
     code: int = module.execute(options)
     return code

@@ -96,6 +96,11 @@ class Budget(Struct, frozen=True, kw_only=True):
     limits: tuple[Limit, ...]
     procs: tuple[int, ...]
 
+    @property
+    def compares(self) -> bool:
+        """Whether a limit is about speed-up or efficiency, which need a prediction on one processor."""
+        return any(each.at_least for each in self.limits)
+
 
 class Checked(Struct, frozen=True, kw_only=True):
     """A limit held against one prediction; `line` is the number of the source line, 0 for the program."""

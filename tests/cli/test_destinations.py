@@ -1,5 +1,6 @@
 """Where output goes: files that stay as they were, devices and folders that are none, readers that go away."""
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -90,3 +91,24 @@ def test_lines_the_wrong_way_round_are_told_so(esp):
     code, _, err = esp("run", "laplace", "--line", "40-30")
     assert code == 2
     assert "--line: 40-30 is reversed. Write 30-40." in " ".join(err.split())
+
+
+@pytest.mark.parametrize("words", [
+    "run odd.hpf -o odd.hpf", "run odd.hpf --trace ./odd.hpf", "compare odd.hpf -o odd.hpf",
+    "advise odd.hpf -o odd.hpf",
+    "whatif odd.hpf --load 20% -o odd.hpf", "sweep odd.hpf --procs 1,2 -o odd.hpf", "layout odd.hpf -o odd.hpf",
+    "sweep pi.hpf odd.hpf --procs 1,2 --plot odd.hpf", "report odd.hpf -o link.hpf", "trace odd.hpf -o odd.hpf",
+    "query odd.hpf -o odd.hpf", "show ir odd.hpf -o odd.hpf", "explain odd.hpf:3 -o odd.hpf",
+    "graph aag odd.hpf -o odd.hpf", "run pi --system m.yaml -o m.yaml", "diff odd.hpf 'odd.hpf --procs 4' -o odd.hpf",
+    "system fit table.csv -o table.csv", "check odd.hpf --budget b.yaml -o b.yaml",
+])  # fmt: skip
+def test_what_is_read_is_not_replaced(words, esp, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("odd.hpf", "pi.hpf", "m.yaml", "table.csv", "b.yaml"):
+        Path(name).write_text("program odd\n  x = 1.0\nend program\n")
+    Path("link.hpf").symlink_to("odd.hpf")
+    code, out, err = esp(*shlex.split(words))
+    assert (code, out) == (2, "")
+    assert "is what the command reads" in " ".join(err.split())
+    for name in ("odd.hpf", "pi.hpf", "m.yaml", "table.csv", "b.yaml"):
+        assert Path(name).read_text() == "program odd\n  x = 1.0\nend program\n"

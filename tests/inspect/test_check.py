@@ -67,6 +67,21 @@ def test_limits_of_a_line(line, esp, budget):
             assert esp("check", PROGRAM, "--procs", "8", "--budget", budget(text), "-q")[0] == code
 
 
+def test_speed_up_is_against_one_processor_also_where_the_budget_does_not_name_it(esp, budget):
+    runs = json.loads(esp("run", PROGRAM, "--procs", "1,4", "--json")[1])["runs"]
+    for quantity, key in (("speed-up", "speed_up"), ("efficiency", "efficiency")):
+        for shift, code in ((0.999, 0), (1.001, 3)):
+            path = budget(f"format: 1\nprocs:\n  4: {{{quantity}: {shift * runs[1][key]!r}}}\n")
+            assert esp("check", PROGRAM, "--budget", path, "-q")[0] == code
+            assert esp("check", PROGRAM, "--procs", "4", "--budget", path, "-q")[0] == code
+
+
+def test_a_budget_that_limits_nothing_of_what_is_predicted_is_no_check(esp, budget):
+    code, out, err = esp("check", PROGRAM, "--procs", "2,4", "--budget", budget("format: 1\nprocs: {8: {time: 1 s}}\n"))
+    assert (code, out) == (2, "")
+    assert "limits nothing on 2, 4 processors" in " ".join(err.split())
+
+
 def test_speed_up_and_efficiency_are_at_least(esp, budget):
     """Numbers of the budget are predicted where the command names none."""
     runs = json.loads(esp("run", PROGRAM, "--procs", "1,4", "--json")[1])["runs"]
