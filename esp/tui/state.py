@@ -472,7 +472,9 @@ def _with_size(state: State, found: Prediction) -> State:
 
 
 def _done(state: State) -> State:
-    return _sorted(replace(state, busy=False, slow=False))
+    """All is answered; what has no answer now has none at all, whatever it was under other settings."""
+    answers = {key: each for key, each in state.outcomes.items() if key in state.fresh}
+    return _sorted(replace(state, outcomes=answers, busy=False, slow=False))
 
 
 def _sorted(state: State) -> State:

@@ -33,6 +33,15 @@ def test_an_answer_to_an_older_question_changes_nothing(home, made):
     assert steps.answered(moved, late) is moved
 
 
+def test_what_has_no_answer_any_more_is_not_shown_as_it_was(home):
+    asked = steps.asking(home)
+    refused = Failure(text="impossible here")
+    after = steps.answered(asked, Predicted(number=asked.number, key=asked.selected, outcome=refused))
+    assert len(after.outcomes) == len(home.outcomes)
+    after = steps.answered(after, Done(number=asked.number))
+    assert after.outcomes == {asked.selected: refused}
+
+
 def test_a_moved_slider_asks_for_its_change_alone(home):
     asked = steps.question(steps.moved(home, "load", 4))
     assert asked.number == home.number + 1
@@ -105,12 +114,15 @@ def test_what_is_shown_is_held_against_home(home, made):
 
 def test_the_order_does_not_jump_while_a_question_is_answered(home, made):
     moved = steps.moved(home, "load", 19)
-    slow, *_ = made.answers(steps.question(moved))
-    half = steps.answered(moved, slow)
+    listed, *others, done = made.answers(steps.question(moved))
+    half = steps.answered(moved, listed)
     assert half.order == home.order
     half = steps.answered(half, Predicted(number=half.number, key=WRITTEN, outcome=made.prediction(50)))
     assert half.order == home.order
-    assert steps.answered(half, Done(number=half.number)).order[-1] == WRITTEN
+    for each in others:
+        half = half if each.key == WRITTEN else steps.answered(half, each)
+        assert half.order == home.order
+    assert steps.answered(half, done).order[-1] == WRITTEN
 
 
 def test_what_comes_in_for_the_first_time_goes_to_its_place(made):
