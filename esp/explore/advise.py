@@ -238,7 +238,7 @@ def advise_source(
         raise UsageError("one grid does not fit several numbers of processors.", where="--grid")
     candidates, left_out = candidates_of(source, system, request, numbers, named=named, align=align)
     work = _Work(source, system, request, candidates, progress)
-    own = [at for at, each in enumerate(candidates) if each.written]
+    own = [at for at, each in enumerate(candidates) if each.written and work.fits(at)]
     most = max((candidates[at].procs for at in own), default=0)
     wanted = [at for at in own if candidates[at].procs == most]
     search = smallest(len(candidates), work.bound, work.figure, top, wanted=wanted)
@@ -327,6 +327,16 @@ class _Work:
         self.bounds: dict[int, float] = {}
         self.impossible: dict[int, Diagnostic] = {}
         self.problem: SourceError | None = None
+
+    def fits(self, at: int) -> bool:
+        """Whether a candidate can be lowered: the source's own mapping need not fit every number of processors."""
+        try:
+            self._lowered(at)
+        except UnresolvedError:
+            raise
+        except SourceError as error:
+            self._failed(at, error)
+        return at not in self.impossible
 
     def bound(self, at: int) -> float:
         """What a candidate cannot fall below."""

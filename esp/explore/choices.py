@@ -12,13 +12,16 @@ from itertools import product
 from math import log, prod
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from aag.diagnostics import SourceError
 from aag.ir.directives import Bound, Distribute, Format, Processors, Template
 from aag.ir.expressions import Expr, Var
 from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
 from aag.mapping.formats import parse_formats
 from aag.mapping.grid import squarest
+from aag.mapping.layout import Layouts
 from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of, visible_to
 from aag.mapping.tables import tables_of
@@ -37,6 +40,9 @@ MOST_CHOICES = 48
 
 _MOST_NAMES = 12
 """Names that an error lists."""
+
+_TOO_SMALL = "E307"
+"""The error of a mapping whose blocks do not hold everything on so few processors."""
 
 _FREE = ("procs", "esp_procs", "esp_grid")
 """Names for an arrangement where the source has none; the first that is free is taken."""
@@ -87,11 +93,13 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
 
     Where it has no DISTRIBUTE, these are what arrays are aligned with, else all arrays of the shape of the largest.
 
+    The source's own mapping need not fit this number of processors.
+
     Raises:
-        aag.diagnostics.SourceError: its directives or the values given prevent a mapping.
+        aag.diagnostics.SourceError: its directives or the values given prevent any mapping.
         PredictionError: it has no array that could be distributed.
     """
-    layouts = map_source(source, system, request)
+    layouts = layouts_of(source, system, request)
     unit = main_unit(source.program)
     scope = scope_of(unit, visible_to(unit, source.program))
     tables = tables_of(scope, request.distribute, layouts.environment, Report())
@@ -129,6 +137,31 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     return Distributed(
         targets=found, procs=layouts.procs, grid=layouts.grid.shape, ranks=ranks, onto=onto.upper()
     )
+
+
+def layouts_of(source: Source, system: System, request: Request) -> Layouts:
+    """The layouts of the main program's arrays; where blocks of the source are too small for this number of processors,
+    those with blocks and grids that fit: what else could be chosen hangs on neither.
+
+    Raises:
+        aag.diagnostics.SourceError: its directives or the values given prevent any mapping.
+    """
+    try:
+        return map_source(source, system, request)
+    except SourceError as error:
+        if any(each.code != _TOO_SMALL for each in error.diagnostics if each.is_error):
+            raise
+        unit = main_unit(source.program)
+        free = {
+            each.distributee: f"({','.join(part.kind for part in each.formats)})"
+            for each in scope_of(unit, visible_to(unit, source.program)).directives
+            if isinstance(each, Distribute) and each.formats
+        }
+        fitting = replace(request, distribute={**free, **request.distribute})
+        try:
+            return map_source(source, system, fitting)
+        except SourceError:  # it is not these blocks alone
+            raise error from None
 
 
 def _shown(scope: Scope, name: str) -> str:

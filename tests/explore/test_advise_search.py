@@ -207,3 +207,17 @@ def test_numbers_of_processors(given, numbers):
 def test_numbers_that_cannot_be_meant(given):
     with pytest.raises(UsageError):
         numbers_of(given)
+
+
+def test_the_mapping_of_the_source_is_predicted_on_the_largest_number_that_it_fits():
+    """2 blocks of 34 on the 4x2 processors of 8 do not hold 100; 3 on those of 6 do."""
+    source = (
+        "program p\n  real :: a(100,100)\n!HPF$ PROCESSORS q(2,3)\n"
+        "!HPF$ DISTRIBUTE a(CYCLIC(4),BLOCK(34)) ONTO q\n  a = 1.0\nend program p\n"
+    )
+    found = esp.advise(source, procs="6,8")
+    assert found.procs == (6, 8)
+    assert [(shown, why.code) for shown, why in found.impossible] == [("(CYCLIC(4),BLOCK(34))", "E307")]
+    assert found.written is not None
+    assert found.written.candidate.procs == 6
+    assert found.written.time_s == esp.predict(source, procs=6).time_s[0]

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import esp
+from aag.diagnostics import SourceError
 from esp import api
 from esp.cli.main import main
 from esp.errors import UsageError
@@ -73,6 +74,35 @@ def test_one_that_does_not_fit_is_told_and_the_others_are_ranked():
     assert [(shown, why.code) for shown, why in found.impossible] == [("(BLOCK(2),*)", "E307")]
     assert "(BLOCK,*)" in {each.shown for each in found.ranked}
     assert "(BLOCK(2),*) is impossible: E307" in " ".join(str(found).split())
+
+
+SMALL_BLOCKS = """\
+program p
+  integer, parameter :: n = 100
+  real :: a(n,n)
+!HPF$ PROCESSORS q(2,3)
+!HPF$ DISTRIBUTE a(CYCLIC(4),BLOCK(34)) ONTO q
+  a = 1.0
+end program p
+"""
+"""The squarest grid of 8 is 4x2, and 2 blocks of 34 do not hold 100."""
+
+
+@pytest.mark.parametrize("distribute", [None, "(BLOCK,BLOCK)", {"a": "(*,BLOCK)"}])
+def test_a_mapping_of_the_source_that_does_not_fit_is_one_of_the_impossible(distribute):
+    found = esp.compare(SMALL_BLOCKS, procs=8, distribute=distribute, size="none")
+    assert [(shown, why.code) for shown, why in found.impossible] == [("(CYCLIC(4),BLOCK(34))", "E307")]
+    assert not any(each.written for each in found.ranked)
+    for each in found.ranked:
+        alone = esp.predict(SMALL_BLOCKS, procs=8, distribute=dict(each.choice.formats), grid=each.grid)
+        assert each.time_s == alone.time_s[0]
+
+
+def test_one_whose_blocks_are_not_all_that_is_wrong_is_refused():
+    wrong = SMALL_BLOCKS.replace("  a = 1.0", "!HPF$ ALIGN b(i) WITH a(i,*)\n  a = 1.0")
+    with pytest.raises(SourceError) as raised:
+        esp.compare(wrong, procs=8, distribute="(BLOCK,BLOCK)", size="none")
+    assert "E301" in {each.code for each in raised.value.diagnostics}
 
 
 def test_programs_that_differ_in_directives(root):
