@@ -172,6 +172,8 @@ class TableReader:
         entity = self._scope.entities.get(align.target)
         if entity is None or entity.shape is not None:
             return self._is_known(align.target, align.span)
+        if align.target in self.templates:  # declared twice, which is what there is to tell
+            return False
         self._report.add(
             "E301",
             f"{align.alignee} is aligned with {align.target}, which is neither a template nor an array",

@@ -106,6 +106,12 @@ def test_declared_or_mapped_twice(hpf):
     ]
 
 
+def test_what_is_declared_twice_is_no_unknown_target_besides(hpf):
+    """A scalar and a template of one name."""
+    told = problems(hpf, hpf.scalar("s"), hpf.template("s", 16, line=3), hpf.align("v", "i", "s", ("i", 1), line=4))
+    assert told == ["x.hpf:3: E303 s is declared twice (a template or processors arrangement needs a name of its own)"]
+
+
 def test_cycles(hpf):
     way_out = "(distribute one of them, or align it with a template)"
     assert problems(
