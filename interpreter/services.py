@@ -72,11 +72,12 @@ class SegmentsLike(Protocol):
 
 
 class AccessLike(Protocol):
-    """One array reference of a nest, addresses (C,) and strides (C, D) in the local part of the array."""
+    """One array reference of a nest, addresses (C,) and strides (C, D) in the local part of the array, or in the buffer
+    for what comes from afar."""
 
     @property
     def array(self) -> str:
-        """Its name."""
+        """Whose storage it is: the name of the array, or one for the buffer."""
         ...
 
     @property

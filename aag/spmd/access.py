@@ -1,6 +1,7 @@
 """How a nest walks through local memory: for each array reference where it starts and how far each loop moves it.
 
-Local parts are stored column-major, as the node program declares them. What the cache model of the interpreter needs
+Local parts are stored column-major, as the node program declares them. What comes from afar lies in a buffer apart,
+which has the global bounds of what is needed (`aag.spmd.emit.buffers`). What the cache model of the interpreter needs
 is asked for a few representative processors only (`aag.spmd.partition.shape_classes`).
 """
 
@@ -14,10 +15,11 @@ from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.statements import Assign
 from aag.mapping.distinct import distinct_with_inverse
-from aag.mapping.layout import Layout, Layouts
+from aag.mapping.layout import REPLICATED, Layout, Layouts
 from aag.spmd.linear import linear
 from aag.spmd.names import elements
-from aag.spmd.nodes import Index, Nest, Reference
+from aag.spmd.needs import classify
+from aag.spmd.nodes import Index, Need, Nest, Reference
 from aag.spmd.vector import (
     NUMBER,
     Along,
@@ -54,8 +56,9 @@ class Sweep(Nest, frozen=True, kw_only=True, eq=False):
 class ArrayAccess(Struct, frozen=True, eq=False):
     """One reference of a nest, in program order (reads of an assignment before its write).
 
-    `start_bytes` (C,): offset of the first access within the local part; `strides_bytes` (C, D): how far one step of
-    each loop moves, outermost first; `local_bytes` (C,): size of the local part; `touch`: which reference.
+    `array`: whose storage it is; `start_bytes` (C,): offset of the first access within the local part or buffer;
+    `strides_bytes` (C, D): how far one step of each loop moves, outermost first; `local_bytes` (C,): size of the local
+    part or buffer; `touch`: which reference.
     """
 
     array: str
@@ -93,12 +96,43 @@ def accesses_along(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints, 
 
 
 def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
-    found = []
-    for touch in touches(nest):
-        layout = layouts.arrays.get(touch.element.name)
-        if layout is not None and layout.rank:
-            found.append(walk.access(touch, layout))
-    return tuple(found)
+    every = [(touch, layouts.arrays[touch.element.name]) for touch in touches(nest)
+             if touch.element.name in layouts.arrays and layouts.arrays[touch.element.name].rank]
+    buffers = [None if touch.write else _buffer_of(touch.element, nest, layouts) for touch, _ in every]
+    boxes: dict[str, tuple[Ints, Ints]] = {}
+    for (touch, layout), buffer in zip(every, buffers, strict=True):
+        if buffer is not None:
+            low, high = walk.box(touch.element, layout)
+            one, other = boxes.get(buffer, (low, high))
+            boxes[buffer] = np.minimum(one, low), np.maximum(other, high)
+    return tuple(
+        walk.access(touch, layout) if buffer is None else walk.access_from_afar(touch, layout, buffer, boxes[buffer])
+        for (touch, layout), buffer in zip(every, buffers, strict=True))
+
+
+def _buffer_of(element: Element, nest: Nest, layouts: Layouts) -> str | None:
+    """The buffer in which an element that is read lies, as one communication fills it; None: it is owned, or lies in
+    the overlap area."""
+    layout = layouts.arrays[element.name]
+    if layouts.procs == 1 or isinstance(nest, Sweep) or not layout.is_distributed:
+        return None
+    concerned = (layout,) if nest.home is None else (layout, layouts.arrays[nest.home.array])
+    reduced = replace(layouts, arrays={each.array: _spread(each) for each in concerned})
+    need = Need(reference=Reference(array=element.name, subscripts=element.subscripts, indices=nest.indices),
+                home=nest.home)
+    # Without the values of scalars: an array is declared once for all of them.
+    found = classify(need, reduced, layouts.environment)
+    if found is None or found[0] == "overlap_shift":
+        return None
+    return f"{element.name}$far{''.join(map(str, found[1]))}{'c' if found[0] == 'concatenation' else ''}"
+
+
+def _spread(layout: Layout) -> Layout:
+    """The layout without the axes of the grid along which there is one processor: nothing is far there."""
+    if 1 not in layout.grid.shape:
+        return layout
+    return replace(layout, axes=tuple(REPLICATED if extent == 1 else axis
+                                      for axis, extent in zip(layout.axes, layout.grid.shape, strict=True)))
 
 
 def touches(nest: Nest) -> tuple[Touch, ...]:
@@ -177,6 +211,8 @@ class _Walk:
         self.step: dict[str, Ints] = {}
         self.pitches: dict[str, Ints] = {}
         self.lows: dict[tuple[str, int], Ints] = {}
+        self.spread: dict[str, tuple[Expr, int, dict[str, Ints]]] = {}
+        self.known_ranges: dict[str, tuple[Ints, Ints]] = {}
         self.places: dict[tuple[str, int, Expr], tuple[Ints, dict[int, Ints]]] = {}
         for index in nest.indices:
             self._place(index, home)
@@ -202,6 +238,7 @@ class _Walk:
                     raise
                 return
             self.first[index.name] = self._first(index.name, subscript, axis, vectors)
+            self.spread[index.name] = subscript, axis, vectors
             if meaning.distribution.kind == "cyclic" and meaning.distribution.block == 1:
                 factor = self._factor(subscript, index.name) * meaning.stride
                 moved = np.abs(factor * own.reshape(self.values, -1)).max(axis=1, initial=1)
@@ -209,7 +246,7 @@ class _Walk:
                 self.step[index.name] = self.step[index.name] * np.repeat(turns, len(self.ranks) // self.values)
 
     def _first(self, name: str, subscript: Expr, axis: int, vectors: dict[str, Ints]) -> Ints:
-        """The first value of an index on each processor: that which it owns, or the first of all."""
+        """The first value in `vectors` of an index on each processor: that which it owns, or the first of all."""
         assert self.layout is not None
         values, extent = vectors[name], self.layout.grid.shape[axis]
         owner = np.broadcast_to(
@@ -249,6 +286,77 @@ class _Walk:
                 strides[:, loop] += moved * pitch[:, dim]
         return ArrayAccess(element.name, layout.element_bytes, start, strides, touch.write, pitch[:, -1], touch)
 
+    def access_from_afar(self, touch: Touch, layout: Layout, buffer: str, box: tuple[Ints, Ints]) -> ArrayAccess:
+        """One reference to a buffer that holds the indices of the box, (C, rank) from `box[0]` to `box[1]`."""
+        low, high = box
+        pitch = np.empty((len(self.ranks), layout.rank + 1), dtype=np.int64)
+        pitch[:, 0] = layout.element_bytes
+        np.cumprod(np.maximum(high - low + 1, 0), axis=1, out=pitch[:, 1:])
+        pitch[:, 1:] *= layout.element_bytes
+        start = np.zeros(len(self.ranks), dtype=np.int64)
+        strides = np.zeros((len(self.ranks), len(self.nest.indices)), dtype=np.int64)
+        for dim, subscript in enumerate(touch.element.subscripts):
+            at = self._global(subscript, self.first)
+            if at is None:
+                continue
+            start += (at - low[:, dim]) * pitch[:, dim]
+            names = names_in(subscript)
+            for loop, index in enumerate(self.nest.indices):
+                after = self._global(subscript, self._next(loop)) if index.name in names else None
+                if after is not None:
+                    strides[:, loop] += (after - at) * pitch[:, dim]
+        return ArrayAccess(buffer, layout.element_bytes, start, strides, touch.write, pitch[:, -1], touch)
+
+    def box(self, element: Element, layout: Layout) -> tuple[Ints, Ints]:
+        """First and last index of each dimension that a reference reads on each processor, each (C, rank)."""
+        low = np.empty((len(self.ranks), layout.rank), dtype=np.int64)
+        high = np.empty_like(low)
+        ranges = self._ranges()
+        for dim, subscript in enumerate(element.subscripts):
+            first, last = layout.bounds[dim]
+            form = linear(subscript, self.env)
+            inner = {atom.name: factor for atom, factor in form.terms.items() if isinstance(atom, Var)}
+            if len(inner) == len(form.terms) and inner.keys() <= ranges.keys():
+                below = above = np.full(len(self.ranks), form.constant)
+                for name, factor in inner.items():
+                    one, other = ranges[name]
+                    below = below + np.minimum(factor * one, factor * other)
+                    above = above + np.maximum(factor * one, factor * other)
+                low[:, dim], high[:, dim] = np.maximum(below, first), np.minimum(above, last)
+            elif self.along is not None and self.along.name in names_in(subscript):
+                raise Unknown(self.along.name, "what is read is no linear form of it")
+            else:
+                low[:, dim], high[:, dim] = first, last
+        return low, high
+
+    def _ranges(self) -> dict[str, tuple[Ints, Ints]]:
+        """The smallest and the largest value of each index on each processor; of the scalar `along` its value."""
+        if self.known_ranges:
+            return self.known_ranges
+        ranges = self.known_ranges
+        if self.along is not None:
+            ranges[self.along.name] = (self.first[self.along.name],) * 2
+        for index in self.nest.indices:
+            if index.name in self.spread:
+                subscript, axis, vectors = self.spread[index.name]
+                backwards = {name: vector[::-1] for name, vector in vectors.items()}
+                ends = [self.first[index.name], self._first(index.name, subscript, axis, backwards)]
+            else:
+                corners = [{name: pair[side] for name, pair in ranges.items()} for side in (0, 1)]
+                ends = [np.broadcast_to(np.asarray(evaluate_vector(bound, self.env, corner)), self.ranks.shape)
+                        for bound in (index.lower, index.upper) for corner in corners]
+            ranges[index.name] = np.minimum.reduce(ends), np.maximum.reduce(ends)
+        return ranges
+
+    def _global(self, subscript: Expr, values: dict[str, Ints]) -> Ints | None:
+        """The subscript on each processor; None: data decide it."""
+        try:
+            return np.broadcast_to(np.asarray(evaluate_vector(subscript, self.env, values)), self.ranks.shape)
+        except Unknown:
+            if self.along is not None:
+                raise
+            return None
+
     def _pitch(self, layout: Layout) -> Ints:
         """Bytes from one index of each dimension to the next in the local part, (C, rank); last its size."""
         pitch = np.empty((len(self.ranks), layout.rank + 1), dtype=np.int64)
@@ -279,11 +387,8 @@ class _Walk:
 
     def _local(self, subscript: Expr, dim: int, layout: Layout, values: dict[str, Ints]) -> Ints:
         """The local position of a subscript on the executing processor (beyond its block: in the overlap area)."""
-        try:
-            index = np.broadcast_to(np.asarray(evaluate_vector(subscript, self.env, values)), self.ranks.shape)
-        except Unknown:
-            if self.along is not None:
-                raise
+        index = self._global(subscript, values)
+        if index is None:
             return np.zeros_like(self.ranks)
         axis = layout.axis_of_dim(dim)
         if axis is None or self.whole:

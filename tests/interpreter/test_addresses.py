@@ -1,4 +1,7 @@
-"""Arrays at addresses that the interpreter is told: conflicts in sets of the cache, and misses by kind."""
+"""Arrays at addresses that the interpreter is told: conflicts in sets of the cache, and misses by kind; copies of what
+other processors own."""
+
+from itertools import product
 
 import pytest
 from msgspec.structs import replace
@@ -88,3 +91,35 @@ def test_a_forall_in_place_goes_through_a_temporary():
     """Of 4 x 8 KB each line is missed four times: x read, the temporary written and read, x written."""
     found, written = misses({"x": 0}, IN_PLACE)
     assert (found, written) == pytest.approx((4 * 1024, 2 * 1024), abs=4)
+
+
+PRODUCT = """\
+program rows
+  integer, parameter :: n = 256
+  double precision a(n,n), p(n), q(n)
+  integer k
+!HPF$ DISTRIBUTE A({first}, {second})
+!HPF$ ALIGN (i) WITH a(i,*) :: p, q
+  do k = 1, 20
+    q = matmul(a, p)
+  end do
+end program rows
+"""
+
+
+@pytest.mark.parametrize(("first", "second"), list(product(("BLOCK", "CYCLIC", "*"), repeat=2)))
+def test_a_row_longer_than_the_cache_is_read_anew_however_it_was_gathered(first, second):
+    """Of a row of 256 elements each lies in a line of its own, and the cache holds 256 lines, those of p among them:
+    each is missed each time, and of p at most its 64 lines for each row."""
+    axes = (first, second).count("*")
+    grid = None if axes == 2 else (4, 2) if axes == 0 else (8,)
+    system = api.load_machine("ipsc860")
+    stages = api.lower_source(api.read_source(PRODUCT.format(first=first, second=second)), system,
+                              api.Request(procs=8, grid=grid))
+    run = start(Lowered(stages.node_program), stages.graph, export(system, Scenario()), Setting(),
+                walker := Walker(stages.graph, {}))
+    walker.visit(run, stages.graph.body)
+    total = sum(run.ledger.tallies.values())
+    lines = (total[Tally.MISSES] - total[Tally.WRITE_MISSES]).mean() / 8
+    rows = 20 * 256 / (1 if first == "*" else grid[0])
+    assert 256 * rows <= lines <= (256 + 64) * rows
