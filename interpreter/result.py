@@ -6,6 +6,7 @@ stand the largest value over processors and its processor.
 """
 
 from collections.abc import Mapping
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
@@ -35,7 +36,9 @@ class MessageSummary(Struct, frozen=True, kw_only=True):
 
     `pattern`: overlap_shift, multicast, reduction, ...; `executions`: how often the AAU ran; `messages`, `bytes`:
     in total over all processors and executions; `sizes`: (bytes of a message, how many in one typical execution)
-    of the commonest sizes, largest first; `hops`: largest number of hops; `contended`: some message waited for a link.
+    of the commonest sizes, largest first, where typical is the first that sends anything; `varies`: what is different
+    in other executions, nothing, the "sizes" of messages alone, or their number, too ("messages"); `hops`: largest
+    number of hops of a message; `contended`: some message waited for a link.
     """
 
     array: str
@@ -44,6 +47,7 @@ class MessageSummary(Struct, frozen=True, kw_only=True):
     messages: int
     bytes: int
     sizes: tuple[tuple[int, int], ...]
+    varies: Literal["", "sizes", "messages"] = ""
     hops: int
     contended: bool
 

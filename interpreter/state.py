@@ -120,12 +120,17 @@ class Links(Struct):
 
 
 class CommEntry(Struct):
-    """The line of the communication table that an AAU has (its counts are in the ledger's tallies)."""
+    """The line of the communication table that an AAU has (its counts are in the ledger's tallies). What it says of a
+    typical execution is that of the first one that sends anything."""
 
     array: str
     pattern: str
     sizes: tuple[tuple[int, int], ...] = ()
+    messages: int = 0
+    """Of that execution, and the bytes that they carry; `sizes` are theirs."""
+    volume: int = 0
     hops: int = 0
+    """The largest number over all executions."""
     contended: bool = False
     estimated: float = 0.0
     """Share of the uncontended time of its messages that rests on estimated figures."""

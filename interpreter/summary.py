@@ -1,6 +1,8 @@
 """From the ledger of a finished walk to a `Prediction`: sums over children, lines and processors (Def 3, 4)."""
 
 from collections.abc import Iterable, Mapping
+from math import isclose
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
@@ -21,6 +23,9 @@ from interpreter.result import (
 )
 from interpreter.shared import BLOCK, Classes, blocks
 from interpreter.state import CommEntry, Run
+
+_ROUNDING = 1e-6
+"""Share by which counts may differ that are the same: each is the sum of what many iterations did."""
 
 Array = NDArray[np.float64]
 
@@ -218,9 +223,18 @@ def _aau(run: Run, books: _Books, aau: AAU, parent: int | None) -> AauMetrics:
 def _message_summary(entry: CommEntry, tally: Array) -> MessageSummary:
     return MessageSummary(
         array=entry.array, pattern=entry.pattern, executions=_whole(tally[Tally.EXECUTIONS]),
-        messages=_whole(tally[Tally.MESSAGES]), bytes=_whole(tally[Tally.BYTES]), sizes=entry.sizes, hops=entry.hops,
-        contended=entry.contended,
+        messages=_whole(tally[Tally.MESSAGES]), bytes=_whole(tally[Tally.BYTES]), sizes=entry.sizes,
+        varies=_varies(entry, tally), hops=entry.hops, contended=entry.contended,
     )
+
+
+def _varies(entry: CommEntry, tally: Array) -> Literal["", "sizes", "messages"]:
+    """What executions differ in from the typical one. Counts are sums of weights of branches, so they are rounded."""
+    executions, messages, volume = (float(tally[which, 0]) for which in (
+        Tally.EXECUTIONS, Tally.MESSAGES, Tally.BYTES))
+    if not isclose(executions * entry.messages, messages, rel_tol=_ROUNDING):
+        return "messages"
+    return "" if isclose(executions * entry.volume, volume, rel_tol=_ROUNDING) else "sizes"
 
 
 def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[LineMetrics, ...]:

@@ -290,7 +290,8 @@ def _message(each: Communication) -> Mapping[str, object]:
     summary = each.summary
     return {
         "aau": each.aau, "pattern": summary.pattern, "array": summary.array, "executions": summary.executions,
-        "messages": summary.messages, "bytes": summary.bytes, "hops": summary.hops, "contended": summary.contended,
+        "messages": summary.messages, "bytes": summary.bytes, "varies": summary.varies or None,
+        "hops": summary.hops, "contended": summary.contended,
         "phases": [
             {"name": phase.name, "messages": phase.messages, "partners": phase.partners,
              "pairs": [list(pair) for pair in phase.pairs], "least_bytes": phase.bytes[0],

@@ -144,22 +144,15 @@ def messages(summary: MessageSummary, processors: int) -> str:
     each = summary.messages / summary.executions / processors
     text = f"{what}, {plural(summary.executions, 'time')}: {_listed(sizes) or data(summary.bytes)}"
     text += f" ({significant(each)} messages per processor), {plural(summary.hops, 'hop')}"
-    text += f", sizes vary: {data(summary.bytes)} in all" if _vary(summary) else ""
+    if summary.varies == "messages":
+        text += f", executions vary: {plural(summary.messages, 'message')}, {data(summary.bytes)} in all"
+    elif summary.varies:
+        text += f", sizes vary: {data(summary.bytes)} in all"
     return text + (", links contended" if summary.contended else "")
 
 
 def _exactly(size: int) -> str:
     return f"{size:,} B" if size < 100_000 else data(size)
-
-
-def _vary(summary: MessageSummary) -> bool:
-    """Whether executions as the one that is shown, all alike, would move another number of bytes.
-
-    Sizes beyond the commonest are not at hand, so this is known only where those shown are all there are.
-    """
-    shown = sum(number for _, number in summary.sizes)
-    moved = sum(size * number for size, number in summary.sizes)
-    return shown * summary.executions == summary.messages and moved * summary.executions != summary.bytes
 
 
 def _listed(words: list[str]) -> str:

@@ -160,6 +160,7 @@ def _communication(summary: MessageSummary) -> dict[str, Any]:
         "messages": summary.messages,
         "bytes": summary.bytes,
         "sizes": [{"bytes": size, "messages": number} for size, number in summary.sizes],
+        "varies": summary.varies or None,
         "hops": summary.hops,
         "contended": summary.contended,
     }

@@ -10,6 +10,7 @@ from itertools import groupby
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.graph.aau import Comm, Work
@@ -106,7 +107,7 @@ def make_plan(run: Run, steps: Sequence[Step], *, array: str, pattern_name: str,
 
 def execute(run: Run, aau: int, plan: Plan) -> None:
     """Let the messages of a plan happen."""
-    run.table.setdefault(aau, plan.entry)
+    _enter(run, aau, plan.entry)
     run.count(aau, Tally.EXECUTIONS, 1.0)
     for cost, ranks in plan.before:
         _some(run, aau, cost, ranks)
@@ -114,6 +115,15 @@ def execute(run: Run, aau: int, plan: Plan) -> None:
         transfer(run, aau, batch.patterns, concurrent=batch.concurrent)
     for cost, ranks in plan.after:
         _some(run, aau, cost, ranks)
+
+
+def _enter(run: Run, aau: int, entry: CommEntry) -> None:
+    """Put an execution into the table: a copy of the first that sends anything, and the largest number of hops."""
+    known = run.table.get(aau)
+    if known is None or (entry.messages and not known.messages):
+        run.table[aau] = replace(entry)
+    elif entry.hops > known.hops:
+        known.hops = entry.hops
 
 
 def _some(run: Run, aau: int, cost: Cost, ranks: Ints) -> None:
@@ -258,4 +268,6 @@ def _entry(array: str, name: str, patterns: Sequence[Pattern]) -> CommEntry:
     common = sorted(counts.most_common(4), reverse=True)
     total = sum(each.whole_s for each in patterns)
     share = sum(each.whole_s * each.estimated for each in patterns) / total if total else 0.0
-    return CommEntry(array, name, sizes=tuple(common), hops=max(each.longest for each in patterns), estimated=share)
+    return CommEntry(
+        array, name, sizes=tuple(common), messages=sum(each.messages for each in patterns),
+        volume=sum(each.volume for each in patterns), hops=max(each.longest for each in patterns), estimated=share)

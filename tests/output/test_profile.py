@@ -169,18 +169,19 @@ def test_memory_has_one_unit():
     ]
 
 
-def _sent(sizes, executions, sent):
+def _sent(sizes, executions, sent, varies=""):
     number = sum(each for _, each in sizes) * executions
     return MessageSummary(
         array="a", pattern="multicast", executions=executions, messages=number, bytes=sent, sizes=sizes, hops=1,
-        contended=False,
+        contended=False, varies=varies,
     )  # fmt: skip
 
 
 def test_sizes_that_differ_between_executions_are_not_said_of_all():
     # 95 executions of 3 messages: all of 380 B they would move 108,300 B, shrinking by 4 B a time 54,720 B.
-    assert "sizes vary: 54.7 kB in all" in messages(_sent(((380, 3),), 95, 54_720), 4)
+    assert "sizes vary: 54.7 kB in all" in messages(_sent(((380, 3),), 95, 54_720, "sizes"), 4)
     assert "vary" not in messages(_sent(((380, 3),), 95, 108_300), 4)
+    assert "executions vary: 285 messages, 54.7 kB in all" in messages(_sent(((380, 3),), 95, 54_720, "messages"), 4)
 
 
 def test_large_messages_have_one_prefix():
