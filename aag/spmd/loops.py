@@ -40,6 +40,8 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
         raise Unsupported("the loop holds more than assignments")
     if _reads_of(lowering.pending) & {name for leaf in leaves for name in names_in(leaf.assign.target)}:
         raise Unsupported("a reduction inside the loop reads what the loop changes")
+    if any(_foreign_indices(leaf, leaves) for leaf in leaves):
+        raise Unsupported("a statement reads the variable of a DO loop that it is not in")
     home = _home_clause(lowering, statement, leaves)
     if not any(_is_distributed(lowering, leaf) for leaf in leaves):
         names = reduced_names(leaves)
@@ -53,6 +55,13 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
         raise Unsupported("a loop inside carries values from one processor to another")
     else:
         _lower_sequential(lowering, statement, leaves)
+
+
+def _foreign_indices(leaf: Leaf, leaves: Sequence[Leaf]) -> frozenset[str]:
+    """Variables of other loops of the nest that an assignment reads: after those loops, or between their runs."""
+    own = frozenset(index.name for index in leaf.indices)
+    others = frozenset(index.name for each in leaves for index in each.indices) - own
+    return others & (names_in(leaf.assign.value) | names_in(leaf.mask) | _places(leaf))
 
 
 def _live(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], promised: frozenset[str]) -> bool:

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent / "programs"
 
 
 @pytest.mark.parametrize("procs", [1, 3, 5])
-@pytest.mark.parametrize("name", ["names", "types", "turns", "copies", "ours", "output", "clashes", "lasting"])
+@pytest.mark.parametrize("name", ["names", "types", "turns", "copies", "ours", "output", "clashes", "lasting", "after"])
 def test_program(name, procs, native, system):
     program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
     if name == "names":  # a branch on data: only the answer
