@@ -157,3 +157,17 @@ def test_wrong_use(capsys, words, told):
     out, err = capsys.readouterr()
     assert out == ""
     assert told in " ".join(err.split())
+
+
+def test_changes_stand_in_the_order_of_the_options_in_the_help(capsys):
+    """Whatever the order on the command line; values of one option stay in theirs."""
+    words = ["--system-set", "cube.network.long.startup=x2", "--bandwidth", "x2", "--load", "50%,20%"]
+    assert main(["whatif", "--help"]) == 0
+    told = capsys.readouterr().out.partition("\nchanges:")[2]
+    options = [each for each in words if each.startswith("--")]
+    wanted = [each[2:] for each in sorted(options, key=lambda each: told.index(f"  {each} "))]
+    assert main(["whatif", "pi", "--procs", "2", *words, "--json", "-q"]) == 0
+    changes = [each["change"] for each in json.loads(capsys.readouterr().out)["changes"]]
+    assert changes[:2] == ["load 50%", "load 20%"]
+    kinds = list(dict.fromkeys("system-set" if "startup" in each else each.split()[0] for each in changes))
+    assert kinds == wanted
