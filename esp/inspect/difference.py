@@ -18,6 +18,15 @@ _COUNTERS = re.compile(r"\$\d+")
 """Numbers of the loop indices that lowering invents; they shift when anything before them changes."""
 
 
+_ROUNDING = 1e-12
+"""Share of the longer of two times below which their difference is none."""
+
+
+def change(a_s: float, b_s: float) -> float:
+    """How much longer B takes; what rounding left of equal times is nothing."""
+    return 0.0 if abs(b_s - a_s) <= _ROUNDING * max(abs(a_s), abs(b_s)) else b_s - a_s
+
+
 class Node(Struct, frozen=True, kw_only=True):
     """A part of a prediction: times in seconds, mean over processors, `own` by category without the parts inside."""
 
@@ -46,11 +55,11 @@ class Pair(Struct, frozen=True, kw_only=True):
     @property
     def change_s(self) -> float:
         """How much longer it takes in B."""
-        return (0.0 if self.b is None else self.b.time_s) - (0.0 if self.a is None else self.a.time_s)
+        return change(0.0 if self.a is None else self.a.time_s, 0.0 if self.b is None else self.b.time_s)
 
     def by_category(self) -> tuple[float, ...]:
         """The same for each category, parts inside included."""
-        own = [_own(self.b, at) - _own(self.a, at) for at in range(len(CATEGORIES))]
+        own = [change(_own(self.a, at), _own(self.b, at)) for at in range(len(CATEGORIES))]
         for each in self.inside:
             own = [mine + theirs for mine, theirs in zip(own, each.by_category(), strict=True)]
         return tuple(own)
@@ -138,8 +147,8 @@ def as_json(found: Difference) -> Mapping[str, object]:
     """What `--json` says; docs/inspect.md describes the fields."""
     return {
         "a": _side(found.a), "b": _side(found.b), "by": found.by,
-        "change_s": found.b["time_s"] - found.a["time_s"],
-        "changes_s": {name: found.b[f"{name}_s"] - found.a[f"{name}_s"] for name in CATEGORIES},
+        "change_s": change(found.a["time_s"], found.b["time_s"]),
+        "changes_s": {name: change(found.a[f"{name}_s"], found.b[f"{name}_s"]) for name in CATEGORIES},
         "tree": [_branch(each) for each in found.pairs],
     }
 

@@ -1,11 +1,12 @@
 """`esp diff` as text: one tree with both times and the change of each part."""
 
 from collections.abc import Iterator, Mapping
+from math import fsum
 from typing import Any
 
-from esp.inspect.difference import Difference, Node, Pair
+from esp.inspect.difference import Difference, Node, Pair, change
 from esp.output.columns import Column, Row, table
-from esp.output.figures import CATEGORIES, grid
+from esp.output.figures import CATEGORIES, grid, options
 from esp.output.numbers import count, data, plural, seconds
 from esp.output.partial import partial_lines, reasons_said
 from esp.output.screen import Screen, flow, paragraph, printable
@@ -24,7 +25,8 @@ def diff(found: Difference, screen: Screen, *, every: bool = False) -> str:
     heads = []
     for name, said in (("A", found.a), ("B", found.b)):
         heads += [_side(name, said, screen), *partial_lines(reasons_said(said), screen)]
-    small_s = 0.0 if every else SMALL * max(found.a["time_s"], found.b["time_s"])
+    longest_s = max(found.a["time_s"], found.b["time_s"])
+    small_s = 0.0 if every else SMALL * longest_s
     rows = [_total("time", found.a["time_s"], found.b["time_s"], "strong")]
     rows += [_total(name, found.a[f"{name}_s"], found.b[f"{name}_s"]) for name in CATEGORIES]
     hidden: list[Pair] = []
@@ -36,7 +38,9 @@ def diff(found: Difference, screen: Screen, *, every: bool = False) -> str:
     if hidden and not any(pair.change_s for pair in hidden) and len(rows) == 1 + len(CATEGORIES):
         notes.append(paragraph("alike", "A and B take the same time, part by part", screen.columns))
     elif hidden:
-        left_s = sum(pair.change_s for pair in hidden)
+        left_s = fsum(pair.change_s for pair in hidden)
+        if change(longest_s, longest_s + left_s) == 0.0:  # what is gained here is lost there
+            left_s = 0.0
         notes.append(paragraph("alike", f"{plural(len(hidden), 'part')} that change by less than {seconds(small_s)} "
                                f"each, {_signed(left_s)} together (--all shows them)", screen.columns))
     notes.append(paragraph("messages", _moved(found), screen.columns))
@@ -47,11 +51,12 @@ def _side(name: str, said: Mapping[str, Any], screen: Screen) -> str:
     shape = f" ({grid(tuple(said['grid']))})" if said["grid"] else ""
     pieces = [f"{name}  {printable(said['file'])}", f"{plural(said['processors'], 'proc')}{shape}", said["system"]]
     pieces += [f"{key}={value}" for key, value in list(said["constants"].items())[:4]]
+    pieces += map(printable, options(said.get("asked", {})))
     return screen.paint("strong", flow(pieces, screen.columns, "  ", "   "))
 
 
 def _total(name: str, a_s: float, b_s: float, role: str = "") -> Row:
-    return Row((seconds(a_s), seconds(b_s), _signed(b_s - a_s), _percent(a_s, b_s), "", "", name), role)
+    return Row((seconds(a_s), seconds(b_s), _signed(change(a_s, b_s)), _percent(a_s, b_s), "", "", name), role)
 
 
 def _rows(pair: Pair, small_s: float, depth: int, hidden: list[Pair]) -> Iterator[Row]:

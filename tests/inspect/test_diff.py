@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from esp.inspect.difference import change
+
 
 def run(esp, *words):
     return json.loads(esp("run", *words, "--json", "--aau", "all", "-q")[1])
@@ -142,3 +144,33 @@ def test_wrong_use(words, message, esp):
     code, out, err = esp("diff", *words)
     assert (code, out) == (2, "")
     assert message in " ".join(err.split())
+
+
+def test_a_distribution_on_one_side_only_tells_the_sides_apart(esp):
+    code, out, _ = esp("diff", "laplace_bb", "laplace_bb --distribute TEMP=(BLOCK,*)", "--procs", "4", "-q")
+    assert code == 0
+    heads = " ".join(out.split("\n\n")[0].split())
+    a, b = heads.split(" B laplace_bb")
+    assert "--distribute" not in a
+    assert "--distribute temp=(BLOCK,*)" in b
+
+
+@pytest.mark.parametrize(
+    ("a_s", "b_s", "told"),
+    [(0.1 + 0.2, 0.3, 0.0), (0.3, 0.1 + 0.2, 0.0), (0.3, 0.3003, 0.3003 - 0.3), (0.0, 1e-15, 1e-15), (1.0, 0.0, -1.0)],
+)
+def test_what_rounding_leaves_is_no_difference(a_s, b_s, told):
+    assert change(a_s, b_s) == told
+
+
+def test_small_changes_that_cancel_leave_nothing(esp, tmp_path):
+    """Two lines that trade 0.1 us: their changes add up to rounding."""
+    said = run(esp, "laplace", "--procs", "4")
+    said["aaus"] = []
+    for name, by in (("a", 0.0), ("b", 1e-7)):
+        one, two = said["lines"][:2]
+        one["time_s"], two["time_s"] = 0.1 + by, 0.3 - by
+        (tmp_path / f"{name}.json").write_text(json.dumps(said), encoding="utf-8")
+    code, out, _ = esp("diff", str(tmp_path / "a.json"), str(tmp_path / "b.json"), "-q")
+    assert code == 0
+    assert ", 0 s together" in " ".join(out.split())
