@@ -25,7 +25,8 @@ def serve(words: str, host: str, port: int) -> int:
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH", ""))))
     sys.stderr.write(f"esp is at http://{host}:{port} (Ctrl-C ends it)\n")
     try:
-        Server(f"{quote(sys.executable)} -m esp {words}", host=host, port=port, title="esp").serve()
+        # The shell gives its place to esp, so that the app is a child of the server and sees it go (`served.py`).
+        Server(f"exec {quote(sys.executable)} -m esp {words}", host=host, port=port, title="esp").serve()
     except OSError as error:
         told = f"cannot serve at {host}:{port}: {error.strerror or error}."
         raise UsageError(told, hint="Try another --port.") from None

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -108,8 +109,8 @@ def test_a_program_without_arrays_is_shown_as_a_profile(tmp_path, root):
     assert "time" in run.stdout
 
 
-async def _in_the_browser(port):
-    """What the page gets to draw, once the choices are on it."""
+async def _in_the_browser(port, then=lambda: None):
+    """What the page gets to draw, once the choices are on it; `then` happens while it is still open."""
     seen = b""
     async with aiohttp.ClientSession() as session, session.ws_connect(
         f"http://localhost:{port}/ws?width=80&height=24", timeout=aiohttp.ClientWSTimeout(ws_close=PATIENCE_S)
@@ -118,8 +119,22 @@ async def _in_the_browser(port):
         async for message in page:
             seen += message.data if isinstance(message.data, bytes) else b""
             if b"Choices" in seen and b"(CYCLIC)" in seen:
+                then()
                 break
     return seen
+
+
+def _children(pid):
+    """Processes that a process has started (Linux)."""
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _runs(pid):
+    """Whether there is such a process, and it has not ended."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_in_a_browser(root):
@@ -141,7 +156,17 @@ def test_in_a_browser(root):
                 assert server.poll() is None, server.stderr.read()
         assert "<title>esp</title>" in text or "esp" in text
         assert "textual" in text.lower()
-        assert b"(CYCLIC)" in asyncio.run(asyncio.wait_for(_in_the_browser(port), PATIENCE_S))
+        apps = []
+
+        def end():
+            apps.extend(_children(server.pid))
+            server.kill()
+
+        assert b"(CYCLIC)" in asyncio.run(asyncio.wait_for(_in_the_browser(port, end), PATIENCE_S))
+        assert apps
+        while time.monotonic() < deadline and any(map(_runs, apps)):
+            time.sleep(0.2)
+        assert not any(map(_runs, apps))  # a server that is killed leaves nobody behind
     finally:
-        server.terminate()
+        server.kill()
         server.communicate(timeout=20)
