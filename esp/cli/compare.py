@@ -10,6 +10,7 @@ from esp.cli.options import (
     add_program,
     add_scenario,
     console_of,
+    jobs_of,
     named_choices,
     one_of_procs,
     request_of,
@@ -39,6 +40,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what to show")
     size = "the PARAMETER over which the winner may change; with sizes, n=16:256:16, all are tried; or none"
     group.add_argument("--size", metavar="NAME[=N,...]", help=size)
+    jobs = "processes on this computer (same results; default: one for each of its processors)"
+    group.add_argument("--jobs", metavar="N", help=jobs)
     group.add_argument("--timed", action="store_true", help="rank by the time between two readings of the clock")
     add_forms(group, "docs/explore.md")
     add_output(parser)
@@ -52,13 +55,16 @@ def execute(options: argparse.Namespace) -> int:
     if len(options.program) > 1 and (options.distribute or options.size):
         what = "--distribute" if options.distribute else "--size"
         raise UsageError("several programs are compared as they are.", where=what, hint="Leave it out.")
+    jobs = None if options.jobs is None else jobs_of(options.jobs)
     console = console_of(options)
     from esp import api
     from esp.cli.progress import Progress
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
     from esp.explore import compare
+    from esp.explore.workers import processors
 
+    jobs = processors() if jobs is None else jobs
     named = named_choices(options.distribute)
     options.distribute = []
     sources = [source_of(each, options.form) for each in options.program]
@@ -69,8 +75,9 @@ def execute(options: argparse.Namespace) -> int:
 
         def made(asked: "Request") -> "Comparison":
             if len(sources) > 1:
-                return compare.compare_programs(sources, system, asked, progress=progress)
-            return compare.compare_choices(sources[0], system, asked, named=named, size=options.size, progress=progress)
+                return compare.compare_programs(sources, system, asked, progress=progress, jobs=jobs)
+            return compare.compare_choices(
+                sources[0], system, asked, named=named, size=options.size, progress=progress, jobs=jobs)
 
         found, complete = with_answers(made, request)
     # What was asked for on the way belongs to the next command.

@@ -249,6 +249,17 @@ def one_of_procs(text: str | None, why_one: str, hint: str = "Give --procs a sin
     return None if numbers is None else numbers[0]
 
 
+def jobs_of(text: str) -> int:
+    """The number of processes to use.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise UsageError(f"{text!r} is no number of processes.", where="--jobs", hint="Write for example 2.")
+    return int(text)
+
+
 def grid_of(text: str | None) -> tuple[int, ...] | None:
     """``4x2`` or ``4,2``.
 

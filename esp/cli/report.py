@@ -102,11 +102,13 @@ def _compared(
     """The comparison of distributions, or why there is none."""
     from esp.cli.progress import Progress
     from esp.explore.compare import compare_choices
+    from esp.explore.workers import processors
 
     with Progress(console) as shown:
         try:
             progress = shown.predictions if shown else None
-            return compare_choices(source, system, request, size=size, progress=progress), ""
+            return compare_choices(
+                source, system, request, size=size, progress=progress, jobs=processors()), ""
         except PredictionError as nothing:  # a program without arrays has other news, too
             return None, str(nothing)
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from esp.cli.options import FORMS, add_output, console_of, pairs_many, value_of
+from esp.cli.options import FORMS, add_output, console_of, jobs_of, pairs_many, value_of
 from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wait for
@@ -113,7 +113,7 @@ def execute(options: argparse.Namespace) -> int:
     with Progress(console) as progress:
         told = progress.predictions if progress else None
         with _dask(options.dask) as executor:
-            found = collect(plan, jobs=_jobs(options.jobs), executor=executor, progress=told)
+            found = collect(plan, jobs=jobs_of(options.jobs), executor=executor, progress=told)
     console.warn(found.warnings[:_MOST_WARNINGS])
     if len(found.warnings) > _MOST_WARNINGS:
         console.note(f"and {len(found.warnings) - _MOST_WARNINGS} more warnings")
@@ -164,12 +164,6 @@ def _dask(address: str | None) -> "Iterator[Executor | None]":
         raise PredictionError(f"no Dask scheduler answers: {told}.", where=f"--dask {address}") from None
     with client:
         yield client.get_executor()
-
-
-def _jobs(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        raise UsageError(f"{text!r} is no number of processes.", where="--jobs", hint="Write for example 2.")
-    return int(text)
 
 
 def _plan(options: argparse.Namespace) -> "Plan":

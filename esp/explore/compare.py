@@ -26,8 +26,9 @@ from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.axes import values_of
 from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
-from esp.explore.crossover import Crossover, Scan, TimeOf, crossover, scan, sizes_below
+from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
 from esp.explore.ties import stated_error, ties
+from esp.explore.workers import Workers
 from esp.output.compare import comparison_text
 from esp.output.figures import first
 from esp.output.screen import Screen
@@ -40,6 +41,11 @@ CHALLENGERS = 3
 
 Progress = Callable[[int, int, float], None]
 """Called with predictions made, predictions in all, and the shortest time so far."""
+
+Question = tuple[int, tuple[tuple[str, int], ...]]
+"""Number of the choice or program, and the values it has other than those asked for."""
+
+Predictions = Workers[Question, Prediction]
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
@@ -100,6 +106,7 @@ def compare(
     form: Form | None = None,
     distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
     size: str | None = None,
+    jobs: int = 1,
     **options: Any,
 ) -> Comparison:
     """Predict and rank the distributions that a program could have.
@@ -113,6 +120,7 @@ def compare(
             formats or list of them.
         size: the PARAMETER whose crossover is sought (by default the one that sizes what is distributed);
             ``"none"``: do not search; ``"n=16:256:16"``: try every choice at each of these sizes.
+        jobs: processes that predict, the answer is the same; more than one only on Linux, and without threads.
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values such as
             ``n=512``.
 
@@ -128,8 +136,8 @@ def compare(
     request = requested(arguments.processors(procs), **options)
     machine = load_machine(system)
     if len(read) > 1:
-        return compare_programs(read, machine, request)
-    return compare_choices(read[0], machine, request, named=named_formats(distribute), size=size)
+        return compare_programs(read, machine, request, jobs=jobs)
+    return compare_choices(read[0], machine, request, named=named_formats(distribute), size=size, jobs=jobs)
 
 
 def named_formats(distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None) -> list[dict[str, str]]:
@@ -153,6 +161,7 @@ def compare_choices(
     named: Sequence[Mapping[str, str]] = (),
     size: str | None = None,
     progress: Progress | None = None,
+    jobs: int = 1,
 ) -> Comparison:
     """As `compare`, for a program that is read and a machine that is loaded; `named`: see `choices_of`."""
     _refuse_scenarios(request)
@@ -163,13 +172,14 @@ def compare_choices(
         choices = (*choices, written)
     requests = [_chosen(request, each) for each in choices]
     names = [each.shown for each in choices]
-    done, impossible = _predict_all([(source, each) for each in requests], names, system, progress)
-    if named and not any(at in done for at, each in enumerate(choices) if each is not written):
-        raise SourceError([impossible[0][1]])
-    own = [written is not None and is_written(each, written, distributed) for each in choices]
-    order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
-    ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
-    crossing, scanned = _over_sizes(source, system, [requests[at] for at in order], ranked, distributed, size)
+    with _predicting([(source, each) for each in requests], system, jobs) as predictions:
+        done, impossible = _predict_all(predictions, names, progress)
+        if named and not any(at in done for at, each in enumerate(choices) if each is not written):
+            raise SourceError([impossible[0][1]])
+        own = [written is not None and is_written(each, written, distributed) for each in choices]
+        order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
+        ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
+        crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
     return Comparison(
         ranked=ranked,
         impossible=impossible,
@@ -183,12 +193,13 @@ def compare_choices(
 
 
 def compare_programs(
-    sources: Sequence[Source], system: System, request: Request, *, progress: Progress | None = None
+    sources: Sequence[Source], system: System, request: Request, *, progress: Progress | None = None, jobs: int = 1
 ) -> Comparison:
     """Several programs as they are, ranked."""
     _refuse_scenarios(request)
     files = [each.program.file for each in sources]
-    done, impossible = _predict_all([(each, request) for each in sources], files, system, progress)
+    with _predicting([(each, request) for each in sources], system, jobs) as predictions:
+        done, impossible = _predict_all(predictions, files, progress)
     order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
     code = [_code(each.program) for each in sources]
     return Comparison(
@@ -212,8 +223,17 @@ def _refuse_scenarios(request: Request) -> None:
             raise UsageError("a comparison has one value for each what-if.", hint=hint)
 
 
+def _predicting(wanted: Sequence[tuple[Source, Request]], system: System, jobs: int) -> Predictions:
+    def predict(question: Question) -> Prediction:
+        at, others = question
+        source, request = wanted[at]
+        return predict_source(source, system, replace(request, values={**request.values, **dict(others)}))
+
+    return Workers(predict, jobs)
+
+
 def _predict_all(
-    wanted: Sequence[tuple[Source, Request]], names: Sequence[str], system: System, progress: Progress | None
+    predictions: Predictions, names: Sequence[str], progress: Progress | None
 ) -> tuple[dict[int, Prediction], tuple[tuple[str, Diagnostic], ...]]:
     """Predictions by position, and what has none.
 
@@ -223,9 +243,10 @@ def _predict_all(
     done: dict[int, Prediction] = {}
     impossible: list[tuple[str, Diagnostic]] = []
     problem: SourceError | None = None
-    for at, (source, request) in enumerate(wanted):
+    predictions.ahead((at, ()) for at in range(len(names)))
+    for at in range(len(names)):
         try:
-            done[at] = predict_source(source, system, request)
+            done[at] = predictions((at, ()))
         except UnresolvedError:
             raise
         except SourceError as error:
@@ -233,7 +254,7 @@ def _predict_all(
             impossible.append((names[at], error.diagnostics[0]))
         if progress is not None:
             best_s = min((first(each.time_s) for each in done.values()), default=inf)
-            progress(at + 1, len(wanted), best_s)
+            progress(at + 1, len(names), best_s)
     if not done and problem is not None:
         raise problem
     return done, tuple(impossible)
@@ -300,12 +321,13 @@ def _code(program: Program) -> list[str]:
 
 
 def _over_sizes(
-    source: Source,
-    system: System,
-    requests: Sequence[Request],
+    program: Program,
+    predictions: Predictions,
+    order: Sequence[int],
     ranked: Sequence[Ranked],
     distributed: Distributed,
     asked: str | None,
+    request: Request,
 ) -> tuple[Crossover | None, Scan | None]:
     """The crossover, or the best of each size where sizes are named.
 
@@ -317,26 +339,30 @@ def _over_sizes(
     wanted, _, listed = (asked or "").partition("=")
     if wanted.strip().lower() == "none":
         return None, None
-    name = _asked_size(wanted, whole) if wanted else _size_of(source.program, distributed, whole)
+    name = _asked_size(wanted, whole) if wanted else _size_of(program, distributed, whole)
     if name is None:
         return None, None
     current = constants[name]
     assert isinstance(current, int)
     known: dict[tuple[int, int], float] = {(each.rank, current): each.time_s for each in ranked}
 
+    def question(rank: int, size: int) -> Question:
+        return order[rank - 1], ((name, size),)
+
     def time_of(rank: int, size: int) -> float:
         if (rank, size) not in known:
-            request = requests[rank - 1]
             try:
-                made = predict_source(source, system, replace(request, values={**request.values, name: size}))
-                known[rank, size] = _time_s(made, request)
+                known[rank, size] = _time_s(predictions(question(rank, size)), request)
             except SourceError:  # a mapping that does not fit this size
                 known[rank, size] = inf
         return known[rank, size]
 
+    def ahead(asked: Iterable[tuple[int, int]]) -> None:
+        predictions.ahead(question(*each) for each in asked if each not in known)
+
     if listed:
-        return None, scan(name, time_of, [each.rank for each in ranked], _sizes(listed))
-    return _crossover(name, time_of, ranked, sizes_below(current, ranked[0].prediction.processors)), None
+        return None, scan(name, time_of, [each.rank for each in ranked], _sizes(listed), ahead=ahead)
+    return _crossover(name, time_of, ranked, sizes_below(current, ranked[0].prediction.processors), ahead), None
 
 
 def _asked_size(name: str, whole: Sequence[str]) -> str:
@@ -369,7 +395,9 @@ def _size_of(program: Program, distributed: Distributed, whole: Sequence[str]) -
     return name
 
 
-def _crossover(name: str, time_of: TimeOf, ranked: Sequence[Ranked], sizes: Sequence[int]) -> Crossover | None:
+def _crossover(
+    name: str, time_of: TimeOf, ranked: Sequence[Ranked], sizes: Sequence[int], ahead: Ahead
+) -> Crossover | None:
     """Against the best choices of other formats: another grid alone is hardly ever better at another size."""
     seen = {ranked[0].shown}
     challengers: list[int] = []
@@ -379,4 +407,4 @@ def _crossover(name: str, time_of: TimeOf, ranked: Sequence[Ranked], sizes: Sequ
             challengers.append(each.rank)
     if not challengers or len(sizes) < 2:
         return None
-    return crossover(name, time_of, 1, challengers, sizes)
+    return crossover(name, time_of, 1, challengers, sizes, ahead=ahead)

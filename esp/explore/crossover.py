@@ -1,6 +1,6 @@
 """From which problem size on a choice is the fastest, and which one is below it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from math import inf, log
 
@@ -11,6 +11,9 @@ LOWEST = 8
 
 TimeOf = Callable[[int, int], float]
 """Number of a choice and size -> seconds; infinite where the choice is impossible."""
+
+Ahead = Callable[[Iterable[tuple[int, int]]], None]
+"""Told the choices and sizes that are going to be asked for, so that several can be predicted at a time."""
 
 
 class Crossover(Struct, frozen=True, kw_only=True):
@@ -58,8 +61,12 @@ def sizes_below(current: int, procs: int) -> tuple[int, ...]:
     return (*range(first, current, step), current)
 
 
+def _alone(_: Iterable[tuple[int, int]]) -> None:
+    """One prediction at a time."""
+
+
 def crossover(
-    name: str, time_of: TimeOf, winner: int, challengers: Sequence[int], sizes: Sequence[int]
+    name: str, time_of: TimeOf, winner: int, challengers: Sequence[int], sizes: Sequence[int], *, ahead: Ahead = _alone
 ) -> Crossover:
     """Search for the size at which the winner of the largest size is overtaken.
 
@@ -69,7 +76,9 @@ def crossover(
         winner: the choice that is fastest at the largest size.
         challengers: the choices that are tried at the smallest size; the fastest of them is the rival.
         sizes: ascending.
+        ahead: see `Ahead`.
     """
+    ahead((each, sizes[0]) for each in (*challengers, winner))
     times = {each: time_of(each, sizes[0]) for each in challengers}
     rival = min(times, key=lambda each: (times[each], each), default=None)
     gaps: dict[int, float] = {}
@@ -77,6 +86,7 @@ def crossover(
     def gap(at: int, other: int) -> float:
         """How far the winner is behind at a size: above 0 where it is."""
         if at not in gaps:
+            ahead((each, sizes[at]) for each in (winner, other))
             gaps[at] = _behind(time_of(winner, sizes[at]), time_of(other, sizes[at]))
         return gaps[at]
 
@@ -121,7 +131,10 @@ def _between(low: int, high: int, gaps: dict[int, float], *, halve: bool) -> int
     return min(max(low + round((high - low) * above / (above - below)), low + 1), high - 1)
 
 
-def scan(name: str, time_of: TimeOf, choices: Sequence[int], sizes: Sequence[int]) -> Scan:
+def scan(
+    name: str, time_of: TimeOf, choices: Sequence[int], sizes: Sequence[int], *, ahead: Ahead = _alone
+) -> Scan:
     """Try every choice at every size; of equally fast ones the first counts."""
+    ahead((each, size) for size in sizes for each in choices)
     best = tuple(min(choices, key=lambda each: (time_of(each, size), each)) for size in sizes)
     return Scan(name=name, sizes=tuple(sizes), best=best)
