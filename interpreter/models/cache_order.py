@@ -84,14 +84,42 @@ def odd_factors(count: int) -> NDArray[np.uint64]:
     return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
 
 
-class Touches(Struct, frozen=True):
-    """T references of all classes, sorted by class and set, in order of time within a set."""
+class Sorted(Struct, frozen=True, eq=False):
+    """The references of some traces, sorted by class and set, in order of time within a set.
+
+    Left out is what follows directly on a reference that leaves the same line in the cache: it finds it, and changes
+    nothing but whether the line is written.
+    """
 
     line: NDArray[np.int64]
     """Line number made unique over the classes."""
     key: NDArray[np.int64]
     """class * sets + set."""
     write: NDArray[np.bool_]
+    wrote: NDArray[np.bool_]
+    """Whether it, or one left out behind it, writes."""
+    weight: NDArray[np.float64]
+    """How many misses these writes stand for; 0: there are none."""
+    charge: NDArray[np.float64]
+    certain: NDArray[np.bool_]
+    classes: int
+    begin: NDArray[np.intp]
+    """(classes * sets,) place of the first reference to each set."""
+    first: NDArray[np.intp]
+    """Places of the first reference to each set that may leave its line there; sets without one have none."""
+    source: NDArray[np.int64] | None = None
+    """Number of the statement; None: there is only one."""
+    by_line: NDArray[np.intp] | None = None
+    """Places line by line, in order of time. Only for random replacement."""
+
+
+class Touches(Struct, frozen=True):
+    """T entries of all classes: in each set the lines cached before, then the references to it, as in `Sorted`."""
+
+    line: NDArray[np.int64]
+    key: NDArray[np.int64]
+    write: NDArray[np.bool_]
+    wrote: NDArray[np.bool_]
     weight: NDArray[np.float64]
     charge: NDArray[np.float64]
     certain: NDArray[np.bool_]
@@ -99,39 +127,145 @@ class Touches(Struct, frozen=True):
     """Where the entry stands for what was cached before the nest: its probability; else -1."""
     classes: int
     source: NDArray[np.int64] | None = None
-    """Number of the statement; None: there is only one."""
+    by_line: NDArray[np.intp] | None = None
 
     def allocates(self, policy: Policy) -> NDArray[np.bool_]:
         """(T,) whether the line is in the cache after the reference in any case."""
-        return (self.before >= 0) | self.certain & (np.bool_(policy.write_allocate) | ~self.write)
+        return (self.before >= 0) | _allocates(self.certain, self.write, policy)
 
 
-def sort_by_set(traces: list[Trace], policy: Policy, contents: Contents) -> Touches:
-    """All touches, those that stand for what was cached before first in each set."""
+def _allocates(certain: NDArray[np.bool_], write: NDArray[np.bool_], policy: Policy) -> NDArray[np.bool_]:
+    return certain if policy.write_allocate else certain & ~write
+
+
+@lru_cache(maxsize=8)
+def sort_by_set(traces: tuple[Trace, ...], policy: Policy) -> Sorted:
+    """The references of the traces, one of each class. The last ones sorted are kept: loops come by several times."""
     classes = len(traces)
-    which, sets, place = np.nonzero(contents.line[:, :, ::-1] != EMPTY)
-    place = contents.line.shape[2] - 1 - place
-    old = contents.line[which, sets, place]
-    lengths = [trace.line.size for trace in traces]
-    owner = np.concatenate([which, np.repeat(np.arange(classes), lengths)])
-    line = np.concatenate([old, *(trace.line for trace in traces)])
-    slot = line & policy.sets - 1 if policy.sets & policy.sets - 1 == 0 else line % policy.sets
-    key = owner * policy.sets + slot
+    line = np.concatenate([trace.line for trace in traces])
+    key = line & policy.sets - 1 if policy.sets & policy.sets - 1 == 0 else line % policy.sets
+    if classes > 1:
+        owner = np.repeat(np.arange(classes), [trace.line.size for trace in traces])
+        key += owner * policy.sets
+        line *= classes
+        line += owner
     order = stable_order(key, classes * policy.sets)
-    fresh = np.full(line.size, -1.0)
-    fresh[:old.size] = contents.present[which, sets, place]
-    quiet = np.zeros(old.size)
-    parts = [np.zeros(size, np.int64) if trace.source is None else trace.source
-             for trace, size in zip(traces, lengths, strict=True)]
-    several = any(trace.source is not None for trace in traces)
+    write = np.concatenate([trace.write for trace in traces])
+    certain = np.concatenate([trace.certain for trace in traces])
+    sure = _allocates(certain, write, policy)
+    moves = (sure if policy.random else certain)[order]
+    line = line[order]
+    uses, again = _repetitions(line, moves, None if policy.random else sure[order])
+    kept = np.ones(line.size, np.bool_)
+    kept[uses[again]] = False
+    place, line = order[kept], line[kept]
+    key, write_here = key[place], write[place]
+    weight = np.concatenate([trace.weight for trace in traces])
+    wrote, weights = write_here, weight[place] * write_here
+    written = write[order[uses]]
+    if written[again].any():
+        heads = (~again).nonzero()[0]
+        number = kept.cumsum() - 1
+        wrote = write_here.copy()
+        wrote[number[uses[heads]]] = np.logical_or.reduceat(written, heads)
+        weights[number[uses[heads]]] = np.maximum.reduceat(weight[order[uses]] * written, heads)
+    source = None
+    if any(trace.source is not None for trace in traces):
+        source = np.concatenate([np.zeros(trace.line.size, np.int64) if trace.source is None else trace.source
+                                 for trace in traces])[place]
+    may = moves[kept].nonzero()[0]
+    keys = key[may]
+    return Sorted(
+        line=line, key=key, write=write_here, wrote=wrote, weight=weights,
+        charge=np.concatenate([trace.charge for trace in traces])[place], certain=certain[place], classes=classes,
+        begin=np.searchsorted(key, np.arange(classes * policy.sets)),
+        first=may[np.concatenate([[True], keys[1:] != keys[:-1]])] if may.size else may, source=source,
+        by_line=order_by_line(line) if policy.random else None)
+
+
+def _repetitions(line: NDArray[np.int64], moves: NDArray[np.bool_], sure: NDArray[np.bool_] | None
+                 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Places of references that may leave their line in the cache, and which of them follow on one of the same line
+    that does in any case (`sure`; None: all of them do)."""
+    uses = moves.nonzero()[0]
+    chosen = line[uses]
+    again = np.zeros(uses.size, np.bool_)
+    np.equal(chosen[1:], chosen[:-1], out=again[1:])
+    if sure is not None and not sure[uses].all():
+        number = np.arange(uses.size)
+        begin = np.maximum.accumulate(np.where(again, 0, number))
+        last = np.maximum.accumulate(np.where(sure[uses], number, -1))
+        again[1:] &= last[:-1] >= begin[1:]
+    return uses, again
+
+
+def with_cached(fresh: Sorted, policy: Policy, contents: Contents) -> Touches:
+    """The references behind what was cached before, in each set.
+
+    The first reference to a set is left out, too, if it is to the line used last before.
+    """
+    count, classes, sets = fresh.line.size, fresh.classes, policy.sets
+    which, slot, place = np.nonzero(contents.line[:, :, ::-1] != EMPTY)
+    if not which.size:
+        return Touches(fresh.line, fresh.key, fresh.write, fresh.wrote, fresh.weight, fresh.charge, fresh.certain,
+                       np.full(count, -1.0), classes, fresh.source, fresh.by_line)
+    where = which, slot, contents.line.shape[2] - 1 - place
+    old, old_key, dirty = contents.line[where] * classes + which, which * sets + slot, contents.dirty[where]
+    number = np.arange(old.size)
+    wrote, weight = np.concatenate([fresh.wrote, dirty]), np.concatenate([fresh.weight, np.zeros(old.size)])
+    first_key = fresh.key[fresh.first]
+    newest = contents.line.reshape(classes * sets, -1)[first_key, 0]
+    again = (newest != EMPTY) & (newest * classes + first_key // sets == fresh.line[fresh.first])
+    repeated = fresh.first[again]
+    if repeated.size:
+        last = count - 1 + np.searchsorted(old_key, first_key[again], side="right")
+        wrote[last] |= wrote[repeated]
+        weight[last] = weight[repeated]
+    order = _inserted(np.arange(count), fresh.begin[old_key], number + count)
+    if repeated.size:
+        kept = np.ones(order.size, np.bool_)
+        kept[repeated] = False
+        order = order[kept[order]]
+    before = np.full(count + old.size, -1.0)
+    before[count:] = contents.present[where]
+    quiet = np.zeros(old.size, np.int64)
     return Touches(
-        line=(line if classes == 1 else line * classes + owner)[order], key=key[order],
-        write=np.concatenate([contents.dirty[which, sets, place], *(trace.write for trace in traces)])[order],
-        weight=np.concatenate([quiet, *(trace.weight for trace in traces)])[order],
-        charge=np.concatenate([quiet, *(trace.charge for trace in traces)])[order],
-        certain=np.concatenate([quiet == 0, *(trace.certain for trace in traces)])[order],
-        before=fresh[order], classes=classes,
-        source=np.concatenate([np.zeros(old.size, np.int64), *parts])[order] if several else None)
+        line=np.concatenate([fresh.line, old])[order], key=np.concatenate([fresh.key, old_key])[order],
+        write=np.concatenate([fresh.write, dirty])[order], wrote=wrote[order], weight=weight[order],
+        charge=np.concatenate([fresh.charge, quiet])[order],
+        certain=np.concatenate([fresh.certain, quiet == 0])[order], before=before[order], classes=classes,
+        source=None if fresh.source is None else np.concatenate([fresh.source, quiet])[order],
+        by_line=None if fresh.by_line is None else _cached_by_line(fresh, fresh.by_line, old, order))
+
+
+def _inserted(into: NDArray[np.intp], where: NDArray[np.intp], what: NDArray[np.intp]) -> NDArray[np.intp]:
+    """`into` with `what` put in before the places `where`, which ascend."""
+    result = np.empty(into.size + what.size, np.intp)
+    rest = np.ones(result.size, np.bool_)
+    place = where + np.arange(what.size)
+    rest[place] = False
+    result[place] = what
+    result[rest] = into
+    return result
+
+
+def _cached_by_line(fresh: Sorted, by_line: NDArray[np.intp], old: NDArray[np.int64], order: NDArray[np.intp]
+                    ) -> NDArray[np.intp]:
+    """Places line by line, when references and lines cached before (`old`) have been put in `order`."""
+    sorting = np.argsort(old)
+    everyone = _inserted(by_line, np.searchsorted(fresh.line[by_line], old[sorting]), sorting + by_line.size)
+    rank = np.full(everyone.size, -1)
+    rank[order] = np.arange(order.size)
+    ranks = rank[everyone]
+    return ranks if order.size == everyone.size else ranks[ranks >= 0]
+
+
+def order_by_line(line: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Stable order by line."""
+    if not line.size:
+        return np.zeros(0, np.intp)
+    low = int(line.min())
+    return stable_order(line - low, int(line.max()) - low + 1)
 
 
 def stable_order(key: NDArray[np.int64], bound: int) -> NDArray[np.intp]:
@@ -152,8 +286,6 @@ class Outcome(Struct, frozen=True):
     """(T,) probability that it finds its line."""
     active: NDArray[np.bool_]
     """(T,) whether it leaves its line in the cache, as the one last used."""
-    elements: "Elements | None" = None
-    """Only for random replacement."""
     lasting: NDArray[np.float64] | None = None
     """Only for random replacement: (T,) probability that the line is there at the end if it is not used again."""
 
@@ -184,8 +316,7 @@ def elements_of(touches: Touches, active: NDArray[np.bool_]) -> Elements:
     wanted[runs(touches.line, active)] = True
     place = wanted.nonzero()[0]
     line, moved = touches.line[place], active[place]
-    low = int(line.min())
-    by_line = stable_order(line - low, int(line.max()) - low + 1)
+    by_line = order_by_line(line)
     last = np.maximum.accumulate(np.where(moved[by_line], np.arange(place.size), -1))
     before = np.concatenate([[-1], last[:-1]])
     same = (before >= 0) & (line[by_line[before]] == line[by_line])

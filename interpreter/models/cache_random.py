@@ -12,97 +12,153 @@ makes the result a few percent optimistic.
 """
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.models.cache_order import Elements, Outcome, Touches, elements_of
+from interpreter.models.cache_order import Outcome, Touches
 from interpreter.models.cache_trace import Policy
 
 ROUNDS = 16
 """Repetitions that settle the probabilities; each depends on those before it only, by a factor of less than 1."""
 SETTLED = 1e-3
+GONE = 32
+"""Uses of a set after which nothing is left of a line of two ways: less than 2**-20, as at most 10 do no harm."""
+HALVED = np.exp2(-np.arange(65.0))
+"""What is left of 1 that is halved so many times."""
+
+Places = NDArray[np.intp]
+Shares = NDArray[np.float64]
 
 
 def outcome(touches: Touches, policy: Policy) -> Outcome:
     """How likely references find their line; a write without allocation changes nothing and is only asked for."""
     active = touches.allocates(policy)
-    elements = elements_of(touches, active)
-    chance, lasting = (_two_ways if policy.ways == 2 else _many_ways)(touches, policy, elements)
-    hit, stays = np.ones(active.size), np.zeros(active.size)
-    hit[elements.place] = chance
-    stays[elements.place] = lasting
-    return Outcome(hit, active, elements, stays)
+    again = _repeated(touches, active)
+    hit, lasting = (_two_ways if policy.ways == 2 else _many_ways)(touches, policy, active, again)
+    return Outcome(hit, active, lasting)
 
 
-def _segments(touches: Touches, elements: Elements) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First element of the set of each element, and the first one after it."""
-    key = touches.key[elements.place]
-    border = np.empty(key.size + 1, np.bool_)
-    border[0] = border[-1] = True
-    np.not_equal(key[1:], key[:-1], out=border[1:-1])
-    place = border.nonzero()[0]
-    length = place[1:] - place[:-1]
-    return np.repeat(place[:-1], length), np.repeat(place[1:], length)
+class _Again(Struct, frozen=True):
+    """References to lines used before."""
+
+    place: Places
+    previous: Places
+    """The last active entry before with the same line."""
 
 
-def _two_ways(touches: Touches, policy: Policy, elements: Elements) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(E,) probability that elements find their line, and that it is there at the end if they use it last."""
-    del policy
-    begin, end = _segments(touches, elements)
-    before = touches.before[elements.place]
-    old = before >= 0
-    uses = np.zeros(old.size + 1, np.intp)
-    elements.active.cumsum(out=uses[1:])
-    number = uses[:-1]
-    use_of = np.append(elements.active.nonzero()[0], -1)
-    following = use_of[np.minimum(number + 1, use_of.size - 1)]
-    first = elements.active & (number == uses[begin])
-    olds = np.zeros(old.size + 1, np.intp)
-    old.cumsum(out=olds[1:])
-    last_old = uses[begin] + olds[end] - olds[begin] - 1
-    stale = old & (number < last_old)
-    since = np.where(stale, last_old + 1, number + 2)
-    previous = elements.previous
-    found = previous >= 0
-    passed = number - since[previous]
-    fresh, halved = passed < 0, _halved(passed)
-    chance = np.where(found, 0.5, 0.0)
-    level = chance
-    for _ in range(ROUNDS):
-        level = np.where(stale, before, np.where(first, 1.0, (1.0 + chance[following]) / 2))
-        new = np.where(fresh, 1.0, level[previous] * halved) * found
-        moved = np.abs(new - chance).max(initial=0.0)
-        chance = new
-        if moved < SETTLED:
+def _repeated(touches: Touches, active: NDArray[np.bool_]) -> _Again:
+    by_line = touches.by_line
+    assert by_line is not None
+    used = active[by_line]
+    place = used.nonzero()[0]
+    if not place.size:
+        return _Again(place, place)
+    line = touches.line[by_line]
+    number = used.cumsum()
+    number -= used
+    last = place[number - 1]
+    found = ((number > 0) & (line[last] == line)).nonzero()[0]
+    return _Again(by_line[found], by_line[last[found]])
+
+
+def _borders(touches: Touches, policy: Policy) -> Places:
+    """(classes * sets + 1,) first entry of each set, and the end."""
+    return np.searchsorted(touches.key, np.arange(touches.classes * policy.sets + 1))
+
+
+class _Uses(Struct, frozen=True):
+    """The active entries, counted through all sets."""
+
+    number: Places
+    """(T + 1,) how many come before an entry."""
+    of_set: Places
+    """(classes * sets + 1,) how many come before a set."""
+    new: Places
+    """(classes * sets,) number of the first one that was not cached before the nest."""
+
+    def since(self, touches: Touches, entry: Places) -> tuple[Places, NDArray[np.bool_]]:
+        """From which use on the lines of active entries are at risk; and which are cached before but not as the last
+        one of their set, so that they are there with the probability of then when the first use comes."""
+        number, new = self.number[entry], self.new[touches.key[entry]]
+        stale = (touches.before[entry] >= 0) & (number < new - 1)
+        return np.where(stale, new, number + 2), stale
+
+
+def _two_ways(touches: Touches, policy: Policy, active: NDArray[np.bool_], again: _Again) -> tuple[Shares, Shares]:
+    """(T,) probability that references find their line, and that it is there at the end if they use it last."""
+    number = np.zeros(active.size + 1, np.intp)
+    active.cumsum(out=number[1:])
+    of_set = number[_borders(touches, policy)]
+    old = np.bincount(touches.key[touches.before >= 0], minlength=of_set.size - 1)
+    uses = _Uses(number, of_set, of_set[:-1] + old)
+    use, place, previous = active.nonzero()[0], again.place, again.previous
+    since, stale = uses.since(touches, previous)
+    passed = number[place] - since
+    chance = np.zeros(active.size)
+    chance[place] = 0.5
+    risky = passed >= 0
+    safe, place, previous, stale = place[~risky], place[risky], previous[risky], stale[risky]
+    halved = HALVED[np.minimum(passed[risky], 64)]
+    following = use[number[previous] + 1]
+    known = (stale | (number[previous] == of_set[touches.key[previous]])).nonzero()[0]
+    level_known = np.where(stale[known], touches.before[previous[known]], 1.0)
+    earlier = chance[place]
+    for turn in range(ROUNDS):
+        level = (1.0 + chance[following]) / 2
+        level[known] = level_known
+        level *= halved
+        earlier = chance[place]
+        moved = np.abs(level - earlier).max(initial=0.0)
+        chance[place] = level
+        if not turn and safe.size:
+            chance[safe] = 1.0
+        elif moved < SETTLED:
             break
-    passed = uses[end] - since
-    return chance, np.where(passed < 0, 1.0, level * _halved(passed)) * elements.active
+    found = chance.copy()
+    chance[place] = earlier
+    return found, _lasting(touches, active, again, uses, use, chance)
 
 
-def _halved(times: NDArray[np.intp]) -> NDArray[np.float64]:
-    """What is left of 1 that is halved so many times."""
-    return np.exp2(-np.minimum(np.maximum(times, 0), 64).astype(np.float64))
+def _lasting(touches: Touches, active: NDArray[np.bool_], again: _Again, uses: _Uses, use: Places, chance: Shares
+             ) -> Shares:
+    """(T,) probability that a line is there at the end, for its last use; 0 for the others."""
+    last = active.copy()
+    last[again.previous[active[again.place]]] = False
+    end = uses.of_set[1:]
+    entry = (last & (uses.number[:-1] + GONE >= end[touches.key])).nonzero()[0]
+    since, stale = uses.since(touches, entry)
+    passed = end[touches.key[entry]] - since
+    # Behind the last use of all there is nothing that could follow, nor is any line at risk.
+    following = use[np.minimum(uses.number[entry] + 1, use.size - 1)]
+    first = uses.number[entry] == uses.of_set[touches.key[entry]]
+    level = np.where(stale, touches.before[entry], np.where(first, 1.0, (1.0 + chance[following]) / 2))
+    lasting = np.zeros(active.size)
+    lasting[entry] = np.where(passed < 0, 1.0, level * HALVED[np.clip(passed, 0, 64)])
+    return lasting
 
 
-def _many_ways(touches: Touches, policy: Policy, elements: Elements) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _many_ways(touches: Touches, policy: Policy, active: NDArray[np.bool_], again: _Again) -> tuple[Shares, Shares]:
     """As `_two_ways`; misses that find a free place in the set throw nothing out."""
-    begin, end = _segments(touches, elements)
-    before = touches.before[elements.place]
-    held = np.concatenate([[0.0], np.cumsum(np.maximum(before, 0.0))])
-    free = np.round(np.maximum(0.0, policy.ways - (held[end] - held[begin])))
-    fills = elements.active & (before < 0)
-    previous, found = elements.previous, elements.previous >= 0
+    border, key, before = _borders(touches, policy), touches.key, touches.before
+    held = np.concatenate([[0.0], np.cumsum(np.maximum(before, 0.0))])[border]
+    free = np.round(np.maximum(0.0, policy.ways - (held[1:] - held[:-1])))
+    fills = active & (before < 0)
+    place, previous = again.place, again.previous
     present = np.where(before < 0, 1.0, before)
+    there = present[previous]
     keep = np.log(1.0 - 1.0 / policy.ways)
-    chance = present[previous] * found
-    thrown = end_thrown = np.zeros(chance.size)
+    chance = np.zeros(active.size)
+    chance[place] = there
+    end_thrown = np.zeros(active.size)
     for _ in range(ROUNDS):
         total = np.concatenate([[0.0], np.cumsum(fills * (1.0 - chance))])
-        base = total[begin] + free
+        spare = total[border[:-1]] + free
+        base = spare[key]
         after, thrown = np.maximum(0.0, total[1:] - base), np.maximum(0.0, total[:-1] - base)
-        new = present[previous] * np.exp(keep * (thrown - after[previous])) * found
-        end_thrown = np.maximum(0.0, total[end] - base) - after
-        moved = float(np.abs(new - chance).max(initial=0.0))
-        chance = new
+        new = there * np.exp(keep * (thrown[place] - after[previous]))
+        end_thrown = np.maximum(0.0, total[border[1:]] - spare)[key] - after
+        moved = float(np.abs(new - chance[place]).max(initial=0.0))
+        chance[place] = new
         if moved < SETTLED:
             break
-    return chance, present * np.exp(keep * end_thrown) * elements.active
+    return chance, present * np.exp(keep * end_thrown) * active

@@ -9,7 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interpreter.models import cache_lru, cache_random
-from interpreter.models.cache_order import EMPTY, Contents, Outcome, Touches, runs, sort_by_set, stable_order
+from interpreter.models.cache_order import (
+    EMPTY,
+    Contents,
+    Outcome,
+    Touches,
+    order_by_line,
+    runs,
+    sort_by_set,
+    with_cached,
+)
 from interpreter.models.cache_trace import Policy, Trace
 
 FORGOTTEN = 1 / 512
@@ -24,7 +33,7 @@ def replay(traces: list[Trace], policy: Policy, contents: Contents, sources: int
     of the `sources` statements if there are several; and the C caches.
     """
     classes = len(traces)
-    touches = sort_by_set(traces, policy, contents)
+    touches = with_cached(sort_by_set(tuple(traces), policy), policy, contents)
     columns = 3 + (2 * sources if sources > 1 else 0)
     if touches.line.size == 0:
         return np.zeros((classes, columns)), contents
@@ -51,95 +60,117 @@ def _dirty(contents: Contents) -> NDArray[np.float64]:
 def _after(touches: Touches, policy: Policy, outcome: Outcome, places: int) -> tuple[NDArray[np.float64], Contents]:
     """(C,) lines that became dirty, and the contents of the caches after the trace."""
     place, chain, linked = _chains(touches, policy, outcome)
-    if not place.size:
+    if not chain.size:
         return np.zeros(touches.classes), Contents.empty(touches.classes, policy.sets, places)
-    active, old = outcome.active[place], touches.before[place] >= 0
-    wrote, weight = _written(touches, outcome.active, place)
-    hit = np.where(old, 0.0, outcome.hit[place])
-    was = _dirty_before(np.where(active, hit, 1.0), wrote, chain)
-    became = np.where(active, 1.0 - hit * was, hit * (1.0 - was)) * weight * (wrote & ~(old & touches.write[place]))
-    soiled = np.bincount(touches.key[place] // policy.sets, became, touches.classes).astype(np.float64)
-    dirty = np.where(wrote, 1.0, np.where(active, hit * was, was)) >= 0.5
+    wrote, weight = touches.wrote, touches.weight
+    if place is None:
+        place = np.arange(touches.line.size)
+    else:
+        wrote, weight = _written(touches, outcome.active, place)
+    active, hit = outcome.active[place], outcome.hit[place]
     if linked:
-        use, end = _last_of_lines(touches.line[place], active, chain)
-        place, dirty = place[use], dirty[end]
-    return soiled, _contents(touches, policy, outcome, place, dirty, places)
+        use, end = _last_of_lines(touches.line[place], active, chain, outcome.lasting)
+        asked = wrote.copy()
+        asked[end] = True
+    else:
+        use = end = np.arange(place.size)
+        asked = np.ones(place.size, np.bool_)
+    was = _dirty_before(active, hit, wrote, chain, asked)
+    soils = (wrote & ~((touches.before[place] >= 0) & touches.write[place])).nonzero()[0]
+    found = hit[soils]
+    became = np.where(active[soils], 1.0 - found * was[soils], found * (1.0 - was[soils])) * weight[soils]
+    soiled = np.bincount(touches.key[place[soils]] // policy.sets, became, touches.classes).astype(np.float64)
+    dirty = wrote[end] | (np.where(active[end], hit[end] * was[end], was[end]) >= 0.5)
+    return soiled, _contents(touches, policy, outcome, place[use], dirty, places)
 
 
 def _chains(touches: Touches, policy: Policy, outcome: Outcome
-            ) -> tuple[NDArray[np.intp], NDArray[np.intp], bool]:
-    """Uses of lines, an order in which each follows the one before of its line, and whether lines stay together in it.
+            ) -> tuple[NDArray[np.intp] | None, NDArray[np.intp], bool]:
+    """Uses of lines (None: all entries), an order in which each follows the one before of its line, and whether lines
+    stay together in it.
 
     With two ways under LRU a line that is found was entered two entries ago: odd and even entries are such an order.
     """
-    if outcome.elements is not None:
-        return outcome.elements.place, outcome.elements.by_line, True
+    if touches.by_line is not None:
+        return None, touches.by_line, True
     uses = runs(touches.line, outcome.active)
     if policy.ways <= 2:
         place = np.arange(uses.size)
         return uses, np.concatenate([place[::2], place[1::2]]) if policy.ways == 2 else place, False
-    line = touches.line[uses]
-    low = int(line.min(initial=0))
-    return uses, stable_order(line - low, int(line.max(initial=low)) - low + 1), True
+    return uses, order_by_line(touches.line[uses]), True
 
 
 def _written(touches: Touches, active: NDArray[np.bool_], place: NDArray[np.intp]
              ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Whether each use of a line, with those directly after it, writes, and how many misses a write stands for."""
     uses = active.nonzero()[0]
+    if uses.size == place.size:
+        return touches.wrote[place], touches.weight[place]
     begins = np.zeros(active.size, np.bool_)
     begins[place] = True
     starts = begins[uses].nonzero()[0]
-    wrote, weight = touches.write.copy(), touches.weight * touches.write
-    if starts.size:
-        wrote[uses[starts]] = np.logical_or.reduceat(wrote[uses], starts)
-        weight[uses[starts]] = np.maximum.reduceat(weight[uses], starts)
-    return wrote[place], weight[place]
+    return (np.logical_or.reduceat(touches.wrote[uses], starts),
+            np.maximum.reduceat(touches.weight[uses], starts))
 
 
-def _dirty_before(keeps: NDArray[np.float64], wrote: NDArray[np.bool_], chain: NDArray[np.intp]
-                  ) -> NDArray[np.float64]:
-    """Probability that a line which is there was dirty before each use: it was written, and found at each use since."""
-    survived = np.cumsum(np.log(np.maximum(keeps[chain], 1e-12)))
-    writer = np.maximum.accumulate(np.where(wrote[chain], np.arange(chain.size), -1))
-    before = np.concatenate([[-1], writer[:-1]])
-    reached = np.concatenate([[0.0], survived[:-1]])
-    was = np.empty(chain.size)
-    was[chain] = np.where(before >= 0, np.exp(np.minimum(0.0, reached - survived[before])), 0.0)
+def _dirty_before(active: NDArray[np.bool_], hit: NDArray[np.float64], wrote: NDArray[np.bool_],
+                  chain: NDArray[np.intp], asked: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Probability that a line which is there was dirty before each use that is `asked` for (0 for the others): it was
+    written, and found at each use since."""
+    was = np.zeros(chain.size)
+    writes = wrote[chain]
+    writer = writes.nonzero()[0]
+    if not writer.size:
+        return was
+    used = active[chain]
+    kept = hit[chain[used]]
+    logs = np.full(kept.size + 1, np.log(1e-12))
+    logs[0] = 0.0
+    likely = (kept > 1e-12).nonzero()[0]
+    logs[likely + 1] = np.log(kept[likely])
+    survived = np.cumsum(logs)
+    number, earlier = used.cumsum(), writes.cumsum()
+    query = asked[chain].nonzero()[0]
+    earlier = earlier[query] - writes[query]
+    query, earlier = query[earlier > 0], earlier[earlier > 0]
+    since = survived[number[writer]][earlier - 1]
+    was[chain[query]] = np.exp(np.minimum(0.0, survived[number[query] - used[query]] - since))
     return was
 
 
-def _last_of_lines(line: NDArray[np.int64], active: NDArray[np.bool_], chain: NDArray[np.intp]
-                   ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Last active use of each line that has one, in order of place, and the last use of that line."""
+def _last_of_lines(line: NDArray[np.int64], active: NDArray[np.bool_], chain: NDArray[np.intp],
+                   lasting: NDArray[np.float64] | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Last active use of each line that is still there, in order of place, and the last use of that line."""
     ordered = line[chain]
-    end = np.flatnonzero(np.concatenate([ordered[1:] != ordered[:-1], [True]]))
-    begin = np.concatenate([[0], end[:-1] + 1])
-    use = np.maximum.accumulate(np.where(active[chain], np.arange(chain.size), -1))[end]
-    cached = use >= begin
-    used, ended = chain[use[cached]], chain[end[cached]]
-    order = np.argsort(used)
-    return used[order], ended[order]
+    ends = np.ones(chain.size, np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=ends[:-1])
+    end = ends.nonzero()[0]
+    used = active[chain]
+    number = used.cumsum()[end]
+    cached = np.diff(number, prepend=0) > 0
+    use, end = chain[used.nonzero()[0][number[cached] - 1]], chain[end[cached]]
+    if lasting is not None:
+        there = lasting[use] >= FORGOTTEN
+        use, end = use[there], end[there]
+    order = np.argsort(use)
+    return use[order], end[order]
 
 
 def _contents(touches: Touches, policy: Policy, outcome: Outcome, place: NDArray[np.intp],
               dirty: NDArray[np.bool_], places: int) -> Contents:
     """The caches that hold the last lines of each set among the uses at `place`."""
-    present = np.ones(place.size)
-    if outcome.lasting is not None:
-        present = outcome.lasting[place]
-        kept = present >= FORGOTTEN
-        place, dirty, present = place[kept], dirty[kept], present[kept]
     key = touches.key[place]
-    number = np.arange(touches.classes * policy.sets)
-    end = np.searchsorted(key, number, side="right")[:, None] - 1 - np.arange(places)
-    begin = np.searchsorted(key, number, side="left")[:, None]
+    after = np.searchsorted(key, np.arange(touches.classes * policy.sets), side="right")
+    begin = np.concatenate([[0], after[:-1]])[:, None]
+    end = after[:, None] - 1 - np.arange(places)
     holds = end >= begin
     shape = (touches.classes, policy.sets, places)
     if not place.size:
         return Contents.empty(*shape)
     end = np.where(holds, end, 0)
-    line = touches.line[place]
-    line = line if touches.classes == 1 else line // touches.classes
-    return Contents(np.where(holds, line[end], EMPTY).reshape(shape), (holds & dirty[end]).reshape(shape),
-                    np.where(holds, present[end], 0.0).astype(np.float32).reshape(shape))
+    line = touches.line[place[end]]
+    present = holds.astype(np.float32)
+    if outcome.lasting is not None:
+        present *= outcome.lasting[place[end]]
+    return Contents(np.where(holds, line if touches.classes == 1 else line // touches.classes, EMPTY).reshape(shape),
+                    (holds & dirty[end]).reshape(shape), present.reshape(shape))
