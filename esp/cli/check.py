@@ -60,7 +60,8 @@ def execute(options: argparse.Namespace) -> int:
 
     path = Path(options.budget)
     if not path.is_file() and not path.is_fifo():
-        raise UnreadableFileError("there is no such budget.", where=str(path), hint="`esp check --help` shows one.")
+        what = "a budget is a file, and this is a folder." if path.is_dir() else "there is no such budget."
+        raise UnreadableFileError(what, where=str(path), hint="`esp check --help` shows one.")
     budget = read_budget(path)
     source = source_of(options.program, options.form)
     system = api.load_machine(options.system)

@@ -299,6 +299,7 @@ def test_each_doubt_is_raised_with_its_line(old, new, code, line, message):
     assert all(line in each.source_line for each in doubts if each.message == message)
 
 
+@pytest.mark.bench
 def test_loading_takes_some_milliseconds():
     def load_once():
         start = time.perf_counter()
