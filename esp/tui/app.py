@@ -156,8 +156,8 @@ class Explorer(Dialogues, App[None]):
         self.state = state
         if asked:
             self._ask()
-        elif turned and self._engine is not None:
-            self._engine.ask(replace(steps.question(state), silent=True))
+        elif turned:
+            self._look_ahead()
         self.draw(anew=anew)
 
     def _ask(self) -> None:
@@ -165,6 +165,11 @@ class Explorer(Dialogues, App[None]):
         if self._engine is not None:
             self._engine.ask(steps.question(self.state))
             self.set_timer(SLOW_S, partial(self._take_note, self.state.number))
+
+    def _look_ahead(self) -> None:
+        """Nothing has to be answered, but other moves are the likeliest now."""
+        if self._engine is not None:
+            self._engine.ask(replace(steps.question(self.state), silent=True))
 
     def _take_note(self, number: int) -> None:
         slow = steps.dragging_on(self.state, number)
@@ -274,9 +279,14 @@ class Explorer(Dialogues, App[None]):
         return "choices" if focused is not None and focused.id == "choices" else self.state.view
 
     def on_descendant_focus(self) -> None:
-        """Other keys are worth showing."""
-        if self._there:
-            self._draw_keys()
+        """Other keys are worth showing, and a slider that is reached for may be moved next."""
+        if not self._there:
+            return
+        self._draw_keys()
+        focused = self.screen_stack[0].focused
+        if isinstance(focused, SliderBar) and focused.of != self.state.hand:
+            self.state = steps.reached(self.state, focused.of)
+            self._look_ahead()
 
     def on_resize(self, event: events.Resize) -> None:
         """More room, more to say."""

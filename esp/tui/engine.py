@@ -3,13 +3,18 @@
 What does not depend on what changed is not done again: node programs are kept for each choice, number of processors
 and set of values, so that another load or bandwidth is one more interpretation; and so are the latest predictions, so
 that a slider that comes back shows at once what it showed before. What the next move may ask is predicted before it is
-asked: all positions of the sliders of the machine in one walk (`fan`), and the notches beside those of the others.
+asked: all positions of the sliders of the machine in one walk (`fan`), and one by one the next notches of the others.
+
+Nothing waits for what is looked at ahead: it is given up for a newer question, unless it is just what that one asks
+for; and what is known is told in the thread that asks, whatever the other one is doing.
 """
 
 import contextlib
+import math
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -38,6 +43,7 @@ from esp.tui.question import (
     Question,
     Settings,
 )
+from esp.tui.watch import Superseded, TooLong, Watch
 from interpreter.errors import UnresolvedError
 from sag.errors import MachineError
 from sag.quantities import QuantityError
@@ -46,7 +52,10 @@ from sag.unit import System
 MOST_STAGES = 64
 MOST_PREDICTIONS = 512
 _FEW = 2
-"""Positions that are walked one by one, where a walk of several would be too large."""
+"""Positions that are walked one by one, where a walk of several would be too large; and notches that go before the
+other choices, as the hand may be on its way to them."""
+LONGEST_S = 4.0
+"""Processor seconds after which a position that nobody has asked for is given up for good."""
 MOST_EVENTS = 400_000
 """Events of a timeline: more than any screen tells apart, and still a moment to prepare."""
 
@@ -54,35 +63,6 @@ _FAREWELL_S = 0.1
 """How long the app waits for the thread at its end; what takes longer, such as a lowering, ends with the process."""
 
 _WIDE = Screen(76)
-
-
-class Superseded(Exception):
-    """A newer question is there."""
-
-
-class _Watch:
-    """A listener of the walk that gives up when a newer question is there."""
-
-    def __init__(self, superseded: Callable[[], bool]) -> None:
-        self._superseded = superseded
-
-    def entered(self, *_: object) -> None:
-        """Look for a newer question.
-
-        Raises:
-            Superseded: there is one.
-        """
-        if self._superseded():
-            raise Superseded
-
-    def left(self, *_: object) -> None:
-        """Nothing to do."""
-
-    def messages(self, *_: object) -> None:
-        """Nothing to do."""
-
-    def skipped(self, *_: object) -> None:
-        """Nothing to do."""
 
 
 K = TypeVar("K")
@@ -124,7 +104,11 @@ class Engine:
         self._question: Question | None = None
         self._waiting = False
         self._stopped = False
-        self._listed: tuple[Choice, ...] = ()
+        self._told = -1
+        """The question whose wanted choice was known when it was asked."""
+        self._met: dict[str, Choice] = {}
+        """All choices there were: what a key stands for."""
+        self._too_long: set[tuple[Settings, str]] = set()
         self._lists: Kept[tuple[object, ...], Listing] = Kept(MOST_STAGES)
         self._stages: Kept[tuple[object, ...], api.Stages] = Kept(MOST_STAGES)
         self._outcomes: Kept[tuple[Settings, str], Outcome] = Kept(MOST_PREDICTIONS)
@@ -138,18 +122,43 @@ class Engine:
     def stop(self) -> None:
         """Give up what is under way and end the thread."""
         with self._changed:
-            self._stopped = True
+            self._stopped, self._question = True, None
             self._changed.notify()
         self._seen.set()
         if self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(timeout=_FAREWELL_S)
 
     def ask(self, question: Question) -> None:
-        """Put a question in the place of any earlier one."""
+        """Put a question in the place of any earlier one; what is known of its wanted choice is told at once."""
+        known = None if question.silent else self._known(question)
         with self._changed:
-            self._question, self._waiting = question, True
+            if known is not None:
+                self._told = question.number
+            if question.silent and self._waiting and self._question is not None and not self._question.silent:
+                # Nobody has begun to answer the one before.
+                question, self._told = replace(question, silent=False), -1
+            # Who looks at the question without the lock must not see it as one that is answered already.
+            self._waiting, self._question = True, question
+            self._seen.set()  # an older question waits no longer; what is told now has yet to be seen
+            if known is not None:
+                self._seen.clear()
             self._changed.notify()
-        self._seen.set()
+        if known is not None:
+            listing, wanted, outcome = known
+            self._deliver(_listed(question, listing, wanted))
+            self._deliver(Predicted(number=question.number, key=wanted, outcome=outcome))
+
+    def _known(self, question: Question) -> tuple[Listing, str, Outcome] | None:
+        """The choices and the outcome of the wanted one, without a change to what is kept: another thread uses it."""
+        listing = self._lists.get(question.settings.lowering)
+        if listing is None:
+            return None
+        wanted = self._in_place_of(question.wanted, listing)
+        outcome = self._outcomes.get((question.settings, wanted))
+        return None if outcome is None else (listing, wanted, outcome)
+
+    def _in_place_of(self, key: str, listing: Listing) -> str:
+        return in_place_of(key, tuple(self._met.values()), listing.choices)
 
     def seen(self) -> None:
         """What was delivered is on the screen: go on with the rest."""
@@ -180,19 +189,18 @@ class Engine:
                 self._deliver(Done(number=question.number))
             return
         choices = listed.choices
-        if question.silent:
-            choice = next((each for each in choices if each.key == question.wanted), None)
-            if choice is not None and not isinstance(self._predict(question, request, choice), Failure):
-                self._look_ahead(question, request, choice, choices)
-            return
-        wanted = in_place_of(question.wanted, self._listed, choices)
-        self._listed = choices
-        self._deliver(Listed(number=question.number, choices=choices, wanted=wanted, left_out=listed.left_out,
-                             sized_by=listed.sized_by))
+        wanted = self._in_place_of(question.wanted, listed)
         first = next(each for each in choices if each.key == wanted)
+        if question.silent:
+            if not isinstance(self._predict(question, request, first), Failure):
+                self._look_ahead(question, request, first)
+            return
+        if question.number != self._told:
+            self._deliver(_listed(question, listed, wanted))
         outcome = self._answer_first(question, request, first)
         if not isinstance(outcome, Failure):
             # The hand is on the slider: its next move comes before long lists.
+            self._look_aside(question, question.beside[:_FEW], first)
             self._spread(question, request, first, most=1)
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
             for choice in choices:
@@ -200,11 +208,13 @@ class Engine:
                     self._tell(question, choice, self._predict(question, request, choice))
         self._deliver(Done(number=question.number))
         if not isinstance(outcome, Failure):
-            self._look_ahead(question, request, first, choices)
+            self._look_ahead(replace(question, silent=True), request, first)
 
     def _answer_first(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
         """Tell what is known of the wanted choice: at once if it was walked ahead, and then as it is walked alone."""
-        self._seen.clear()
+        told = question.number == self._told
+        if not told:
+            self._seen.clear()
         self._go_on(question)
         fan = None
         if (question.settings, choice.key) not in self._outcomes:
@@ -214,7 +224,8 @@ class Engine:
             outcome = self._predict(question, request, choice)
         else:
             outcome, processors = _seen_in(fan, question.settings)
-        self._tell(question, choice, outcome, ahead=fan is not None)
+        if not told:
+            self._tell(question, choice, outcome, ahead=fan is not None)
         if question.processors or question.course:
             self._deliver(self._look_closer(question, request, choice, processors))
         self._seen.wait(self._patience_s)
@@ -226,13 +237,14 @@ class Engine:
     def _tell(self, question: Question, choice: Choice, outcome: Outcome, *, ahead: bool = False) -> None:
         self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome, open=ahead))
 
-    def _look_ahead(self, question: Question, request: api.Request, choice: Choice,
-                    choices: tuple[Choice, ...]) -> None:
-        """Predict what may be asked next, and has not been walked yet."""
+    def _look_ahead(self, question: Question, request: api.Request, choice: Choice) -> None:
+        """Predict what may be asked next, and has not been walked yet: first what the hand may do next."""
+        self._look_aside(question, question.beside, choice)
         left = self._spread(question, request, choice, most=MOST_PIECES)
         for settings in left[:_FEW]:
             self._predict(replace(question, settings=settings), self._asked(settings), choice)
-        self._look_aside(question, choice, choices)
+        others = [each for each in question.ahead if each.lowering != question.settings.lowering]
+        self._look_aside(question, others, choice)
 
     def _spread(self, question: Question, request: api.Request, choice: Choice, *, most: int) -> list[Settings]:
         """Walk positions of the sliders of the machine together, those that are likeliest to be asked for in the first
@@ -243,30 +255,29 @@ class Engine:
         several = pieces(new, stages)
         for piece in several[:most]:
             requests = {each: chosen(self._asked(each), choice) for each in piece}
-
-            def given_up(here: Mapping[Settings, api.Request] = requests) -> bool:
-                newest = self._question
-                awaited = newest is not None and newest.wanted == choice.key and newest.settings in here
-                return self._stopped or (self._newer(question) and not awaited)
-
             # A position that cannot be says so when somebody asks for it.
             with contextlib.suppress(SourceError, EspError, MachineError, QuantityError):
-                self._fans.add(spread(choice.key, stages, self._system, requests, _Watch(given_up)))
+                self._fans.add(spread(choice.key, stages, self._system, requests,
+                                      self._watch(question, requests, choice.key)))
             self._go_on(question)
         return [] if several else new
 
-    def _look_aside(self, question: Question, choice: Choice, choices: tuple[Choice, ...]) -> None:
-        """Predict what needs another node program."""
-        for settings in question.ahead:
-            if settings.lowering == question.settings.lowering:
-                continue
+    def _look_aside(self, question: Question, positions: Sequence[Settings], choice: Choice) -> None:
+        """Predict positions that need another node program each, as long as none takes too long."""
+        for settings in positions:
             self._go_on(question)
             there = replace(question, settings=settings)
             request = self._asked(settings)
             listed = self._list(there, request)
-            if not isinstance(listed, Failure):
-                key = in_place_of(choice.key, choices, listed.choices)
-                self._predict(there, request, next(each for each in listed.choices if each.key == key))
+            if isinstance(listed, Failure):
+                continue
+            key = self._in_place_of(choice.key, listed)
+            if (settings, key) in self._too_long:
+                continue
+            try:
+                self._predict(there, request, next(each for each in listed.choices if each.key == key), LONGEST_S)
+            except TooLong:
+                self._too_long.add((settings, key))
 
     def _asked(self, settings: Settings) -> api.Request:
         request = self._request
@@ -278,24 +289,41 @@ class Engine:
 
     def _list(self, question: Question, request: api.Request) -> Listing | Failure:
         try:
-            return self._lists.use(question.settings.lowering,
-                                   lambda: choices_for(self._source, self._system, request))
+            listing = self._lists.use(question.settings.lowering,
+                                      lambda: choices_for(self._source, self._system, request))
         except (SourceError, EspError, MachineError) as error:
             return failure(error)
+        self._met.update({each.key: each for each in listing.choices})
+        return listing
 
-    def _predict(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
-        """The prediction of a choice, kept or made."""
+    def _predict(self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf) -> Outcome:
+        """The prediction of a choice, kept or made, in so many processor seconds at most."""
         self._go_on(question)
 
         def make() -> Outcome:
             try:
                 stages = self._lowered(question, request, choice)
-                asked = chosen(request, choice)
-                return api.interpret_stages(stages, self._system, asked, _Watch(lambda: self._newer(question)))
+                watch = self._watch(question, (question.settings,), choice.key, most_s)
+                return api.interpret_stages(stages, self._system, chosen(request, choice), watch)
             except (SourceError, EspError, MachineError) as error:
                 return failure(error)
 
         return self._outcomes.use((question.settings, choice.key), make)
+
+    def _watch(self, question: Question, here: Container[Settings], key: str, most_s: float = math.inf) -> Watch:
+        """A listener that gives up the walk of some positions of a choice for a question that asks for another one."""
+        began = time.thread_time()
+
+        def give_up(newest: Question | None) -> bool:
+            if self._stopped:
+                return True
+            if newest is None or not self._newer(question):
+                return False
+            listing = self._lists.get(newest.settings.lowering)
+            return (newest.silent or listing is None or newest.settings not in here
+                    or self._in_place_of(newest.wanted, listing) != key)  # fmt: skip
+
+        return Watch(lambda: self._question, give_up, lambda: time.thread_time() - began > most_s)
 
     def _lowered(self, question: Question, request: api.Request, choice: Choice) -> api.Stages:
         key = (choice.key, *question.settings.lowering)
@@ -314,7 +342,7 @@ class Engine:
         asked = chosen(request, choice)
         course: Course | Failure | None = None
         if question.processors and processors is None:
-            watch = _Watch(lambda: self._newer(question))
+            watch = self._watch(question, (), choice.key)
             processors = _or_why(lambda: by_processor(stages, self._system, asked, watch))
         if question.course:
             self._go_on(question)
@@ -330,11 +358,18 @@ class Engine:
 
     def _newer(self, question: Question) -> bool:
         newest = self._question
-        return self._stopped or (newest is not None and newest.number != question.number)
+        if self._stopped or (newest is not None and newest.number != question.number):
+            return True
+        return question.silent and self._waiting  # another choice was selected: its moves are likelier
 
     def _go_on(self, question: Question) -> None:
         if self._newer(question):
             raise Superseded
+
+
+def _listed(question: Question, listing: Listing, wanted: str) -> Listed:
+    return Listed(number=question.number, choices=listing.choices, wanted=wanted, left_out=listing.left_out,
+                  sized_by=listing.sized_by)  # fmt: skip
 
 
 def _seen_in(fan: Fan, settings: Settings) -> tuple[Outcome, ByProcessor | Failure | None]:

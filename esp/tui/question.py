@@ -1,6 +1,7 @@
 """What the interface asks of the engine, and what the engine answers: frozen values that cross between threads."""
 
 from collections.abc import Mapping
+from itertools import takewhile
 
 import numpy as np
 from msgspec import Struct
@@ -78,6 +79,11 @@ class Question(Struct, frozen=True, kw_only=True):
     """What is likely to be asked next, the likeliest first: predicted for the wanted choice, and told nobody."""
     silent: bool = False
     """Nothing is to be answered: only what is `ahead` is wanted."""
+
+    @property
+    def beside(self) -> tuple[Settings, ...]:
+        """The likeliest positions of all, where these need another node program: the hand is on such a slider."""
+        return tuple(takewhile(lambda each: each.lowering != self.settings.lowering, self.ahead))
 
 
 class ByProcessor(Struct, frozen=True, kw_only=True, eq=False):

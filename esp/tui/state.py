@@ -70,7 +70,9 @@ class State(Struct, frozen=True, kw_only=True):
     """All PARAMETERs that it could move, with what the program says."""
 
     hand: str = ""
-    """The slider that was moved last."""
+    """The slider that was moved or reached for last."""
+    heading: int = 0
+    """Where to: 1 up, -1 down."""
 
     number: int = 0
     """Of the newest question."""
@@ -166,7 +168,8 @@ def question(state: State) -> Asked:
     return Asked(number=state.number, settings=settings(state), wanted=state.selected,
                  processors=state.view == "tree" or state.processor is not None,
                  course=state.view == "timeline",
-                 ahead=tuple(settings(replace(state, sliders=each)) for each in around(state.sliders, state.hand)))
+                 ahead=tuple(settings(replace(state, sliders=each))
+                             for each in around(state.sliders, state.hand, state.heading)))  # fmt: skip
 
 
 def choice_of(state: State, key: str) -> Choice | None:
@@ -250,7 +253,13 @@ def moved(state: State, name: str, at: int) -> State:
     slider = state.sliders.get(name)
     if slider is None or slider.to(at).at == slider.at:
         return state
-    return asking(replace(state, sliders={**state.sliders, name: slider.to(at)}, hand=name))
+    heading = 1 if at > slider.at else -1
+    return asking(replace(state, sliders={**state.sliders, name: slider.to(at)}, hand=name, heading=heading))
+
+
+def reached(state: State, name: str) -> State:
+    """The hand is on a slider, and has not moved it yet."""
+    return state if name == state.hand else replace(state, hand=name, heading=0)
 
 
 def typed(state: State, name: str, text: str) -> State:

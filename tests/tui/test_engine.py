@@ -291,7 +291,7 @@ def test_a_closer_look_is_given_up_for_a_newer_question(look, opened, monkeypatc
         found.append(answer)
         if isinstance(answer, Predicted):
             monkeypatch.setattr(Engine, "_go_on", lambda *given: next(blind, None) is None and really(*given))
-            engine.ask(replace(asked, number=2))
+            engine.ask(replace(asked, number=2, settings=Settings(procs=4, load="5%")))
 
     engine = Engine(opened.source, opened.system, opened.request, deliver)
     asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN, **{look: True})

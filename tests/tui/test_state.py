@@ -70,15 +70,30 @@ def test_all_notches_of_the_machine_are_walked_ahead_and_those_beside_of_the_oth
     assert Settings(load="35%", bandwidth="x4", procs=8) not in same
     others = [each for each in asked.ahead if each.lowering != here.lowering]
     assert [(each.procs, dict(each.values).get("n")) for each in others] == [
-        (16, None), (4, None), (8, 384), (8, 192)]  # fmt: skip
+        (16, None), (4, None), (8, 384), (8, 192), (32, None), (2, None), (8, 512), (8, 128),
+        (64, None), (1, None), (8, 1024), (8, 64)]  # fmt: skip
     assert all(each.load == here.load for each in others)
 
 
-def test_the_slider_in_the_hand_is_the_likeliest_to_move_again(home):
-    asked = steps.question(steps.moved(home, "procs", home.sliders["procs"].at + 1))
-    assert [each.procs for each in asked.ahead[:2]] == [32, 8]
-    assert {each.procs for each in asked.ahead[2:]} == {16}
+def test_the_slider_in_the_hand_is_the_likeliest_to_move_on(home):
+    at = home.sliders["procs"].at
+    up = steps.question(steps.moved(home, "procs", at + 1))
+    down = steps.question(steps.moved(home, "procs", at - 1))
+    assert [each.procs for each in up.beside] == [32, 64, 128, 256, 512, 1024, 8, 4, 2, 1]
+    assert [each.procs for each in down.beside] == [2, 1, 8, 16, 32, 64, 128, 256]
+    assert {each.procs for each in up.ahead[len(up.beside) :]} == {16}
+    size = steps.moved(home, "size", home.sliders["size"].at - 1)
+    assert [dict(each.values).get("n") for each in steps.question(size).beside] == [
+        128, 64, 32, None, 384, 512, 1024, 2048]  # fmt: skip
+    assert not steps.question(steps.moved(home, "load", 4)).beside
     assert steps.question(home).ahead[0].load == "5%"
+
+
+def test_a_slider_that_is_reached_for_may_move_to_either_side(home):
+    reached = steps.reached(steps.moved(home, "size", home.sliders["size"].at + 1), "procs")
+    assert [each.procs for each in steps.question(reached).beside][:4] == [16, 4, 32, 2]
+    assert reached.number == home.number + 1
+    assert steps.reached(reached, "procs") is reached
 
 
 def test_what_was_walked_with_others_is_open_until_its_second_answer(home, made):
