@@ -23,6 +23,11 @@ class Line(Struct, frozen=True):
         return "".join(text for text, _ in self.pieces).rstrip()
 
 
+def aged(lines: Iterable[Line]) -> tuple[Line, ...]:
+    """Lines as they are, dimmed: what they say is of older settings."""
+    return tuple(Line(tuple((text, "old") for text, _ in line.pieces), line.key) for line in lines)
+
+
 class Sheet(Struct, frozen=True):
     """What a list shows: a heading that stays, and lines that scroll."""
 

@@ -5,10 +5,10 @@ from esp.output.numbers import memory, plural, seconds
 from esp.output.partial import partial_text, reasons, trusted
 from esp.output.screen import printable
 from esp.tui.course import doing
-from esp.tui.lines import Line, Piece, joined, words, wrapped
+from esp.tui.lines import Line, Piece, aged, joined, words, wrapped
 from esp.tui.question import Failure
 from esp.tui.sheets import compare, timeline
-from esp.tui.sheets.figures import COMING, ROLES, why_so
+from esp.tui.sheets.figures import COMING, ROLES, stale, why_so
 from esp.tui.sheets.tree import processor_text
 from esp.tui.state import State, outcome, prediction
 from interpreter.result import AauMetrics, Prediction
@@ -18,7 +18,13 @@ _WITH_NAMES = 90
 
 
 def lines(state: State, width: int) -> list[Line]:
-    """As many lines as there is to say; the widget shows those it has room for."""
+    """As many lines as there is to say, dimmed where they are of older settings; the widget shows those it has room
+    for."""
+    shown = _lines(state, width)
+    return [*aged(shown)] if stale(state) else shown
+
+
+def _lines(state: State, width: int) -> list[Line]:
     found = outcome(state)
     if isinstance(found, Failure):
         return [joined([(each, "bad")]) for each in printable_lines(found.text)]

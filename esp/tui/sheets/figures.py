@@ -102,3 +102,8 @@ def why_so(state: State, key: str, aau: AauMetrics, processors: int) -> str:
     if key not in state.open or aau.comm is None or not aau.comm.contended:
         return why(aau, processors)
     return f"{why(replace(aau, comm=replace(aau.comm, contended=False)), processors)}; links contended: {COMING}"
+
+
+def stale(state: State) -> bool:
+    """Whether what is shown of the selected choice is of older settings, for so long that a person should see it."""
+    return state.slow and state.selected not in state.fresh

@@ -7,7 +7,7 @@ from esp.output.numbers import percentages, plural
 from esp.output.screen import printable
 from esp.tui.lines import Line, Piece, fitted, joined
 from esp.tui.question import Failure
-from esp.tui.sheets.figures import ROLES, bar, change, whole_time
+from esp.tui.sheets.figures import ROLES, bar, change, stale, whole_time
 from esp.tui.sliders import PROCS, Slider
 from esp.tui.state import VIEWS, State, View, base, choice_of, outcome, prediction
 
@@ -41,11 +41,11 @@ def _time(state: State, beat: int) -> list[Piece]:
     if found is None:
         right.append(("no prediction " if isinstance(outcome(state), Failure) else "... ", "bad"))
         return right
-    stale = state.slow and state.selected not in state.fresh
-    right.append((f" {whole_time(found)} ", "old" if stale else "time"))
+    old = stale(state)
+    right.append((f" {whole_time(found)} ", "old" if old else "time"))
     if before is not None:
         text, role = change(first(found.time_s), first(before.time_s))
-        right.append((f" {text} ", role))
+        right.append((f" {text} ", "old" if old else role))
     return right
 
 
@@ -55,9 +55,10 @@ def _where(state: State, width: int) -> Line:
         return joined([(" " * width, "")])
     parts = four(found.parts)
     names = CATEGORIES if width >= 110 else ROLES
+    old = stale(state)
     pieces: list[Piece] = [(" ", "")]
     for name, role, share in zip(names, ROLES, percentages(parts), strict=True):
-        pieces.append((f"{name} {share}%  ", role))
+        pieces.append((f"{name} {share}%  ", "old" if old else role))
     room = width - sum(len(text) for text, _ in pieces) - 1
     return Line((*pieces, *bar(parts, first(found.time_s), max(0, room)), (" ", "")))
 
