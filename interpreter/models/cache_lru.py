@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from interpreter.models.cache_order import EMPTY, Outcome, Touches, elements_of, runs, stable_order
+from interpreter.models.cache_order import EMPTY, Outcome, Touches, elements_of, runs
+from interpreter.models.cache_sorted import stable_order
 from interpreter.models.cache_trace import Policy
 
 ROUNDS = 64

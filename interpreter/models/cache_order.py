@@ -10,7 +10,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.models.cache_trace import Policy, Trace
+from interpreter.models.cache_sorted import Sorted, allocates, stable_order
+from interpreter.models.cache_trace import Policy
 
 EMPTY = np.iinfo(np.int64).min
 """Line number of a place that holds nothing."""
@@ -84,12 +85,8 @@ def odd_factors(count: int) -> NDArray[np.uint64]:
     return (mixed ^ (mixed >> np.uint64(31))) | np.uint64(1)
 
 
-class Sorted(Struct, frozen=True, eq=False):
-    """The references of some traces, sorted by class and set, in order of time within a set.
-
-    Left out is what follows directly on a reference that leaves the same line in the cache: it finds it, and changes
-    nothing but whether the line is written.
-    """
+class Fresh(Struct, frozen=True):
+    """The references of a nest on all classes, sorted by class and set (`Sorted`)."""
 
     line: NDArray[np.int64]
     """Line number made unique over the classes."""
@@ -97,24 +94,20 @@ class Sorted(Struct, frozen=True, eq=False):
     """class * sets + set."""
     write: NDArray[np.bool_]
     wrote: NDArray[np.bool_]
-    """Whether it, or one left out behind it, writes."""
     weight: NDArray[np.float64]
-    """How many misses these writes stand for; 0: there are none."""
     charge: NDArray[np.float64]
     certain: NDArray[np.bool_]
     classes: int
     begin: NDArray[np.intp]
     """(classes * sets,) place of the first reference to each set."""
     first: NDArray[np.intp]
-    """Places of the first reference to each set that may leave its line there; sets without one have none."""
     source: NDArray[np.int64] | None = None
-    """Number of the statement; None: there is only one."""
     by_line: NDArray[np.intp] | None = None
     """Places line by line, in order of time. Only for random replacement."""
 
 
 class Touches(Struct, frozen=True):
-    """T entries of all classes: in each set the lines cached before, then the references to it, as in `Sorted`."""
+    """T entries of all classes: in each set the lines cached before, then the references to it, as in `Fresh`."""
 
     line: NDArray[np.int64]
     key: NDArray[np.int64]
@@ -131,75 +124,41 @@ class Touches(Struct, frozen=True):
 
     def allocates(self, policy: Policy) -> NDArray[np.bool_]:
         """(T,) whether the line is in the cache after the reference in any case."""
-        return (self.before >= 0) | _allocates(self.certain, self.write, policy)
-
-
-def _allocates(certain: NDArray[np.bool_], write: NDArray[np.bool_], policy: Policy) -> NDArray[np.bool_]:
-    return certain if policy.write_allocate else certain & ~write
+        return (self.before >= 0) | allocates(self.certain, self.write, policy)
 
 
 @lru_cache(maxsize=8)
-def sort_by_set(traces: tuple[Trace, ...], policy: Policy) -> Sorted:
-    """The references of the traces, one of each class. The last ones sorted are kept: loops come by several times."""
+def joined(traces: tuple[Sorted, ...], policy: Policy) -> Fresh:
+    """The references of all classes. The last ones are kept, as loops come by with the same ones several times."""
     classes = len(traces)
-    line = np.concatenate([trace.line for trace in traces])
-    key = line & policy.sets - 1 if policy.sets & policy.sets - 1 == 0 else line % policy.sets
-    if classes > 1:
-        owner = np.repeat(np.arange(classes), [trace.line.size for trace in traces])
-        key += owner * policy.sets
-        line *= classes
-        line += owner
-    order = stable_order(key, classes * policy.sets)
-    write = np.concatenate([trace.write for trace in traces])
-    certain = np.concatenate([trace.certain for trace in traces])
-    sure = _allocates(certain, write, policy)
-    moves = (sure if policy.random else certain)[order]
-    line = line[order]
-    uses, again = _repetitions(line, moves, None if policy.random else sure[order])
-    kept = np.ones(line.size, np.bool_)
-    kept[uses[again]] = False
-    place, line = order[kept], line[kept]
-    key, write_here = key[place], write[place]
-    weight = np.concatenate([trace.weight for trace in traces])
-    wrote, weights = write_here, weight[place] * write_here
-    written = write[order[uses]]
-    if written[again].any():
-        heads = (~again).nonzero()[0]
-        number = kept.cumsum() - 1
-        wrote = write_here.copy()
-        wrote[number[uses[heads]]] = np.logical_or.reduceat(written, heads)
-        weights[number[uses[heads]]] = np.maximum.reduceat(weight[order[uses]] * written, heads)
+    sizes = [trace.line.size for trace in traces]
+    if classes == 1:
+        only = traces[0]
+        return Fresh(only.line, only.slot, only.write, only.wrote, only.weight, only.charge, only.certain, 1,
+                     np.searchsorted(only.slot, np.arange(policy.sets)), only.first, only.source,
+                     order_by_line(only.line) if policy.random else None)
+    line, key = np.concatenate([trace.line for trace in traces]), np.concatenate([trace.slot for trace in traces])
+    owner = np.repeat(np.arange(classes), sizes)
+    key += owner * policy.sets
+    line *= classes
+    line += owner
+    before = [sum(sizes[:number]) for number in range(classes)]
     source = None
     if any(trace.source is not None for trace in traces):
-        source = np.concatenate([np.zeros(trace.line.size, np.int64) if trace.source is None else trace.source
-                                 for trace in traces])[place]
-    may = moves[kept].nonzero()[0]
-    keys = key[may]
-    return Sorted(
-        line=line, key=key, write=write_here, wrote=wrote, weight=weights,
-        charge=np.concatenate([trace.charge for trace in traces])[place], certain=certain[place], classes=classes,
+        source = np.concatenate([np.zeros(size, np.int64) if trace.source is None else trace.source
+                                 for trace, size in zip(traces, sizes, strict=True)])
+    return Fresh(
+        line=line, key=key, write=np.concatenate([trace.write for trace in traces]),
+        wrote=np.concatenate([trace.wrote for trace in traces]),
+        weight=np.concatenate([trace.weight for trace in traces]),
+        charge=np.concatenate([trace.charge for trace in traces]),
+        certain=np.concatenate([trace.certain for trace in traces]), classes=classes,
         begin=np.searchsorted(key, np.arange(classes * policy.sets)),
-        first=may[np.concatenate([[True], keys[1:] != keys[:-1]])] if may.size else may, source=source,
-        by_line=order_by_line(line) if policy.random else None)
+        first=np.concatenate([trace.first + place for trace, place in zip(traces, before, strict=True)]),
+        source=source, by_line=order_by_line(line) if policy.random else None)
 
 
-def _repetitions(line: NDArray[np.int64], moves: NDArray[np.bool_], sure: NDArray[np.bool_] | None
-                 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Places of references that may leave their line in the cache, and which of them follow on one of the same line
-    that does in any case (`sure`; None: all of them do)."""
-    uses = moves.nonzero()[0]
-    chosen = line[uses]
-    again = np.zeros(uses.size, np.bool_)
-    np.equal(chosen[1:], chosen[:-1], out=again[1:])
-    if sure is not None and not sure[uses].all():
-        number = np.arange(uses.size)
-        begin = np.maximum.accumulate(np.where(again, 0, number))
-        last = np.maximum.accumulate(np.where(sure[uses], number, -1))
-        again[1:] &= last[:-1] >= begin[1:]
-    return uses, again
-
-
-def with_cached(fresh: Sorted, policy: Policy, contents: Contents) -> Touches:
+def with_cached(fresh: Fresh, policy: Policy, contents: Contents) -> Touches:
     """The references behind what was cached before, in each set.
 
     The first reference to a set is left out, too, if it is to the line used last before.
@@ -249,7 +208,7 @@ def _inserted(into: NDArray[np.intp], where: NDArray[np.intp], what: NDArray[np.
     return result
 
 
-def _cached_by_line(fresh: Sorted, by_line: NDArray[np.intp], old: NDArray[np.int64], order: NDArray[np.intp]
+def _cached_by_line(fresh: Fresh, by_line: NDArray[np.intp], old: NDArray[np.int64], order: NDArray[np.intp]
                     ) -> NDArray[np.intp]:
     """Places line by line, when references and lines cached before (`old`) have been put in `order`."""
     sorting = np.argsort(old)
@@ -268,15 +227,23 @@ def order_by_line(line: NDArray[np.int64]) -> NDArray[np.intp]:
     return stable_order(line - low, int(line.max()) - low + 1)
 
 
-def stable_order(key: NDArray[np.int64], bound: int) -> NDArray[np.intp]:
-    """Stable order of keys below `bound`; NumPy sorts 16-bit numbers by radix, several times faster than others."""
-    if bound <= 1 << 16:
-        return np.argsort(key.astype(np.uint16), kind="stable")
-    order = np.argsort((key & 0xFFFF).astype(np.uint16), kind="stable")
-    while bound > 1 << 16:
-        key, bound = key >> 16, (bound - 1 >> 16) + 1
-        order = order[np.argsort((key[order] & 0xFFFF).astype(np.uint16), kind="stable")]
-    return order
+class Chain(Struct, frozen=True):
+    """Entries line by line, in order of time."""
+
+    place: NDArray[np.intp]
+    line: NDArray[np.int64]
+    used: NDArray[np.bool_]
+    """Whether the entry leaves its line in the cache."""
+    use: NDArray[np.intp]
+    """Where those that do are in this order."""
+    number: NDArray[np.intp]
+    """How many of them there are up to here, with this one."""
+
+
+def chain_of(place: NDArray[np.intp], line: NDArray[np.int64], active: NDArray[np.bool_]) -> Chain:
+    """The chain of entries (`line`, `active`) in the order `place`."""
+    used = active[place]
+    return Chain(place, line[place], used, used.nonzero()[0], used.cumsum())
 
 
 class Outcome(Struct, frozen=True):
@@ -286,6 +253,8 @@ class Outcome(Struct, frozen=True):
     """(T,) probability that it finds its line."""
     active: NDArray[np.bool_]
     """(T,) whether it leaves its line in the cache, as the one last used."""
+    chain: Chain | None = None
+    """Only for random replacement: the references line by line."""
     lasting: NDArray[np.float64] | None = None
     """Only for random replacement: (T,) probability that the line is there at the end if it is not used again."""
 

@@ -15,7 +15,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.models.cache_order import Outcome, Touches
+from interpreter.models.cache_order import Chain, Outcome, Touches, chain_of
 from interpreter.models.cache_trace import Policy
 
 ROUNDS = 16
@@ -33,9 +33,11 @@ Shares = NDArray[np.float64]
 def outcome(touches: Touches, policy: Policy) -> Outcome:
     """How likely references find their line; a write without allocation changes nothing and is only asked for."""
     active = touches.allocates(policy)
-    again = _repeated(touches, active)
+    assert touches.by_line is not None
+    chain = chain_of(touches.by_line, touches.line, active)
+    again = _repeated(chain)
     hit, lasting = (_two_ways if policy.ways == 2 else _many_ways)(touches, policy, active, again)
-    return Outcome(hit, active, lasting)
+    return Outcome(hit, active, chain, lasting)
 
 
 class _Again(Struct, frozen=True):
@@ -46,19 +48,13 @@ class _Again(Struct, frozen=True):
     """The last active entry before with the same line."""
 
 
-def _repeated(touches: Touches, active: NDArray[np.bool_]) -> _Again:
-    by_line = touches.by_line
-    assert by_line is not None
-    used = active[by_line]
-    place = used.nonzero()[0]
-    if not place.size:
-        return _Again(place, place)
-    line = touches.line[by_line]
-    number = used.cumsum()
-    number -= used
-    last = place[number - 1]
-    found = ((number > 0) & (line[last] == line)).nonzero()[0]
-    return _Again(by_line[found], by_line[last[found]])
+def _repeated(chain: Chain) -> _Again:
+    if not chain.use.size:
+        return _Again(chain.use, chain.use)
+    earlier = chain.number - chain.used
+    last = chain.use[earlier - 1]
+    found = ((earlier > 0) & (chain.line[last] == chain.line)).nonzero()[0]
+    return _Again(chain.place[found], chain.place[last[found]])
 
 
 def _borders(touches: Touches, policy: Policy) -> Places:
@@ -92,9 +88,11 @@ def _two_ways(touches: Touches, policy: Policy, active: NDArray[np.bool_], again
     old = np.bincount(touches.key[touches.before >= 0], minlength=of_set.size - 1)
     uses = _Uses(number, of_set, of_set[:-1] + old)
     use, place, previous = active.nonzero()[0], again.place, again.previous
+    chance = np.zeros(active.size)
+    if not place.size:
+        return chance, _lasting(touches, active, again, uses, use, chance)
     since, stale = uses.since(touches, previous)
     passed = number[place] - since
-    chance = np.zeros(active.size)
     chance[place] = 0.5
     risky = passed >= 0
     safe, place, previous, stale = place[~risky], place[risky], previous[risky], stale[risky]
@@ -111,6 +109,7 @@ def _two_ways(touches: Touches, policy: Policy, active: NDArray[np.bool_], again
         moved = np.abs(level - earlier).max(initial=0.0)
         chance[place] = level
         if not turn and safe.size:
+            # That these are there was not known yet to those that depend on them.
             chance[safe] = 1.0
         elif moved < SETTLED:
             break

@@ -11,21 +11,24 @@ from numpy.typing import NDArray
 from interpreter.models import cache_lru, cache_random
 from interpreter.models.cache_order import (
     EMPTY,
+    Chain,
     Contents,
     Outcome,
     Touches,
+    chain_of,
+    joined,
     order_by_line,
     runs,
-    sort_by_set,
     with_cached,
 )
-from interpreter.models.cache_trace import Policy, Trace
+from interpreter.models.cache_sorted import Sorted
+from interpreter.models.cache_trace import Policy
 
 FORGOTTEN = 1 / 512
 """A line that is there with less probability is taken to be gone."""
 
 
-def replay(traces: list[Trace], policy: Policy, contents: Contents, sources: int = 1
+def replay(traces: list[Sorted], policy: Policy, contents: Contents, sources: int = 1
            ) -> tuple[NDArray[np.float64], Contents]:
     """Misses of each trace on caches with the given contents, and the contents afterwards.
 
@@ -33,7 +36,7 @@ def replay(traces: list[Trace], policy: Policy, contents: Contents, sources: int
     of the `sources` statements if there are several; and the C caches.
     """
     classes = len(traces)
-    touches = with_cached(sort_by_set(tuple(traces), policy), policy, contents)
+    touches = with_cached(joined(tuple(traces), policy), policy, contents)
     columns = 3 + (2 * sources if sources > 1 else 0)
     if touches.line.size == 0:
         return np.zeros((classes, columns)), contents
@@ -60,44 +63,45 @@ def _dirty(contents: Contents) -> NDArray[np.float64]:
 def _after(touches: Touches, policy: Policy, outcome: Outcome, places: int) -> tuple[NDArray[np.float64], Contents]:
     """(C,) lines that became dirty, and the contents of the caches after the trace."""
     place, chain, linked = _chains(touches, policy, outcome)
-    if not chain.size:
+    if not chain.place.size:
         return np.zeros(touches.classes), Contents.empty(touches.classes, policy.sets, places)
-    wrote, weight = touches.wrote, touches.weight
-    if place is None:
-        place = np.arange(touches.line.size)
-    else:
+    wrote, weight, hit = touches.wrote, touches.weight, outcome.hit
+    had = (touches.before >= 0) & touches.write
+    key, active = touches.key, outcome.active
+    if place is not None:
         wrote, weight = _written(touches, outcome.active, place)
-    active, hit = outcome.active[place], outcome.hit[place]
+        hit, had, key, active = hit[place], had[place], key[place], active[place]
     if linked:
-        use, end = _last_of_lines(touches.line[place], active, chain, outcome.lasting)
+        use, end = _last_of_lines(chain, outcome.lasting)
         asked = wrote.copy()
         asked[end] = True
     else:
-        use = end = np.arange(place.size)
-        asked = np.ones(place.size, np.bool_)
-    was = _dirty_before(active, hit, wrote, chain, asked)
-    soils = (wrote & ~((touches.before[place] >= 0) & touches.write[place])).nonzero()[0]
-    found = hit[soils]
-    became = np.where(active[soils], 1.0 - found * was[soils], found * (1.0 - was[soils])) * weight[soils]
-    soiled = np.bincount(touches.key[place[soils]] // policy.sets, became, touches.classes).astype(np.float64)
+        use = end = np.arange(chain.place.size)
+        asked = np.ones(chain.place.size, np.bool_)
+    was = _dirty_before(chain, hit, wrote, asked)
+    soils = (wrote & ~had).nonzero()[0]
+    found, before = hit[soils], was[soils]
+    became = np.where(active[soils], 1.0 - found * before, found * (1.0 - before)) * weight[soils]
+    soiled = np.bincount(key[soils] // policy.sets, became, touches.classes).astype(np.float64)
     dirty = wrote[end] | (np.where(active[end], hit[end] * was[end], was[end]) >= 0.5)
-    return soiled, _contents(touches, policy, outcome, place[use], dirty, places)
+    return soiled, _contents(touches, policy, outcome, use if place is None else place[use], dirty, places)
 
 
-def _chains(touches: Touches, policy: Policy, outcome: Outcome
-            ) -> tuple[NDArray[np.intp] | None, NDArray[np.intp], bool]:
+def _chains(touches: Touches, policy: Policy, outcome: Outcome) -> tuple[NDArray[np.intp] | None, Chain, bool]:
     """Uses of lines (None: all entries), an order in which each follows the one before of its line, and whether lines
     stay together in it.
 
     With two ways under LRU a line that is found was entered two entries ago: odd and even entries are such an order.
     """
-    if touches.by_line is not None:
-        return None, touches.by_line, True
+    if outcome.chain is not None:
+        return None, outcome.chain, True
     uses = runs(touches.line, outcome.active)
-    if policy.ways <= 2:
-        place = np.arange(uses.size)
-        return uses, np.concatenate([place[::2], place[1::2]]) if policy.ways == 2 else place, False
-    return uses, order_by_line(touches.line[uses]), True
+    line, active = touches.line[uses], np.ones(uses.size, np.bool_)
+    if policy.ways > 2:
+        return uses, chain_of(order_by_line(line), line, active), True
+    place = np.arange(uses.size)
+    order = np.concatenate([place[::2], place[1::2]]) if policy.ways == 2 else place
+    return uses, chain_of(order, line, active), False
 
 
 def _written(touches: Touches, active: NDArray[np.bool_], place: NDArray[np.intp]
@@ -113,42 +117,39 @@ def _written(touches: Touches, active: NDArray[np.bool_], place: NDArray[np.intp
             np.maximum.reduceat(touches.weight[uses], starts))
 
 
-def _dirty_before(active: NDArray[np.bool_], hit: NDArray[np.float64], wrote: NDArray[np.bool_],
-                  chain: NDArray[np.intp], asked: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _dirty_before(chain: Chain, hit: NDArray[np.float64], wrote: NDArray[np.bool_], asked: NDArray[np.bool_]
+                  ) -> NDArray[np.float64]:
     """Probability that a line which is there was dirty before each use that is `asked` for (0 for the others): it was
     written, and found at each use since."""
-    was = np.zeros(chain.size)
-    writes = wrote[chain]
+    was = np.zeros(chain.place.size)
+    writes = wrote[chain.place]
     writer = writes.nonzero()[0]
     if not writer.size:
         return was
-    used = active[chain]
-    kept = hit[chain[used]]
+    kept = hit[chain.place[chain.use]]
     logs = np.full(kept.size + 1, np.log(1e-12))
     logs[0] = 0.0
     likely = (kept > 1e-12).nonzero()[0]
     logs[likely + 1] = np.log(kept[likely])
     survived = np.cumsum(logs)
-    number, earlier = used.cumsum(), writes.cumsum()
-    query = asked[chain].nonzero()[0]
-    earlier = earlier[query] - writes[query]
-    query, earlier = query[earlier > 0], earlier[earlier > 0]
-    since = survived[number[writer]][earlier - 1]
-    was[chain[query]] = np.exp(np.minimum(0.0, survived[number[query] - used[query]] - since))
+    query = asked[chain.place].nonzero()[0]
+    earlier = writes.cumsum()[query] - writes[query]
+    behind = earlier > 0
+    query, writer = query[behind], writer[earlier[behind] - 1]
+    reached = survived[chain.number[query] - chain.used[query]]
+    was[chain.place[query]] = np.exp(np.minimum(0.0, reached - survived[chain.number[writer]]))
     return was
 
 
-def _last_of_lines(line: NDArray[np.int64], active: NDArray[np.bool_], chain: NDArray[np.intp],
-                   lasting: NDArray[np.float64] | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _last_of_lines(chain: Chain, lasting: NDArray[np.float64] | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Last active use of each line that is still there, in order of place, and the last use of that line."""
-    ordered = line[chain]
-    ends = np.ones(chain.size, np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=ends[:-1])
+    ends = np.ones(chain.line.size, np.bool_)
+    np.not_equal(chain.line[1:], chain.line[:-1], out=ends[:-1])
     end = ends.nonzero()[0]
-    used = active[chain]
-    number = used.cumsum()[end]
-    cached = np.diff(number, prepend=0) > 0
-    use, end = chain[used.nonzero()[0][number[cached] - 1]], chain[end[cached]]
+    number = chain.number[end]
+    cached = number > 0
+    cached[1:] = number[1:] > number[:-1]
+    use, end = chain.place[chain.use[number[cached] - 1]], chain.place[end[cached]]
     if lasting is not None:
         there = lasting[use] >= FORGOTTEN
         use, end = use[there], end[there]

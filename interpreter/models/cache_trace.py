@@ -66,7 +66,7 @@ class Shape(Struct, frozen=True, kw_only=True):
     body: Body
 
 
-class Trace(Struct, frozen=True, eq=False):
+class Trace(Struct, frozen=True):
     """T references in order of time."""
 
     line: NDArray[np.int64]

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from aag.mapping.distinct import distinct_with_inverse
 from interpreter.models.cache_order import Contents, odd_factor, odd_factors
 from interpreter.models.cache_replay import replay
-from interpreter.models.cache_trace import BUDGET, NOTHING, Body, Policy, Shape, Trace, trace
+from interpreter.models.cache_sorted import Sorted, by_set
+from interpreter.models.cache_trace import BUDGET, NOTHING, Body, Policy, Shape, trace
 
 __all__ = ["Access", "Cache", "CacheState", "Misses", "Nest", "interpret_nest"]
 
@@ -157,7 +158,7 @@ class CacheState(Struct, frozen=True, eq=False):
                 and self.contents.same_as(other.contents))
 
 
-def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[bytes, Trace] | None = None
+def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[bytes, Sorted] | None = None
                    ) -> tuple[Misses, CacheState]:
     """Misses of one execution of `nest` on each processor, and what is cached after it.
 
@@ -189,7 +190,7 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[byt
     return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=contents, arrays=arrays)
 
 
-def _replayed(traces: list[Trace], policy: Policy, contents: Contents, sources: int
+def _replayed(traces: list[Sorted], policy: Policy, contents: Contents, sources: int
               ) -> tuple[NDArray[np.float64], Contents]:
     """As `replay`; who does nothing misses nothing, and keeps what it has."""
     busy = [number for number, each in enumerate(traces) if each.line.size]
@@ -267,15 +268,15 @@ def _shapes(nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...]) -> lis
             for each in range(chosen.size)]
 
 
-def _trace(shape: Shape, policy: Policy, known: dict[bytes, Trace]) -> Trace:
+def _trace(shape: Shape, policy: Policy, known: dict[bytes, Sorted]) -> Sorted:
     body = shape.body
     if not body.start.size or not shape.extents.all():
-        return NOTHING
+        return by_set(NOTHING, policy)
     key = b"".join(part.tobytes() for part in (shape.extents, body.start, body.strides, body.write, body.fraction,
                                               body.around, body.after, body.source))
     found = known.get(key)
     if found is None:
-        found = known[key] = trace(shape, policy)
+        found = known[key] = by_set(trace(shape, policy), policy)
     return found
 
 
