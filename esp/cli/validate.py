@@ -93,8 +93,9 @@ def execute(options: argparse.Namespace) -> int:
     console = console_for(options.color, quiet=options.quiet)
     if options.program == "-":
         raise UsageError("validate needs a file: the serial program is compiled from it.")
-    if options.trace is not None and options.against != "mpi":
-        raise UsageError("traces are kept of native MPI only.", where="--trace", hint="Leave out --against.")
+    if options.trace is not None and options.against == "cachegrind":
+        raise UsageError("cachegrind keeps no time, so there is no trace.", where="--trace",
+                         hint="Leave out --against, or take simgrid.")
     if options.native_collectives and options.against != "mpi":
         raise UsageError("collectives of MPI's own need MPI.", where="--native-collectives",
                          hint="Leave out --against.")

@@ -69,14 +69,26 @@ class Blocks(Struct, frozen=True, kw_only=True, eq=False):
         events["before"] = self.before_s + np.where(self.sends, self.rank * STAGGER_S, 0.0)
         events["after"] = after_s
         events["sends"], events["partner"], events["bytes"] = self.sends, self.partner, self.size_bytes
-        count = np.bincount(self.rank, minlength=self.procs)
-        ends = np.cumsum(count)
-        start = 1 + 8 * self.procs + 16 * np.arange(self.procs) + _EVENT.itemsize * (ends - count)
+        count, ends, start = self._places()
         with file.open("wb") as out:
             out.write(start.astype("<i8").tobytes())
             for rank in range(self.procs):
                 out.write(count[rank].astype("<i8").tobytes() + self.rest_s[rank].astype("<f8").tobytes())
                 out.write(events[ends[rank] - count[rank] : ends[rank]].tobytes())
+
+    def moments(self, file: Path) -> tuple[Floats, Floats]:
+        """(E,) when each message was called, and when it was done, from the file that the program leaves."""
+        data = file.read_bytes() if self.rank.size else b""
+        pairs = [np.frombuffer(data, "<f8", 2 * count, start - 1)
+                 for count, _, start in zip(*self._places(), strict=True) if count]
+        both = np.concatenate([np.zeros(0), *pairs]).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
+    def _places(self) -> tuple[Ints, Ints, Ints]:
+        """(P,) how many events a processor has, the first event after its own, and the byte where its part begins."""
+        count = np.bincount(self.rank, minlength=self.procs)
+        ends = np.cumsum(count)
+        return count, ends, 1 + 8 * self.procs + 16 * np.arange(self.procs) + _EVENT.itemsize * (ends - count)
 
 
 def predicted_blocks(stages: api.Stages, machine: Machine, request: api.Request) -> tuple[Prediction, Blocks]:

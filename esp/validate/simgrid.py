@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from esp import api
@@ -17,11 +18,14 @@ from esp.building import build, emitted_of, write
 from esp.errors import PredictionError
 from esp.output.numbers import seconds
 from esp.tools import call, tool
+from esp.traces.record import predicted_trace
 from esp.validate import platform
 from esp.validate.answer import difference
 from esp.validate.blocks import Blocks, predicted_blocks
 from esp.validate.job import Job, Report, check_processors, columns
+from esp.validate.retimed import retimed
 from esp.validate.serial import expected_of
+from esp.validate.tracing import keep
 from interpreter.result import Prediction
 from sag.machine import Machine, NetworkCosts
 from sag.scenario import export
@@ -102,13 +106,13 @@ def validate(job: Job) -> Report:
         stages = api.lower_source(job.source, job.system, request)
         place = job.folder / f"{stages.node_program.unit.name or 'main'}-{stages.node_program.layouts.procs}-simulated"
         answer = expected(stages.node_program.layouts.procs)
-        outcomes.append(outcome(stages, job.system, request, place, expected=answer, like=before))
+        outcomes.append(outcome(stages, job.system, request, place, expected=answer, like=before, traces=job.traces))
         before = place
     return Report(table=table(outcomes), faults=faults(outcomes))
 
 
 def outcome(stages: api.Stages, system: System, request: api.Request, folder: Path, *, expected: str | None = None,
-            like: Path | None = None) -> Outcome:
+            like: Path | None = None, traces: Path | None = None) -> Outcome:
     """Predict, build, simulate and compare one program.
 
     Args:
@@ -118,9 +122,11 @@ def outcome(stages: api.Stages, system: System, request: api.Request, folder: Pa
         folder: for sources and the executable.
         expected: what the program prints, where that matters.
         like: a folder with a program that was compiled before.
+        traces: a folder for the predicted and the simulated trace.
 
     Raises:
-        PredictionError: SimGrid cannot express the machine, or the program does not compile or run.
+        PredictionError: SimGrid cannot express the machine, the program does not compile or run, or has too many events
+            for a trace.
     """
     machine = export(system, request.scenario)
     prediction, blocks = predicted_blocks(stages, machine, request)
@@ -129,6 +135,11 @@ def outcome(stages: api.Stages, system: System, request: api.Request, folder: Pa
     write(emission, folder, like)
     build(folder, FLAGS, compiler="smpif90")
     answer, times = simulate(folder / emission.name, blocks, wires, after_s(machine, blocks, wires.law))
+    if traces is not None:
+        silent = replace(request, scenario=replace(request.scenario, io=False))
+        trace, _ = predicted_trace(stages, system, silent)
+        keep(traces, emission, "predicted", trace)
+        keep(traces, emission, "executed", retimed(trace, *blocks.moments(folder / "moments")))
     return Outcome(
         procs=emission.procs,
         predicted_s=prediction.per_processor.end_s[0],
@@ -267,14 +278,15 @@ def simulate(executable: Path, blocks: Blocks, wires: Interconnect, after: Float
         PredictionError: it fails, or does something else than is predicted.
     """
     folder = executable.parent
-    files = {name: folder / name for name in ("platform.xml", "hosts", "events", "times")}
+    files = {name: folder / name for name in ("platform.xml", "hosts", "events", "times", "moments")}
     files["platform.xml"].write_text(wires.description)
     files["hosts"].write_text(wires.hosts)
-    files["times"].unlink(missing_ok=True)
+    for name in ("times", "moments"):
+        files[name].unlink(missing_ok=True)
     blocks.write(files["events"], after)
     words = [tool("smpirun"), "-np", str(blocks.procs), "-platform", str(files["platform.xml"]), "-hostfile",
              str(files["hosts"]), "--log=root.thresh:critical", *wires.options, str(executable)]
-    told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times")}
+    told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times", "moments")}
     try:
         answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, environment=told)
     except PredictionError as problem:

@@ -48,10 +48,23 @@ def other_partners(job: Job, request: api.Request, emission: Emission) -> frozen
             hint="Choose fewer iterations or processors, or let ESP_TRACE_EVENTS=N allow more.",
         )
     predicted, _ = predicted_trace(api.lower_source(job.source, job.system, request), job.system, request)
-    write_whole(_file(job.traces, emission, "predicted"), text_of(predicted))
+    keep(job.traces, emission, "predicted", predicted)
     executed = read_trace(_file(job.traces, emission, "executed"))
     pairs = [(messages_of(executed, kind), messages_of(predicted, kind)) for kind in (SEND, RECEIVE)]
     return frozenset(line for one, other in pairs for _, line, *_ in (one - other) + (other - one))
+
+
+def keep(folder: Path, emission: Emission, origin: str, trace: Trace) -> None:
+    """Write a trace to the folder.
+
+    Raises:
+        UnreadableFileError: the folder cannot be written to.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+    write_whole(_file(folder, emission, origin), text_of(trace))
 
 
 def messages_of(trace: Trace, kind: int) -> Counter[tuple[int, ...]]:

@@ -3,7 +3,8 @@
 !
 ! The file ESP_EVENTS holds for each processor the messages that it sends and receives, in order: seconds of computation
 ! before the call, what the call is, the partner, the bytes, and the seconds that it keeps its caller afterwards.
-! A program that does something else than is predicted is stopped. The file ESP_TIMES gets when each processor ended.
+! A program that does something else than is predicted is stopped. The file ESP_TIMES gets when each processor ended, and
+! ESP_MOMENTS, if it is wanted, when each message was called and done, at the places that it has in ESP_EVENTS.
 module esp_simulation
   use, intrinsic :: iso_c_binding, only: c_double, c_int64_t
   use mpi
@@ -17,6 +18,8 @@ module esp_simulation
   end type event
 
   type(event), allocatable :: events(:)
+  real(c_double), allocatable :: moments(:, :)
+  integer(c_int64_t) :: start
   integer :: next = 0
   real(c_double) :: rest = 0
 
@@ -34,13 +37,13 @@ contains
   subroutine esp_simulation_begin(me)
     integer, intent(in) :: me
     character(len=1024) :: file
-    integer(c_int64_t) :: start, count
+    integer(c_int64_t) :: count
     integer :: unit
     call get_environment_variable('ESP_EVENTS', file)
     open(newunit=unit, file=trim(file), access='stream', form='unformatted', status='old', action='read')
     read (unit, pos=8 * me + 1) start
     read (unit, pos=start) count, rest
-    allocate(events(count))
+    allocate(events(count), moments(2, count))
     if (count > 0) read (unit) events
     close(unit)
   end subroutine esp_simulation_begin
@@ -56,20 +59,22 @@ contains
     if (same) same = events(next)%partner == partner .and. events(next)%bytes == bytes
     if (.not. same) call differs(what, partner, bytes)
     if (events(next)%before > 0) call compute(events(next)%before)
+    moments(1, next) = MPI_Wtime()
   end subroutine esp_simulation_before
 
   ! The message is sent, or has arrived.
   subroutine esp_simulation_after()
     if (events(next)%after > 0) call compute(events(next)%after)
+    moments(2, next) = MPI_Wtime()
   end subroutine esp_simulation_after
 
-  ! The time goes to the file without any message, which would meet those of the program on the links: all processors of
-  ! a simulation are one process, and nothing of it runs in between.
+  ! Times go to the files without any message, which would meet those of the program on the links: all processors of a
+  ! simulation are one process, and nothing of it runs in between.
   subroutine esp_simulation_end(me)
     integer, intent(in) :: me
     character(len=1024) :: file
     real(c_double) :: own
-    integer :: unit
+    integer :: unit, status
     if (next /= size(events)) then
       next = next + 1
       call differs('end', 0, 0)
@@ -79,6 +84,11 @@ contains
     call get_environment_variable('ESP_TIMES', file)
     open(newunit=unit, file=trim(file), access='stream', form='unformatted', status='unknown', action='readwrite')
     write (unit, pos=8 * me + 1) own
+    close(unit)
+    call get_environment_variable('ESP_MOMENTS', file, status=status)
+    if (status /= 0 .or. next == 0) return
+    open(newunit=unit, file=trim(file), access='stream', form='unformatted', status='unknown', action='readwrite')
+    write (unit, pos=start) moments
     close(unit)
   end subroutine esp_simulation_end
 
