@@ -5,31 +5,27 @@ while the screen is drawn. Processor time of both threads, which share one inter
 with nothing else to do it is what a person waits for. The wall beside it says what it was on this one.
 
 Each slider is moved twice: to positions that were walked ahead, as where a hand rests for a moment; and with all that
-is kept of earlier predictions thrown away before each move, as in the first moments after a program is opened.
+is kept of earlier predictions thrown away before each move, as in the first moments after a program is opened. Then the
+sliders of processors and size are moved as a hand does it (`bench_moves`).
 """
 
 import asyncio
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from statistics import median
 
+from benchmarks import bench_moves
 from benchmarks.measure import Figure
+from benchmarks.tui_clock import BOUND_MS, PATIENCE, SIZE, Clocks, Timed, shown
 from esp import api
 from esp.tui import state as steps
-from esp.tui.app import Explorer
 from esp.tui.opening import Opened, open_program, read
 
-BOUND_MS = 100.0
 CASES = (("laplace.hpf", 8), ("laplace.hpf", 64), ("pbs2.hpf", 8), ("redblack.hpf", 16), ("gauss.hpf", 8))
 MACHINE = ("load", "bandwidth", "processor_speed")
 PROGRAM = ("procs", "size")
-SIZE = (120, 40)
 KEYS = ("right", "right", "left", "right", "left", "left")
 """They end where they began, and never at an end of a slider."""
 ROUNDS = 2
-PATIENCE = 60_000
-"""Milliseconds after which nothing will come any more."""
 PAUSE_S = 0.03
 """Between two moves, as a finger needs; the engine is still busy with the other choices then."""
 
@@ -44,40 +40,7 @@ def figures() -> Iterator[Figure]:
                 title = f"{name} on {procs}: {what}, {how}"
                 yield Figure(title, 1e3 * median(each.cpu_s for each in spent), "ms", BOUND_MS)
                 yield Figure("  the same on the wall", 1e3 * median(each.wall_s for each in spent), "ms")
-
-
-@dataclass(frozen=True, slots=True)
-class Clocks:
-    """Processor seconds of the process, and seconds on the wall."""
-
-    cpu_s: float
-    wall_s: float
-
-    @classmethod
-    def now(cls) -> "Clocks":
-        """Both clocks."""
-        return cls(time.process_time(), time.perf_counter())
-
-    def since(self, began: "Clocks") -> "Clocks":
-        """From then until now."""
-        return Clocks(self.cpu_s - began.cpu_s, self.wall_s - began.wall_s)
-
-
-class Timed(Explorer):
-    """Notes when a question was first seen answered, as far as the selected choice goes."""
-
-    def __init__(self, opened: Opened) -> None:
-        super().__init__(opened)
-        self.shown: dict[int, Clocks] = {}
-
-    def draw(self, *, anew: bool = False) -> None:
-        """Draw, and note when that has reached the screen."""
-        super().draw(anew=anew)
-        if self.state.selected in self.state.fresh:
-            self.call_after_refresh(self._note, self.state.number)
-
-    def _note(self, number: int) -> None:
-        self.shown.setdefault(number, Clocks.now())
+    yield from bench_moves.figures()
 
 
 async def _moves(opened: Opened) -> dict[tuple[str, bool], list[Clocks]]:
@@ -85,7 +48,7 @@ async def _moves(opened: Opened) -> dict[tuple[str, bool], list[Clocks]]:
     app = Timed(opened)
     found: dict[tuple[str, bool], list[Clocks]] = {}
     async with app.run_test(size=SIZE):
-        await _shown(app, 0)
+        await shown(app, 0)
         for slider in (*MACHINE, *PROGRAM):
             app.query_one(f"#slider-{slider.replace('_', '-')}").focus()
             for ahead in (True, False):
@@ -108,7 +71,7 @@ async def _move(app: Timed, slider: str, key: str, *, ahead: bool) -> Clocks:
     number = app.state.number
     began = Clocks.now()
     app.simulate_key(key)
-    return (await _shown(app, number)).since(began)
+    return (await shown(app, number)).since(began)
 
 
 async def _walked(app: Timed, slider: str, key: str) -> None:
@@ -122,13 +85,3 @@ async def _walked(app: Timed, slider: str, key: str) -> None:
             return
         await asyncio.sleep(0.001)
     raise TimeoutError(f"nothing walks {there} ahead")
-
-
-async def _shown(app: Timed, number: int) -> Clocks:
-    """When the answer to a question after this number was on the screen."""
-    for _ in range(PATIENCE):
-        later = [at for asked, at in app.shown.items() if asked > number]
-        if later:
-            return min(later, key=lambda each: each.wall_s)
-        await asyncio.sleep(0.001)
-    raise TimeoutError("the interface does not answer")

@@ -205,6 +205,7 @@ class Engine:
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
             for choice in choices:
                 if choice is not first:
+                    self._reach_out(question, first)
                     self._tell(question, choice, self._predict(question, request, choice))
         self._deliver(Done(number=question.number))
         if not isinstance(outcome, Failure):
@@ -261,6 +262,12 @@ class Engine:
                                       self._watch(question, requests, choice.key)))
             self._go_on(question)
         return [] if several else new
+
+    def _reach_out(self, question: Question, choice: Choice) -> None:
+        """In the middle of a long list: the next moves of a slider that the hand has reached for meanwhile."""
+        newest = self._question
+        if newest is not None and newest.silent and newest.number == question.number and newest.wanted == choice.key:
+            self._look_aside(question, newest.beside[:_FEW], choice)
 
     def _look_aside(self, question: Question, positions: Sequence[Settings], choice: Choice) -> None:
         """Predict positions that need another node program each, as long as none takes too long."""

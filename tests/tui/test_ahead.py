@@ -139,6 +139,22 @@ def test_the_hand_goes_before_the_other_choices(opened, monkeypatch):
     assert len(held.finished) > 4
 
 
+def test_a_slider_that_is_reached_for_goes_before_the_rest_of_a_list(opened, monkeypatch):
+    held, found = Held(monkeypatch), []
+
+    def deliver(answer):
+        found.append(answer)
+        if isinstance(answer, Predicted) and answer.key == WRITTEN:
+            engine.ask(replace(ASKED, silent=True, ahead=(NEXT, FAR, Settings(procs=2))))
+
+    engine = Engine(opened.source, opened.system, opened.request, deliver)
+    engine._question = ASKED
+    engine.answer(ASKED)
+    assert held.finished[:3] == [(4, False), (8, False), (16, False)]
+    assert held.times(2) == 0, "two of them, then the list"
+    assert isinstance(found[-1], Done)
+
+
 def test_another_choice_that_is_selected_ends_what_is_looked_at_ahead(running, monkeypatch):
     held = Held(monkeypatch, 8)
     engine, found, _ = running(replace(ASKED, ahead=(Settings(procs=4, load="5%"), NEXT)))
