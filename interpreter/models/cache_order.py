@@ -185,14 +185,14 @@ def with_cached(fresh: Fresh, policy: Policy, contents: Contents) -> Touches:
         kept = np.ones(order.size, np.bool_)
         kept[repeated] = False
         order = order[kept[order]]
-    before = np.full(count + old.size, -1.0)
-    before[count:] = contents.present[where]
+    before = np.full(order.size, -1.0)
+    before[order >= count] = contents.present[where]
     quiet = np.zeros(old.size, np.int64)
     return Touches(
         line=np.concatenate([fresh.line, old])[order], key=np.concatenate([fresh.key, old_key])[order],
         write=np.concatenate([fresh.write, dirty])[order], wrote=wrote[order], weight=weight[order],
         charge=np.concatenate([fresh.charge, quiet])[order],
-        certain=np.concatenate([fresh.certain, quiet == 0])[order], before=before[order], classes=classes,
+        certain=np.concatenate([fresh.certain, quiet == 0])[order], before=before, classes=classes,
         source=None if fresh.source is None else np.concatenate([fresh.source, quiet])[order],
         by_line=None if fresh.by_line is None else _cached_by_line(fresh, fresh.by_line, old, order))
 

@@ -197,6 +197,21 @@ def test_a_set_with_a_free_place_throws_nothing_out_by_chance():
     assert predict([stream(1024, 0)] * 3, cache) == [(256, 0, 0), (0, 0, 0), (0, 0, 0)]
 
 
+@pytest.mark.parametrize("ways", [2, 4])
+@pytest.mark.parametrize("replacement", ["lru", "random"])
+def test_what_is_touched_again_at_once_is_there_and_changes_nothing_else(ways, replacement):
+    cache = replace(SMALL, associativity=ways, replacement=replacement)
+    touches = [access(start, [40], write, f"v{start}") for start, write in ((0, False), (4096, True), (8256, False))]
+    once = nest([40], *touches)
+    twice = nest([40], *(each for touch in touches for each in (touch, touch)))
+    last = nest([1], access(8256 + 39 * 40, [0]), access(8256 + 39 * 40, [0], write=True))
+    assert predict([twice, twice], cache) == predict([once, once], cache)
+    first, _, second = predict([once, last, once], cache)
+    plain = predict([once, once], cache)
+    assert (first, second[:2]) == (plain[0], plain[1][:2])
+    assert second[2] > plain[1][2], "the line written between is written back"
+
+
 def test_writes_without_allocation_count_one_by_one_and_leave_nothing():
     cache = replace(I860, write_allocate=False)
     assert predict([stream(100, 0, write={0})] * 2, cache) == [(0, 100, 0)] * 2
