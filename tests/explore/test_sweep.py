@@ -96,7 +96,7 @@ def _check(found, options):
         assert found.grids[at] == "x".join(map(str, alone.grid))
 
 
-@settings(max_examples=40)
+@settings(max_examples=16)
 @given(st.lists(st.sampled_from(sorted(MANY)), min_size=1, max_size=3, unique=True))
 def test_each_cell_equals_a_prediction_of_its_own(names):
     options = {name: MANY[name] for name in names}

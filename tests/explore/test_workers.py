@@ -93,11 +93,12 @@ def test_workers_end_with_their_context() -> None:
         time.sleep(600)
         return number
 
+    before = _children(os.getpid())
     with Workers(slow, jobs=2) as answer:
         answer.ahead(range(4))
-        left = _children(os.getpid())
-        assert len(left) == 2
-    assert not _children(os.getpid()) & left
+        workers = _children(os.getpid()) - before
+        assert len(workers) == 2
+    assert not _children(os.getpid()) & workers
 
 
 def test_workers_end_when_their_process_is_killed() -> None:
