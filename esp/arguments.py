@@ -65,6 +65,18 @@ def processors(given: object) -> int | None:
     return number
 
 
+def jobs(given: object) -> int:
+    """A number of processes.
+
+    Raises:
+        UsageError: it is none.
+    """
+    number = _whole(given)
+    if number is None or number < 1:
+        raise UsageError(f"{given!r} is no number of processes.", where="jobs", hint="Give a whole number from 1 on.")
+    return number
+
+
 def grid(given: object) -> tuple[int, ...] | None:
     """Extents of a processor grid: ``(4, 2)`` or ``4x2``, or None.
 

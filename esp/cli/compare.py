@@ -52,7 +52,7 @@ def execute(options: argparse.Namespace) -> int:
     began = time.perf_counter()
     why_one = "a comparison is for one number of processors."
     procs = one_of_procs(options.procs, why_one, hint="`esp sweep` takes a list.")
-    if len(options.program) > 1 and (options.distribute or options.size):
+    if len(options.program) > 1 and (options.distribute or options.size not in (None, "none")):
         what = "--distribute" if options.distribute else "--size"
         raise UsageError("several programs are compared as they are.", where=what, hint="Leave it out.")
     jobs = None if options.jobs is None else jobs_of(options.jobs)

@@ -130,6 +130,7 @@ def compare(
         esp.errors.EspError: a file or argument does.
     """
     sources = [source] if isinstance(source, str | PathLike) else list(source)
+    arguments.jobs(jobs)
     if not sources:
         raise UsageError("there is no program to compare.")
     read = [read_source(each, form=form) for each in sources]
@@ -198,10 +199,10 @@ def compare_programs(
     """Several programs as they are, ranked."""
     _refuse_scenarios(request)
     files = [each.program.file for each in sources]
-    with _predicting([(each, request) for each in sources], system, jobs) as predictions:
+    with _predicting(_with_own_values(sources, request), system, jobs) as predictions:
         done, impossible = _predict_all(predictions, files, progress)
     order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
-    code = [_code(each.program) for each in sources]
+    code = [_code(sources[at].program) for at in order]
     return Comparison(
         ranked=_ranked([(files[at], done[at], True, None) for at in order], request),
         impossible=impossible,
@@ -212,6 +213,19 @@ def compare_programs(
         differ=any(each != code[0] for each in code),
         warnings=tuple(dict.fromkeys(found for at in order for found in done[at].warnings)),
     )
+
+
+def _with_own_values(sources: Sequence[Source], request: Request) -> list[tuple[Source, Request]]:
+    """What is asked of each program: a value whose name only others of them have is none of its business."""
+    names = [{entity.name for unit in each.program.units for entity in unit.entities} for each in sources]
+    somewhere = set().union(*names)
+    return [
+        (each, replace(request, values={
+            name: value for name, value in request.values.items()
+            if name.lower() in own or name.lower() not in somewhere
+        }))
+        for each, own in zip(sources, names, strict=True)
+    ]  # fmt: skip
 
 
 def _refuse_scenarios(request: Request) -> None:

@@ -243,6 +243,7 @@ def sweep(
         sag.errors.MachineError: a machine or a what-if prevents it.
         esp.errors.EspError: a file or argument does.
     """
+    arguments.jobs(jobs)
     axes: list[Axis] = []
     programs = _many("program", source, axes)
     systems = _many("system", system, axes)

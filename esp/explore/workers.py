@@ -6,6 +6,7 @@ elsewhere, and where a worker fails for whatever reason, the question is answere
 without workers. So the answers, and the errors, are the same.
 """
 
+import ctypes
 import multiprocessing
 import os
 import signal
@@ -19,6 +20,9 @@ from typing import TYPE_CHECKING, Generic, Self, TypeVar
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess
+
+_PARENT_DEATH_SIGNAL = 1
+"""prctl(2)."""
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -119,8 +123,11 @@ class Workers(Generic[Question, Answer]):
 
 
 def _work(answer: Callable[[Question], Answer], questions: "Connection", others: "Sequence[Connection]") -> None:
-    """Answer until the other end is closed, by purpose or because its process is no more."""
+    """Answer until the other end is closed; with its process a worker ends at once, whatever it is busy with."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    prctl = getattr(ctypes.CDLL(None), "prctl", None)
+    if prctl is not None:
+        prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
     for each in others:  # or this worker would keep them open
         each.close()
     while True:

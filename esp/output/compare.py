@@ -145,7 +145,8 @@ def _notes(found: "Comparison", screen: Screen) -> list[str]:
         told = f"{plural(found.left_out, 'choice')} with flatter grids or further formats not tried"
         notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))
     for shown, why in found.impossible:
-        reason = f"{_name(shown)} is impossible: {why.code} {why.message}"
+        where = f"line {why.span.line}, " if len(found.programs) > 1 and why.span.line else ""
+        reason = f"{_name(shown)} is impossible: {where}{why.code} {why.message}"
         notes.append(screen.paint("warm", paragraph("", reason, width)))
     if found.differ:
         notes.append(paragraph("differ", "the programs differ in more than their directives", width))

@@ -114,6 +114,34 @@ def test_programs_that_differ_in_directives(root):
     assert esp.compare([files[0], str(root / "benchmarks_hpf" / "laplace.hpf")], procs=4, n=64).differ
 
 
+def test_a_value_is_for_the_programs_that_have_its_name(root):
+    files = [str(root / "benchmarks_hpf" / f"{each}.hpf") for each in ("laplace_bb", "pi")]
+    assert "k" not in esp.predict("pi", procs=4).constants
+    found = esp.compare(files, procs=4, k=7)
+    assert not found.impossible
+    assert {each.time_s for each in found.ranked} == {
+        esp.predict("laplace_bb", procs=4, k=7).time_s[0], esp.predict("pi", procs=4).time_s[0]
+    }
+    with pytest.raises(SourceError, match="E301"):
+        esp.compare(files, procs=4, kk=7)
+
+
+def test_a_program_that_is_wrong_is_told_with_its_line(root):
+    wrong = SMALL_BLOCKS.replace("CYCLIC(4)", "BLOK")
+    found = esp.compare([wrong, str(root / "benchmarks_hpf" / "pi.hpf")], procs=4)
+    ((_, why),) = found.impossible
+    assert f"line {why.span.line}, {why.code}" in str(found)
+    assert not found.differ  # from what could be predicted
+
+
+@pytest.mark.parametrize("jobs", [0, -3, "abc", None, 1.5])
+def test_what_is_no_number_of_processes_is_refused(jobs):
+    with pytest.raises(UsageError, match="is no number of processes"):
+        esp.compare("pi", procs=2, jobs=jobs)
+    with pytest.raises(UsageError, match="is no number of processes"):
+        esp.sweep("pi", procs=2, load=["10%", "20%"], jobs=jobs)
+
+
 def test_what_ifs_hold_for_all():
     plain, loaded = (esp.compare("laplace_bb", procs=8, n=64, size="none", **more) for more in ({}, {"load": "50%"}))
     assert loaded.best.time_s > plain.best.time_s
