@@ -81,7 +81,9 @@ async def _walked(app: Timed, slider: str, key: str) -> None:
     at = state.sliders[slider].at + (1 if key == "right" else -1)
     there = steps.settings(steps.moved(state, slider, at))
     for _ in range(PATIENCE):
-        if engine._fans.find(there, state.selected) or (there, state.selected) in engine._outcomes:
+        fans = tuple(engine._fans._held.values())  # the engine changes them meanwhile, in its own thread
+        walked = any(fan.choice == state.selected and there in fan.requests for fan in fans)
+        if walked or (there, state.selected) in engine._outcomes:
             return
         await asyncio.sleep(0.001)
     raise TimeoutError(f"nothing walks {there} ahead")
