@@ -2,8 +2,9 @@
 burst of five keys in half a second, each in an interface that has just been opened and whose slider the hand has been
 on for a moment.
 
-From the key to the screen with the new time of the selected choice; of a burst, from its last key. What never came to
-the screen before the next key counts as without end (inf). Processor time and wall as in `bench_tui`.
+From the key to the screen with the new time of the selected choice, be it an estimate (`Predicted.rough`); of a burst,
+from its last key. What never came to the screen before the next key counts as without end (inf). Processor time and
+wall as in `bench_tui`.
 """
 
 import asyncio

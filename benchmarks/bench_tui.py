@@ -4,6 +4,8 @@ The app runs without a terminal, all else is as a person has it: the engine's th
 while the screen is drawn. Processor time of both threads, which share one interpreter and hence one core: on a machine
 with nothing else to do it is what a person waits for. The wall beside it says what it was on this one.
 
+A time may be an estimate, which comes before the prediction of what takes long; then the figure says so.
+
 Each slider is moved twice: to positions that were walked ahead, as where a hand rests for a moment; and with all that
 is kept of earlier predictions thrown away before each move, as in the first moments after a program is opened. Then the
 sliders of processors and size are moved as a hand does it (`bench_moves`).
@@ -33,28 +35,33 @@ PAUSE_S = 0.03
 def figures() -> Iterator[Figure]:
     """For each program: sliders that interpret again, and sliders that need another node program."""
     for name, procs in CASES:
-        moves = asyncio.run(_moves(open_program(read(name), api.load_machine("ipsc860"), api.Request(procs=procs))))
+        moves, estimated = asyncio.run(
+            _moves(open_program(read(name), api.load_machine("ipsc860"), api.Request(procs=procs))))
         for what, sliders in (("load, bandwidth, cpu speed", MACHINE), ("processors, size", PROGRAM)):
             for ahead, how in ((True, "walked ahead"), (False, "nothing at hand")):
                 spent = [each for slider in sliders for each in moves[slider, ahead]]
-                title = f"{name} on {procs}: {what}, {how}"
+                kind = " (estimates)" if any((slider, ahead) in estimated for slider in sliders) else ""
+                title = f"{name} on {procs}: {what}, {how}{kind}"
                 yield Figure(title, 1e3 * median(each.cpu_s for each in spent), "ms", BOUND_MS)
                 yield Figure("  the same on the wall", 1e3 * median(each.wall_s for each in spent), "ms")
     yield from bench_moves.figures()
 
 
-async def _moves(opened: Opened) -> dict[tuple[str, bool], list[Clocks]]:
-    """What each move took, by slider and by whether its position was walked ahead."""
+async def _moves(opened: Opened) -> tuple[dict[tuple[str, bool], list[Clocks]], set[tuple[str, bool]]]:
+    """What each move took, by slider and by whether its position was walked ahead; those answered by estimates."""
     app = Timed(opened)
+    estimated: set[tuple[str, bool]] = set()
     found: dict[tuple[str, bool], list[Clocks]] = {}
     async with app.run_test(size=SIZE):
         await shown(app, 0)
         for slider in (*MACHINE, *PROGRAM):
             app.query_one(f"#slider-{slider.replace('_', '-')}").focus()
             for ahead in (True, False):
+                before = len(app.estimated)
                 found[slider, ahead] = [await _move(app, slider, key, ahead=ahead)
                                         for _ in range(ROUNDS if slider in MACHINE else 1) for key in KEYS]  # fmt: skip
-    return found
+                estimated |= {(slider, ahead)} if len(app.estimated) > before else set()
+    return found, estimated
 
 
 async def _move(app: Timed, slider: str, key: str, *, ahead: bool) -> Clocks:

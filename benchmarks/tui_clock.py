@@ -36,6 +36,8 @@ class Timed(Explorer):
     def __init__(self, opened: Opened) -> None:
         super().__init__(opened)
         self.shown: dict[int, Clocks] = {}
+        self.estimated: set[int] = set()
+        """Questions to which an estimate was the first answer."""
 
     def draw(self, *, anew: bool = False) -> None:
         """Draw, and note when that has reached the screen."""
@@ -44,6 +46,8 @@ class Timed(Explorer):
             self.call_after_refresh(self._note, self.state.number)
 
     def _note(self, number: int) -> None:
+        if number not in self.shown and self.state.selected in self.state.rough:
+            self.estimated.add(number)
         self.shown.setdefault(number, Clocks.now())
 
 

@@ -280,9 +280,16 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
 
 
 def interpret_stages(
-    stages: Stages, system: System, request: Request, listener: Listener | None = None, watch: Watch | None = None
+    stages: Stages,
+    system: System,
+    request: Request,
+    listener: Listener | None = None,
+    watch: Watch | None = None,
+    *,
+    few: int = 0,
 ) -> Prediction:
-    """Interpret an abstracted program on a machine under a scenario. `listener`: is told what happens on the way.
+    """Interpret an abstracted program on a machine under a scenario. `listener`: is told what happens on the way;
+    `few`: how many iterations stand for all of a long loop whose iterations differ (`Setting.few`), 0: all of them.
 
     Raises:
         sag.errors.MachineError: the scenario does not fit the machine.
@@ -294,6 +301,7 @@ def interpret_stages(
         timed=request.timed,
         force_unroll=request.unroll,
         values={name.lower(): value for name, value in request.values.items()},
+        few=few,
     )
     with _quoting(stages.source.program, request):
         result = interpret(stages.node_program, stages.graph, machine, setting, listener, watch)

@@ -4,7 +4,7 @@ An answer is kept for all later interpretations of the program (`interpreter.kep
 scalar one value after the other, the first question that depends on it is asked for many of them at once.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,7 +38,7 @@ class Lowered(Struct, frozen=True):
     program: NodeProgram
     known: list[tuple[Ints, Ints]] = field(default_factory=list)
     """The answer of `classes`, once it was asked for."""
-    coming: dict[str, range] = field(default_factory=dict)
+    coming: dict[str, Sequence[int]] = field(default_factory=dict)
     """The values that loops are giving to scalars."""
     reach: dict[Key, int] = field(default_factory=dict)
     """For how many values at once a question about a node can be asked."""
@@ -65,7 +65,7 @@ class Lowered(Struct, frozen=True):
         """Answers that outlive an interpretation."""
         return kept_of(self.program)
 
-    def expect(self, name: str, values: range) -> None:
+    def expect(self, name: str, values: Sequence[int]) -> None:
         """A loop is about to give a scalar these values, one after the other."""
         self.coming[name] = values
 
@@ -159,7 +159,7 @@ class Lowered(Struct, frozen=True):
                  ) -> list[tuple[Key, Answer]]:
         """Answers by the values for which they hold."""
         for place, name in enumerate(order):
-            whole, value = self.coming.get(name, range(0)), env.get(name)
+            whole, value = self.coming.get(name, ()), env.get(name)
             if isinstance(value, bool) or not isinstance(value, int) or value not in whole:
                 continue
             at = whole.index(value)

@@ -129,7 +129,7 @@ class Services(Protocol):
         """Answers about the program that outlive an interpretation."""
         ...
 
-    def expect(self, name: str, values: range) -> None:
+    def expect(self, name: str, values: Sequence[int]) -> None:
         """A loop is about to give a scalar these values, one after the other; it depends on them what it does."""
         ...
 

@@ -45,6 +45,7 @@ from esp.tui.question import (
 )
 from esp.tui.watch import Superseded, TooLong, Watch
 from interpreter.errors import UnresolvedError
+from interpreter.models.sampled import SAMPLED
 from sag.errors import MachineError
 from sag.quantities import QuantityError
 from sag.unit import System
@@ -54,6 +55,9 @@ MOST_PREDICTIONS = 512
 _FEW = 2
 """Positions that are walked one by one, where a walk of several would be too large; and notches that go before the
 other choices, as the hand may be on its way to them."""
+FEW = 4
+"""For a first estimate: iterations of a long loop that stand for all of it (`Setting.few`). Their costs are met where
+these are a polynomial of the third degree, as those of an elimination are, and they are walked in a glance."""
 LONGEST_S = 4.0
 """Processor seconds after which a position that nobody has asked for is given up for good."""
 MOST_EVENTS = 400_000
@@ -203,16 +207,14 @@ class Engine:
             self._look_aside(question, question.beside[:_FEW], first)
             self._spread(question, request, first, most=1)
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
-            for choice in choices:
-                if choice is not first:
-                    self._reach_out(question, first)
-                    self._tell(question, choice, self._predict(question, request, choice))
+            self._answer_others(question, request, choices, first)
         self._deliver(Done(number=question.number))
         if not isinstance(outcome, Failure):
             self._look_ahead(replace(question, silent=True), request, first)
 
     def _answer_first(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
-        """Tell what is known of the wanted choice: at once if it was walked ahead, and then as it is walked alone."""
+        """Tell what is known of the wanted choice: at once if it was walked ahead, and then as it is walked alone. An
+        estimate comes first where that takes long."""
         told = question.number == self._told
         if not told:
             self._seen.clear()
@@ -221,12 +223,18 @@ class Engine:
         if (question.settings, choice.key) not in self._outcomes:
             fan = self._fans.find(question.settings, choice.key)
         processors: ByProcessor | Failure | None = None
+        rough = False
         if fan is None:
-            outcome = self._predict(question, request, choice)
+            outcome, rough = self._soon(question, request, choice)
         else:
             outcome, processors = _seen_in(fan, question.settings)
         if not told:
-            self._tell(question, choice, outcome, ahead=fan is not None)
+            self._tell(question, choice, outcome, ahead=fan is not None, rough=rough)
+        if rough:
+            self._seen.wait(self._patience_s)
+            self._seen.clear()
+            outcome = self._predict(question, request, choice)
+            self._tell(question, choice, outcome)
         if question.processors or question.course:
             self._deliver(self._look_closer(question, request, choice, processors))
         self._seen.wait(self._patience_s)
@@ -235,8 +243,35 @@ class Engine:
             self._tell(question, choice, outcome)
         return outcome
 
-    def _tell(self, question: Question, choice: Choice, outcome: Outcome, *, ahead: bool = False) -> None:
-        self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome, open=ahead))
+    def _answer_others(self, question: Question, request: api.Request, choices: Sequence[Choice],
+                       first: Choice) -> None:
+        """Tell the outcomes of all choices but the first; of those that take long, estimates come first."""
+        long: list[Choice] = []
+        for choice in choices:
+            if choice is not first:
+                self._reach_out(question, first)
+                outcome, rough = self._soon(question, request, choice)
+                self._tell(question, choice, outcome, rough=rough)
+                long += [choice] if rough else []
+        for choice in long:
+            self._reach_out(question, first)
+            self._tell(question, choice, self._predict(question, request, choice))
+
+    def _soon(self, question: Question, request: api.Request, choice: Choice) -> tuple[Outcome, bool]:
+        """The outcome of a choice, kept or made; where its walk is long a first estimate (True), which is not kept."""
+        self._go_on(question)
+        key = (question.settings, choice.key)
+        if key not in self._outcomes:
+            outcome = self._interpreted(question, request, choice, few=FEW)
+            if not isinstance(outcome, Failure) and any(each.code == SAMPLED for each in outcome.assumptions):
+                return outcome, True
+            self._outcomes.use(key, lambda: outcome)
+        return self._predict(question, request, choice), False
+
+    def _tell(self, question: Question, choice: Choice, outcome: Outcome, *, ahead: bool = False,
+              rough: bool = False) -> None:
+        self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome, open=ahead or rough,
+                                rough=rough))
 
     def _look_ahead(self, question: Question, request: api.Request, choice: Choice) -> None:
         """Predict what may be asked next, and has not been walked yet: first what the hand may do next."""
@@ -306,16 +341,17 @@ class Engine:
     def _predict(self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf) -> Outcome:
         """The prediction of a choice, kept or made, in so many processor seconds at most."""
         self._go_on(question)
+        return self._outcomes.use((question.settings, choice.key),
+                                  lambda: self._interpreted(question, request, choice, most_s))
 
-        def make() -> Outcome:
-            try:
-                stages = self._lowered(question, request, choice)
-                watch = self._watch(question, (question.settings,), choice.key, most_s)
-                return api.interpret_stages(stages, self._system, chosen(request, choice), watch)
-            except (SourceError, EspError, MachineError) as error:
-                return failure(error)
-
-        return self._outcomes.use((question.settings, choice.key), make)
+    def _interpreted(self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf,
+                     few: int = 0) -> Outcome:
+        try:
+            stages = self._lowered(question, request, choice)
+            watch = self._watch(question, (question.settings,), choice.key, most_s)
+            return api.interpret_stages(stages, self._system, chosen(request, choice), watch, few=few)
+        except (SourceError, EspError, MachineError) as error:
+            return failure(error)
 
     def _watch(self, question: Question, here: Container[Settings], key: str, most_s: float = math.inf) -> Watch:
         """A listener that gives up the walk of some positions of a choice for a question that asks for another one."""

@@ -121,6 +121,8 @@ class Predicted(Struct, frozen=True, kw_only=True):
     open: bool = False
     """Whether it was walked together with others: all figures are its own, but whether messages meet on links, and how
     much rests on estimates, comes with a second answer."""
+    rough: bool = False
+    """Whether a few iterations stood for all of a long loop: an estimate, for which the figures come a second time."""
 
 
 class Closer(Struct, frozen=True, kw_only=True):

@@ -90,6 +90,8 @@ class State(Struct, frozen=True, kw_only=True):
     """The choices whose outcome belongs to the newest question."""
     open: frozenset[str] = frozenset()
     """The choices of which a second answer is still to come (`Predicted.open`)."""
+    rough: frozenset[str] = frozenset()
+    """The choices whose outcome is a first estimate (`Predicted.rough`)."""
     order: tuple[str, ...] = ()
     """Keys of the choices as they are listed; it changes when a question is answered, not in between."""
     home: Mapping[str, Prediction] = field(default_factory=dict)
@@ -240,7 +242,8 @@ def missing(state: State) -> Failure | None:
 
 def asking(state: State) -> State:
     """The state after a new question is asked: all that is shown is old until it is answered."""
-    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset(), open=frozenset())
+    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset(), open=frozenset(),
+                   rough=frozenset())
 
 
 def dragging_on(state: State, number: int) -> State:
@@ -264,8 +267,7 @@ def reached(state: State, name: str) -> State:
 
 def typed(state: State, name: str, text: str) -> State:
     """A slider gets a value that was typed."""
-    slider = state.sliders[name].on(text)
-    return asking(replace(state, sliders={**state.sliders, name: slider}))
+    return asking(replace(state, sliders={**state.sliders, name: state.sliders[name].on(text)}))
 
 
 def back_home(state: State) -> State:
@@ -447,7 +449,8 @@ def _listed(state: State, answer: Listed) -> State:
 
 def _predicted(state: State, answer: Predicted) -> State:
     after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key},
-                    open=(state.open | {answer.key}) if answer.open else state.open - {answer.key})
+                    open=(state.open | {answer.key}) if answer.open else state.open - {answer.key},
+                    rough=(state.rough | {answer.key}) if answer.rough else state.rough - {answer.key})
     if answer.key not in state.outcomes:  # nobody has looked for it yet: it goes to its place at once
         after = _sorted(after)
     found = answer.outcome
@@ -457,7 +460,7 @@ def _predicted(state: State, answer: Predicted) -> State:
         after = _with_size(after, found)
     if "source" not in after.cursor and answer.key == after.selected:
         after = put_cursor(after, "source", _hottest(found))
-    if not any(each.moved for each in after.sliders.values()):
+    if not answer.rough and not any(each.moved for each in after.sliders.values()):
         after = replace(after, home={**after.home, answer.key: found})
     return after
 

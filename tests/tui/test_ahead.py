@@ -28,12 +28,12 @@ class Held:
         self._held, self._really = held, api.interpret_stages
         monkeypatch.setattr(api, "interpret_stages", self)
 
-    def __call__(self, stages, system, request, listener):
+    def __call__(self, stages, system, request, listener, few=0):
         if request.procs in self._held:
             self.begun.set()
             while not self.release.wait(0.001):
                 listener.entered()
-        found = self._really(stages, system, request, listener)
+        found = self._really(stages, system, request, listener, few=few)
         self.finished.append((request.procs, bool(request.distribute)))
         return found
 
@@ -93,7 +93,8 @@ def test_what_is_under_way_for_the_position_asked_for_is_gone_on_with(running, m
     engine, found, ended = running(replace(ASKED, ahead=(NEXT, FAR)))
     assert held.begun.wait(PATIENCE_S)
     begun = []
-    held._really, really = lambda *given: begun.append(given[2].procs) or really(*given), held._really
+    held._really, really = (
+        lambda *given, **how: begun.append(given[2].procs) or really(*given, **how)), held._really
     engine.ask(replace(ASKED, number=2, settings=NEXT))
     held.release.set()
     assert ended(2)

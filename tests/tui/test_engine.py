@@ -146,7 +146,8 @@ def test_what_was_walked_ahead_is_there_at_once_and_then_as_walked_alone(opened,
     interpreted = []
     alone = api.interpret_stages
     engine._deliver = found.append
-    monkeypatch.setattr(api, "interpret_stages", lambda *given: interpreted.append(len(found)) or alone(*given))
+    monkeypatch.setattr(api, "interpret_stages",
+                        lambda *given, **how: interpreted.append(len(found)) or alone(*given, **how))
     engine.answer(replace(asked, number=2, settings=beside, ahead=()))
     at_once, again, *others = [each for each in found if isinstance(each, Predicted)]
     assert (at_once.key, at_once.open, again.key, again.open) == (WRITTEN, True, WRITTEN, False)

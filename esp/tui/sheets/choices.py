@@ -47,7 +47,7 @@ def _cells(state: State, choice: Choice, other: str | None) -> list[Piece | str]
     outcome = state.outcomes.get(choice.key)
     time: Piece | str = "" if outcome is None else ("no", "bad")
     if isinstance(outcome, Prediction):
-        time = whole_time(outcome)
+        time = whole_time(outcome, rough=choice.key in state.rough)
     return [mark, choice.shown, grid(choice.grid) or "-", time]
 
 

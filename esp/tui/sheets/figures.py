@@ -83,9 +83,13 @@ LEAST = ">= "
 """Before the time of a partial prediction, as `esp run` has it: something is left out of it."""
 
 
-def whole_time(found: Prediction) -> str:
-    """The time of a prediction, which may be but a lower bound."""
-    return ("" if found.complete else LEAST) + seconds(first(found.time_s))
+ABOUT = "≈"
+"""Before the time of a first estimate."""
+
+
+def whole_time(found: Prediction, *, rough: bool = False) -> str:
+    """The time of a prediction, which may be but a lower bound, or an estimate."""
+    return ("" if found.complete else LEAST) + (ABOUT if rough else "") + seconds(first(found.time_s))
 
 
 def total_of(parts: Parts) -> float:

@@ -1,0 +1,128 @@
+"""A first estimate stands on the screen, marked as one, until the whole walk has come to its end."""
+
+import pytest
+from msgspec.structs import replace
+
+from esp import api
+from esp.output.figures import first
+from esp.output.numbers import seconds
+from esp.tui import state as steps
+from esp.tui.engine import Engine, Superseded
+from esp.tui.question import WRITTEN, Closer, Listed, Predicted, Question, Settings
+from esp.tui.sheets import choices, frame
+from esp.tui.sheets.figures import ABOUT
+
+ASKED = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN)
+
+
+@pytest.fixture(scope="module")
+def elimination(real):
+    return real("gauss", procs=4, values={"n": 64})
+
+
+@pytest.fixture
+def home(made):
+    return made.answered()
+
+
+def _answers(opened, question=ASKED):
+    found = []
+    Engine(opened.source, opened.system, opened.request, found.append).answer(question)
+    return found
+
+
+def _whole(opened):
+    machine, request = opened.system, opened.request
+    return api.interpret_stages(api.lower_source(opened.source, machine, request), machine, request)
+
+
+def test_an_estimate_of_every_choice_comes_before_the_walks_of_the_others(elimination):
+    found = [each for each in _answers(elimination) if isinstance(each, Predicted)]
+    rough, sure = ([each for each in found if each.rough is kind] for kind in (True, False))
+    assert [each.key for each in found[:2]] == [WRITTEN, WRITTEN]
+    assert [each.rough for each in found] == [True, False, *[True] * (len(rough) - 1), *[False] * (len(sure) - 1)]
+    assert sorted(each.key for each in rough) == sorted(each.key for each in sure)
+    assert len(rough) > 2
+    for each in rough:
+        late = next(other for other in sure if other.key == each.key)
+        assert first(each.outcome.time_s) == pytest.approx(first(late.outcome.time_s), rel=0.08)
+        assert each.open
+        assert not late.open
+
+
+def test_what_takes_its_place_is_the_prediction(elimination):
+    late = [each for each in _answers(elimination) if isinstance(each, Predicted) and each.key == WRITTEN][1]
+    assert first(late.outcome.time_s) == first(_whole(elimination).time_s)
+
+
+def test_an_estimate_is_not_kept(elimination):
+    found = []
+    engine = Engine(elimination.source, elimination.system, elimination.request, found.append)
+    engine.answer(ASKED)
+    first_time = len([each for each in found if isinstance(each, Predicted)])
+    engine.answer(replace(ASKED, number=2))
+    again = [each for each in found if isinstance(each, Predicted)][first_time:]
+    assert again
+    assert not any(each.rough for each in again)
+
+
+def test_who_moves_on_does_not_wait_for_the_whole_walk(elimination, monkeypatch):
+    engine, walks = None, []
+    alone = api.interpret_stages
+    monkeypatch.setattr(api, "interpret_stages", lambda *given, few=0: walks.append(few) or alone(*given, few=few))
+
+    def deliver(answer):
+        if isinstance(answer, Predicted) and answer.rough and answer.number == 1:
+            engine.ask(replace(ASKED, number=2, settings=Settings(procs=8)))
+
+    engine = Engine(elimination.source, elimination.system, elimination.request, deliver)
+    with pytest.raises(Superseded):
+        engine.answer(ASKED)
+    assert len(walks) == 1
+
+
+def test_the_closer_look_is_at_the_prediction(elimination):
+    found = _answers(elimination, replace(ASKED, processors=True))
+    closer = next(each for each in found if isinstance(each, Closer))
+    busy = sum(float(parts.mean(axis=1).sum()) for parts in closer.processors.parts.values())
+    assert busy == pytest.approx(first(_whole(elimination).time_s), rel=1e-9)
+
+
+def test_what_repeats_is_predicted_at_once_and_once(real):
+    found = _answers(real("laplace_bb", procs=4, values={"n": 16, "k": 3}))
+    told = [each for each in found if isinstance(each, Predicted)]
+    assert not any(each.rough for each in told)
+    assert len({each.key for each in told}) == len(told)
+
+
+def test_the_same_errors_are_told_and_once(real):
+    opened = real("gauss", procs=4, values={"n": 64})
+    found = _answers(replace(opened, request=replace(opened.request, values={"n": -3})),
+                     replace(ASKED, settings=Settings(procs=4, values=(("n", -3),))))
+    told = [each for each in found if isinstance(each, Predicted) and each.key == WRITTEN]
+    assert len(told) == 1
+    assert not told[0].rough
+
+
+def test_an_estimate_is_marked_until_the_prediction_comes(home, made):
+    moved = steps.moved(home, "load", home.sliders["load"].at + 1)
+    about = made.prediction(2.0)
+    rough = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=about, open=True, rough=True))
+    assert rough.rough == {WRITTEN}
+    shown = ABOUT + seconds(first(about.time_s))
+    assert shown in frame.heading(rough, 80, 0)[0].text
+    assert shown in choices.sheet(rough, 60).text
+    late = steps.answered(rough, Predicted(number=moved.number, key=WRITTEN, outcome=about))
+    assert late.rough == frozenset()
+    assert ABOUT not in frame.heading(late, 80, 0)[0].text + choices.sheet(late, 60).text
+    assert steps.moved(rough, "load", 5).rough == frozenset()
+
+
+def test_nothing_is_held_against_an_estimate(made):
+    state = steps.asking(made.opened().state)
+    listed = next(each for each in made.answers(steps.question(state)) if isinstance(each, Listed))
+    rough = Predicted(number=state.number, key=WRITTEN, outcome=made.prediction(1.0), open=True, rough=True)
+    after = steps.answered(steps.answered(state, listed), rough)
+    assert WRITTEN not in after.home
+    sure = steps.answered(after, replace(rough, open=False, rough=False))
+    assert WRITTEN in sure.home
