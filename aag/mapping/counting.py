@@ -14,7 +14,7 @@ def count_in_window(
     Formula: [x mod m < w] = floor(x / m) - floor((x - w) / m), summed by `floor_sum`.
     `n`, `start` and `width` may be arrays (broadcast against each other).
     """
-    count, first, wide = _together(n, start, width)
+    count, first, wide = _integers(n, start, width)
     first = first % modulus
     step = stride % modulus
     if step == 1:
@@ -23,8 +23,8 @@ def count_in_window(
     return floor_sum(count, modulus, step, first) - below + count
 
 
-def _together(*given: npt.ArrayLike) -> tuple[IntArray, ...]:
-    return np.broadcast_arrays(*(np.asarray(each, dtype=np.int64) for each in given))
+def _integers(*given: npt.ArrayLike) -> tuple[IntArray, ...]:
+    return tuple(np.asarray(each, dtype=np.int64) for each in given)
 
 
 def _below(limit: IntArray, modulus: int, width: IntArray) -> IntArray:
@@ -39,7 +39,7 @@ def floor_sum(n: npt.ArrayLike, modulus: int, stride: int, start: npt.ArrayLike)
     the same for all elements, so `n` and `start` may be arrays. Intermediate sums may wrap around in 64 bits,
     which their differences undo; what is divided stays below modulus * n.
     """
-    count, first = _together(n, start)
+    count, first = np.broadcast_arrays(*_integers(n, start))
     total: IntArray = np.zeros(count.shape, dtype=np.int64)
     while True:
         quotient, stride = divmod(stride, modulus)

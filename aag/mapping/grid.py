@@ -1,6 +1,6 @@
 """Processor grids, and how a number of processors becomes one (Def 12, Def 13)."""
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
@@ -13,7 +13,7 @@ LARGEST = 2**20
 """The largest number of processors that is accepted (Def 14)."""
 
 
-class Grid(Struct, frozen=True):
+class Grid(Struct, frozen=True, dict=True):
     """A grid of abstract processors. `name`: of the PROCESSORS directive, empty where the grid is ours.
 
     Coordinates count from 0; linear ranks are column-major: the first coordinate varies fastest (Def 12).
@@ -22,12 +22,12 @@ class Grid(Struct, frozen=True):
     name: str
     shape: tuple[int, ...]
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of processors; 1 for a scalar grid."""
         return prod(self.shape)
 
-    @property
+    @cached_property
     def strides(self) -> tuple[int, ...]:
         """Distance in linear rank between neighbours along each axis."""
         return tuple(prod(self.shape[:axis]) for axis in range(len(self.shape)))

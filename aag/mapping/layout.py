@@ -6,6 +6,7 @@ An array dimension that no axis names is collapsed: whoever holds the array hold
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from math import prod
 from typing import Literal
 
@@ -38,7 +39,7 @@ class GridAxis(Struct, frozen=True, kw_only=True):
 REPLICATED = GridAxis(role="replicated")
 
 
-class Layout(Struct, frozen=True, kw_only=True):
+class Layout(Struct, frozen=True, kw_only=True, dict=True):
     """The mapping of one array. `bounds`: declared (lower, upper) of each dimension; P is the size of `grid`.
 
     `template` is the ultimate align target: a template, another array, or the array itself where it is
@@ -53,37 +54,54 @@ class Layout(Struct, frozen=True, kw_only=True):
     template: str
     span: Span
 
-    @property
+    @cached_property
     def rank(self) -> int:
         """Number of dimensions of the array."""
         return len(self.bounds)
 
-    @property
+    @cached_property
     def extents(self) -> tuple[int, ...]:
         """Number of indices of each dimension, of the whole array."""
         return tuple(max(0, upper - lower + 1) for lower, upper in self.bounds)
 
-    @property
+    @cached_property
     def elements(self) -> int:
         """Number of elements of the whole array."""
         return prod(self.extents)
 
-    @property
+    @cached_property
     def is_distributed(self) -> bool:
         """Whether some processor may lack some element."""
         return any(axis.role != "replicated" for axis in self.axes)
 
     def axis_of_dim(self, dim: int) -> int | None:
         """The grid axis over which a dimension is spread; None: collapsed."""
-        return next((at for at, axis in enumerate(self.axes) if axis.role == "dim" and axis.dim == dim), None)
+        return self._axis_of.get(dim)
+
+    @cached_property
+    def _axis_of(self) -> Mapping[int, int]:
+        """The grid axis of each dimension that is spread over one."""
+        return {axis.dim: at for at, axis in enumerate(self.axes) if axis.role == "dim"}
 
     def owner_coordinate(self, axis: int, index: npt.ArrayLike) -> IntArray:
         """The coordinate on a ``dim`` axis that holds each index of the dimension spread over it."""
         meaning, distribution = self._spread_axis(axis)
-        return distribution.owner(meaning.stride * np.asarray(index, dtype=np.int64) + meaning.offset)
+        cells = np.asarray(index, dtype=np.int64)
+        if (meaning.stride, meaning.offset) != (1, 0):
+            cells = meaning.stride * cells + meaning.offset
+        return distribution.owner(cells)
 
     def held(self, axis: int) -> IntArray:
         """How many indices of the dimension spread over a ``dim`` axis each coordinate of it holds."""
+        self._spread_axis(axis)
+        return self._held[axis]
+
+    @cached_property
+    def _held(self) -> Mapping[int, IntArray]:
+        """`held` for each ``dim`` axis."""
+        return {axis: self._count_held(axis) for axis in self._axis_of.values()}
+
+    def _count_held(self, axis: int) -> IntArray:
         meaning, distribution = self._spread_axis(axis)
         lower, _ = self.bounds[meaning.dim]
         return distribution.held_images(
@@ -120,7 +138,7 @@ class Layout(Struct, frozen=True, kw_only=True):
         lower, upper = self.bounds[meaning.dim]
         low = np.maximum(-(-first // meaning.stride), lower)
         high = np.minimum(last // meaning.stride, upper)
-        low = np.where(high < low, np.clip(low, lower, upper + 1), low)
+        low = np.where(high < low, np.minimum(np.maximum(low, lower), upper + 1), low)
         return low, np.maximum(high, low - 1)
 
     def local_index(self, dim: int, index: npt.ArrayLike) -> IntArray:
@@ -214,7 +232,7 @@ class Layout(Struct, frozen=True, kw_only=True):
         return meaning, meaning.distribution
 
 
-class Layouts(Struct, frozen=True, kw_only=True):
+class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     """The mapping of a program unit: a layout for every declared array, also undistributed ones.
 
     `grid` decides which node a linear rank runs on (Def 14). `constants`: the PARAMETER values after the
@@ -227,7 +245,7 @@ class Layouts(Struct, frozen=True, kw_only=True):
     constants: Mapping[str, Value]
     notes: tuple[Diagnostic, ...]
 
-    @property
+    @cached_property
     def environment(self) -> Mapping[str, Value]:
         """The constants and NUMBER_OF_PROCESSORS(), for `aag.ir.evaluate.evaluate`."""
         return {**self.constants, NUMBER_OF_PROCESSORS: self.procs}

@@ -14,7 +14,6 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.statements import Assign
-from aag.mapping.distinct import distinct_with_inverse
 from aag.mapping.layout import REPLICATED, Layout, Layouts
 from aag.spmd.linear import linear
 from aag.spmd.names import elements
@@ -98,7 +97,8 @@ def accesses_along(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints, 
 def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
     every = [(touch, layouts.arrays[touch.element.name]) for touch in touches(nest)
              if touch.element.name in layouts.arrays and layouts.arrays[touch.element.name].rank]
-    buffers = [None if touch.write else _buffer_of(touch.element, nest, layouts) for touch, _ in every]
+    far = _with_far(nest, layouts, [layout for _, layout in every])
+    buffers = [None if touch.write or far is None else _buffer_of(touch.element, nest, far) for touch, _ in every]
     boxes: dict[str, tuple[Ints, Ints]] = {}
     for (touch, layout), buffer in zip(every, buffers, strict=True):
         if buffer is not None:
@@ -110,18 +110,23 @@ def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]
         for (touch, layout), buffer in zip(every, buffers, strict=True))
 
 
+def _with_far(nest: Nest, layouts: Layouts, concerned: Sequence[Layout]) -> Layouts | None:
+    """The layouts that decide what a nest reads from afar; None: nothing."""
+    if layouts.procs == 1 or isinstance(nest, Sweep) or not any(each.is_distributed for each in concerned):
+        return None
+    home = [] if nest.home is None else [layouts.arrays[nest.home.array]]
+    return replace(layouts, arrays={each.array: _spread(each) for each in (*concerned, *home)})
+
+
 def _buffer_of(element: Element, nest: Nest, layouts: Layouts) -> str | None:
     """The buffer in which an element that is read lies, as one communication fills it; None: it is owned, or lies in
     the overlap area."""
-    layout = layouts.arrays[element.name]
-    if layouts.procs == 1 or isinstance(nest, Sweep) or not layout.is_distributed:
+    if not layouts.arrays[element.name].is_distributed:
         return None
-    concerned = (layout,) if nest.home is None else (layout, layouts.arrays[nest.home.array])
-    reduced = replace(layouts, arrays={each.array: _spread(each) for each in concerned})
     need = Need(reference=Reference(array=element.name, subscripts=element.subscripts, indices=nest.indices),
                 home=nest.home)
     # Without the values of scalars: an array is declared once for all of them.
-    found = classify(need, reduced, layouts.environment)
+    found = classify(need, layouts, layouts.environment)
     if found is None or found[0] == "overlap_shift":
         return None
     return f"{element.name}$far{''.join(map(str, found[1]))}{'c' if found[0] == 'concatenation' else ''}"
@@ -206,7 +211,9 @@ class _Walk:
         self.whole = isinstance(nest, Sweep)
         self.along = along
         self.values = 1 if along is None else along.values.size
+        self.own = ranks
         self.ranks = ranks if along is None else np.tile(ranks, self.values)
+        self.names = frozenset(index.name for index in nest.indices)
         self.first: dict[str, Ints] = {} if along is None else {along.name: np.repeat(along.values, ranks.size)}
         self.step: dict[str, Ints] = {}
         self.pitches: dict[str, Ints] = {}
@@ -214,22 +221,21 @@ class _Walk:
         self.spread: dict[str, tuple[Expr, int, dict[str, Ints]]] = {}
         self.known_ranges: dict[str, tuple[Ints, Ints]] = {}
         self.places: dict[tuple[str, int, Expr], tuple[Ints, dict[int, Ints]]] = {}
+        self.nexts: dict[int, dict[str, Ints]] = {}
         for index in nest.indices:
             self._place(index, home)
 
     def _place(self, index: Index, home: Reference | None) -> None:
-        length = len(self.ranks)
-        lower = np.broadcast_to(np.asarray(evaluate_vector(index.lower, self.env, self.first)), (length,))
-        step = 1 if index.step is None else evaluate_vector(index.step, self.env, self.first)
-        self.first[index.name] = np.asarray(lower, dtype=np.int64)
-        own = self.step[index.name] = np.broadcast_to(np.asarray(step, dtype=np.int64), (length,))
+        lower = self._on_each(evaluate_vector(index.lower, self.env, self.first))
+        own = self._on_each(1 if index.step is None else evaluate_vector(index.step, self.env, self.first))
+        self.first[index.name], self.step[index.name] = lower, own
         if home is None or self.layout is None:
             return
         for axis, meaning in enumerate(self.layout.axes):
             if meaning.role != "dim" or meaning.distribution is None:
                 continue
             subscript = home.subscripts[meaning.dim]
-            if names_in(subscript) & {each.name for each in self.nest.indices} != {index.name}:
+            if names_in(subscript) & self.names != {index.name}:
                 continue
             try:
                 vectors = enumerate_indices((index,), self.env, self.along)
@@ -249,19 +255,17 @@ class _Walk:
         """The first value in `vectors` of an index on each processor: that which it owns, or the first of all."""
         assert self.layout is not None
         values, extent = vectors[name], self.layout.grid.shape[axis]
-        owner = np.broadcast_to(
-            self.layout.owner_coordinate(axis, evaluate_vector(subscript, self.env, vectors)), values.shape)
-        number = 0 if self.along is None else vectors[NUMBER]
-        owners, at, _ = distinct_with_inverse(owner + number * extent)
-        start = np.zeros((self.values, extent), dtype=np.int64)
-        if self.along is None:
-            start[...] = values[0] if len(values) else 0
-        else:
-            some, first, _ = distinct_with_inverse(vectors[NUMBER])
-            start[some] = values[first, None]
-        start.reshape(-1)[owners] = values[at]
-        where = self.layout.grid.coordinate_of(self.ranks, axis).reshape(self.values, -1)
-        return np.take_along_axis(start, where, axis=1).ravel()
+        place = self.layout.owner_coordinate(axis, evaluate_vector(subscript, self.env, vectors))
+        first = values[:1] if len(values) else np.zeros(1, dtype=np.int64)
+        if self.along is not None:
+            number = vectors[NUMBER]
+            place = place + number * extent
+            first = np.zeros(self.values, dtype=np.int64)
+            first[number[::-1]] = values[::-1]
+        start = first.repeat(extent)
+        start[place[::-1]] = values[::-1]  # of the values at one place the first is written last
+        here = self.layout.grid.coordinate_of(self.own, axis)
+        return start[here] if self.along is None else start.reshape(-1, extent)[:, here].ravel()
 
     def _factor(self, subscript: Expr, name: str) -> int:
         """What the subscript moves where the index moves by 1."""
@@ -343,7 +347,7 @@ class _Walk:
                 ends = [self.first[index.name], self._first(index.name, subscript, axis, backwards)]
             else:
                 corners = [{name: pair[side] for name, pair in ranges.items()} for side in (0, 1)]
-                ends = [np.broadcast_to(np.asarray(evaluate_vector(bound, self.env, corner)), self.ranks.shape)
+                ends = [self._on_each(evaluate_vector(bound, self.env, corner))
                         for bound in (index.lower, index.upper) for corner in corners]
             ranges[index.name] = np.minimum.reduce(ends), np.maximum.reduce(ends)
         return ranges
@@ -351,11 +355,17 @@ class _Walk:
     def _global(self, subscript: Expr, values: dict[str, Ints]) -> Ints | None:
         """The subscript on each processor; None: data decide it."""
         try:
-            return np.broadcast_to(np.asarray(evaluate_vector(subscript, self.env, values)), self.ranks.shape)
+            return self._on_each(evaluate_vector(subscript, self.env, values))
         except Unknown:
             if self.along is not None:
                 raise
             return None
+
+    def _on_each(self, value: Ints | int) -> Ints:
+        """A value, or one for each processor, as one for each."""
+        if isinstance(value, int):
+            return np.full(self.ranks.size, value, dtype=np.int64)
+        return value if value.shape == self.ranks.shape else np.broadcast_to(value, self.ranks.shape)
 
     def _pitch(self, layout: Layout) -> Ints:
         """Bytes from one index of each dimension to the next in the local part, (C, rank); last its size."""
@@ -382,8 +392,10 @@ class _Walk:
 
     def _next(self, loop: int) -> dict[str, Ints]:
         """The first local values of all indices, but the second of one loop."""
-        index = self.nest.indices[loop]
-        return {**self.first, index.name: self.first[index.name] + self.step[index.name]}
+        if loop not in self.nexts:
+            name = self.nest.indices[loop].name
+            self.nexts[loop] = {**self.first, name: self.first[name] + self.step[name]}
+        return self.nexts[loop]
 
     def _local(self, subscript: Expr, dim: int, layout: Layout, values: dict[str, Ints]) -> Ints:
         """The local position of a subscript on the executing processor (beyond its block: in the overlap area)."""

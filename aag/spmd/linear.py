@@ -19,10 +19,15 @@ class Linear(Struct, frozen=True):
 
     def plus(self, other: "Linear", factor: int = 1) -> "Linear":
         """self + factor * other."""
+        constant = self.constant + factor * other.constant
+        if not other.terms:
+            return Linear(constant, self.terms)
+        if not self.terms and factor == 1:
+            return Linear(constant, other.terms)
         terms = dict(self.terms)
         for atom, coefficient in other.terms.items():
             terms[atom] = terms.get(atom, 0) + factor * coefficient
-        return Linear(self.constant + factor * other.constant, {atom: c for atom, c in terms.items() if c})
+        return Linear(constant, {atom: c for atom, c in terms.items() if c})
 
     def times(self, factor: int) -> "Linear":
         """factor * self."""
@@ -47,6 +52,8 @@ def linear(expr: Expr, env: Environment) -> Linear:
     match expr:
         case IntLit(value=value):
             return Linear(value, {})
+        case Var(name=name) if name not in env:
+            return Linear(0, {expr: 1})
         case Unary(op="-", operand=operand):
             return linear(operand, env).times(-1)
         case Unary(op="+", operand=operand):

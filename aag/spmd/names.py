@@ -6,7 +6,7 @@ from aag.diagnostics import Span
 from aag.ir.expressions import Call, Element, Expr
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import children, own_expressions, walk_expressions, walk_statements
-from aag.spmd.nodes import Index, Need, Nest, Operation, Reference
+from aag.spmd.nodes import Held, Index, Need, Nest, Operation, Reference
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices, names_in
 
@@ -18,45 +18,47 @@ RANDOM = frozenset(("random_number", "random_seed"))
 
 def scalars(symbols: Symbols, *exprs: Expr | None) -> frozenset[str]:
     """The scalar variables in expressions."""
-    return frozenset(name for expr in exprs for name in names_in(expr) if not symbols.is_array(name))
+    return frozenset([name for name in _names_of(exprs) if not symbols.is_array(name)])
 
 
-def _bounds(symbols: Symbols, indices: Iterable[Index]) -> frozenset[str]:
-    found: frozenset[str] = frozenset()
-    for index in indices:
-        found |= scalars(symbols, index.lower, index.upper, index.step)
-    return found
+def _names_of(exprs: Iterable[Expr | None]) -> frozenset[str]:
+    return frozenset().union(*map(names_in, exprs))
 
 
-def _reference(symbols: Symbols, reference: Reference | None) -> frozenset[str]:
+def _bounds(indices: Iterable[Index]) -> list[Expr | None]:
+    return [bound for index in indices for bound in (index.lower, index.upper, index.step)]
+
+
+def reference_names(symbols: Symbols, reference: Reference | None) -> frozenset[str]:
+    """The scalars that decide what a reference touches, its own indices not among them."""
     if reference is None:
         return frozenset()
-    names = scalars(symbols, *reference.subscripts) | _bounds(symbols, reference.indices)
-    return names - {index.name for index in reference.indices}
+    names = scalars(symbols, *reference.subscripts, *_bounds(reference.indices))
+    return names.difference([index.name for index in reference.indices])
 
 
 def need_names(symbols: Symbols, need: Need) -> frozenset[str]:
     """The scalars that decide what a need is."""
-    indices = {index.name for index in need.reference.indices}
-    return (_reference(symbols, need.reference) | _reference(symbols, need.home)) - indices
+    names = reference_names(symbols, need.reference) | reference_names(symbols, need.home)
+    return names.difference([index.name for index in need.reference.indices])
+
+
+def held_names(symbols: Symbols, held: Held) -> frozenset[str]:
+    """The scalars that decide what of an earlier communication is still valid."""
+    stale = [reference_names(symbols, write) for write in held.stale]
+    return need_names(symbols, held.need).union(*stale)
 
 
 def comm_names(symbols: Symbols, operation: Operation) -> frozenset[str]:
     """The scalars that decide what an operation moves."""
-    found: frozenset[str] = frozenset()
-    for need in operation.needs:
-        found |= need_names(symbols, need)
-    for held in operation.held:
-        found |= need_names(symbols, held.need)
-        for write in held.stale:
-            found |= _reference(symbols, write)
-    return found
+    return frozenset().union(*[need_names(symbols, need) for need in operation.needs],
+                             *[held_names(symbols, held) for held in operation.held])
 
 
 def nest_names(symbols: Symbols, nest: Nest) -> frozenset[str]:
     """The scalars that decide how often a nest runs and what it touches."""
     indices = {index.name for index in nest.indices}
-    found = _bounds(symbols, nest.indices) | _reference(symbols, nest.home)
+    found = scalars(symbols, *_bounds(nest.indices)) | reference_names(symbols, nest.home)
     for assign in (*nest.assigns, *(each for level in nest.outer for each in level)):
         found |= _subscript_names(symbols, assign.value) | _subscript_names(symbols, assign.target)
     if nest.mask is not None and is_decided_by_indices(nest.mask):

@@ -105,7 +105,7 @@ def _axis_kind(
     writes = names_in(target) & known
     if writes and not reads:
         return "multicast"
-    if writes and not reads & _home_names(need):  # each processor along the axis wants the whole row: MATMUL
+    if writes and reads.isdisjoint(writes) and reads.isdisjoint(_home_names(need)):  # each processor along the axis wants the whole row: MATMUL
         return "concatenation"
     return _point_to_point(meaning, source, target_meaning, target, reads, writes, layout, axis, env)
 
@@ -172,8 +172,8 @@ def _fits_overlap(width: int, layout: Layout, axis: int) -> bool:
     distribution = layout.axes[axis].distribution
     if distribution is None or distribution.kind != "block":
         return False
-    held = distribution.held(np.arange(distribution.procs))
-    return not held.any() or width <= int(held[held > 0].min())
+    least = distribution.extent % distribution.block or distribution.block
+    return distribution.extent == 0 or width <= least
 
 
 def _whole_dimension(meaning: GridAxis, layout: Layout) -> bool:

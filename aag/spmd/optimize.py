@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Element
 from aag.mapping.layout import Layouts
-from aag.spmd.names import comm_names
+from aag.spmd.names import comm_names, held_names, reference_names
 from aag.spmd.needs import classify, rebuild
 from aag.spmd.nodes import (
     CallNode,
@@ -302,7 +302,7 @@ class _Redundant:
         kept = []
         for held in facts:
             reference = held.need.reference
-            if self._names(held) & changed.scalars:
+            if changed.scalars and held_names(self.symbols, held) & changed.scalars:
                 continue
             stale = list(held.stale)
             for array, write in changed.arrays:
@@ -314,18 +314,12 @@ class _Redundant:
                     stale.append(write)
             else:
                 if len(stale) <= _MOST_STALE and all(self._fixed(each) for each in stale):
-                    kept.append(replace(held, stale=tuple(stale)))
+                    kept.append(held if len(stale) == len(held.stale) else replace(held, stale=tuple(stale)))
         return tuple(kept)
-
-    def _names(self, held: Held) -> frozenset[str]:
-        return comm_names(self.symbols, Exchange(array="", needs=(held.need,), held=(held,), pattern="transfer"))
 
     def _fixed(self, write: Reference) -> bool:
         """Whether the elements of a write are known without running more than the loops around."""
-        names = comm_names(
-            self.symbols, Exchange(array="", needs=(Need(reference=write, home=None),), pattern="transfer")
-        )
-        return names <= self.env.keys() | self.running
+        return all(name in self.env or name in self.running for name in reference_names(self.symbols, write))
 
 
 def _widened(facts: Facts, loop: DoNode | WhileNode) -> Facts:

@@ -157,23 +157,37 @@ def enumerate_indices(indices: Sequence[Index], env: Environment, along: Along |
         lower = evaluate_vector(index.lower, env, vectors)
         upper = evaluate_vector(index.upper, env, vectors)
         step = 1 if index.step is None else evaluate_vector(index.step, env, vectors)
-        if np.any(np.equal(step, 0)):
+        if _some_zero(step):
             raise Unknown(index.name, "its step is zero")
-        counts = np.maximum(0, (np.asarray(upper) - lower + step) // step)
-        total = int(counts.sum()) if counts.ndim else int(counts) * length
+        counts = _values_between(lower, upper, step)
+        alike = np.ndim(counts) == 0
+        total = int(counts) * length if alike else int(np.sum(counts))
         if total > limit:
             raise TooLarge(f"its indices up to {index.name} have {total:,} combinations, more than {limit:,}")
-        each = counts if counts.ndim else np.full(length, int(counts), dtype=np.int64)
-        position = np.arange(total, dtype=np.int64) - np.repeat(np.cumsum(each) - each, each)
-        vectors = {name: np.repeat(vector, each) for name, vector in vectors.items()}
-        spread = [np.repeat(part, each) if np.ndim(part) else part for part in (lower, step)]
-        vectors[index.name] = spread[0] + spread[1] * position
+        vectors = {name: vector.repeat(counts) for name, vector in vectors.items()}
+        if alike:
+            one = lower + step * np.arange(int(counts))
+            vectors[index.name] = one if length == 1 else np.tile(one, length)
+        else:
+            position = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
+            first, apart = (np.repeat(part, counts) if np.ndim(part) else part for part in (lower, step))
+            vectors[index.name] = first + apart * position
         length = total
     return vectors
 
 
+def _values_between(lower: Ints | int, upper: Ints | int, step: Ints | int) -> Ints | int:
+    """How many values each range has."""
+    found = (upper - lower + step) // step
+    return max(0, found) if isinstance(found, int) else np.maximum(0, found)
+
+
+def _some_zero(numbers: Ints | int) -> bool:
+    return numbers == 0 if isinstance(numbers, int) else not np.all(numbers)
+
+
 def _divide(left: Ints | int, right: Ints | int) -> Ints:
-    if np.any(np.equal(right, 0)):
+    if _some_zero(right):
         raise Unknown("/", "division by zero")
     quotient = np.abs(left) // np.abs(right)
     return np.where((np.asarray(left) < 0) == (np.asarray(right) < 0), quotient, -quotient)
