@@ -24,7 +24,7 @@ from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.units import Type
-from aag.ir.visitors import children, walk_expressions
+from aag.ir.visitors import children
 from aag.spmd.nodes import Nest
 from aag.spmd.symbols import Symbols, wider
 from aag.spmd.vector import names_in
@@ -32,6 +32,7 @@ from aag.spmd.vector import names_in
 _COMPARE = frozenset(("==", "/=", "<", "<=", ">", ">="))
 _LOGICAL = frozenset((".and.", ".or.", ".eqv.", ".neqv."))
 _ARITHMETIC = {"+": "add", "-": "add", "*": "mul", "/": "div"}
+_HARMLESS = PURE | FREE
 _REDUCTION = {"sum": "add", "product": "mul"}
 
 
@@ -163,7 +164,7 @@ class OperationCounter:
 
     def _is_constant(self, expr: Expr) -> bool:
         """Whether the compiler knows the value."""
-        return all(self._is_constant_part(each) for each in walk_expressions(expr))
+        return self._is_constant_part(expr) and all(map(self._is_constant, children(expr)))
 
     def _is_constant_part(self, part: Expr) -> bool:
         match part:
@@ -172,14 +173,16 @@ class OperationCounter:
             case Element() | OpaqueExpr():
                 return False
             case Call(name=name):
-                return name in PURE or name in FREE
+                return name in _HARMLESS
             case _:
                 return True
 
 
 def _has_effects(expr: Expr) -> bool:
     """Whether some function in the expression may do more than compute its result: then it stays where it is."""
-    return any(isinstance(each, Call) and each.name not in PURE | FREE for each in walk_expressions(expr))
+    if isinstance(expr, Call) and expr.name not in _HARMLESS:
+        return True
+    return any(map(_has_effects, children(expr)))
 
 
 def _index(rank: int) -> dict[str, int]:

@@ -16,21 +16,23 @@ Body = tuple[s.Stmt, ...]
 
 def children(expr: e.Expr) -> tuple[e.Expr, ...]:
     """The direct operands of an expression, in the order of the text; absent parts are left out."""
-    match expr:
-        case e.IntLit() | e.RealLit() | e.LogicalLit() | e.StringLit() | e.Var() | e.OpaqueExpr():
+    match expr:  # what is frequent comes first
+        case e.Var() | e.IntLit():
+            return ()
+        case e.Binary(left=left, right=right):
+            return (left, right)
+        case e.Element(subscripts=parts) | e.Constructor(values=parts):
+            return parts
+        case e.RealLit() | e.LogicalLit() | e.StringLit() | e.OpaqueExpr():
             return ()
         case e.ComplexLit(real=real, imag=imag):
             return (real, imag)
         case e.Section(lower=lower, upper=upper, step=step):
             return _present(lower, upper, step)
-        case e.Element(subscripts=parts) | e.Constructor(values=parts):
-            return parts
         case e.Call(args=args, keywords=keywords):
             return args + tuple(value for _, value in keywords)
         case e.Unary(operand=operand):
             return (operand,)
-        case e.Binary(left=left, right=right):
-            return (left, right)
         case e.ImpliedDo(values=values, lower=lower, upper=upper, step=step):
             return values + _present(lower, upper, step)
         case e.Component(base=base):
@@ -136,9 +138,11 @@ def walk_statements(body: Iterable[s.Stmt]) -> Iterator[s.Stmt]:
 def walk_expressions(node: e.Expr | s.Stmt | Iterable[s.Stmt]) -> Iterator[e.Expr]:
     """All expressions below (and including) an expression, a statement or a body, parents first."""
     if isinstance(node, e.Expr):
-        yield node
-        for child in children(node):
-            yield from walk_expressions(child)
+        pending = [node]
+        while pending:
+            part = pending.pop()
+            yield part
+            pending += children(part)[::-1]
         return
     for stmt in walk_statements((node,) if isinstance(node, s.Stmt) else node):
         for expr in own_expressions(stmt):

@@ -54,7 +54,7 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
     template: str
     span: Span
 
-    @cached_property
+    @property
     def rank(self) -> int:
         """Number of dimensions of the array."""
         return len(self.bounds)
@@ -64,7 +64,7 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
         """Number of indices of each dimension, of the whole array."""
         return tuple(max(0, upper - lower + 1) for lower, upper in self.bounds)
 
-    @cached_property
+    @property
     def elements(self) -> int:
         """Number of elements of the whole array."""
         return prod(self.extents)
@@ -93,13 +93,15 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
 
     def held(self, axis: int) -> IntArray:
         """How many indices of the dimension spread over a ``dim`` axis each coordinate of it holds."""
-        self._spread_axis(axis)
-        return self._held[axis]
+        known = self._held.get(axis)
+        if known is None:
+            known = self._held[axis] = self._count_held(axis)
+        return known
 
     @cached_property
-    def _held(self) -> Mapping[int, IntArray]:
-        """`held` for each ``dim`` axis."""
-        return {axis: self._count_held(axis) for axis in self._axis_of.values()}
+    def _held(self) -> dict[int, IntArray]:
+        """`held` of the axes that were asked for."""
+        return {}
 
     def _count_held(self, axis: int) -> IntArray:
         meaning, distribution = self._spread_axis(axis)
@@ -128,9 +130,21 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
         Raises:
             ValueError: the distribution is cyclic: the indices of a coordinate need not be an interval.
         """
-        meaning, distribution = self._spread_axis(axis)
+        _, distribution = self._spread_axis(axis)
         if distribution.kind != "block":
             raise ValueError(f"{self.array}: the indices that a coordinate holds of {distribution} are no interval")
+        known = self._intervals.get(axis)
+        if known is None:
+            known = self._intervals[axis] = self._interval(axis)
+        return known
+
+    @cached_property
+    def _intervals(self) -> dict[int, tuple[IntArray, IntArray]]:
+        """`held_interval` of the axes that were asked for."""
+        return {}
+
+    def _interval(self, axis: int) -> tuple[IntArray, IntArray]:
+        meaning, distribution = self._spread_axis(axis)
         start = distribution.lower + np.arange(self.grid.shape[axis], dtype=np.int64) * distribution.block
         first, last = start - meaning.offset, start + distribution.block - 1 - meaning.offset
         if meaning.stride < 0:

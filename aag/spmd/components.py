@@ -21,10 +21,12 @@ class Partition:
 
     def find(self, thing: Hashable) -> Hashable:
         """The representative of the set that holds `thing` (a new set, if it is unknown)."""
-        self._parent.setdefault(thing, thing)
-        while self._parent[thing] != thing:
-            self._parent[thing] = self._parent[self._parent[thing]]
-            thing = self._parent[thing]
+        above = self._parent
+        parent = above.setdefault(thing, thing)
+        while parent != thing:
+            above[thing] = above[parent]
+            thing = above[thing]
+            parent = above[thing]
         return thing
 
     def join(self, things: Iterable[Hashable]) -> None:
@@ -52,5 +54,5 @@ def tie_bounds(partition: Partition, scope: Hashable, indices: Sequence[Index]) 
     """Join indices whose bounds depend on each other. Indices are named (scope, index name)."""
     known = {index.name for index in indices}
     for index in indices:
-        used = (names_in(index.lower) | names_in(index.upper) | names_in(index.step)) & known
+        used = names_in(index.lower).union(names_in(index.upper), names_in(index.step)) & known
         partition.join([(scope, index.name), *((scope, name) for name in sorted(used))])

@@ -105,8 +105,8 @@ def _axis_kind(
     writes = names_in(target) & known
     if writes and not reads:
         return "multicast"
-    if writes and reads.isdisjoint(writes) and reads.isdisjoint(_home_names(need)):  # each processor along the axis wants the whole row: MATMUL
-        return "concatenation"
+    if writes and reads.isdisjoint(writes) and reads.isdisjoint(_home_names(need)):
+        return "concatenation"  # each processor along the axis wants the whole row: MATMUL
     return _point_to_point(meaning, source, target_meaning, target, reads, writes, layout, axis, env)
 
 

@@ -4,6 +4,7 @@ The iterations of a nest run where its home lives. A loop level is shortened by 
 decided by the indices up to that level, as the generated code would shorten its bounds.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -262,7 +263,7 @@ def _counted(
     depth = len(indices)
     wanted = range(depth + 1) if mask is None else (depth,)
     flat = (1,) * len(grid.shape)
-    columns: list[Ints] = [np.ones((1, *flat), dtype=np.int64)] * len(wanted)
+    columns: list[Ints | int] = [1] * len(wanted)
     names = {index.name: at for at, index in enumerate(indices)}
     partition = Partition()
     tie_bounds(partition, 0, indices)
@@ -285,7 +286,7 @@ def _counted(
         shares: dict[int, Ints | int] = {}
         holds = mask if tested & {indices[at].name for at in levels} else None
         for column, level in enumerate(wanted):
-            inside = sum(at < level for at in levels)
+            inside = bisect_left(levels, level)
             if inside not in shares:
                 prefix = tuple(indices[at] for at in levels[:inside])
                 decided = [axis for axis in axes if used[axis] <= {index.name for index in prefix}]
@@ -334,19 +335,18 @@ def _share(
             return length
         return np.bincount(vectors[NUMBER], minlength=values).astype(np.int64)
     grid = layout.grid
-    code = np.zeros(length, dtype=np.int64)
+    code: Ints | int = 0
     size = 1
     for axis in axes:
         meaning = layout.axes[axis]
         if meaning.role == "fixed":
-            coordinate: Ints | int = meaning.coordinate
+            code += meaning.coordinate * size
         else:
             subscript = evaluate_vector(home.subscripts[meaning.dim], env, vectors)
-            coordinate = layout.owner_coordinate(axis, subscript)
-        code = code + np.asarray(coordinate) * size
+            code = code + layout.owner_coordinate(axis, subscript) * size
         size *= grid.shape[axis]
     if along is not None:
         code = code + vectors[NUMBER] * size
-    counts = np.bincount(code, minlength=size * values).astype(np.int64)
+    counts = np.bincount(code if np.ndim(code) else np.full(length, code), minlength=size * values)
     shape = [grid.shape[axis] if axis in axes else 1 for axis in range(len(grid.shape))]
     return counts.reshape(values, *shape[::-1])

@@ -265,9 +265,11 @@ def _tabulate(
     axes = [each.number for each in group if isinstance(each, Slot) and each.kind == "axis"]
     dims = [each.number for each in group if isinstance(each, Slot) and each.kind == "dim"]
     shape = [layout.grid.shape[axis] for axis in axes]
+    per_element = max(1, prod(shape))
     values = 1 if along is None else along.values.size
     extents = [values, *(layout.extents[dim] for dim in dims)]
     lower = np.array([0, *(layout.bounds[dim][0] for dim in dims)], dtype=np.int64)
+    beyond = np.array(extents, dtype=np.int64)
     codes: list[Ints] = []
     bits: list[Ints] = []
     stale: list[tuple[int, Ints]] = []
@@ -275,16 +277,16 @@ def _tabulate(
         names = frozenset(each[1] for each in group if isinstance(each, tuple) and each[0] == at)
         is_write = at >= len(claims)
         coords, elements = claim.tabulate([] if is_write else axes, dims, names, env, along)
-        inside = np.all((elements >= lower) & (elements - lower < np.array(extents, dtype=np.int64)), axis=1)
-        element_code = _encode(elements - lower, extents)
+        elements -= lower
+        inside = ((elements >= 0) & (elements < beyond)).all(axis=1)
+        element_code = _encode(elements, extents)
         if is_write:
             stale.append((at, element_code[inside]))
             continue
-        code = distinct((element_code * max(1, prod(shape)) + _encode(coords, shape))[inside])
+        code = distinct((element_code * per_element + _encode(coords, shape))[inside])
         codes.append(code)
         bits.append(np.full(len(code), 1 << at, dtype=np.int64))
     code, mask = _union(codes, bits)
-    per_element = max(1, prod(shape))
     for at, written in stale:
         mask[is_among(code // per_element, written)] |= 1 << at
     elements = _decode(code // per_element, extents) + lower

@@ -233,8 +233,10 @@ def check_arguments(statement: Stmt, symbols: Symbols) -> None:
         Mismatch: one has not.
     """
     for each in walk_expressions(statement):
-        wanted = LEADING.get(each.name, ()) if isinstance(each, Call) else ()
-        if isinstance(each, Call) and len(each.args) < len(wanted) and each.name not in symbols.types():
+        if not isinstance(each, Call):
+            continue
+        wanted = LEADING.get(each.name, ())
+        if len(each.args) < len(wanted) and each.name not in symbols.types():
             missing = wanted[len(each.args)].upper()
             raise Mismatch(f"{each.name.upper()} needs the argument {missing}, which is missing here", each.span)
 

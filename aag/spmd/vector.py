@@ -34,18 +34,18 @@ class TooLarge(Exception):
 def names_in(expr: Expr | None) -> frozenset[str]:
     """The names of variables that an expression reads (array names included)."""
     match expr:
-        case None:
+        case None | IntLit():
             return frozenset()
         case Var(name=name):
             return frozenset((name,))
+        case Binary(left=left, right=right):
+            return names_in(left) | names_in(right)
         case Element(name=name, subscripts=subscripts):
             return frozenset((name,)).union(*map(names_in, subscripts))
         case Call(args=args, keywords=keywords):
             return frozenset().union(*map(names_in, args), *(names_in(value) for _, value in keywords))
         case Unary(operand=operand):
             return names_in(operand)
-        case Binary(left=left, right=right):
-            return names_in(left) | names_in(right)
         case Section(lower=lower, upper=upper, step=step):
             return names_in(lower) | names_in(upper) | names_in(step)
         case _:
