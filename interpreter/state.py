@@ -256,6 +256,17 @@ class Run(Struct):
         self.memo[newest] = key
         return self.memo.pop(former, None) if isinstance(former, tuple) and former != key else None
 
+    def recall(self, key: tuple[object, ...]) -> object:
+        """What was retained, in this interpretation or in an earlier one."""
+        found = self.memo.get(key)
+        return self.services.kept.find(key) if found is None else found
+
+    def retain(self, key: tuple[object, ...], value: object, nbytes: int) -> None:
+        """Keep what depends on nothing but the program and the key, while there is room for it also for later
+        interpretations."""
+        self.memo[key] = value
+        self.services.kept.keep(key, value, nbytes)
+
     def decide(self, gap: Array, *offsets: Array | float) -> None:
         """Remember a decision, while a period is sought. The array must not be changed afterwards."""
         if self.recorder is not None:

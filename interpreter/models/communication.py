@@ -5,7 +5,7 @@ machine names (Def 8). Everything that does not depend on the clock is computed 
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -21,11 +21,14 @@ from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
 from interpreter.models.compute import Cost, Packing, price, seconds, sorted_uses, times, values_of
 from interpreter.models.contention import forget_routes
-from interpreter.models.message import Pattern, constant, pattern, transfer
+from interpreter.models.law import constant
+from interpreter.models.message import Pattern, pattern, transfer
 from interpreter.state import CommEntry, Run
 from sag.machine import NetworkCosts
 
 Ints = NDArray[np.int64]
+Leg = tuple[Stage, Ints, Ints, Ints | int]
+"""A stage of a collective with senders, receivers and elements of each message, or of all that are equally long."""
 
 PACKING = (("index.1d", 1.0), ("load", 1.0), ("loop.iteration", 1.0), ("store", 1.0))
 """What gathering one element of a strided section takes on a machine that has no figure for packing."""
@@ -179,22 +182,15 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     batches: list[Batch] = []
     joined: list[Pattern] = []
     together = False
-    given = call.elements
-    if (given == given[0, 0]).all():
-        given = np.broadcast_to(given[0, 0], given.shape)
-    for stage, *ends in _stages(run, call, given, algorithm):
-        elements, senders, receivers = ends
-        if call.kind != "barrier" and not (elements[0] if constant(elements) else elements.all()):
-            some = np.flatnonzero(elements)
-            if not some.size:
-                continue
-            senders, receivers, elements = senders[some], receivers[some], elements[some]
+    legs = _stages(run, call, algorithm)
+    for stage, senders, receivers, elements in legs if call.kind == "barrier" else _moving(legs):
         work = None
         if each is not None and stage.combines:
-            work = times(each, elements[: 1 if constant(elements) else None].astype(np.float64))
-            work = Cost(work.computation, work.overhead, work.estimated * (elements.size / run.procs))
+            some = np.array([elements]) if isinstance(elements, int) else elements[: 1 if constant(elements) else None]
+            work = times(each, some.astype(np.float64))
+            work = Cost(work.computation, work.overhead, work.estimated * (senders.size / run.procs))
         messages = pattern(run, network, name=call.name or call.kind, source=senders, destination=receivers,
-                           size_bytes=_in_bytes(elements, call.element_bytes), combine=work, software=software,
+                           size_bytes=elements * call.element_bytes, combine=work, software=software,
                            together=0 if stage.together else None)
         if joined and stage.together is not together:
             batches.append(Batch(tuple(joined), together))
@@ -206,28 +202,43 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     return batches
 
 
-def _stages(run: Run, call: CollectiveCall, given: Ints, algorithm: str) -> list[tuple[Stage, Ints, Ints, Ints]]:
-    """The stages with elements, senders and receivers of each message. Where all messages are equally long, stages
-    that were worked out for others of another length are taken."""
-    alike = call.kind in EQUAL and run.procs < shared.MANY and constant(given.ravel())
-    key = ("stages", call.kind, algorithm, call.members.shape, call.members.tobytes(), call.root.tobytes()
-           ) if alike else ()
-    known = run.memo.get(key)
+def _moving(legs: Sequence[Leg]) -> Iterator[Leg]:
+    """Without messages that have no elements."""
+    for stage, senders, receivers, elements in legs:
+        if elements if isinstance(elements, int) else elements.all():
+            yield stage, senders, receivers, elements
+        elif not isinstance(elements, int) and elements.any():
+            some = np.flatnonzero(elements)
+            yield stage, senders[some], receivers[some], elements[some]
+
+
+def _stages(run: Run, call: CollectiveCall, algorithm: str) -> list[Leg]:
+    """The stages of a collective. Where all messages are equally long, those that were worked out for others of
+    another length are taken."""
+    counted = call.elements
+    if call.kind == "broadcast":
+        counted = counted[np.arange(call.root.size), call.root]
+    value = counted.item(0)
+    alike = bool((counted == value).all())
+    given = np.broadcast_to(value, call.elements.shape) if alike else call.elements
+    if not alike or call.kind not in EQUAL:
+        return [(stage, source.reshape(-1), destination.reshape(-1), _equal(stage.elements, source.shape))
+                for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm)]
+    key = () if run.procs >= shared.MANY else (
+        "stages", call.kind, algorithm, call.members.shape, call.members.tobytes(), call.root.tobytes())
+    known = run.recall(key)
     if not isinstance(known, list):
-        known = [(stage, np.broadcast_to(stage.elements, source.shape).reshape(-1), source.reshape(-1),
-                  destination.reshape(-1))
+        known = [(stage, source.reshape(-1), destination.reshape(-1))
                  for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm)]
-        if alike:
-            run.memo[key] = known
-    if not alike:
-        return known
-    return [(stage, np.full(senders.size, given[0, 0]), senders, receivers) for stage, _, senders, receivers in known]
+        if key:
+            run.retain(key, known, sum(2 * source.nbytes + 1000 for _, source, _ in known) + 2 * call.members.nbytes)
+    return [(*stage, value) for stage in known]
 
 
-def _in_bytes(elements: Ints, element_bytes: int) -> Ints:
-    if constant(elements):
-        return np.broadcast_to(elements[0] * element_bytes, elements.shape)
-    return elements * element_bytes
+def _equal(elements: Ints, shape: tuple[int, ...]) -> Ints | int:
+    """The elements of each message of a stage; one number where it is known at once that all are equal."""
+    flat = np.broadcast_to(elements, shape).reshape(-1)
+    return int(flat[0]) if flat.size and flat.strides == (0,) else flat
 
 
 def _pack_collective(run: Run, network: NetworkCosts, call: CollectiveCall

@@ -15,18 +15,21 @@ takes (1 - f) x of its processor's time, once, also where a processor sends and 
 from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
+from typing import TypeVar
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct, distinct_with_inverse
+from aag.mapping.distinct import distinct
 from interpreter import shared
 from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
 from interpreter.models.compute import Cost, Packing, charge
 from interpreter.models.contention import Flight, delays
 from interpreter.models.crowd import Table, crowd_of, crowded, inside, throng, throng_inside
+from interpreter.models.law import Kinds, Law, constant, kinds_of, law, wire_of
 from interpreter.models.overlap import arrival_time, busy_time
 from interpreter.state import Crowd, Run
 from sag.machine import NetworkCosts
@@ -35,12 +38,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Index = Ints | slice | None
-Law = tuple[Array, Array, Array, Array, Array, float]
-"""t(m, h), call overhead, that and startup, byte time and receive overhead of each kind of message, each (S or 1, U),
-and the estimated share of t."""
-
-FEW = 64
-"""Messages of a phase up to which each is priced by itself."""
+Number = TypeVar("Number", np.int64, np.float64)
 
 MEASURABLE = 1e-12
 """Seconds above which a message is said to have waited for a link."""
@@ -57,7 +55,7 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     ends: "Ends"
     source: Ints
     destination: Ints
-    size_bytes: Ints
+    size_bytes: Ints | int
     sizes: tuple[tuple[int, int], ...]
     """The commonest sizes in bytes, and how many messages have each."""
     longest: int
@@ -76,6 +74,8 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     """From the call of the send until the message enters the network: call overhead and startup."""
     hold: Array
     """Byte time: how long a link is held."""
+    lead: Array
+    """From the call of the send until the message is ready to take its links."""
     shortest: float
     """The smallest byte time that is not 0, or 0."""
     link_wait: Array | None
@@ -93,65 +93,17 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     volume: int
     estimated: float
 
-
-class Kinds(Struct, frozen=True, kw_only=True, eq=False):
-    """The distinct messages of a phase: size and hops (U,), how many there are of each, and which each one is; None
-    where all are alike."""
-
-    sizes: Ints
-    hops: Ints
-    counts: Ints
-    which: Ints | None
-
-    def each(self, column: Array) -> Array:
-        """(S or 1, U) figures of the kinds -> one for each message, or a single column where all are equal."""
-        if column.shape[1] == 1 or bool((column == column[:, :1]).all()):
-            return column[:, :1]
-        return column if self.which is None else np.take(column, self.which, axis=1)
+    def bytes_of_each(self) -> Ints:
+        """(M,)."""
+        return each_of(self.size_bytes, self.source.size)
 
 
-def constant(values: NDArray[np.generic]) -> bool:
-    """Whether all of a vector are equal; known at once of one number that is broadcast."""
-    return values.strides == (0,) or bool((values == values[:1]).all())
+def each_of(sizes: Ints | int, messages: int) -> Ints:
+    """(M,) of each message."""
+    return np.full(messages, sizes) if isinstance(sizes, int) else sizes
 
 
-def kinds_of(sizes: Ints, hops: Ints) -> Kinds:
-    """Sort messages by size and hops."""
-    near = constant(hops)
-    if near and constant(sizes):
-        return Kinds(sizes=sizes[:1], hops=hops[:1], counts=np.array([sizes.size]), which=None)
-    if sizes.size <= FEW:
-        return Kinds(sizes=sizes, hops=hops, counts=np.ones_like(sizes), which=None)
-    _, first, which = distinct_with_inverse(sizes if near else hops * (int(sizes.max()) + 1) + sizes)
-    return Kinds(sizes=sizes[first], hops=hops[first], counts=np.bincount(which), which=which)
-
-
-def law(network: NetworkCosts, sizes: Ints, hops: Ints, counts: Ints) -> Law:
-    """The times of each kind of message, and the estimated share over `counts` messages of each kind."""
-    bounds = np.array([each.upto_bytes for each in network.ranges[:-1]])
-    where = np.searchsorted(bounds, sizes, side="left") if bounds.size else np.zeros(sizes.size, np.int64)
-    used = where[:1] if where.size == 1 or constant(where) else distinct(where)
-    scenarios = max(max(each.per_byte_s.size, each.startup_s.size, each.call_overhead_s.size, each.per_hop_s.size,
-                        each.receive_overhead_s.size) for each in network.ranges)
-    columns = [np.empty((scenarios, sizes.size)) for _ in range(5)]
-    guessed = 0.0
-    for number in used:
-        costs = network.ranges[number]
-        chosen = slice(None) if used.size == 1 else np.flatnonzero(where == number)
-        call, per_byte = costs.call_overhead_s[:, None], costs.per_byte_s[:, None]
-        hold = per_byte * sizes[chosen]
-        entry = call + costs.startup_s[:, None]
-        whole = entry + hold + costs.per_hop_s[:, None] * hops[chosen]
-        figures = (whole, call, entry, hold, costs.receive_overhead_s[:, None])
-        for column, value in zip(columns, figures, strict=True):
-            column[:, chosen] = value
-        guessed += float((whole[0] * counts[chosen]).sum()) if costs.estimated else 0.0
-    total = float((columns[0][0] * counts).sum())
-    time, call, entry, hold, receive = columns
-    return time, call, entry, hold, receive, guessed / total if total else 0.0
-
-
-def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destination: Ints, size_bytes: Ints,
+def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destination: Ints, size_bytes: Ints | int,
             element_bytes: int = 1, packing: Packing | None = None, combine: Cost | None = None,
             software: Array | None = None, together: int | None = None) -> Pattern:
     """Price the messages of one phase on the machine of the run.
@@ -162,53 +114,53 @@ def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destina
         name: For the listener.
         source: (M,) ranks, each once.
         destination: (M,) ranks, each once.
-        size_bytes: (M,) of each message.
+        size_bytes: (M,) of each message, or of all of them.
         element_bytes: Of the elements that are packed.
         packing: What sender and receiver do with each element.
         combine: What the receiver does with the data.
         software: (S or 1,) run-time software that each participant runs first.
         together: How many messages are under way at once, where phases are concurrent; None: they are not.
     """
-    ends = ends_of(run, network, source, destination)
-    hops = ends.hops
-    kinds = kinds_of(size_bytes, hops)
-    table = law(network, kinds.sizes, kinds.hops, kinds.counts)
-    common, whole = _common(kinds), float((table[0][0] * kinds.counts).sum())
-    longest, messages, volume = int(kinds.hops.max(initial=0)), int(source.size), int(kinds.sizes @ kinds.counts)
+    wire, ends = wire_of(run, network), ends_of(run, network, source, destination)
+    kinds = kinds_of(size_bytes, ends.hops, near=ends.near)
+    table = law(wire, kinds)
+    messages, longest = source.size, ends.longest
+    volume = int(kinds.sizes @ kinds.counts) if kinds.size is None else kinds.size * messages
     software = None if software is None or not software.any() else software[:, None]
-    mutual = _mutual(run, source, destination) if (network.exchange_factor != 1.0).any() else None
-    everybody = messages == run.procs
-    simple = (combine is None and software is None) or (everybody and _alike(combine))
-    by_processor = simple and not table[4].any() and crowded(run, network, messages, longest, together=together)
+    mutual = None if wire.mutual is None else _mutual(run, source, destination)
+    simple = (combine is None and software is None) or (messages == run.procs and _alike(combine))
+    by_processor = crowded(run, network, messages, longest, together=together) and simple and table.receive is None
+    common = _common(kinds)
     if by_processor:
         kinds, table, mutual = _by_mutual(kinds, table, mutual)
-    time, call, entry, hold, receive = table[:5] if by_processor else (kinds.each(column) for column in table[:5])
-    if mutual is not None:
-        time = np.where(mutual[None, :], time * network.exchange_factor[:, None], time)
-    link_wait = None
-    if (network.load > 0.0).any():
-        link_wait = (network.load / (2.0 * (1.0 - network.load)))[:, None] * hold
+    time, call, entry, hold, receive = table.time, table.call, table.entry, table.hold, table.receive
+    if not by_processor:
+        time, call, entry, hold = kinds.each(time), kinds.each(call), kinds.each(entry), kinds.each(hold)
+        receive = None if receive is None else kinds.each(receive)
+    if mutual is not None and wire.mutual is not None:
+        time = np.where(mutual[None, :], time * wire.mutual, time)
+    link_wait = None if wire.queue is None else wire.queue * hold
     pack = None
     if packing is not None and volume:
-        elements = (kinds.sizes if by_processor else size_bytes) // element_bytes
-        pack = packing.cost(elements.astype(np.float64), volume / element_bytes, run.procs)
+        elements = kinds.sizes if by_processor else each_of(size_bytes, messages)
+        pack = packing.cost((elements // element_bytes).astype(np.float64), volume / element_bytes, run.procs)
     crowd = None
     if by_processor:
         gathered = None if pack is None or pack.overhead is None else shared.cut(pack.overhead, slice(None))
         blocking = network.send_model == "blocking" and together is None
         crowd = crowd_of(run, source, destination, Table(
-            which=kinds.which if kinds.which is not None or kinds.sizes.size == 1 else np.arange(messages), arrive=time,
+            which=kinds.which if kinds.which is not None or kinds.hops.size == 1 else np.arange(messages), arrive=time,
             queue=link_wait, busy=time if blocking else call, before=gathered, after=gathered))
         source = destination = size_bytes = np.zeros(0, np.int64)
-        ends = Ends(source, source, hops, source, source)
+        ends = Ends.between(source, source, source)
         pack = None if pack is None else Cost(None, None, pack.estimated)
     participants = ends.participants() if software is not None and crowd is None else None
     return Pattern(
         name=name, ends=ends, source=source, destination=destination, size_bytes=size_bytes, sizes=common,
-        longest=longest, whole_s=whole, crowd=crowd, sender=ends.sender, receiver=ends.receiver, time=time, call=call,
-        entry=entry, hold=hold, shortest=_shortest(hold), link_wait=link_wait,
-        receive=receive if receive.any() else None, pack=pack, unpack=pack, combine=combine, software=software,
-        participants=participants, messages=messages, volume=volume, estimated=table[5])
+        longest=longest, whole_s=table.whole_s, crowd=crowd, sender=ends.sender, receiver=ends.receiver, time=time,
+        call=call, entry=entry, hold=hold, lead=time - hold, shortest=_shortest(hold), link_wait=link_wait,
+        receive=receive, pack=pack, unpack=pack, combine=combine, software=software, participants=participants,
+        messages=messages, volume=volume, estimated=table.estimated)
 
 
 class Ends(Struct, frozen=True, eq=False):
@@ -218,10 +170,20 @@ class Ends(Struct, frozen=True, eq=False):
     destination: Ints
     hops: Ints
     """(M,)"""
+    near: bool
+    """Whether all are as far."""
+    longest: int
+    """Largest number of hops."""
     sender: Index
     receiver: Index
     known: list[Index] = field(default_factory=list)
     """The answer of `participants`, once it was asked for."""
+
+    @staticmethod
+    def between(source: Ints, destination: Ints, hops: Ints) -> "Ends":
+        """The ends of messages of so many hops (M,)."""
+        return Ends(source, destination, hops, constant(hops), int(hops.max(initial=0)), evenly(source),
+                    evenly(destination))
 
     def participants(self) -> Index:
         """Who sends or receives."""
@@ -232,13 +194,14 @@ class Ends(Struct, frozen=True, eq=False):
 
 def ends_of(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> Ends:
     """What is known of the ends of messages; phases with the same ends share it, but on very many processors."""
-    key = () if run.procs >= shared.MANY else ("ends", source.tobytes(), destination.tobytes())
-    known = run.memo.get(key)
+    many = run.procs >= shared.MANY
+    key = () if many else ("ends", network.topology, source.tobytes(), destination.tobytes())
+    known = run.recall(key)
     if isinstance(known, Ends):
         return known
-    ends = Ends(source, destination, _hops(run, network, source, destination), evenly(source), evenly(destination))
+    ends = Ends.between(source, destination, _hops(run, network, source, destination))
     if key:
-        run.memo[key] = ends
+        run.retain(key, ends, 6 * source.nbytes + 500)
     return ends
 
 
@@ -254,18 +217,24 @@ def _by_mutual(kinds: Kinds, table: Law, mutual: Bools | None) -> tuple[Kinds, L
     """The same with kinds that are mutual or not: each kind twice, where some messages are mutual and some are not."""
     if mutual is None or mutual.all() or not mutual.any():
         return kinds, table, None if mutual is None else mutual[:1]
-    count = kinds.sizes.size
+    count = kinds.hops.size
     which = np.arange(count) if kinds.which is None and count > 1 else 0 if kinds.which is None else kinds.which
     which = which + count * mutual
-    doubled = Kinds(sizes=np.tile(kinds.sizes, 2), hops=np.tile(kinds.hops, 2),
-                    counts=np.bincount(which, minlength=2 * count), which=which)
-    time, call, entry, hold, receive = (np.tile(column, 2) for column in table[:5])
-    return doubled, (time, call, entry, hold, receive, table[5]), np.arange(2 * count) >= count
+    doubled = Kinds(sizes=_twice(kinds.sizes), hops=np.tile(kinds.hops, 2),
+                    counts=np.bincount(which, minlength=2 * count), which=which, size=kinds.size)
+    table = replace(table, time=np.tile(table.time, 2), call=_twice(table.call), entry=_twice(table.entry),
+                    hold=_twice(table.hold))
+    return doubled, table, np.arange(2 * count) >= count
+
+
+def _twice(column: NDArray[Number]) -> NDArray[Number]:
+    """A column for each kind two times over; one for all kinds stays as it is."""
+    return column if column.shape[-1] == 1 else np.tile(column, 2)
 
 
 def _shortest(hold: Array) -> float:
     """The smallest figure above 0; 0 where there is none."""
-    least = float(hold.min(initial=np.inf))
+    least = hold.item() if hold.size == 1 else float(hold.min(initial=np.inf))
     if least <= 0.0:
         least = float(hold.min(initial=np.inf, where=hold > 0.0))
     return least if np.isfinite(least) else 0.0
@@ -288,8 +257,8 @@ def _hops(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> I
 
 def _common(kinds: Kinds) -> tuple[tuple[int, int], ...]:
     """The commonest sizes, largest first, and how many messages have them."""
-    if kinds.sizes.size and constant(kinds.sizes):
-        return ((int(kinds.sizes[0]), int(kinds.counts.sum())),)
+    if kinds.size is not None and kinds.hops.size:
+        return ((kinds.size, int(kinds.counts.sum())),)
     often: Counter[int] = Counter()
     for size, count in zip(kinds.sizes.tolist(), kinds.counts.tolist(), strict=True):
         often[size] += count
@@ -358,7 +327,7 @@ def _send(run: Run, aau: int, messages: Pattern, *, blocking: bool) -> Flight:
         charge(run, aau, messages.pack, messages.sender)
     sent = run.take(messages.sender)
     busy = busy_time(messages.call, messages.time, run.overlap) if blocking else messages.call
-    traffic = Traffic("send", messages.destination, messages.size_bytes) if run.timekeeper is not None else None
+    traffic = Traffic("send", messages.destination, messages.bytes_of_each()) if run.timekeeper is not None else None
     run.spend(aau, COMMUNICATION, busy, messages.sender, traffic)
     return Flight(messages, sent)
 
@@ -382,7 +351,7 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
         waiting += late - exposed
         exposed = late
     if run.timekeeper is not None:
-        traffic = Traffic("receive", messages.source, messages.size_bytes)
+        traffic = Traffic("receive", messages.source, messages.bytes_of_each())
         run.tell(aau, WAITING, ready, waiting, messages.receiver, traffic)
         taken = transmission if messages.receive is None else transmission + messages.receive
         run.tell(aau, COMMUNICATION, ready + waiting, taken, messages.receiver, traffic)
@@ -394,8 +363,8 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     run.note(aau, WAITING, waiting, messages.receiver)
     run.note(aau, COMMUNICATION, transmission, messages.receiver)
     if run.listener is not None:
-        run.listener.messages(aau, messages.name, messages.source, messages.destination, messages.size_bytes,
-                              sent + run.origin, ready + run.origin)
+        run.listener.messages(aau, messages.name, messages.source, messages.destination,
+                              messages.bytes_of_each(), sent + run.origin, ready + run.origin)
     for cost in (messages.unpack, messages.combine):
         if cost is not None:
             charge(run, aau, cost, messages.receiver)

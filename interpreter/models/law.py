@@ -1,0 +1,162 @@
+"""The message law on the machine of a run: what messages of a size and distance take (Def 6).
+
+Formula: t(m, h) = call overhead + startup + per_byte * m + per_hop * h, by range of size.
+Source: Parashar and Hariri, section 2.3; Def 6, Def 11.
+"""
+
+from bisect import bisect_left
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.mapping.distinct import distinct, distinct_with_inverse
+from interpreter.state import Run
+from sag.machine import MessageRange, NetworkCosts
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+FEW = 64
+"""Messages of a phase up to which each is priced by itself."""
+
+
+class Rates(Struct, frozen=True, kw_only=True, eq=False):
+    """The law in a range of sizes, (S or 1, 1) each."""
+
+    call: Array
+    entry: Array
+    """Call overhead and startup."""
+    per_byte: Array
+    per_hop: Array
+    receive: Array
+    receives: bool
+    """Whether that costs anything."""
+    estimated: bool
+
+
+class Wire(Struct, frozen=True, kw_only=True, eq=False):
+    """What a network says of all messages, in the shapes that are computed with."""
+
+    bounds: tuple[float, ...]
+    """Largest size of each range but the last."""
+    rates: tuple[Rates, ...]
+    mutual: Array | None
+    """(S or 1, 1) by which two-way exchanges take longer; None: they do not."""
+    queue: Array | None
+    """(S or 1, 1) waiting for links under the load of others, in byte times (Def 11); None: there is none."""
+
+
+class Kinds(Struct, frozen=True, kw_only=True, eq=False):
+    """The distinct messages of a phase: size and hops (U,), how many there are of each, and which each one is; None
+    where all are alike or each is a kind of its own."""
+
+    sizes: Ints
+    hops: Ints
+    counts: Ints
+    which: Ints | None
+    size: int | None
+    """Of all, where they are equally long."""
+
+    def each(self, column: Array) -> Array:
+        """(S or 1, U or 1) figures of the kinds -> one for each message, or a single column where all are equal."""
+        if column.shape[1] == 1 or bool((column == column[:, :1]).all()):
+            return column[:, :1]
+        return column if self.which is None else np.take(column, self.which, axis=1)
+
+
+class Law(Struct, frozen=True, kw_only=True, eq=False):
+    """What each kind of message takes, (S or 1, U or 1) each."""
+
+    time: Array
+    """t(m, h)."""
+    call: Array
+    entry: Array
+    hold: Array
+    """Byte time."""
+    receive: Array | None
+    """Overhead at the receiver."""
+    whole_s: float
+    """Sum of the times of all messages in scenario 0."""
+    estimated: float
+    """Share of that which is only estimated."""
+
+
+def constant(values: NDArray[np.generic]) -> bool:
+    """Whether all of a vector are equal; known at once of one number that is broadcast."""
+    return values.strides == (0,) or bool((values == values[:1]).all())
+
+
+def wire_of(run: Run, network: NetworkCosts) -> Wire:
+    """The network of the run as a wire."""
+    known = run.memo.get(("wire",))
+    if isinstance(known, Wire):
+        return known
+    busy, slower = network.load > 0.0, network.exchange_factor != 1.0
+    wire = Wire(
+        bounds=tuple(each.upto_bytes for each in network.ranges[:-1]), rates=tuple(map(_rates, network.ranges)),
+        mutual=network.exchange_factor[:, None] if slower.any() else None,
+        queue=(network.load / (2.0 * (1.0 - network.load)))[:, None] if busy.any() else None)
+    run.memo["wire",] = wire
+    return wire
+
+
+def _rates(costs: MessageRange) -> Rates:
+    call = costs.call_overhead_s[:, None]
+    return Rates(call=call, entry=call + costs.startup_s[:, None], per_byte=costs.per_byte_s[:, None],
+                 per_hop=costs.per_hop_s[:, None], receive=costs.receive_overhead_s[:, None],
+                 receives=bool(costs.receive_overhead_s.any()), estimated=costs.estimated)
+
+
+def kinds_of(sizes: Ints | int, hops: Ints, *, near: bool) -> Kinds:
+    """Sort messages by size, one number where all are equally long, and hops; `near`: all are as far."""
+    if not isinstance(sizes, int) and constant(sizes):
+        sizes = int(sizes[0]) if sizes.size else 0
+    count = hops.size
+    if isinstance(sizes, int):
+        if near:
+            return Kinds(sizes=np.array([sizes]), hops=hops[:1], counts=np.array([count]), which=None, size=sizes)
+        if count <= FEW:
+            return Kinds(sizes=np.array([sizes]), hops=hops, counts=np.ones(count, np.int64), which=None, size=sizes)
+        _, first, which = distinct_with_inverse(hops)
+        return Kinds(sizes=np.array([sizes]), hops=hops[first], counts=np.bincount(which), which=which, size=sizes)
+    if count <= FEW:
+        return Kinds(sizes=sizes, hops=hops, counts=np.ones_like(sizes), which=None, size=None)
+    _, first, which = distinct_with_inverse(sizes if near else hops * (int(sizes.max()) + 1) + sizes)
+    return Kinds(sizes=sizes[first], hops=hops[first], counts=np.bincount(which), which=which, size=None)
+
+
+def law(wire: Wire, kinds: Kinds) -> Law:
+    """The times of each kind of message, and the estimated share over all messages."""
+    where = bisect_left(wire.bounds, kinds.size) if kinds.size is not None else np.searchsorted(
+        np.array(wire.bounds), kinds.sizes, side="left")
+    if not isinstance(where, int):
+        used = distinct(where).tolist()
+        if len(used) > 1:
+            return _mixed(wire, kinds, where, used)
+        where = used[0]
+    rates = wire.rates[where]
+    hold = rates.per_byte * (kinds.sizes if kinds.size is None else kinds.size)
+    time = rates.entry + hold + rates.per_hop * kinds.hops
+    whole = float((time[0] * kinds.counts).sum())
+    return Law(time=time, call=rates.call, entry=rates.entry, hold=hold,
+               receive=rates.receive if rates.receives else None, whole_s=whole,
+               estimated=1.0 if rates.estimated and whole else 0.0)
+
+
+def _mixed(wire: Wire, kinds: Kinds, where: Ints, used: list[int]) -> Law:
+    """The same for messages of several ranges."""
+    scenarios = max(len(figure) for each in wire.rates for figure in (
+        each.per_byte, each.entry, each.per_hop, each.receive))
+    time, call, entry, hold, receive = columns = [np.empty((scenarios, where.size)) for _ in range(5)]
+    guessed = 0.0
+    for number in used:
+        rates, chosen = wire.rates[number], np.flatnonzero(where == number)
+        own = rates.per_byte * kinds.sizes[chosen]
+        whole = rates.entry + own + rates.per_hop * kinds.hops[chosen]
+        for column, value in zip(columns, (whole, rates.call, rates.entry, own, rates.receive), strict=True):
+            column[:, chosen] = value
+        guessed += float((whole[0] * kinds.counts[chosen]).sum()) if rates.estimated else 0.0
+    total = float((time[0] * kinds.counts).sum())
+    return Law(time=time, call=call, entry=entry, hold=hold, receive=receive if receive.any() else None,
+               whole_s=total, estimated=guessed / total if total else 0.0)
