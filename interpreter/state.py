@@ -112,8 +112,13 @@ class Tape(Struct, eq=False):
 
 
 class Links(Struct):
-    """When each directed link was last taken and is free again, (S, L); None until messages can meet."""
+    """When each directed link was last taken and is free again; None until messages can meet.
 
+    `table`: (S, 4, L + 1): end of its latest message, idle since, readiness and start of that message; the last link
+    is nobody's. `free` and `taken`: the first and the last two rows of it, (S, 2 (L + 1)), to be changed in place.
+    """
+
+    table: Array | None = None
     taken: Array | None = None
     free: Array | None = None
     followed: bool = False

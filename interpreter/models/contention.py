@@ -24,6 +24,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct
+from interpreter import shared
 from interpreter.state import Run
 from sag.machine import NetworkCosts
 
@@ -56,29 +57,24 @@ class Flight(Struct, frozen=True):
 class Routes(Struct, frozen=True):
     """Links of each message of a batch, (M, H) padded with -1; `shared`: two of them use the same link.
 
-    `looked`: the same, (2, M, H), with the last column of the first half of a link table in place of -1, and in its
-    second half. `message`, `link`: the links that are taken, and by which message."""
+    `looked`: the same with the last column of the link table in place of -1. `link`: those that are taken; `message`:
+    by which message, and `cell`: where they stand in `links`."""
 
     links: Ints
     shared: bool
     looked: Ints
     message: Ints
+    cell: Ints
     link: Ints
 
 
 def delays(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocking: bool
            ) -> tuple[Array | None, ...]:
     """How much later than uncontended the messages of each flight arrive; None: not at all."""
-    waits = tuple(flight.pattern.link_wait for flight in flights)
+    waits = tuple([flight.pattern.link_wait for flight in flights])
     if not _follow(run, network, flights, blocking=blocking):
         return waits
-    routes = _routes(run, network, flights)
-    ready = _joined([flight.sent + (flight.pattern.time - flight.pattern.hold)
-                     + (0.0 if flight.pattern.link_wait is None else flight.pattern.link_wait) for flight in flights])
-    hold = _joined([np.broadcast_to(flight.pattern.hold, flight.sent.shape) for flight in flights])
-    entered = _joined([flight.sent + flight.pattern.entry for flight in flights])
-    grain = SAME * min((flight.pattern.shortest for flight in flights if flight.pattern.shortest), default=1e-15 / SAME)
-    late = _schedule(run, routes, entered, ready, hold, grain)
+    late = _schedule(run, _routes(run, network, flights), flights)
     if late is None:
         return waits
     if len(flights) == 1:
@@ -86,6 +82,19 @@ def delays(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocki
     ends = np.cumsum([flight.sent.shape[1] for flight in flights])[:-1]
     parts = np.split(late, ends, axis=1)
     return tuple(part if wait is None else part + wait for part, wait in zip(parts, waits, strict=True))
+
+
+def _ready(flight: Flight) -> Array:
+    """When each message is ready to take its links, (S, M)."""
+    ready, wait = flight.sent + flight.pattern.lead, flight.pattern.link_wait
+    return ready if wait is None else ready + wait
+
+
+def _holds(flights: Sequence[Flight]) -> Array:
+    """How long each message holds its links, (S or 1, M or 1)."""
+    if len(flights) == 1:
+        return flights[0].pattern.hold
+    return _joined([np.broadcast_to(flight.pattern.hold, flight.sent.shape) for flight in flights])
 
 
 def _joined(parts: list[Array]) -> Array:
@@ -103,16 +112,15 @@ def _follow(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, block
         alone = many and apart(network) and blocking and all(flight.pattern.longest <= 1 for flight in flights)
         if alone:
             return False
-    count = sum(flight.pattern.messages for flight in flights)
-    table = run.scenarios * network.topology.link_count(run.size) * 32
-    if count > run.setting.contention_messages or table > LARGEST_LINK_TABLE:
+    columns = 0 if links.followed else network.topology.link_count(run.size) + 1
+    count = sum([flight.pattern.messages for flight in flights])
+    if count > run.setting.contention_messages or 32 * run.scenarios * (columns - 1) > LARGEST_LINK_TABLE:
         not_followed(run)
         return False
     if not links.followed:
         links.followed = True
-        shape = (run.scenarios, 2 * (network.topology.link_count(run.size) + 1))
-        links.free = np.full(shape, -np.inf)
-        links.taken = np.full(shape, -np.inf)
+        links.table = np.full((run.scenarios, 4, columns), -np.inf)
+        links.free, links.taken = links.table.reshape(run.scenarios, 2, -1).swapaxes(0, 1)
     return True
 
 
@@ -128,8 +136,8 @@ def not_followed(run: Run) -> None:
 
 
 def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Routes:
-    key = ("routes", *(flight.pattern.ends for flight in flights))
-    known = run.memo.get(key)
+    key = ("routes", network.duplex, *[flight.pattern.ends for flight in flights])
+    known = run.recall(key)
     if isinstance(known, Routes):
         return known
     source = np.concatenate([flight.pattern.source for flight in flights])
@@ -139,75 +147,97 @@ def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Route
         links = network.topology.undirected(links, run.size)
     used = links[links >= 0]
     columns = network.topology.link_count(run.size) + 1
-    link = np.where(links < 0, columns - 1, links)  # the last column is a link that nobody takes
-    message, position = (links >= 0).nonzero()
-    routes = Routes(links, bool(distinct(used).size < used.size), np.stack([link, link + columns]), message,
-                    links[message, position])
-    run.memo[key] = routes
+    looked = np.where(links < 0, columns - 1, links)  # the last column is a link that nobody takes
+    cell = np.flatnonzero(links >= 0)
+    routes = Routes(links, bool(distinct(used).size < used.size), looked, cell // max(1, links.shape[1]), cell,
+                    links.take(cell))
+    if run.procs < shared.MANY:
+        run.retain(key, routes, 5 * links.nbytes + 1000)
+    else:
+        run.memo[key] = routes
     return routes
 
 
 def forget_routes(run: Run, patterns: Sequence["Pattern"]) -> None:
     """The messages will not be sent again."""
+    duplex = "" if run.machine.network is None else run.machine.network.duplex
     for some in (patterns, *((each,) for each in patterns)):
-        run.memo.pop(("routes", *(each.ends for each in some)), None)
+        run.memo.pop(("routes", duplex, *(each.ends for each in some)), None)
 
 
-def _schedule(run: Run, routes: Routes, entered: Array, ready: Array, hold: Array, grain: float) -> Array | None:
+def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | None:
     """Start of each message less its readiness, (S, M); None where nobody waits and no decision is recorded."""
-    links = run.links
-    assert links.free is not None
-    assert links.taken is not None
-    free, taken = links.free, links.taken
+    table = run.links.table
+    assert table is not None
     if not routes.links.shape[1]:
         return None
-    route = routes.links
-    found, known = free.take(routes.looked, axis=1), taken.take(routes.looked, axis=1)
-    held, idle, since, begun = found[:, 0], found[:, 1], known[:, 0], known[:, 1]
-    now = ready[:, :, None]
+    grain = SAME * min([flight.pattern.shortest for flight in flights if flight.pattern.shortest], default=1e-15 / SAME)
+    ready, hold = _joined([_ready(flight) for flight in flights]), _holds(flights)
+    found = table.take(routes.looked, axis=2)
+    held, idle, since, begun = found[:, 0], found[:, 1], found[:, 2], found[:, 3]
     if run.recorder is not None:
+        now = ready[:, :, None]
         for each in (held, since, idle, begun):
             run.decide(np.where(np.isfinite(each), each - now, -1.0))
-    passes = (since > now + grain) | ((begun > now + grain) & (idle <= now + grain))
+    limit = (ready + grain)[:, :, None]
+    vacant = idle <= limit
+    passes = (since > limit) | ((begun > limit) & vacant)
     if passes.any():
         gap = np.where(np.isfinite(idle), begun, 0.0) - np.where(np.isfinite(idle), idle, 0.0) - grain
         run.decide(gap)
-        passes &= (idle <= now + grain) | (gap > 0.0)
-    blocked = np.where(passes, -np.inf, held).max(axis=2)
+        passes &= vacant | (gap > 0.0)
+        blocked = np.where(passes, -np.inf, held).max(axis=2)
+    else:
+        blocked = held.max(axis=2)
     if routes.shared:
-        start = _rounds(run, route, entered, ready, blocked, hold, grain)
+        entered = _joined([flight.sent + flight.pattern.entry for flight in flights])
+        hold = np.broadcast_to(hold, ready.shape)
+        start = _rounds(run, routes.links, entered, ready, blocked, hold, grain)
+        _occupy_shared(table, routes, (ready, start, start + hold))
     else:
         start = np.maximum(ready, blocked)
-    _occupy(free, taken, routes, (ready, start, start + hold))
+        taken = found.reshape(*found.shape[:2], -1).take(routes.cell, axis=2)
+        _occupy(table, routes, taken, ready, start, start + hold)
     late = start - ready
     return late if run.recorder is not None or bool((late > 0.0).any()) else None
 
 
-def _occupy(free: Array, taken: Array, routes: Routes, times: tuple[Array, Array, Array]) -> None:
+def _occupy(table: Array, routes: Routes, known: Array, *times: Array) -> None:
     """Links remember the message that leaves them last, and when the one before it leaves.
 
-    First half of the columns: end in `free`, readiness in `taken`; second half: idle since, start. `times` of the
-    messages: ready, start, end.
+    Rows of the table: end, idle since, readiness, start; `known` (S, 4, N) is what they are of the links that are
+    taken. `times` of the messages: ready, start, end.
     """
-    scenarios, columns = free.shape[0], free.shape[1] // 2
-    cell = routes.link if scenarios == 1 else (np.arange(scenarios)[:, None] * 2 * columns + routes.link).ravel()
-    ready, start, newest = (each.take(routes.message, axis=1).ravel() for each in times)
-    ends, facts = free.reshape(-1), taken.reshape(-1)
-    before = None
-    if routes.shared:
-        order = np.lexsort((newest, cell))
-        cells, end = cell[order], newest
-        last = np.flatnonzero(np.append(cells[1:] != cells[:-1], True))
-        cell, latest = cells[last], order[last]
-        before = np.where((last > 0) & (cells[last - 1] == cell), end[order[last - 1]], -np.inf)
-        ready, start, newest = ready[latest], start[latest], end[latest]
-    former, idle = ends[cell], ends[cell + columns]
+    ready, start, newest = (each.take(routes.message, axis=1) for each in times)
+    former, idle, since, begun = known[:, 0], known[:, 1], known[:, 2], known[:, 3]
     later = newest >= former
-    ends[cell + columns] = np.where(later, former if before is None else np.maximum(former, before),
-                                    np.maximum(idle, newest))
-    ends[cell] = np.maximum(former, newest)
-    facts[cell[later]] = ready[later]
-    facts[cell[later] + columns] = start[later]
+    now = np.empty_like(known)
+    if later.all():
+        now[:, 0], now[:, 1], now[:, 2], now[:, 3] = newest, former, ready, start
+    else:
+        now[:, 0], now[:, 1] = np.maximum(former, newest), np.where(later, former, np.maximum(idle, newest))
+        now[:, 2], now[:, 3] = np.where(later, ready, since), np.where(later, start, begun)
+    table[:, :, routes.link] = now
+
+
+def _occupy_shared(table: Array, routes: Routes, times: tuple[Array, Array, Array]) -> None:
+    """The same where several of the messages take a link: the last of them, and the one before it, count."""
+    scenarios, _, columns = table.shape
+    cell = routes.link if scenarios == 1 else (np.arange(scenarios)[:, None] * 4 * columns + routes.link).ravel()
+    ready, start, end = (each.take(routes.message, axis=1).ravel() for each in times)
+    rows = table.reshape(-1)
+    order = np.lexsort((end, cell))
+    cells = cell[order]
+    last = np.flatnonzero(np.append(cells[1:] != cells[:-1], True))
+    cell, latest = cells[last], order[last]
+    before = np.where((last > 0) & (cells[last - 1] == cell), end[order[last - 1]], -np.inf)
+    ready, start, newest = ready[latest], start[latest], end[latest]
+    former, idle = rows[cell], rows[cell + columns]
+    later = newest >= former
+    rows[cell + columns] = np.where(later, np.maximum(former, before), np.maximum(idle, newest))
+    rows[cell] = np.maximum(former, newest)
+    rows[cell[later] + 2 * columns] = ready[later]
+    rows[cell[later] + 3 * columns] = start[later]
 
 
 def _rounds(run: Run, route: Ints, entered: Array, ready: Array, blocked: Array, hold: Array, grain: float) -> Array:
