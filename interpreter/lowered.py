@@ -5,6 +5,7 @@ scalar one value after the other, the first question that depends on it is asked
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -32,7 +33,7 @@ CELLS = 1 << 17
 """Values x processors for which it is."""
 
 
-class Lowered(Struct, frozen=True):
+class Lowered(Struct, frozen=True, dict=True):
     """`Services` of a node program."""
 
     program: NodeProgram
@@ -60,7 +61,7 @@ class Lowered(Struct, frozen=True):
         """PARAMETER values."""
         return self.program.layouts.constants
 
-    @property
+    @cached_property
     def kept(self) -> Kept:
         """Answers that outlive an interpretation."""
         return kept_of(self.program)

@@ -127,8 +127,8 @@ class Ledger:
             known = self.shared[key] = np.zeros((self.shape.scenarios, values.shape[1]))
         known += values
 
-    def count(self, aau: int, tally: int, amount: float | Array) -> None:
-        """Add `amount`, a number or (S,)."""
+    def count(self, aau: int, tally: int | slice, amount: float | Array) -> None:
+        """Add `amount`, a number or (S,); (T, S or 1) for several tallies."""
         row = self.tallies.get(aau)
         if row is None:
             row = self.tallies[aau] = np.zeros((len(Tally), self.shape.scenarios))

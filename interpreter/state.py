@@ -226,8 +226,8 @@ class Run(Struct):
         if self.timekeeper is not None:
             self.timekeeper.spent(aau, category, began + self.origin, seconds, ranks, of, self.weight)
 
-    def count(self, aau: int, tally: Tally, amount: float | Array) -> None:
-        """Count something, weighted as time is."""
+    def count(self, aau: int, tally: Tally | slice, amount: float | Array) -> None:
+        """Count something, or several things (T, S or 1), weighted as time is."""
         if self.active is None:
             self.ledger.count(aau, tally, amount * self.weight)
         else:

@@ -1,6 +1,7 @@
 """What-if scenarios, and the flattening of a machine into what the engine consumes (Def 11)."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from types import MappingProxyType
 
 import numpy as np
@@ -52,7 +53,7 @@ class Scenario(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def export(system: System, scenario: Scenario | None = None) -> Machine:
-    """Flatten a machine under a scenario.
+    """Flatten a machine under a scenario. One without sweeps that was asked for lately is the same object again.
 
     Settings of single parameters come first, then the scenario's factors: `bandwidth` divides the per-byte
     times of every message range, `latency` multiplies their start-up (call overhead included) and per-hop
@@ -63,6 +64,38 @@ def export(system: System, scenario: Scenario | None = None) -> Machine:
         MachineError: a path that does not exist, a change that cannot be, or sequences of different lengths.
     """
     wanted = scenario or Scenario()
+    plain = all(each is None or isinstance(each, str | float | int) for each in _changes(wanted))
+    return _latest(_Asked(system, wanted)) if plain else _flattened(system, wanted)
+
+
+class _Asked:
+    """A question for a machine: that very description, and equal changes, which are plain."""
+
+    def __init__(self, system: System, wanted: Scenario) -> None:
+        self.system = system
+        self.wanted = wanted
+        self.changes = (*_changes(wanted), wanted.io, *(path for path, _ in wanted.sets))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the answer is the same."""
+        return isinstance(other, _Asked) and self.system is other.system and self.changes == other.changes
+
+    def __hash__(self) -> int:
+        """Of the changes."""
+        return hash(self.changes)
+
+
+@lru_cache(maxsize=8)
+def _latest(asked: _Asked) -> Machine:
+    return _flattened(asked.system, asked.wanted)
+
+
+def _changes(wanted: Scenario) -> tuple[WhatIf | None, ...]:
+    options = (wanted.load, wanted.bandwidth, wanted.latency, wanted.processor_speed, wanted.memory_speed)
+    return (*options, wanted.overlap, *(change for _, change in wanted.sets))
+
+
+def _flattened(system: System, wanted: Scenario) -> Machine:
     scenarios = _scenarios(wanted)
     values = Values(system, wanted.sets)
     notes = [*system.notes, *values.notes()]
@@ -82,9 +115,7 @@ def export(system: System, scenario: Scenario | None = None) -> Machine:
 
 def _scenarios(wanted: Scenario) -> int:
     """Length of the scenario axis: that of the sequences given, which must agree."""
-    options = (wanted.load, wanted.bandwidth, wanted.latency, wanted.processor_speed, wanted.memory_speed)
-    given = [*options, wanted.overlap, *(change for _, change in wanted.sets)]
-    lengths = sorted({_length(each) for each in given} - {1})
+    lengths = sorted({_length(each) for each in _changes(wanted)} - {1})
     if len(lengths) > 1:
         message = f"the what-ifs have {' and '.join(str(each) for each in lengths)} scenarios"
         raise what_if_error("M122", message, "give each the same number of values, or one")

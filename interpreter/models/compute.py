@@ -205,27 +205,35 @@ def _nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, masked: Ints | Ar
     """As `nest_cost`, from the iterations of all processors or of one of each class."""
     share = None if classes is None else classes.sizes() / run.procs
     depth = level.shape[1]
-    whole, parts = _unit_prices(run, aau, depth)
+    unit = _unit_prices(run, aau, depth)
     often = [level[:, number].astype(np.float64) for number in range(depth)]
     if not depth:
         often.append(count.astype(np.float64))
     if aau.masked.computation:
         often.append(masked.astype(np.float64))
-    guessed = whole.estimated
-    for each, times_run in zip(parts, often, strict=True):
-        average = times_run.mean() if share is None else times_run @ share
-        guessed = guessed + each.estimated * float(average)
-    computation = [(n, each.computation) for n, each in zip(often, parts, strict=True)]
-    overhead = [(n, each.overhead) for n, each in zip(often, parts, strict=True)]
-    return Cost(_linear(whole.computation, computation, classes), _linear(whole.overhead, overhead, classes), guessed)
+    guessed = unit.whole.estimated
+    for number, each in unit.estimated:
+        average = often[number].mean() if share is None else often[number] @ share
+        guessed = guessed + each * float(average)
+    return Cost(_linear(unit.whole.computation, unit.computation, often, classes),
+                _linear(unit.whole.overhead, unit.overhead, often, classes), guessed)
 
 
-def _unit_prices(run: Run, aau: IterD, depth: int) -> tuple[Price, tuple[Price, ...]]:
-    """The price of an execution of the nest, and of each iteration: at each level (with no loop of each execution),
-    and of what is behind the mask."""
+class Unit(Struct, frozen=True):
+    """What an execution of a nest costs besides its iterations, and what each iteration costs at each level (with no
+    loop each execution) and behind the mask: their numbers and figures, where these are not 0."""
+
+    whole: Price
+    computation: tuple[tuple[int, Array], ...]
+    overhead: tuple[tuple[int, Array], ...]
+    estimated: tuple[tuple[int, Array], ...]
+
+
+def _unit_prices(run: Run, aau: IterD, depth: int) -> Unit:
+    """The prices of a nest."""
     key = ("unit", aau.id, depth)
     known = run.memo.get(key)
-    if isinstance(known, tuple):
+    if isinstance(known, Unit):
         return known
     setup, step = price(run, LOOP_SETUP), price(run, LOOP_STEP)
     columns = [[price(run, work)] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
@@ -237,9 +245,16 @@ def _unit_prices(run: Run, aau: IterD, depth: int) -> tuple[Price, tuple[Price, 
         columns.append([price(run, aau.work)])
     if aau.masked.computation:
         columns.append([price(run, aau.masked)])
-    found = _sum([price(run, aau.setup), *([setup] if depth else [])]), tuple(_sum(prices) for prices in columns)
+    parts = [_sum(prices) for prices in columns]
+    found = Unit(_sum([price(run, aau.setup), *([setup] if depth else [])]),
+                 _numbered([each.computation for each in parts]), _numbered([each.overhead for each in parts]),
+                 _numbered([each.estimated for each in parts]))
     run.memo[key] = found
     return found
+
+
+def _numbered(figures: list[Array]) -> tuple[tuple[int, Array], ...]:
+    return tuple((number, each) for number, each in enumerate(figures) if each.any())
 
 
 def _sum(prices: list[Price]) -> Price:
@@ -249,12 +264,12 @@ def _sum(prices: list[Price]) -> Price:
                  sum((each.estimated for each in prices), start=np.zeros(1)))
 
 
-def _linear(constant: Array, columns: list[tuple[Array, Array]], classes: Classes | None) -> Figures | None:
+def _linear(constant: Array, columns: tuple[tuple[int, Array], ...], often: list[Array], classes: Classes | None
+            ) -> Figures | None:
     """Seconds (S or 1, P or 1): some that everybody spends, and some for each of the executions (P,); None: none."""
     total = constant
-    for often, each in columns:
-        if each.any():
-            total = total + each * often
+    for number, each in columns:
+        total = total + each * often[number]
     if not total.any():
         return None
     return total if classes is None or total.shape[1] == 1 else Shared(total, classes)

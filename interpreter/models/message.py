@@ -40,6 +40,8 @@ Bools = NDArray[np.bool_]
 Index = Ints | slice | None
 Number = TypeVar("Number", np.int64, np.float64)
 
+MESSAGES_AND_BYTES = slice(Tally.MESSAGES, Tally.BYTES + 1)
+
 MEASURABLE = 1e-12
 """Seconds above which a message is said to have waited for a link."""
 
@@ -91,6 +93,8 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     participants: Index
     messages: int
     volume: int
+    counted: Array
+    """Both, (2, 1)."""
     estimated: float
 
     def bytes_of_each(self) -> Ints:
@@ -160,7 +164,8 @@ def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destina
         longest=longest, whole_s=table.whole_s, crowd=crowd, sender=ends.sender, receiver=ends.receiver, time=time,
         call=call, entry=entry, hold=hold, lead=time - hold, shortest=_shortest(hold), link_wait=link_wait,
         receive=receive, pack=pack, unpack=pack, combine=combine, software=software, participants=participants,
-        messages=messages, volume=volume, estimated=table.estimated)
+        messages=messages, volume=volume, counted=np.array([[messages], [volume]], np.float64),
+        estimated=table.estimated)
 
 
 class Ends(Struct, frozen=True, eq=False):
@@ -318,8 +323,7 @@ def _batch(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern
         if entry is not None and not entry.contended and delay is not None and delay is not flight.pattern.link_wait:
             entry.contended = bool((delay > MEASURABLE).any())
         _receive(run, aau, flight, delay, before)
-        run.count(aau, Tally.MESSAGES, flight.pattern.messages)
-        run.count(aau, Tally.BYTES, flight.pattern.volume)
+        run.count(aau, MESSAGES_AND_BYTES, flight.pattern.counted)
 
 
 def _send(run: Run, aau: int, messages: Pattern, *, blocking: bool) -> Flight:

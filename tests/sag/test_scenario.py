@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from sag.errors import MachineError
 from sag.load import load_system
@@ -306,3 +307,13 @@ def test_a_network_without_latency_is_allowed(cube):
     machine = export(cube, Scenario(latency="0us"))
     assert law(machine).call_overhead_s == law(machine, "short").per_hop_s == [0.0]
     assert law(machine).per_byte_s == close(0.390e-6)
+
+
+def test_a_machine_that_was_asked_for_lately_is_the_same_object_and_only_that(cube):
+    plain = export(cube, Scenario(bandwidth="x2"))
+    assert export(cube, Scenario(bandwidth="x2")) is plain
+    assert export(cube, Scenario(bandwidth="x2", io=False)) is not plain
+    assert export(cube, Scenario(latency="x2")) is not plain
+    first, second = (export(cube, Scenario(sets=(("cube.network.long.per_hop", text),))) for text in ("1us", "2us"))
+    assert (law(first).per_hop_s, law(second).per_hop_s) == (1e-6, 2e-6)
+    assert export(replace(cube, name="other"), Scenario(bandwidth="x2")).name == "other"
