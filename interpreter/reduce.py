@@ -37,6 +37,14 @@ def mean(values: Array) -> Array:
     return plain
 
 
+def means_of(parts: Array) -> Array:
+    """The means of several such arrays, (N, S, P) -> (N, S)."""
+    if _rows(parts[0]):
+        return np.stack([mean(part) for part in parts])
+    plain: Array = parts.mean(axis=2)
+    return plain
+
+
 def every(values: Bools) -> Bools:
     """Whether a whole row is true."""
     return np.asarray(np.ascontiguousarray(values.T).all(axis=0) if _rows(values) else values.all(axis=1))

@@ -12,7 +12,7 @@ from aag.diagnostics import Span
 from aag.graph.aau import AAU, Graph, children, walk
 from aag.ir.evaluate import Value
 from interpreter.metrics import COMPUTATION, WAITING, Ledger, Tally
-from interpreter.reduce import largest, mean
+from interpreter.reduce import largest, mean, means_of
 from interpreter.result import (
     AauMetrics,
     LineMetrics,
@@ -54,7 +54,7 @@ class _Books:
         self.untold = np.zeros((len(Tally), ledger.shape.scenarios))
         self.known: dict[int, Array] = {}
         for aau, parts in ledger.parts.items():
-            self.known[aau] = np.stack([mean(part) for part in parts])
+            self.known[aau] = means_of(parts)
         for aau, means in ledger.means.items():
             self._own(aau)[...] = means
         for (aau, category, classes), values in ledger.shared.items():
@@ -62,6 +62,10 @@ class _Books:
             self._own(aau)[category] += mean_of
         for (aau, category), wide in ledger.wide.items() if ledger.shape.whole else ():
             self._own(aau)[category] += mean(wide)
+        self.spent = {aau: means.sum(axis=0) for aau, means in self.known.items()}
+        """AAU -> (S,), mean over processors of all categories."""
+        self.sums = {aau: parts.sum(axis=0) for aau, parts in ledger.parts.items()}
+        """With detail: AAU -> (S, P), all categories."""
 
     def _own(self, aau: int) -> Array:
         if aau not in self.known:
@@ -72,12 +76,16 @@ class _Books:
         """(4, S) mean over processors."""
         return self.known.get(aau, self.none)
 
+    def total(self, aaus: Iterable[int]) -> Array:
+        """(S,) mean over processors of what some AAUs spend."""
+        return sum([self.spent[aau] for aau in aaus if aau in self.spent], start=np.zeros(self.shape.scenarios))
+
     def totals(self) -> Array:
         """(4, S, P) over all AAUs."""
         total = np.zeros((4, self.shape.scenarios, self.shape.procs))
         for parts in self.ledger.parts.values():
             total += parts
-        for category, target in enumerate(total):
+        for category, target in () if self.shape.detail else enumerate(total):
             _Sum(self.ledger, None, category).add_to(target)
         return total
 
@@ -85,18 +93,19 @@ class _Books:
         """(tallies, S)."""
         return self.ledger.tallies.get(aau, self.untold)
 
+    def counted(self, aaus: Iterable[int]) -> Array:
+        """(tallies, S) over some AAUs."""
+        tallies = self.ledger.tallies
+        return sum([tallies[aau] for aau in aaus if aau in tallies], start=self.untold)
+
     def largest(self, aaus: Iterable[int]) -> tuple[Array | None, int | None]:
         """The largest sum of some AAUs on one processor (S,), and that processor in scenario 0."""
         if not self.shape.detail:
             return _Sum(self.ledger, frozenset(aaus), None).largest() if self.shape.whole else (None, None)
-        total: Array | None = None
-        for aau in aaus:
-            own = self.ledger.parts.get(aau)
-            if own is not None:
-                own = own.sum(axis=0)
-                total = own if total is None else np.add(total, own, out=total)
-        if total is None:
+        found = [self.sums[aau] for aau in aaus if aau in self.sums]
+        if not found:
             return np.zeros(self.shape.scenarios), 0
+        total = sum(found[1:], start=found[0])
         return largest(total), first_largest(total[0])
 
 
@@ -167,8 +176,8 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
     books = _Books(run.ledger)
     totals = books.totals()
     aaus = tuple(_aau(run, books, aau, parent) for aau, parent in _with_parents(graph.body, None))
-    tallies = sum((books.tally(each.id) for each in aaus), start=np.zeros_like(books.untold))
-    means = np.stack([mean(part) for part in totals])
+    tallies = books.counted(each.id for each in aaus)
+    means = means_of(totals)
     io = run.machine.io
     usable = None if run.machine.memory is None else run.machine.memory.usable_bytes
     held = run.services.bytes_held()
@@ -207,14 +216,12 @@ def _with_parents(body: tuple[AAU, ...], parent: int | None) -> Iterable[tuple[A
 def _aau(run: Run, books: _Books, aau: AAU, parent: int | None) -> AauMetrics:
     inside = [each.id for each in walk((aau,))]
     own = books.means(aau.id)
-    total = own.sum(axis=0) if len(inside) == 1 else sum(
-        (books.means(each).sum(axis=0) for each in inside), start=np.zeros(run.scenarios))
     largest, processor = books.largest(inside)
     tally = books.tally(aau.id)
     entry = run.table.get(aau.id)
     return AauMetrics(
         id=aau.id, kind=type(aau).__name__, label=aau.label, span=aau.span, parent=parent, parts=_parts(own),
-        total_s=total, max_s=largest, max_processor=processor,
+        total_s=books.total(inside), max_s=largest, max_processor=processor,
         clock_s=run.ended.get(aau.id, np.zeros(run.scenarios)), executions=_whole(tally[Tally.EXECUTIONS]),
         comm=None if entry is None else _message_summary(entry, tally), misses=float(tally[Tally.MISSES, 0]),
     )
@@ -245,8 +252,8 @@ def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[Line
     result = []
     for (name, line), here in sorted(places.items()):
         ids = [each.id for each in here]
-        parts = sum((books.means(each) for each in ids), start=np.zeros_like(books.none))
-        tally = sum((books.tally(each) for each in ids), start=np.zeros_like(books.untold))
+        parts = sum([books.means(each) for each in ids], start=books.none)
+        tally = books.counted(ids)
         largest, processor = books.largest(ids)
         result.append(LineMetrics(
             file=name, line=line, parts=_parts(parts), max_s=largest, max_processor=processor,
