@@ -16,7 +16,8 @@ whenever it was ready: a link has no more time than there is, whoever gets it fi
 Source: ground truth with one circuit for each link and direction (SimGrid with a concurrency limit of one).
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +25,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct
-from interpreter import shared
 from interpreter.state import Run
 from sag.machine import NetworkCosts
+from sag.topology import Topology
 
 if TYPE_CHECKING:
     from interpreter.models.message import Pattern
@@ -39,6 +40,9 @@ DIRECT = ("hypercube", "mesh", "torus", "ring")
 
 ALWAYS = 4096
 """Processors x scenarios up to which links are followed from the start."""
+
+FEW = 64
+"""Messages of a batch up to which their routes are kept for other programs."""
 
 LARGEST_LINK_TABLE = 256_000_000
 """Bytes that the times of links may take."""
@@ -136,33 +140,41 @@ def not_followed(run: Run) -> None:
 
 
 def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Routes:
-    key = ("routes", network.duplex, *[flight.pattern.ends for flight in flights])
-    known = run.recall(key)
+    key = ("routes", *[flight.pattern.ends for flight in flights])
+    known = run.memo.get(key)
     if isinstance(known, Routes):
         return known
-    source = np.concatenate([flight.pattern.source for flight in flights])
-    destination = np.concatenate([flight.pattern.destination for flight in flights])
-    links = network.topology.routes(run.node[source], run.node[destination], run.size)
-    if network.duplex == "half":
-        links = network.topology.undirected(links, run.size)
-    used = links[links >= 0]
-    columns = network.topology.link_count(run.size) + 1
-    looked = np.where(links < 0, columns - 1, links)  # the last column is a link that nobody takes
-    cell = np.flatnonzero(links >= 0)
-    routes = Routes(links, bool(distinct(used).size < used.size), looked, cell // max(1, links.shape[1]), cell,
-                    links.take(cell))
-    if run.procs < shared.MANY:
-        run.retain(key, routes, 5 * links.nbytes + 1000)
+    source = run.node[np.concatenate([flight.pattern.source for flight in flights])]
+    destination = run.node[np.concatenate([flight.pattern.destination for flight in flights])]
+    topology = network.topology
+    if source.size <= FEW and isinstance(topology, Hashable):
+        routes = _known_routes(topology, network.duplex, run.size, source.tobytes(), destination.tobytes())
     else:
-        run.memo[key] = routes
+        routes = _routed(topology, network.duplex, run.size, source, destination)
+    run.memo[key] = routes
     return routes
+
+
+@lru_cache(maxsize=512)
+def _known_routes(topology: Topology, duplex: str, size: int, source: bytes, destination: bytes) -> Routes:
+    """The routes of few messages, which are often the same in another program, too."""
+    return _routed(topology, duplex, size, np.frombuffer(source, np.int64), np.frombuffer(destination, np.int64))
+
+
+def _routed(topology: Topology, duplex: str, size: int, source: Ints, destination: Ints) -> Routes:
+    links = topology.routes(source, destination, size)
+    if duplex == "half":
+        links = topology.undirected(links, size)
+    cell = np.flatnonzero(links >= 0)
+    link = links.take(cell)
+    looked = np.where(links < 0, topology.link_count(size), links)  # the last column is a link that nobody takes
+    return Routes(links, bool(distinct(link).size < link.size), looked, cell // max(1, links.shape[1]), cell, link)
 
 
 def forget_routes(run: Run, patterns: Sequence["Pattern"]) -> None:
     """The messages will not be sent again."""
-    duplex = "" if run.machine.network is None else run.machine.network.duplex
     for some in (patterns, *((each,) for each in patterns)):
-        run.memo.pop(("routes", duplex, *(each.ends for each in some)), None)
+        run.memo.pop(("routes", *(each.ends for each in some)), None)
 
 
 def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | None:
