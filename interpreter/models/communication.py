@@ -177,7 +177,7 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     if how is None:
         run.assume("collective", f"the machine {run.machine.name} does not say how a {call.kind} is done; it is taken "
                    "to be a binomial tree")
-    software = None if how is None else how.stage_software_s
+    software = None if how is None or not how.stage_software_s.any() else how.stage_software_s[:, None]
     each = None if combine is None else price(run, combine)
     batches: list[Batch] = []
     joined: list[Pattern] = []
@@ -220,14 +220,15 @@ def _stages(run: Run, call: CollectiveCall, algorithm: str) -> list[Leg]:
         counted = counted[np.arange(call.root.size), call.root]
     value = counted.item(0)
     alike = bool((counted == value).all())
-    given = np.broadcast_to(value, call.elements.shape) if alike else call.elements
     if not alike or call.kind not in EQUAL:
+        given = np.broadcast_to(value, call.elements.shape) if alike else call.elements
         return [(stage, source.reshape(-1), destination.reshape(-1), _equal(stage.elements, source.shape))
                 for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm)]
     key = () if run.procs >= shared.MANY else (
         "stages", call.kind, algorithm, call.members.shape, call.members.tobytes(), call.root.tobytes())
     known = run.recall(key)
     if not isinstance(known, list):
+        given = np.broadcast_to(value, call.elements.shape)
         known = [(stage, source.reshape(-1), destination.reshape(-1))
                  for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm)]
         if key:

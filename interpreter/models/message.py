@@ -122,7 +122,7 @@ def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destina
         element_bytes: Of the elements that are packed.
         packing: What sender and receiver do with each element.
         combine: What the receiver does with the data.
-        software: (S or 1,) run-time software that each participant runs first.
+        software: (S or 1, 1) run-time software that each participant runs first.
         together: How many messages are under way at once, where phases are concurrent; None: they are not.
     """
     wire, ends = wire_of(run, network), ends_of(run, network, source, destination)
@@ -130,11 +130,10 @@ def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destina
     table = law(wire, kinds)
     messages, longest = source.size, ends.longest
     volume = int(kinds.sizes @ kinds.counts) if kinds.size is None else kinds.size * messages
-    software = None if software is None or not software.any() else software[:, None]
     mutual = None if wire.mutual is None else _mutual(run, source, destination)
     simple = (combine is None and software is None) or (messages == run.procs and _alike(combine))
     by_processor = crowded(run, network, messages, longest, together=together) and simple and table.receive is None
-    common = _common(kinds)
+    common = _common(kinds, messages)
     if by_processor:
         kinds, table, mutual = _by_mutual(kinds, table, mutual)
     time, call, entry, hold, receive = table.time, table.call, table.entry, table.hold, table.receive
@@ -260,10 +259,10 @@ def _hops(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> I
     return np.broadcast_to(one[0], source.shape) if many is None else many
 
 
-def _common(kinds: Kinds) -> tuple[tuple[int, int], ...]:
-    """The commonest sizes, largest first, and how many messages have them."""
-    if kinds.size is not None and kinds.hops.size:
-        return ((kinds.size, int(kinds.counts.sum())),)
+def _common(kinds: Kinds, messages: int) -> tuple[tuple[int, int], ...]:
+    """The commonest sizes, largest first, and how many of the messages have them."""
+    if kinds.size is not None:
+        return ((kinds.size, messages),) if messages else ()
     often: Counter[int] = Counter()
     for size, count in zip(kinds.sizes.tolist(), kinds.counts.tolist(), strict=True):
         often[size] += count
