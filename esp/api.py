@@ -11,7 +11,6 @@ Each stage is a frozen value, so that nothing leaks from one what-if to the next
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct, field, structs
@@ -23,16 +22,15 @@ from aag.ir.evaluate import Value
 from aag.ir.units import Program
 from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
-from aag.source.files import decode
 from aag.source.joining import Form
-from aag.source.read import read_program
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp import arguments
 from esp.asked import asked
-from esp.errors import UnreadableFileError, UsageError
-from esp.locate import benchmarks_dir, find_program, find_system, program_names, systems_dir
+from esp.errors import UsageError
+from esp.locate import find_system, systems_dir
 from esp.output.assumptions import told_once
 from esp.output.figures import Shown
+from esp.sources import Source, read_source
 from interpreter.engine import interpret
 from interpreter.listeners import Listener, Watch
 from interpreter.result import Prediction as Result
@@ -42,15 +40,26 @@ from sag.scenario import Scenario, export
 from sag.unit import System
 from sag.values import WhatIf
 
+__all__ = [
+    "SWITCHES",
+    "Prediction",
+    "Request",
+    "Source",
+    "Stages",
+    "interpret_stages",
+    "load_machine",
+    "lower_source",
+    "map_source",
+    "predict",
+    "predict_source",
+    "presented",
+    "read_source",
+    "requested",
+    "switched_off",
+]
+
 SWITCHES = ("hoist", "coalesce", "aggregate", "redundant", "interchange", "inline", "fuse", "invariant")
 """Names of optimisations (Def 9); those that are not done may be switched off all the same."""
-
-
-class Source(Struct, frozen=True, kw_only=True):
-    """A program as read. `bundled`: it is one of those that come with esp."""
-
-    program: Program
-    bundled: bool = False
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -230,23 +239,6 @@ def predict_source(source: Source, system: System, request: Request, watch: Watc
     return interpret_stages(lower_source(source, system, request), system, request, watch=watch)
 
 
-def read_source(source: str | PathLike[str], *, form: Form | None = None) -> Source:
-    """Read a program: a path, the name of one that comes with esp, or its text (with a line break in it).
-
-    Raises:
-        UnreadableFileError: there is no such file, or it cannot be read.
-        aag.diagnostics.SourceError: it is no program.
-    """
-    if isinstance(source, str) and "\n" in source:
-        return Source(program=read_program(source, "<text>", form=form, defer=True))
-    path = find_program(str(source))
-    bundled = path.parent == benchmarks_dir() and path.stem in program_names() and path != Path(source)
-    shown = path.name if bundled else str(source)
-    text = decode(_bytes_of(path), shown)
-    program = read_program(text, shown, form=form, include_dirs=(path.parent,), defer=True)
-    return Source(program=program, bundled=bundled)
-
-
 def load_machine(system: str | PathLike[str]) -> System:
     """Read a machine: the name of one that comes with esp, or a path.
 
@@ -361,13 +353,6 @@ def presented(result: Result, stages: Stages, request: Request) -> Prediction:
     values = {each.name: getattr(result, each.name) for each in structs.fields(Result)}
     values["assumptions"] = told_once(result.assumptions, found)
     return Prediction(**values, bundled=source.bundled, asked=asked(request), warnings=warnings)
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise UnreadableFileError(f"cannot be read: {error.strerror}.", where=str(path)) from None
 
 
 def _plain(value: Any) -> Value:

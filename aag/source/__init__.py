@@ -1,6 +1,6 @@
 """From text to `Program`: the only place that knows the Fortran parser.
 
-The road, one module a step (`read.read_program` is the whole of it):
+The road, one module a step (`read.read_program` is the whole of it, `stages` its part from statements to units):
 
     files, preprocess  bytes -> physical lines: decoding, source form, INCLUDE, cpp for .F and .F90
     joining            physical lines -> statements and directive texts, continuations joined, every character

@@ -1,4 +1,7 @@
-"""The whole road from text to `Program`."""
+"""The whole road from text to `Program`.
+
+The parser is imported with the first text: a command may have its programs read by another process.
+"""
 
 import re
 from collections.abc import Sequence
@@ -7,16 +10,10 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, Span
-from aag.ir.units import Program, Unit
+from aag.ir.units import Program
 from aag.source import preprocess
-from aag.source.directives import read_directive
 from aag.source.files import decode, expand_includes, form_of, is_preprocessed, lines_of
-from aag.source.joining import Form, Joined, Line, join
-from aag.source.names import UNKNOWN_IN_DIRECTIVE, finish_names
-from aag.source.nesting import cut_deep
-from aag.source.outline import outline
-from aag.source.parsing import parse_rows
-from aag.source.units import UnitReader
+from aag.source.joining import Form, Line, join
 
 Source = dict[tuple[str, int], str]
 
@@ -56,6 +53,9 @@ def read_program(
         SourceError: errors, with their places: all directive and naming errors of the source together, an error
             of Fortran's syntax alone.
     """
+    from aag.source.names import UNKNOWN_IN_DIRECTIVE
+    from aag.source.stages import read_units
+
     if "\0" in text:
         decode(text.encode("latin-1", "replace"), file)
     form = form or form_of(file)
@@ -67,7 +67,7 @@ def read_program(
     lines = expand_includes(lines, directories)
     source = {(line.file, line.number): line.text for line in lines}
     try:
-        units, diagnostics, complete = _read(join(lines, form), source, file, form)
+        units, diagnostics, complete = read_units(join(lines, form), source, file, form)
     except SourceError as error:
         found = [_with_line(each, source) for each in error.diagnostics]
         found[-1] = _with_form(found[-1], form, lines)
@@ -89,30 +89,6 @@ def read_program(
     )
 
 
-def _read(joined: Joined, source: Source, file: str, form: Form) -> tuple[tuple[Unit, ...], list[Diagnostic], bool]:
-    if not joined.statements:
-        raise SourceError([_empty(file, form)])
-    reads = tuple(read_directive(each, source) for each in joined.directives)
-    structure = outline(joined.statements, reads, source)
-    found = [
-        *joined.diagnostics,
-        *(each for read in reads for each in read.diagnostics),
-        *structure.diagnostics,
-    ]
-    rows, cuts = cut_deep(structure.rows, source)
-    tree, rows, warnings = parse_rows(rows, cuts, source)
-    reader = UnitReader(structure, rows, structure.formats, cuts)
-    units, unknown = finish_names(reader.program(tree), source)
-    found += [*warnings, *reader.diagnostics, *unknown]
-    lost = [row for index, row in enumerate(rows) if index not in reader.seen]
-    if lost:
-        found.append(_lost(lost[0].span))
-    found.sort(key=lambda each: (each.span.file != file, each.span.file, each.span.line, each.span.column))
-    if lost:
-        raise SourceError(found)
-    return units, found, reader.complete and not warnings
-
-
 def _with_form(finding: Diagnostic, form: Form, lines: Sequence[Line]) -> Diagnostic:
     """A finding about a source that looks as if it were in the other form says so."""
     other: Form = "fixed" if form == "free" else "free"
@@ -128,28 +104,10 @@ def _with_line(finding: Diagnostic, source: Source) -> Diagnostic:
     return replace(finding, source_line=source.get((finding.span.file, finding.span.line), ""))
 
 
-def _empty(file: str, form: Form) -> Diagnostic:
-    return Diagnostic(
-        code="E102",
-        message="there is no Fortran statement in this source",
-        span=Span(file, 1),
-        hint=f"is the file complete, and is it really in {form} form?",
-    )
-
-
 def _too_deep(file: str) -> Diagnostic:
     return Diagnostic(
         code="E113",
         message="the program is nested too deeply to be read",
         span=Span(file, 0),
         hint="split its longest expressions into several statements",
-    )
-
-
-def _lost(span: Span) -> Diagnostic:
-    return Diagnostic(
-        code="E122",
-        message="this statement got lost while the program was parsed",
-        span=span,
-        hint="rewrite the construct around it in a simpler way",
     )

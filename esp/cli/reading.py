@@ -4,8 +4,8 @@ import sys
 
 from aag.source.joining import Form
 from aag.source.read import read_program
-from esp.api import Source, read_source
 from esp.errors import UnreadableFileError
+from esp.sources import Source, read_source
 
 STANDARD_INPUT = "-"
 

@@ -36,12 +36,14 @@ def processors() -> int:
 class Workers(Generic[Question, Answer]):
     """A function whose answers can be prepared. It is a context; at its end the workers end, too.
 
-    Questions and answers can be pickled, and a question be the key of a dictionary.
+    Questions and answers can be pickled, and a question be the key of a dictionary. `meanwhile`: this process has other
+    work until it asks, so that even a single question is worth a worker.
     """
 
-    def __init__(self, answer: Callable[[Question], Answer], jobs: int = 1) -> None:
+    def __init__(self, answer: Callable[[Question], Answer], jobs: int = 1, *, meanwhile: bool = False) -> None:
         self._answer = answer
         self._jobs = jobs
+        self._fewest = 1 if meanwhile and jobs > 1 else 2
         self._answers: dict[Question, Answer] = {}
         self._waiting: deque[Question] = deque()
         self._busy: dict[Connection, Question] = {}
@@ -78,7 +80,7 @@ class Workers(Generic[Question, Answer]):
 
     def _start(self, number: int) -> None:
         """So many workers, where there are none yet and they are of use."""
-        if self._processes or number < 2 or sys.platform != "linux" or threading.active_count() > 1:
+        if self._processes or number < self._fewest or sys.platform != "linux" or threading.active_count() > 1:
             return
         sys.stdout.flush()  # what is buffered is written once, by this process
         context = multiprocessing.get_context("fork")
@@ -141,5 +143,7 @@ def _work(answer: Callable[[Question], Answer], questions: "Connection", others:
             found = []
         try:
             questions.send(found)
+        except RecursionError:  # nested too deeply to be sent
+            questions.send([])
         except OSError:
             return

@@ -35,6 +35,29 @@ def test_prepared_answers_come_from_as_many_other_processes() -> None:
     assert len({process for _, process in found} - {os.getpid()}) == 2
 
 
+def test_a_single_question_has_a_worker_where_there_is_other_work_meanwhile() -> None:
+    for jobs, meanwhile, elsewhere in ((2, True, True), (2, False, False), (1, True, False)):
+        with Workers(where, jobs, meanwhile=meanwhile) as answer:
+            answer.ahead([3])
+            assert (answer(3)[1] != os.getpid()) == elsewhere
+
+
+def test_an_answer_that_cannot_be_sent_is_found_here() -> None:
+    def nested(depth: int) -> list[object]:
+        found: list[object] = []
+        for _ in range(depth):
+            found = [found]
+        return found
+
+    with Workers(nested, jobs=2) as answer:
+        answer.ahead((100_000, 1, 2))
+        deep = answer(100_000)
+        assert [answer(1), answer(2)] == [[[]], [[[]]]]
+    for _ in range(100_000):
+        (deep,) = deep
+    assert deep == []
+
+
 def test_what_was_not_prepared_is_answered_here_and_once() -> None:
     asked = []
 

@@ -16,7 +16,10 @@ import sag
 HEAVY = {"networkx", "textual", "sympy", "scipy", "matplotlib", "importlib.metadata"}
 """What `esp run` must not load: together they cost more than the whole prediction."""
 
-LAZY = ("esp/__init__.py", "esp/api.py", "esp/cli/", "esp/output/", "esp/tui/", "aag/graph/views.py", "sag/graph.py")
+LAZY = (
+    "esp/__init__.py", "esp/api.py", "esp/cli/", "esp/output/", "esp/tui/", "aag/source/read.py", "aag/graph/views.py",
+    "sag/graph.py",
+)  # fmt: skip
 """Where an import may stand inside a function; docs/architecture.md gives the reason of each."""
 
 
@@ -60,6 +63,16 @@ def test_a_prediction_loads_no_heavy_library(program):
     assert "interpreter.engine" in loaded
     unwanted = (HEAVY | {"numpy.ma", "rich"}) - {"importlib.metadata"}
     assert sorted(each for each in loaded if any(each == one or each.startswith(one + ".") for one in unwanted)) == []
+
+
+def test_a_program_is_read_beside_what_the_command_imports():
+    """The parser, which takes as long to import as NumPy, is left to the process that reads."""
+    command = "from esp.cli.main import main; main(['compare', 'pi', '--size', 'none', '--jobs', '2', '--quiet'])"
+    command += "; import sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
+    loaded = run.stdout.splitlines()[-1].split()
+    assert "interpreter.engine" in loaded
+    assert "fparser" not in loaded
 
 
 def test_locate_needs_no_import_machinery():

@@ -1,0 +1,60 @@
+"""From statements to units, with fparser in the middle."""
+
+from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.ir.units import Unit
+from aag.source.directives import read_directive
+from aag.source.joining import Form, Joined
+from aag.source.names import finish_names
+from aag.source.nesting import cut_deep
+from aag.source.outline import outline
+from aag.source.parsing import parse_rows
+from aag.source.units import UnitReader
+
+
+def read_units(
+    joined: Joined, source: dict[tuple[str, int], str], file: str, form: Form
+) -> tuple[tuple[Unit, ...], list[Diagnostic], bool]:
+    """The units, what was found on the way, sorted, and whether everything could be read.
+
+    Raises:
+        SourceError: an error of Fortran's syntax, or something that got lost.
+    """
+    if not joined.statements:
+        raise SourceError([_empty(file, form)])
+    reads = tuple(read_directive(each, source) for each in joined.directives)
+    structure = outline(joined.statements, reads, source)
+    found = [
+        *joined.diagnostics,
+        *(each for read in reads for each in read.diagnostics),
+        *structure.diagnostics,
+    ]
+    rows, cuts = cut_deep(structure.rows, source)
+    tree, rows, warnings = parse_rows(rows, cuts, source)
+    reader = UnitReader(structure, rows, structure.formats, cuts)
+    units, unknown = finish_names(reader.program(tree), source)
+    found += [*warnings, *reader.diagnostics, *unknown]
+    lost = [row for index, row in enumerate(rows) if index not in reader.seen]
+    if lost:
+        found.append(_lost(lost[0].span))
+    found.sort(key=lambda each: (each.span.file != file, each.span.file, each.span.line, each.span.column))
+    if lost:
+        raise SourceError(found)
+    return units, found, reader.complete and not warnings
+
+
+def _empty(file: str, form: Form) -> Diagnostic:
+    return Diagnostic(
+        code="E102",
+        message="there is no Fortran statement in this source",
+        span=Span(file, 1),
+        hint=f"is the file complete, and is it really in {form} form?",
+    )
+
+
+def _lost(span: Span) -> Diagnostic:
+    return Diagnostic(
+        code="E122",
+        message="this statement got lost while the program was parsed",
+        span=span,
+        hint="rewrite the construct around it in a simpler way",
+    )
