@@ -9,6 +9,10 @@ from msgspec import Struct
 LOWEST = 8
 """The smallest size that is tried is this part of the current one."""
 
+NEAR = 0.75
+"""From this part of the way on, a first guess is taken for the current size: that is often a power of two, which may
+be slow for one choice because of the cache, so that times cross right there."""
+
 TimeOf = Callable[[int, int], float]
 """Number of a choice and size -> seconds; infinite where the choice is impossible."""
 
@@ -128,7 +132,10 @@ def _between(low: int, high: int, gaps: dict[int, float], *, halve: bool) -> int
     above, below = gaps[low], gaps[high]
     if halve or above == inf or below == -inf or above <= below:
         return middle
-    return min(max(low + round((high - low) * above / (above - below)), low + 1), high - 1)
+    part = above / (above - below)
+    if len(gaps) == 2 and part > NEAR:
+        return high - 1
+    return min(max(low + round((high - low) * part), low + 1), high - 1)
 
 
 def scan(
