@@ -42,6 +42,9 @@ CHALLENGERS = 3
 Progress = Callable[[int, int, float], None]
 """Called with predictions made, predictions in all, and the shortest time so far."""
 
+Made = Callable[[Mapping[int, "Prediction"], int], None]
+"""Called with the predictions made, by position, and how many are left."""
+
 Question = tuple[int, tuple[tuple[str, int], ...]]
 """Number of the choice or program, and the values it has other than those asked for."""
 
@@ -174,11 +177,16 @@ def compare_choices(
     requests = [_chosen(request, each) for each in choices]
     names = [each.shown for each in choices]
     with _predicting([(source, each) for each in requests], system, jobs) as predictions:
-        done, impossible = _predict_all(predictions, names, progress)
+
+        def made(done: Mapping[int, Prediction], left: int) -> None:
+            if left == jobs:  # some of these are ready before the others
+                _begin_sizes(source.program, predictions, _order(done, request), names, done, distributed, size, jobs)
+
+        done, impossible = _predict_all(predictions, names, progress, made)
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
         own = [written is not None and is_written(each, written, distributed) for each in choices]
-        order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
+        order = _order(done, request)
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
     return Comparison(
@@ -201,7 +209,7 @@ def compare_programs(
     files = [each.program.file for each in sources]
     with _predicting(_with_own_values(sources, request), system, jobs) as predictions:
         done, impossible = _predict_all(predictions, files, progress)
-    order = sorted(done, key=lambda at: (_time_s(done[at], request), at))
+    order = _order(done, request)
     code = [_code(sources[at].program) for at in order]
     return Comparison(
         ranked=_ranked([(files[at], done[at], True, None) for at in order], request),
@@ -247,7 +255,7 @@ def _predicting(wanted: Sequence[tuple[Source, Request]], system: System, jobs: 
 
 
 def _predict_all(
-    predictions: Predictions, names: Sequence[str], progress: Progress | None
+    predictions: Predictions, names: Sequence[str], progress: Progress | None, made: Made | None = None
 ) -> tuple[dict[int, Prediction], tuple[tuple[str, Diagnostic], ...]]:
     """Predictions by position, and what has none.
 
@@ -269,9 +277,16 @@ def _predict_all(
         if progress is not None:
             best_s = min((first(each.time_s) for each in done.values()), default=inf)
             progress(at + 1, len(names), best_s)
+        if made is not None:
+            made(done, len(names) - at - 1)
     if not done and problem is not None:
         raise problem
     return done, tuple(impossible)
+
+
+def _order(done: Mapping[int, Prediction], request: Request) -> list[int]:
+    """Positions, the fastest first."""
+    return sorted(done, key=lambda at: (_time_s(done[at], request), at))
 
 
 def _time_s(prediction: Prediction, request: Request) -> float:
@@ -349,11 +364,8 @@ def _over_sizes(
         UsageError: no such PARAMETER, or no sizes.
     """
     constants = ranked[0].prediction.constants
-    whole = [name for name, value in constants.items() if isinstance(value, int) and not isinstance(value, bool)]
     wanted, _, listed = (asked or "").partition("=")
-    if wanted.strip().lower() == "none":
-        return None, None
-    name = _asked_size(wanted, whole) if wanted else _size_of(program, distributed, whole)
+    name = _size_name(program, constants, distributed, wanted)
     if name is None:
         return None, None
     current = constants[name]
@@ -377,6 +389,47 @@ def _over_sizes(
     if listed:
         return None, scan(name, time_of, [each.rank for each in ranked], _sizes(listed), ahead=ahead)
     return _crossover(name, time_of, ranked, sizes_below(current, ranked[0].prediction.processors), ahead), None
+
+
+def _begin_sizes(
+    program: Program,
+    predictions: Predictions,
+    order: Sequence[int],
+    names: Sequence[str],
+    done: Mapping[int, Prediction],
+    distributed: Distributed,
+    asked: str | None,
+    jobs: int,
+) -> None:
+    """Begin with the smallest size while the last choices are predicted, as if the fastest so far stayed the fastest.
+
+    At least one process is busy with these, so that the others have use for as many questions.
+    """
+    challengers = _challengers([names[at] for at in order])
+    if not challengers or "=" in (asked or ""):
+        return
+    prediction = done[order[0]]
+    name = _size_name(program, prediction.constants, distributed, asked or "")
+    if name is not None:
+        current = prediction.constants[name]
+        assert isinstance(current, int)
+        smallest = sizes_below(current, prediction.processors)[0]
+        likely = (0, *challengers)[: jobs - 1] if smallest < current else ()
+        predictions.ahead((order[at], ((name, smallest),)) for at in likely)
+
+
+def _size_name(
+    program: Program, constants: Mapping[str, object], distributed: Distributed, wanted: str
+) -> str | None:
+    """The PARAMETER whose values are tried; None where there is none, or none is `wanted`.
+
+    Raises:
+        UsageError: no such PARAMETER.
+    """
+    whole = [name for name, value in constants.items() if isinstance(value, int) and not isinstance(value, bool)]
+    if wanted.strip().lower() == "none":
+        return None
+    return _asked_size(wanted, whole) if wanted else _size_of(program, distributed, whole)
 
 
 def _asked_size(name: str, whole: Sequence[str]) -> str:
@@ -412,13 +465,12 @@ def _size_of(program: Program, distributed: Distributed, whole: Sequence[str]) -
 def _crossover(
     name: str, time_of: TimeOf, ranked: Sequence[Ranked], sizes: Sequence[int], ahead: Ahead
 ) -> Crossover | None:
-    """Against the best choices of other formats: another grid alone is hardly ever better at another size."""
-    seen = {ranked[0].shown}
-    challengers: list[int] = []
-    for each in ranked:
-        if each.shown not in seen and len(challengers) < CHALLENGERS:
-            seen.add(each.shown)
-            challengers.append(each.rank)
+    challengers = [ranked[at].rank for at in _challengers([each.shown for each in ranked])]
     if not challengers or len(sizes) < 2:
         return None
     return crossover(name, time_of, 1, challengers, sizes, ahead=ahead)
+
+
+def _challengers(shown: Sequence[str]) -> list[int]:
+    """Where the best choices of other formats stand: another grid alone is hardly ever better at another size."""
+    return [shown.index(each) for each in dict.fromkeys(shown) if each != shown[0]][:CHALLENGERS] if shown else []

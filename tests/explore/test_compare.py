@@ -16,6 +16,7 @@ from aag.diagnostics import SourceError
 from esp import api
 from esp.cli.main import main
 from esp.errors import UsageError
+from esp.explore import compare as compare_module
 from esp.explore.crossover import crossover, sizes_below
 from esp.explore.ties import CONTENDED, ERROR, stated_error, ties
 
@@ -237,6 +238,17 @@ def test_whatever_the_times_it_is_a_crossing(first, data):
     if found.rival is not None:
         assert first[found.wins_from] <= second[found.wins_from]
         assert first[found.wins_from - 1] > second[found.wins_from - 1]
+
+
+def test_one_process_predicts_nothing_in_vain(monkeypatch):
+    made = []
+    predicted = compare_module.predict_source
+    monkeypatch.setattr(compare_module, "predict_source", lambda *asked: made.append(asked) or predicted(*asked))
+    found = esp.compare("laplace_bb", procs=8, n=64)
+    crossing = found.crossover
+    assert crossing.rival is not None
+    between = len(crossing.tried) - 2
+    assert len(made) == len(found.ranked) + len(crossing.challengers) + 1 + 2 * between
 
 
 @pytest.mark.parametrize(("current", "procs"), [(256, 8), (100, 8), (30, 8), (9, 8), (64, 64), (2, 1)])
