@@ -240,14 +240,15 @@ def test_whatever_the_times_it_is_a_crossing(first, data):
         assert first[found.wins_from - 1] > second[found.wins_from - 1]
 
 
-def test_one_process_predicts_nothing_in_vain(monkeypatch):
+@pytest.mark.parametrize(("n", "beaten"), [(64, False), (256, True)])
+def test_one_process_predicts_nothing_in_vain(monkeypatch, n, beaten):
     made = []
     predicted = compare_module.predict_source
     monkeypatch.setattr(compare_module, "predict_source", lambda *asked: made.append(asked) or predicted(*asked))
-    found = esp.compare("laplace_bb", procs=8, n=64)
+    found = esp.compare("laplace_bb", procs=8, n=n)
     crossing = found.crossover
-    assert crossing.rival is not None
-    between = len(crossing.tried) - 2
+    assert (crossing.rival is not None) == beaten
+    between = len(set(crossing.tried) - {crossing.sizes[0], n})
     assert len(made) == len(found.ranked) + len(crossing.challengers) + 1 + 2 * between
 
 
