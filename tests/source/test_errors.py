@@ -324,7 +324,7 @@ def test_twenty_syntax_errors_are_isolated(read):
 
 def test_statements_that_get_lost_are_noticed(monkeypatch, problems):
     """The self-check of the front end, provoked by a parser that drops a statement."""
-    import aag.source.read as road
+    import aag.source.stages as road
 
     def forgetful(rows, cuts, source):
         tree, rows, found = parse_rows(rows, cuts, source)

@@ -32,7 +32,7 @@ def test_five_thousand_lines():
 
 
 def test_reading_loads_no_heavy_library(root):
-    code = "import sys, aag.source.read; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    code = "import sys, aag.source.stages; print(*sorted({name.partition('.')[0] for name in sys.modules}))"
     done = subprocess.run([sys.executable, "-c", code], cwd=root, check=True, capture_output=True, text=True)
     loaded = set(done.stdout.split())
     assert not loaded & {"numpy", "networkx", "rich", "textual", "yaml", "sympy", "scipy", "matplotlib", "difflib"}
