@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interpreter.models.cache_order import EMPTY, Outcome, Touches, elements_of, runs
-from interpreter.models.cache_sorted import stable_order
+from interpreter.models.cache_sorted import ACTIVE, HESITANT, stable_order
 from interpreter.models.cache_trace import Policy
 
 ROUNDS = 64
@@ -13,8 +13,8 @@ ROUNDS = 64
 
 def outcome(touches: Touches, policy: Policy) -> Outcome:
     """Which references find their line; without write allocation, repetition settles which writes do."""
-    hesitant = touches.certain & ~touches.allocates(policy)
-    active = always = touches.allocates(policy)
+    hesitant = touches.marked(HESITANT)
+    active = always = touches.marked(ACTIVE)
     rule = _one_or_two_ways if policy.ways <= 2 else _many_ways
     hit = rule(touches, policy, active)
     for _ in range(ROUNDS):

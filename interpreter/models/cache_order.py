@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.models.cache_sorted import Sorted, allocates, stable_order
+from interpreter.models.cache_sorted import ACTIVE, HAD, WROTE, Marks, Sorted, order_by_line
 from interpreter.models.cache_trace import Policy
 
 EMPTY = np.iinfo(np.int64).min
@@ -92,18 +92,28 @@ class Fresh(Struct, frozen=True):
     """Line number made unique over the classes."""
     key: NDArray[np.int64]
     """class * sets + set."""
-    write: NDArray[np.bool_]
-    wrote: NDArray[np.bool_]
+    marks: Marks
     weight: NDArray[np.float64]
-    charge: NDArray[np.float64]
-    certain: NDArray[np.bool_]
+    asked: "Asked"
     classes: int
-    begin: NDArray[np.intp]
-    """(classes * sets,) place of the first reference to each set."""
+    border: NDArray[np.intp]
+    """(classes * sets + 1,) place of the first reference to each set, and the end."""
     first: NDArray[np.intp]
+
+
+class Asked(Struct, frozen=True):
+    """What is counted if references miss."""
+
+    owner: NDArray[np.int64]
+    """The class."""
+    write: NDArray[np.bool_]
+    charge: NDArray[np.float64]
     source: NDArray[np.int64] | None = None
-    by_line: NDArray[np.intp] | None = None
-    """Places line by line, in order of time. Only for random replacement."""
+
+    def take(self, some: NDArray[np.intp]) -> "Asked":
+        """The same of some of the references."""
+        return Asked(self.owner[some], self.write[some], self.charge[some],
+                     None if self.source is None else self.source[some])
 
 
 class Touches(Struct, frozen=True):
@@ -111,120 +121,124 @@ class Touches(Struct, frozen=True):
 
     line: NDArray[np.int64]
     key: NDArray[np.int64]
-    write: NDArray[np.bool_]
-    wrote: NDArray[np.bool_]
+    marks: Marks
     weight: NDArray[np.float64]
-    charge: NDArray[np.float64]
-    certain: NDArray[np.bool_]
     before: NDArray[np.float64]
     """Where the entry stands for what was cached before the nest: its probability; else -1."""
     classes: int
-    source: NDArray[np.int64] | None = None
-    by_line: NDArray[np.intp] | None = None
+    border: NDArray[np.intp]
+    """(classes * sets + 1,) first entry of each set, and the end."""
+    held: NDArray[np.intp]
+    """(classes * sets,) how many entries of each set stand for what was cached before."""
+    asked: Asked
+    place: NDArray[np.intp] | None
+    """Where the references `asked` for are; None: all entries."""
 
-    def allocates(self, policy: Policy) -> NDArray[np.bool_]:
-        """(T,) whether the line is in the cache after the reference in any case."""
-        return (self.before >= 0) | allocates(self.certain, self.write, policy)
+    def marked(self, mark: int) -> NDArray[np.bool_]:
+        """Which entries have a mark."""
+        marked: NDArray[np.bool_] = (self.marks & mark) != 0
+        return marked
 
 
 @lru_cache(maxsize=8)
 def joined(traces: tuple[Sorted, ...], policy: Policy) -> Fresh:
     """The references of all classes. The last ones are kept, as loops come by with the same ones several times."""
     classes = len(traces)
-    sizes = [trace.line.size for trace in traces]
     if classes == 1:
         only = traces[0]
-        return Fresh(only.line, only.slot, only.write, only.wrote, only.weight, only.charge, only.certain, 1,
-                     np.searchsorted(only.slot, np.arange(policy.sets)), only.first, only.source,
-                     order_by_line(only.line) if policy.random else None)
+        asked = Asked(np.zeros_like(only.slot), only.write, only.charge, only.source)
+        return Fresh(only.line, only.slot, only.marks, only.weight, asked, 1, _borders(only.slot, policy.sets),
+                     only.first)
+    sizes = [trace.line.size for trace in traces]
+    before = [sum(sizes[:number]) for number in range(classes)]
+    owner = np.arange(classes).repeat(sizes)
     line, key = np.concatenate([trace.line for trace in traces]), np.concatenate([trace.slot for trace in traces])
-    owner = np.repeat(np.arange(classes), sizes)
     key += owner * policy.sets
     line *= classes
     line += owner
-    before = [sum(sizes[:number]) for number in range(classes)]
     source = None
     if any(trace.source is not None for trace in traces):
         source = np.concatenate([np.zeros(size, np.int64) if trace.source is None else trace.source
                                  for trace, size in zip(traces, sizes, strict=True)])
+    asked = Asked(owner, np.concatenate([trace.write for trace in traces]),
+                  np.concatenate([trace.charge for trace in traces]), source)
     return Fresh(
-        line=line, key=key, write=np.concatenate([trace.write for trace in traces]),
-        wrote=np.concatenate([trace.wrote for trace in traces]),
-        weight=np.concatenate([trace.weight for trace in traces]),
-        charge=np.concatenate([trace.charge for trace in traces]),
-        certain=np.concatenate([trace.certain for trace in traces]), classes=classes,
-        begin=np.searchsorted(key, np.arange(classes * policy.sets)),
-        first=np.concatenate([trace.first + place for trace, place in zip(traces, before, strict=True)]),
-        source=source, by_line=order_by_line(line) if policy.random else None)
+        line=line, key=key, marks=np.concatenate([trace.marks for trace in traces]),
+        weight=np.concatenate([trace.weight for trace in traces]), asked=asked, classes=classes,
+        border=_borders(key, classes * policy.sets),
+        first=np.concatenate([trace.first + place for trace, place in zip(traces, before, strict=True)]))
 
 
-def with_cached(fresh: Fresh, policy: Policy, contents: Contents) -> Touches:
+def _borders(key: NDArray[np.int64], keys: int) -> NDArray[np.intp]:
+    """(keys + 1,) where each of ascending keys begins, and the end."""
+    return _summed(np.bincount(key, minlength=keys))
+
+
+def _summed(counts: NDArray[np.intp]) -> NDArray[np.intp]:
+    """How many come before each, and how many there are."""
+    total = np.zeros(counts.size + 1, np.intp)
+    counts.cumsum(out=total[1:])
+    return total
+
+
+def with_cached(fresh: Fresh, contents: Contents) -> Touches:
     """The references behind what was cached before, in each set.
 
     The first reference to a set is left out, too, if it is to the line used last before.
     """
-    count, classes, sets = fresh.line.size, fresh.classes, policy.sets
-    which, slot, place = np.nonzero(contents.line[:, :, ::-1] != EMPTY)
-    if not which.size:
-        return Touches(fresh.line, fresh.key, fresh.write, fresh.wrote, fresh.weight, fresh.charge, fresh.certain,
-                       np.full(count, -1.0), classes, fresh.source, fresh.by_line)
-    where = which, slot, contents.line.shape[2] - 1 - place
-    old, old_key, dirty = contents.line[where] * classes + which, which * sets + slot, contents.dirty[where]
-    number = np.arange(old.size)
-    wrote, weight = np.concatenate([fresh.wrote, dirty]), np.concatenate([fresh.weight, np.zeros(old.size)])
-    first_key = fresh.key[fresh.first]
-    newest = contents.line.reshape(classes * sets, -1)[first_key, 0]
-    again = (newest != EMPTY) & (newest * classes + first_key // sets == fresh.line[fresh.first])
+    classes, sets, places = contents.line.shape
+    found = (contents.line[:, :, ::-1] != EMPTY).ravel().nonzero()[0]
+    if not found.size:
+        return Touches(fresh.line, fresh.key, fresh.marks, fresh.weight, np.full(fresh.line.size, -1.0), classes,
+                       fresh.border, np.zeros(classes * sets, np.intp), fresh.asked, None)
+    old_key = found // places
+    where = (2 * old_key + 1) * places - 1 - found
+    held = np.bincount(old_key, minlength=classes * sets)
+    repeated, kept = _repeating(fresh, contents)
+    border = fresh.border
+    line, marks, weight, asked = fresh.line, fresh.marks, fresh.weight, fresh.asked
+    if repeated.size:
+        line, marks, weight, asked = line[kept], marks[kept], weight[kept], asked.take(kept)
+        border = border - _borders(fresh.key[repeated], classes * sets)
+    # Places of both kinds among all.
+    old = np.arange(found.size)
+    old += border[old_key]
+    border = border + _summed(held)
+    rest = np.ones(found.size + line.size, np.bool_)
+    rest[old] = False
+    new = rest.nonzero()[0]
+    touches = Touches(
+        line=np.empty(rest.size, np.int64), key=np.arange(classes * sets).repeat(border[1:] - border[:-1]),
+        marks=np.empty(rest.size, np.uint8), weight=np.zeros(rest.size), before=np.full(rest.size, -1.0),
+        classes=classes, border=border, held=held, asked=asked, place=new)
+    cached = contents.line.ravel()[where]
+    touches.line[old] = cached if classes == 1 else cached * classes + old_key // sets
+    touches.line[new] = line
+    touches.marks[old] = contents.dirty.ravel()[where] * np.uint8(WROTE | HAD) + np.uint8(ACTIVE)
+    touches.marks[new] = marks
+    touches.weight[new] = weight
+    touches.before[old] = contents.present.ravel()[where]
+    if repeated.size:
+        key = fresh.key[repeated]
+        last = border[key] + held[key] - 1
+        touches.marks[last] |= fresh.marks[repeated] & WROTE
+        touches.weight[last] = fresh.weight[repeated]
+    return touches
+
+
+def _repeating(fresh: Fresh, contents: Contents) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """First references to the line that their set used last before the nest, and all others (nothing if none is)."""
+    sets = contents.line.shape[1]
+    key = fresh.key[fresh.first]
+    newest = contents.line[:, :, 0].ravel()[key]
+    again = newest * fresh.classes + key // sets == fresh.line[fresh.first]
+    again &= newest != EMPTY
     repeated = fresh.first[again]
-    if repeated.size:
-        last = count - 1 + np.searchsorted(old_key, first_key[again], side="right")
-        wrote[last] |= wrote[repeated]
-        weight[last] = weight[repeated]
-    order = _inserted(np.arange(count), fresh.begin[old_key], number + count)
-    if repeated.size:
-        kept = np.ones(order.size, np.bool_)
-        kept[repeated] = False
-        order = order[kept[order]]
-    before = np.full(order.size, -1.0)
-    before[order >= count] = contents.present[where]
-    quiet = np.zeros(old.size, np.int64)
-    return Touches(
-        line=np.concatenate([fresh.line, old])[order], key=np.concatenate([fresh.key, old_key])[order],
-        write=np.concatenate([fresh.write, dirty])[order], wrote=wrote[order], weight=weight[order],
-        charge=np.concatenate([fresh.charge, quiet])[order],
-        certain=np.concatenate([fresh.certain, quiet == 0])[order], before=before, classes=classes,
-        source=None if fresh.source is None else np.concatenate([fresh.source, quiet])[order],
-        by_line=None if fresh.by_line is None else _cached_by_line(fresh, fresh.by_line, old, order))
-
-
-def _inserted(into: NDArray[np.intp], where: NDArray[np.intp], what: NDArray[np.intp]) -> NDArray[np.intp]:
-    """`into` with `what` put in before the places `where`, which ascend."""
-    result = np.empty(into.size + what.size, np.intp)
-    rest = np.ones(result.size, np.bool_)
-    place = where + np.arange(what.size)
-    rest[place] = False
-    result[place] = what
-    result[rest] = into
-    return result
-
-
-def _cached_by_line(fresh: Fresh, by_line: NDArray[np.intp], old: NDArray[np.int64], order: NDArray[np.intp]
-                    ) -> NDArray[np.intp]:
-    """Places line by line, when references and lines cached before (`old`) have been put in `order`."""
-    sorting = np.argsort(old)
-    everyone = _inserted(by_line, np.searchsorted(fresh.line[by_line], old[sorting]), sorting + by_line.size)
-    rank = np.full(everyone.size, -1)
-    rank[order] = np.arange(order.size)
-    ranks = rank[everyone]
-    return ranks if order.size == everyone.size else ranks[ranks >= 0]
-
-
-def order_by_line(line: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Stable order by line."""
-    if not line.size:
-        return np.zeros(0, np.intp)
-    low = int(line.min())
-    return stable_order(line - low, int(line.max()) - low + 1)
+    if not repeated.size:
+        return repeated, repeated
+    others = np.ones(fresh.line.size, np.bool_)
+    others[repeated] = False
+    return repeated, others.nonzero()[0]
 
 
 class Chain(Struct, frozen=True):

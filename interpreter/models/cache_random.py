@@ -16,6 +16,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from interpreter.models.cache_order import Chain, Outcome, Touches, chain_of
+from interpreter.models.cache_sorted import ACTIVE, order_by_line
 from interpreter.models.cache_trace import Policy
 
 ROUNDS = 16
@@ -32,11 +33,11 @@ Shares = NDArray[np.float64]
 
 def outcome(touches: Touches, policy: Policy) -> Outcome:
     """How likely references find their line; a write without allocation changes nothing and is only asked for."""
-    active = touches.allocates(policy)
-    assert touches.by_line is not None
-    chain = chain_of(touches.by_line, touches.line, active)
+    active = touches.marked(ACTIVE)
+    chain = chain_of(order_by_line(touches.line), touches.line, active)
     again = _repeated(chain)
-    hit, lasting = (_two_ways if policy.ways == 2 else _many_ways)(touches, policy, active, again)
+    hit, lasting = (
+        _two_ways(touches, active, again) if policy.ways == 2 else _many_ways(touches, policy, active, again))
     return Outcome(hit, active, chain, lasting)
 
 
@@ -57,11 +58,6 @@ def _repeated(chain: Chain) -> _Again:
     return _Again(chain.place[found], chain.place[last[found]])
 
 
-def _borders(touches: Touches, policy: Policy) -> Places:
-    """(classes * sets + 1,) first entry of each set, and the end."""
-    return np.searchsorted(touches.key, np.arange(touches.classes * policy.sets + 1))
-
-
 class _Uses(Struct, frozen=True):
     """The active entries, counted through all sets."""
 
@@ -80,13 +76,12 @@ class _Uses(Struct, frozen=True):
         return np.where(stale, new, number + 2), stale
 
 
-def _two_ways(touches: Touches, policy: Policy, active: NDArray[np.bool_], again: _Again) -> tuple[Shares, Shares]:
+def _two_ways(touches: Touches, active: NDArray[np.bool_], again: _Again) -> tuple[Shares, Shares]:
     """(T,) probability that references find their line, and that it is there at the end if they use it last."""
     number = np.zeros(active.size + 1, np.intp)
     active.cumsum(out=number[1:])
-    of_set = number[_borders(touches, policy)]
-    old = np.bincount(touches.key[touches.before >= 0], minlength=of_set.size - 1)
-    uses = _Uses(number, of_set, of_set[:-1] + old)
+    of_set = number[touches.border]
+    uses = _Uses(number, of_set, of_set[:-1] + touches.held)
     use, place, previous = active.nonzero()[0], again.place, again.previous
     chance = np.zeros(active.size)
     if not place.size:
@@ -138,7 +133,7 @@ def _lasting(touches: Touches, active: NDArray[np.bool_], again: _Again, uses: _
 
 def _many_ways(touches: Touches, policy: Policy, active: NDArray[np.bool_], again: _Again) -> tuple[Shares, Shares]:
     """As `_two_ways`; misses that find a free place in the set throw nothing out."""
-    border, key, before = _borders(touches, policy), touches.key, touches.before
+    border, key, before = touches.border, touches.key, touches.before
     held = np.concatenate([[0.0], np.cumsum(np.maximum(before, 0.0))])[border]
     free = np.round(np.maximum(0.0, policy.ways - (held[1:] - held[:-1])))
     fills = active & (before < 0)

@@ -10,18 +10,16 @@ from numpy.typing import NDArray
 
 from interpreter.models import cache_lru, cache_random
 from interpreter.models.cache_order import (
-    EMPTY,
     Chain,
     Contents,
     Outcome,
     Touches,
     chain_of,
     joined,
-    order_by_line,
     runs,
     with_cached,
 )
-from interpreter.models.cache_sorted import Sorted
+from interpreter.models.cache_sorted import HAD, WROTE, Sorted, order_by_line
 from interpreter.models.cache_trace import Policy
 
 FORGOTTEN = 1 / 512
@@ -36,19 +34,19 @@ def replay(traces: list[Sorted], policy: Policy, contents: Contents, sources: in
     of the `sources` statements if there are several; and the C caches.
     """
     classes = len(traces)
-    touches = with_cached(joined(tuple(traces), policy), policy, contents)
+    touches = with_cached(joined(tuple(traces), policy), contents)
     columns = 3 + (2 * sources if sources > 1 else 0)
     if touches.line.size == 0:
         return np.zeros((classes, columns)), contents
     outcome = (cache_random if policy.random else cache_lru).outcome(touches, policy)
-    missed = touches.charge * (1.0 - outcome.hit)
-    owner = touches.key // policy.sets
+    asked = touches.asked
+    missed = asked.charge * (1.0 - (outcome.hit if touches.place is None else outcome.hit[touches.place]))
     counts = np.empty((classes, columns))
-    counts[:, :2] = np.bincount(2 * owner + touches.write, missed, 2 * classes).reshape(classes, 2)
+    counts[:, :2] = np.bincount(2 * asked.owner + asked.write, missed, 2 * classes).reshape(classes, 2)
     if sources > 1:
-        source = 0 if touches.source is None else touches.source
+        source = 0 if asked.source is None else asked.source
         counts[:, 3:] = np.bincount(
-            2 * (owner * sources + source) + touches.write, missed, 2 * sources * classes).reshape(classes, -1)
+            2 * (asked.owner * sources + source) + asked.write, missed, 2 * sources * classes).reshape(classes, -1)
     soiled, after = _after(touches, policy, outcome, contents.line.shape[2])
     counts[:, 2] = np.maximum(0.0, soiled + _dirty(contents) - _dirty(after))
     if any(each.moved for each in traces):
@@ -65,20 +63,20 @@ def _after(touches: Touches, policy: Policy, outcome: Outcome, places: int) -> t
     place, chain, linked = _chains(touches, policy, outcome)
     if not chain.place.size:
         return np.zeros(touches.classes), Contents.empty(touches.classes, policy.sets, places)
-    wrote, weight, hit = touches.wrote, touches.weight, outcome.hit
-    had = (touches.before >= 0) & touches.write
+    wrote, had, weight, hit = touches.marked(WROTE), touches.marked(HAD), touches.weight, outcome.hit
     key, active = touches.key, outcome.active
     if place is not None:
-        wrote, weight = _written(touches, outcome.active, place)
+        wrote, weight = _written(wrote, weight, active, place)
         hit, had, key, active = hit[place], had[place], key[place], active[place]
+    writes = wrote[chain.place]
     if linked:
-        use, end = _last_of_lines(chain, outcome.lasting)
-        asked = wrote.copy()
-        asked[end] = True
+        use, end, last = _last_of_lines(chain, outcome.lasting)
+        asked = writes.copy()
+        asked[last] = True
     else:
         use = end = np.arange(chain.place.size)
         asked = np.ones(chain.place.size, np.bool_)
-    was = _dirty_before(chain, hit, wrote, asked)
+    was = _dirty_before(chain, hit, writes, asked)
     soils = (wrote & ~had).nonzero()[0]
     found, before = hit[soils], was[soils]
     became = np.where(active[soils], 1.0 - found * before, found * (1.0 - before)) * weight[soils]
@@ -104,25 +102,23 @@ def _chains(touches: Touches, policy: Policy, outcome: Outcome) -> tuple[NDArray
     return uses, chain_of(order, line, active), False
 
 
-def _written(touches: Touches, active: NDArray[np.bool_], place: NDArray[np.intp]
-             ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _written(wrote: NDArray[np.bool_], weight: NDArray[np.float64], active: NDArray[np.bool_],
+             place: NDArray[np.intp]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Whether each use of a line, with those directly after it, writes, and how many misses a write stands for."""
     uses = active.nonzero()[0]
     if uses.size == place.size:
-        return touches.wrote[place], touches.weight[place]
+        return wrote[place], weight[place]
     begins = np.zeros(active.size, np.bool_)
     begins[place] = True
     starts = begins[uses].nonzero()[0]
-    return (np.logical_or.reduceat(touches.wrote[uses], starts),
-            np.maximum.reduceat(touches.weight[uses], starts))
+    return np.logical_or.reduceat(wrote[uses], starts), np.maximum.reduceat(weight[uses], starts)
 
 
-def _dirty_before(chain: Chain, hit: NDArray[np.float64], wrote: NDArray[np.bool_], asked: NDArray[np.bool_]
+def _dirty_before(chain: Chain, hit: NDArray[np.float64], writes: NDArray[np.bool_], asked: NDArray[np.bool_]
                   ) -> NDArray[np.float64]:
     """Probability that a line which is there was dirty before each use that is `asked` for (0 for the others): it was
-    written, and found at each use since."""
+    written, and found at each use since. `writes` and `asked` are in the order of the chain."""
     was = np.zeros(chain.place.size)
-    writes = wrote[chain.place]
     writer = writes.nonzero()[0]
     if not writer.size:
         return was
@@ -132,7 +128,7 @@ def _dirty_before(chain: Chain, hit: NDArray[np.float64], wrote: NDArray[np.bool
     likely = (kept > 1e-12).nonzero()[0]
     logs[likely + 1] = np.log(kept[likely])
     survived = np.cumsum(logs)
-    query = asked[chain.place].nonzero()[0]
+    query = asked.nonzero()[0]
     earlier = writes.cumsum()[query] - writes[query]
     behind = earlier > 0
     query, writer = query[behind], writer[earlier[behind] - 1]
@@ -141,37 +137,44 @@ def _dirty_before(chain: Chain, hit: NDArray[np.float64], wrote: NDArray[np.bool
     return was
 
 
-def _last_of_lines(chain: Chain, lasting: NDArray[np.float64] | None) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Last active use of each line that is still there, in order of place, and the last use of that line."""
+def _last_of_lines(chain: Chain, lasting: NDArray[np.float64] | None
+                   ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Last active use of each line that is still there, in order of place, and the last use of that line; and these
+    last uses as places in the chain, in its order."""
     ends = np.ones(chain.line.size, np.bool_)
     np.not_equal(chain.line[1:], chain.line[:-1], out=ends[:-1])
-    end = ends.nonzero()[0]
-    number = chain.number[end]
+    last = ends.nonzero()[0]
+    number = chain.number[last]
     cached = number > 0
     cached[1:] = number[1:] > number[:-1]
-    use, end = chain.place[chain.use[number[cached] - 1]], chain.place[end[cached]]
+    last = last[cached]
+    use = chain.place[chain.use[number[cached] - 1]]
     if lasting is not None:
         there = lasting[use] >= FORGOTTEN
-        use, end = use[there], end[there]
-    order = np.argsort(use)
-    return use[order], end[order]
+        use, last = use[there], last[there]
+    # Sorted by counting: each place is used once.
+    ends[:] = False
+    ends[use] = True
+    end = np.empty(ends.size, np.intp)
+    end[use] = chain.place[last]
+    use = ends.nonzero()[0]
+    return use, end[use], last
 
 
 def _contents(touches: Touches, policy: Policy, outcome: Outcome, place: NDArray[np.intp],
               dirty: NDArray[np.bool_], places: int) -> Contents:
     """The caches that hold the last lines of each set among the uses at `place`."""
+    found = Contents.empty(touches.classes, policy.sets, places)
     key = touches.key[place]
-    after = np.searchsorted(key, np.arange(touches.classes * policy.sets), side="right")
-    begin = np.concatenate([[0], after[:-1]])[:, None]
-    end = after[:, None] - 1 - np.arange(places)
-    holds = end >= begin
-    shape = (touches.classes, policy.sets, places)
-    if not place.size:
-        return Contents.empty(*shape)
-    end = np.where(holds, end, 0)
-    line = touches.line[place[end]]
-    present = holds.astype(np.float32)
-    if outcome.lasting is not None:
-        present *= outcome.lasting[place[end]]
-    return Contents(np.where(holds, line if touches.classes == 1 else line // touches.classes, EMPTY).reshape(shape),
-                    (holds & dirty[end]).reshape(shape), present.reshape(shape))
+    after = np.bincount(key, minlength=touches.classes * policy.sets).cumsum()
+    behind = after[key]
+    behind -= np.arange(1, key.size + 1)
+    holds = (behind < places).nonzero()[0]
+    if holds.size < key.size:
+        place, dirty, key, behind = place[holds], dirty[holds], key[holds], behind[holds]
+    where = key * places + behind
+    line = touches.line[place]
+    found.line.reshape(-1)[where] = line if touches.classes == 1 else line // touches.classes
+    found.dirty.reshape(-1)[where] = dirty
+    found.present.reshape(-1)[where] = 1.0 if outcome.lasting is None else outcome.lasting[place]
+    return found

@@ -9,6 +9,17 @@ from numpy.typing import NDArray
 
 from interpreter.models.cache_trace import Policy, Trace
 
+ACTIVE = 1
+"""In the marks of a reference: its line is in the cache after it in any case."""
+HESITANT = 2
+"""It uses its line if that is there, but does not bring it: a write without allocation."""
+WROTE = 4
+"""It writes, or one left out behind it does."""
+HAD = 8
+"""It stands for a line that was cached before, and dirty."""
+
+Marks = NDArray[np.uint8]
+
 
 class Sorted(Struct, frozen=True, eq=False):
     """T references sorted by set, in order of time within a set.
@@ -21,47 +32,44 @@ class Sorted(Struct, frozen=True, eq=False):
     slot: NDArray[np.int64]
     """The set."""
     write: NDArray[np.bool_]
-    wrote: NDArray[np.bool_]
-    """Whether the reference, or one left out behind it, writes."""
+    marks: Marks
     weight: NDArray[np.float64]
     """Number of lines for which these writes stand; 0: there are none."""
     charge: NDArray[np.float64]
-    certain: NDArray[np.bool_]
     first: NDArray[np.intp]
     """Places of the first reference to each set that may leave its line there; sets without one have none."""
     source: NDArray[np.int64] | None = None
     moved: int = 0
 
 
-def allocates(certain: NDArray[np.bool_], write: NDArray[np.bool_], policy: Policy) -> NDArray[np.bool_]:
-    """Whether the line is in the cache after each reference in any case."""
-    return certain if policy.write_allocate else certain & ~write
-
-
 def by_set(trace: Trace, policy: Policy) -> Sorted:
     """The references of a trace as its sets see them."""
     slot = trace.line & policy.sets - 1 if policy.sets & policy.sets - 1 == 0 else trace.line % policy.sets
     order = stable_order(slot, policy.sets)
-    line = trace.line[order]
-    sure = allocates(trace.certain, trace.write, policy)[order]
-    moves = sure if policy.random else trace.certain[order]
+    line, write, weight = trace.line[order], trace.write[order], trace.weight[order]
+    certain = np.ones(order.size, np.bool_) if trace.certain is None else trace.certain[order]
+    sure = certain if policy.write_allocate else certain & ~write
+    moves = sure if policy.random else certain
     uses, again = _repetitions(line, moves, sure)
-    kept = np.ones(line.size, np.bool_)
-    kept[uses[again]] = False
-    place = order[kept]
-    slot, write = slot[place], trace.write[place]
-    wrote, weight = write, trace.weight[place] * write
-    uses = order[uses]
-    if trace.write[uses[again]].any():
-        written, head = trace.write[uses], (~again).nonzero()[0]
-        wrote, number = write.copy(), moves[kept].nonzero()[0]
-        wrote[number] = np.logical_or.reduceat(written, head)
-        weight[number] = np.maximum.reduceat(trace.weight[uses] * written, head)
-    may = moves[kept].nonzero()[0]
-    begins = np.ones(may.size, np.bool_)
-    np.not_equal(slot[may[1:]], slot[may[:-1]], out=begins[1:])
-    return Sorted(line[kept], slot, write, wrote, weight, trace.charge[place], trace.certain[place], may[begins],
-                  None if trace.source is None else trace.source[place], trace.moved)
+    wrote, weight = write, weight * write
+    if again.any():
+        kept = np.ones(order.size, np.bool_)
+        kept[uses[again]] = False
+        number, written, stands = moves[kept].nonzero()[0], write[uses], weight[uses]
+        order, line, write, weight, certain, sure = (
+            order[kept], line[kept], write[kept], weight[kept], certain[kept], sure[kept])
+        wrote, head = write, (~again).nonzero()[0]
+        if written[again].any():
+            wrote = write.copy()
+            wrote[number] = np.logical_or.reduceat(written, head)
+            weight[number] = np.maximum.reduceat(stands, head)
+        uses = number
+    slot = slot[order]
+    begins = np.ones(uses.size, np.bool_)
+    np.not_equal(slot[uses[1:]], slot[uses[:-1]], out=begins[1:])
+    marks = sure * np.uint8(ACTIVE) + (certain & ~sure) * np.uint8(HESITANT) + wrote * np.uint8(WROTE)
+    return Sorted(line, slot, write, marks, weight, trace.charge[order], uses[begins],
+                  None if trace.source is None else trace.source[order], trace.moved)
 
 
 def _repetitions(line: NDArray[np.int64], moves: NDArray[np.bool_], sure: NDArray[np.bool_]
@@ -89,3 +97,19 @@ def stable_order(key: NDArray[np.int64], bound: int) -> NDArray[np.intp]:
         key, bound = key >> 16, (bound - 1 >> 16) + 1
         order = order[np.argsort((key[order] & 0xFFFF).astype(np.uint16), kind="stable")]
     return order
+
+
+def order_by_line(line: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Stable order by line. Numbers that also hold their place sort without an index, several times faster."""
+    if not line.size:
+        return np.zeros(0, np.intp)
+    low, bits = int(line.min()), line.size.bit_length()
+    bound = int(line.max()) - low + 1
+    if bound.bit_length() + bits > 63:
+        return stable_order(line - low, bound)
+    packed = line - low
+    packed <<= bits
+    packed |= np.arange(line.size)
+    packed.sort()
+    packed &= (1 << bits) - 1
+    return packed

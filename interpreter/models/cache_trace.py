@@ -76,15 +76,15 @@ class Trace(Struct, frozen=True):
     """Number of lines for which this one stands."""
     charge: NDArray[np.float64]
     """Number of misses counted if this one misses: the same, but for writes without allocation that of the writes."""
-    certain: NDArray[np.bool_]
-    """False where most executions do not make the reference: it is asked for, but moves nothing."""
+    certain: NDArray[np.bool_] | None = None
+    """None: all; False where most executions do not make the reference: it is asked for, but moves nothing."""
     source: NDArray[np.int64] | None = None
     """Number of the statement; None: there is only one."""
     moved: int = 0
     """Lines by which what is cached at the end still moves on: the nest ends that much later than the trace."""
 
 
-NOTHING = Trace(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0), np.zeros(0), np.zeros(0, np.bool_))
+NOTHING = Trace(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0), np.zeros(0))
 """No references."""
 
 
@@ -135,7 +135,7 @@ def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Tra
     iteration = touch // body.start.size
     reference = touch - iteration * body.start.size
     weight = weight.reshape(-1)
-    write, weights, certain = body.write[reference], weight[iteration], np.ones(reference.size, np.bool_)
+    write, weights, certain = body.write[reference], weight[iteration], None
     for number in outside:
         mine = (reference == number).nonzero()[0]
         own = partial[body.around[number]]
@@ -172,8 +172,11 @@ def _once(kept: NDArray[np.bool_], body: Body, outside: NDArray[np.intp]) -> Non
 
 def _turned_over(found: Trace, policy: Policy) -> bool:
     """Whether the trace brings as many lines into each set as it holds, so that nothing older is left."""
-    brings = found.certain & (np.bool_(policy.write_allocate) | ~found.write)
-    per_set = np.bincount(distinct(found.line[brings]) % policy.sets, minlength=policy.sets)
+    line = found.line
+    if not policy.write_allocate or found.certain is not None:
+        brings = ~found.write | np.bool_(policy.write_allocate)
+        line = line[brings if found.certain is None else brings & found.certain]
+    per_set = np.bincount(distinct(line) % policy.sets, minlength=policy.sets)
     return bool(per_set.min() >= policy.ways)
 
 

@@ -23,9 +23,12 @@ from aag.mapping.distinct import distinct_with_inverse
 from interpreter.models.cache_order import Contents, odd_factor, odd_factors
 from interpreter.models.cache_replay import replay
 from interpreter.models.cache_sorted import Sorted, by_set
-from interpreter.models.cache_trace import BUDGET, NOTHING, Body, Policy, Shape, trace
+from interpreter.models.cache_trace import BUDGET, Body, Policy, Shape, trace
 
-__all__ = ["Access", "Cache", "CacheState", "Misses", "Nest", "interpret_nest"]
+__all__ = ["Access", "Cache", "CacheState", "Misses", "Nest", "Traces", "interpret_nest"]
+
+Traces = dict[tuple[bytes, bytes], Sorted]
+"""What was looked at of nests, by their references and their trip counts and addresses."""
 
 MAX_CLASSES = 64
 """Beyond this many distinct shapes, figures of a shape are interpolated between those with about as many iterations."""
@@ -158,7 +161,7 @@ class CacheState(Struct, frozen=True, eq=False):
                 and self.contents.same_as(other.contents))
 
 
-def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[bytes, Sorted] | None = None
+def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: Traces | None = None
                    ) -> tuple[Misses, CacheState]:
     """Misses of one execution of `nest` on each processor, and what is cached after it.
 
@@ -177,9 +180,8 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[byt
     iterations = nest.extents[leader].prod(axis=1)
     chosen, position = _represent(iterations)
     policy = _policy(cache)
-    known = {} if traces is None else traces
     sources = len(nest.sources)
-    counts, after = _replayed([_trace(shape, policy, known) for shape in _shapes(nest, leader[chosen], bases)], policy,
+    counts, after = _replayed(_traces(nest, leader[chosen], bases, policy, {} if traces is None else traces), policy,
                               state.contents.take(state.class_of[leader[chosen]]), sources)
     if chosen.size < leader.size:
         counts = np.stack([np.interp(iterations, iterations[chosen], kind) for kind in counts.T], axis=1)
@@ -190,16 +192,17 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: dict[byt
     return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=contents, arrays=arrays)
 
 
-def _replayed(traces: list[Sorted], policy: Policy, contents: Contents, sources: int
+def _replayed(traces: list[Sorted | None], policy: Policy, contents: Contents, sources: int
               ) -> tuple[NDArray[np.float64], Contents]:
-    """As `replay`; who does nothing misses nothing, and keeps what it has."""
-    busy = [number for number, each in enumerate(traces) if each.line.size]
-    if len(busy) == len(traces):
-        return replay(traces, policy, contents, sources)
+    """As `replay`; who does nothing (None) misses nothing, and keeps what it has."""
+    some = [each for each in traces if each is not None]
+    if len(some) == len(traces):
+        return replay(some, policy, contents, sources)
     counts = np.zeros((len(traces), 3 + (2 * sources if sources > 1 else 0)))
-    if not busy:
+    if not some:
         return counts, contents
-    counts[busy], after = replay([traces[number] for number in busy], policy, contents.take(np.array(busy)), sources)
+    busy = [number for number, each in enumerate(traces) if each is not None]
+    counts[busy], after = replay(some, policy, contents.take(np.array(busy)), sources)
     return counts, contents.replaced(busy, after)
 
 
@@ -225,18 +228,19 @@ def _bases(nest: Nest, cache: Cache, arrays: tuple[str, ...]) -> tuple[tuple[str
         return arrays, (0,) * len(nest.accesses)
     known = dict.fromkeys(arrays)
     known.update(dict.fromkeys(access.array for access in nest.accesses))
-    place = {array: (number + 1 << 40) + int(_van_der_corput(number) * cache.sets) * cache.line_bytes
-             for number, array in enumerate(known)}
+    place = {array: _pretended(number, cache.sets, cache.line_bytes) for number, array in enumerate(known)}
     return tuple(known), tuple(place[access.array] for access in nest.accesses)
 
 
-def _van_der_corput(number: int) -> float:
-    fraction, digit = 0.0, 0.5
-    while number:
-        fraction += digit * (number & 1)
-        number >>= 1
+@lru_cache(maxsize=1024)
+def _pretended(number: int, sets: int, line_bytes: int) -> int:
+    """The pretended place of array `number`."""
+    fraction, digit, rest = 0.0, 0.5, number
+    while rest:
+        fraction += digit * (rest & 1)
+        rest >>= 1
         digit /= 2
-    return fraction
+    return (number + 1 << 40) + int(fraction * sets) * line_bytes
 
 
 @lru_cache(maxsize=64)
@@ -245,39 +249,45 @@ def _policy(cache: Cache) -> Policy:
                   write_allocate=cache.write_allocate, random=cache.random)
 
 
-def _shapes(nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...]) -> list[Shape]:
-    """The nest as some processors see it."""
-    accesses = [access for access in zip(nest.accesses, bases, strict=True) if access[0].fraction > 0]
+def _traces(nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...], policy: Policy, known: Traces
+            ) -> list[Sorted | None]:
+    """What to look at of the nest as some processors see it; None: nothing."""
+    made = [access for access in zip(nest.accesses, bases, strict=True) if access[0].fraction > 0]
     deepest = nest.extents.shape[1]
-    around = np.array([deepest if access.depth is None else access.depth for access, _ in accesses], np.int64)
+    around = np.array([deepest if access.depth is None else access.depth for access, _ in made], np.int64)
     depth = int(around.max(initial=0)) or deepest
     numbers = {source: number for number, source in enumerate(nest.sources)}
-    source = np.array([numbers[access.source] for access, _ in accesses], np.int64)
-    after = np.array([access.after for access, _ in accesses], np.bool_)
-    extents = nest.extents[chosen, :depth]
-    start = np.empty((chosen.size, len(accesses)), np.int64)
-    strides = np.empty((chosen.size, len(accesses), depth), np.int64)
-    for number, (access, base) in enumerate(accesses):
-        start[:, number] = access.start[chosen] + base
-        strides[:, number] = access.strides[chosen, :depth]
-    write = np.array([access.write for access, _ in accesses], np.bool_)
-    fraction = np.array([access.fraction for access, _ in accesses], np.float64)
-    return [Shape(extents=extents[each],
-                  body=Body(start=start[each], strides=strides[each], write=write, fraction=fraction, around=around,
-                            after=after, source=source))
-            for each in range(chosen.size)]
-
-
-def _trace(shape: Shape, policy: Policy, known: dict[bytes, Sorted]) -> Sorted:
-    body = shape.body
-    if not body.start.size or not shape.extents.all():
-        return by_set(NOTHING, policy)
-    key = b"".join(part.tobytes() for part in (shape.extents, body.start, body.strides, body.write, body.fraction,
-                                              body.around, body.after, body.source))
-    found = known.get(key)
-    if found is None:
-        found = known[key] = by_set(trace(shape, policy), policy)
+    write = np.array([access.write for access, _ in made], np.bool_)
+    fraction = np.array([access.fraction for access, _ in made], np.float64)
+    after = np.array([access.after for access, _ in made], np.bool_)
+    source = np.array([numbers[access.source] for access, _ in made], np.int64)
+    references = b"".join(part.tobytes() for part in (write, fraction, around, after, source))
+    rows = _rows(nest, made, chosen, depth)
+    idle: NDArray[np.bool_] = (rows[:, :depth] == 0).any(axis=1)
+    found: list[Sorted | None] = []
+    for row, nothing in zip(rows, idle, strict=True):
+        if nothing or not made:
+            found.append(None)
+            continue
+        key = references, row.tobytes()
+        if key not in known:
+            extents, start, strides = np.split(row, (depth, depth + len(made)))
+            body = Body(start=start, strides=strides.reshape(len(made), depth), write=write, fraction=fraction,
+                        around=around, after=after, source=source)
+            known[key] = by_set(trace(Shape(extents=extents, body=body), policy), policy)
+        found.append(known[key])
     return found
+
+
+def _rows(nest: Nest, made: list[tuple[Access, int]], chosen: NDArray[np.intp], depth: int) -> NDArray[np.int64]:
+    """For some processors its trip counts, then where the references that are `made` start, then their strides."""
+    first, last = depth, depth + len(made)
+    rows = np.empty((chosen.size, last + depth * len(made)), np.int64)
+    rows[:, :first] = nest.extents[chosen, :depth]
+    for number, (access, base) in enumerate(made):
+        np.add(access.start[chosen], base, out=rows[:, first + number])
+        rows[:, last + number * depth:last + (number + 1) * depth] = access.strides[chosen, :depth]
+    return rows
 
 
 _SMALL = 4096
