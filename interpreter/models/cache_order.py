@@ -37,6 +37,8 @@ class Contents(Struct, frozen=True):
 
     def take(self, classes: NDArray[np.intp] | NDArray[np.int32]) -> "Contents":
         """The caches of the given classes."""
+        if classes.size == self.line.shape[0] and (classes == np.arange(classes.size)).all():
+            return self
         return Contents(self.line[classes], self.dirty[classes], self.present[classes])
 
     def replaced(self, places: list[int], others: "Contents") -> "Contents":
@@ -65,10 +67,14 @@ class Contents(Struct, frozen=True):
         rows = self.line.reshape(self.line.shape[0], -1)
         if rows.shape[0] == 1:
             return np.zeros(1, np.uint64)
-        flags = self.dirty.reshape(rows.shape) + 2 * (self.present.reshape(rows.shape) * 1000).astype(np.int64)
-        factors = odd_factors(rows.shape[1])
-        mixed = rows.view(np.uint64) ^ (flags.view(np.uint64) << np.uint64(50))
-        return np.asarray((mixed * factors).sum(axis=1), np.uint64)
+        flags = (self.present.reshape(rows.shape) * 1000).astype(np.int64)
+        flags <<= 1
+        flags |= self.dirty.reshape(rows.shape)
+        flags <<= 50
+        flags ^= rows
+        mixed = flags.view(np.uint64)
+        mixed *= odd_factors(rows.shape[1])
+        return np.asarray(mixed.sum(axis=1), np.uint64)
 
 
 def odd_factor(number: int) -> np.uint64:
@@ -150,7 +156,6 @@ def joined(traces: tuple[Sorted, ...], policy: Policy) -> Fresh:
         return Fresh(only.line, only.slot, only.marks, only.weight, asked, 1, _borders(only.slot, policy.sets),
                      only.first)
     sizes = [trace.line.size for trace in traces]
-    before = [sum(sizes[:number]) for number in range(classes)]
     owner = np.arange(classes).repeat(sizes)
     line, key = np.concatenate([trace.line for trace in traces]), np.concatenate([trace.slot for trace in traces])
     key += owner * policy.sets
@@ -166,7 +171,8 @@ def joined(traces: tuple[Sorted, ...], policy: Policy) -> Fresh:
         line=line, key=key, marks=np.concatenate([trace.marks for trace in traces]),
         weight=np.concatenate([trace.weight for trace in traces]), asked=asked, classes=classes,
         border=_borders(key, classes * policy.sets),
-        first=np.concatenate([trace.first + place for trace, place in zip(traces, before, strict=True)]))
+        first=np.concatenate([trace.first for trace in traces])
+        + np.cumsum([0, *sizes[:-1]]).repeat([trace.first.size for trace in traces]))
 
 
 def _borders(key: NDArray[np.int64], keys: int) -> NDArray[np.intp]:

@@ -95,18 +95,18 @@ def _two_ways(touches: Touches, active: NDArray[np.bool_], again: _Again) -> tup
     following = use[number[previous] + 1]
     known = (stale | (number[previous] == of_set[touches.key[previous]])).nonzero()[0]
     level_known = np.where(stale[known], touches.before[previous[known]], 1.0)
-    earlier = chance[place]
+    earlier = level = chance[place]
     for turn in range(ROUNDS):
-        level = (1.0 + chance[following]) / 2
+        earlier, level = level, chance[following]
+        level += 1.0
+        level /= 2
         level[known] = level_known
         level *= halved
-        earlier = chance[place]
-        moved = np.abs(level - earlier).max(initial=0.0)
         chance[place] = level
         if not turn and safe.size:
             # That these are there was not known yet to those that depend on them.
             chance[safe] = 1.0
-        elif moved < SETTLED:
+        elif np.abs(level - earlier).max(initial=0.0) < SETTLED:
             break
     found = chance.copy()
     chance[place] = earlier
@@ -118,16 +118,18 @@ def _lasting(touches: Touches, active: NDArray[np.bool_], again: _Again, uses: _
     """(T,) probability that a line is there at the end, for its last use; 0 for the others."""
     last = active.copy()
     last[again.previous[active[again.place]]] = False
-    end = uses.of_set[1:]
-    entry = (last & (uses.number[:-1] + GONE >= end[touches.key])).nonzero()[0]
+    entry = last.nonzero()[0]
+    end = uses.of_set[1:][touches.key[entry]]
+    near = uses.number[entry] + GONE >= end
+    entry, end = entry[near], end[near]
     since, stale = uses.since(touches, entry)
-    passed = end[touches.key[entry]] - since
+    passed = end - since
     # Behind the last use of all there is nothing that could follow, nor is any line at risk.
     following = use[np.minimum(uses.number[entry] + 1, use.size - 1)]
     first = uses.number[entry] == uses.of_set[touches.key[entry]]
     level = np.where(stale, touches.before[entry], np.where(first, 1.0, (1.0 + chance[following]) / 2))
     lasting = np.zeros(active.size)
-    lasting[entry] = np.where(passed < 0, 1.0, level * HALVED[np.clip(passed, 0, 64)])
+    lasting[entry] = np.where(passed < 0, 1.0, level * HALVED[np.maximum(passed, 0)])
     return lasting
 
 

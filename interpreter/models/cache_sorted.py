@@ -46,28 +46,29 @@ def by_set(trace: Trace, policy: Policy) -> Sorted:
     """The references of a trace as its sets see them."""
     slot = trace.line & policy.sets - 1 if policy.sets & policy.sets - 1 == 0 else trace.line % policy.sets
     order = stable_order(slot, policy.sets)
-    line, write, weight = trace.line[order], trace.write[order], trace.weight[order]
+    line, write = trace.line[order], trace.write[order]
     certain = np.ones(order.size, np.bool_) if trace.certain is None else trace.certain[order]
     sure = certain if policy.write_allocate else certain & ~write
     moves = sure if policy.random else certain
     uses, again = _repetitions(line, moves, sure)
-    wrote, weight = write, weight * write
-    if again.any():
+    written, touched, repeats = write[uses], order[uses], bool(again.any())
+    if repeats:
         kept = np.ones(order.size, np.bool_)
         kept[uses[again]] = False
-        number, written, stands = moves[kept].nonzero()[0], write[uses], weight[uses]
-        order, line, write, weight, certain, sure = (
-            order[kept], line[kept], write[kept], weight[kept], certain[kept], sure[kept])
-        wrote, head = write, (~again).nonzero()[0]
-        if written[again].any():
-            wrote = write.copy()
-            wrote[number] = np.logical_or.reduceat(written, head)
-            weight[number] = np.maximum.reduceat(stands, head)
-        uses = number
+        order, line, write, certain, sure = order[kept], line[kept], write[kept], certain[kept], sure[kept]
+        uses = moves[kept].nonzero()[0]
+    wrote, weight = write, trace.weight[order] * write
+    if repeats and written[again].any():
+        wrote = write.copy()
+        head = (~again).nonzero()[0]
+        wrote[uses] = np.logical_or.reduceat(written, head)
+        weight[uses] = np.maximum.reduceat(trace.weight[touched] * written, head)
     slot = slot[order]
     begins = np.ones(uses.size, np.bool_)
     np.not_equal(slot[uses[1:]], slot[uses[:-1]], out=begins[1:])
-    marks = sure * np.uint8(ACTIVE) + (certain & ~sure) * np.uint8(HESITANT) + wrote * np.uint8(WROTE)
+    marks = wrote.view(np.uint8) * np.uint8(WROTE)
+    marks |= sure.view(np.uint8) * np.uint8(ACTIVE)
+    marks |= (certain & ~sure).view(np.uint8) * np.uint8(HESITANT)
     return Sorted(line, slot, write, marks, weight, trace.charge[order], uses[begins],
                   None if trace.source is None else trace.source[order], trace.moved)
 

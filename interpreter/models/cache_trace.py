@@ -11,6 +11,7 @@ Two observations keep the cost independent of trip counts:
   cache, and in the later blocks it is not counted.
 """
 
+from functools import lru_cache, reduce
 from math import gcd, prod
 
 import numpy as np
@@ -187,7 +188,9 @@ def _kept(line: NDArray[np.int64], body: Body) -> NDArray[np.bool_]:
     speed = np.abs(body.strides[:, -1])
     slower = speed < speed.max()
     if slower.any():
-        kept |= kept.any(axis=-1, keepdims=True) & slower
+        # One reference after the other: NumPy is slow at axes as short as theirs.
+        entered = reduce(np.logical_or, np.moveaxis(kept, -1, 0))
+        kept |= entered[..., None] & slower
     return kept
 
 
@@ -277,18 +280,22 @@ def _inner_step(shape: Shape, policy: Policy) -> int:
 
 def _fetched_late(body: Body, policy: Policy, apart: NDArray[np.int64], alike: NDArray[np.bool_]) -> bool:
     """Whether a line may be brought in by a read after the first of its writes, which missed for want of allocation."""
-    write_and_read = body.write[:, None] & ~body.write
+    fetched = body.write[:, None] & ~body.write & alike & (apart < policy.line_bytes)
+    if not fetched.any():
+        return False
     before = np.tri(body.start.size, dtype=np.bool_)
-    return bool((write_and_read & alike & (apart < policy.line_bytes) & ~(before & (apart == 0))).any())
+    return bool((fetched & ~(before & (apart == 0))).any())
 
 
 def _crowded(shape: Shape, policy: Policy, apart: NDArray[np.int64], alike: NDArray[np.bool_]) -> bool:
     """Whether references that move through the same set at the same time throw out lines in use."""
     body = shape.body
     line_bytes, turn = policy.line_bytes, policy.sets * policy.line_bytes
+    rivals = alike & (apart >= line_bytes)
+    if not rivals.any():
+        return False
     within = apart % turn
-    close = np.minimum(within, turn - within) < line_bytes
-    rivals = close & alike & (apart >= line_bytes)
+    rivals &= np.minimum(within, turn - within) < line_bytes
     if not policy.write_allocate:
         # A write holds no line, unless the nest reads the same lines.
         reach = (np.abs(body.strides) * (shape.extents - 1)).sum(axis=1) + line_bytes
@@ -309,6 +316,7 @@ def _period(stride: NDArray[np.int64], line_bytes: int) -> int:
     return max(line_bytes // gcd(int(s), line_bytes) for s in stride)
 
 
+@lru_cache(maxsize=256)
 def _every(count: int) -> Sample:
     return Sample(np.arange(count), np.ones(count))
 

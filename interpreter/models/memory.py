@@ -187,7 +187,7 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: Traces |
         counts = np.stack([np.interp(iterations, iterations[chosen], kind) for kind in counts.T], axis=1)
     label, first = _first_appearance(after.fingerprint()[position])
     contents = after.take(position[first])
-    read, write, writeback = (np.ascontiguousarray(counts[class_of, kind]) for kind in range(3))
+    read, write, writeback = counts.T[:3].take(class_of, axis=1)
     misses = Misses(read, write, writeback, counts[class_of, 3:] if sources > 1 else None)
     return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=contents, arrays=arrays)
 
@@ -271,10 +271,10 @@ def _traces(nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...], policy
             continue
         key = references, row.tobytes()
         if key not in known:
-            extents, start, strides = np.split(row, (depth, depth + len(made)))
-            body = Body(start=start, strides=strides.reshape(len(made), depth), write=write, fraction=fraction,
-                        around=around, after=after, source=source)
-            known[key] = by_set(trace(Shape(extents=extents, body=body), policy), policy)
+            last = depth + len(made)
+            body = Body(start=row[depth:last], strides=row[last:].reshape(len(made), depth), write=write,
+                        fraction=fraction, around=around, after=after, source=source)
+            known[key] = by_set(trace(Shape(extents=row[:depth], body=body), policy), policy)
         found.append(known[key])
     return found
 
