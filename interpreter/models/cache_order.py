@@ -105,6 +105,15 @@ class Fresh(Struct, frozen=True):
     border: NDArray[np.intp]
     """(classes * sets + 1,) place of the first reference to each set, and the end."""
     first: NDArray[np.intp]
+    """Places of the first reference to each set that may leave its line there."""
+
+    def without(self, first: NDArray[np.intp]) -> "Fresh":
+        """All references but some first ones."""
+        others = np.ones(self.line.size, np.bool_)
+        others[first] = False
+        kept = others.nonzero()[0]
+        return Fresh(self.line[kept], self.key[kept], self.marks[kept], self.weight[kept], self.asked.take(kept),
+                     self.classes, self.border - _borders(self.key[first], self.border.size - 1), first[:0])
 
 
 class Asked(Struct, frozen=True):
@@ -192,59 +201,57 @@ def with_cached(fresh: Fresh, contents: Contents) -> Touches:
 
     The first reference to a set is left out, too, if it is to the line used last before.
     """
-    classes, sets, places = contents.line.shape
+    classes, sets = contents.line.shape[:2]
     found = (contents.line[:, :, ::-1] != EMPTY).ravel().nonzero()[0]
     if not found.size:
         return Touches(fresh.line, fresh.key, fresh.marks, fresh.weight, np.full(fresh.line.size, -1.0), classes,
                        fresh.border, np.zeros(classes * sets, np.intp), fresh.asked, None)
-    old_key = found // places
-    where = (2 * old_key + 1) * places - 1 - found
-    held = np.bincount(old_key, minlength=classes * sets)
-    repeated, kept = _repeating(fresh, contents)
-    border = fresh.border
-    line, marks, weight, asked = fresh.line, fresh.marks, fresh.weight, fresh.asked
-    if repeated.size:
-        line, marks, weight, asked = line[kept], marks[kept], weight[kept], asked.take(kept)
-        border = border - _borders(fresh.key[repeated], classes * sets)
-    # Places of both kinds among all.
+    repeated = _repeating(fresh, contents)
+    if not repeated.size:
+        return _behind(fresh, contents, found)
+    touches = _behind(fresh.without(repeated), contents, found)
+    key = fresh.key[repeated]
+    newest = touches.border[key] + touches.held[key] - 1
+    touches.marks[newest] |= fresh.marks[repeated] & WROTE
+    touches.weight[newest] = fresh.weight[repeated]
+    return touches
+
+
+def _behind(fresh: Fresh, contents: Contents, found: NDArray[np.intp]) -> Touches:
+    """The references behind the lines `found` in the caches, counted with those used last behind in each set."""
+    classes, sets, places = contents.line.shape
+    of = found // places
+    held = np.bincount(of, minlength=classes * sets)
+    border = fresh.border + _summed(held)
     old = np.arange(found.size)
-    old += border[old_key]
-    border = border + _summed(held)
-    rest = np.ones(found.size + line.size, np.bool_)
+    old += fresh.border[of]
+    rest = np.ones(found.size + fresh.line.size, np.bool_)
     rest[old] = False
     new = rest.nonzero()[0]
     touches = Touches(
         line=np.empty(rest.size, np.int64), key=np.arange(classes * sets).repeat(border[1:] - border[:-1]),
         marks=np.empty(rest.size, np.uint8), weight=np.zeros(rest.size), before=np.full(rest.size, -1.0),
-        classes=classes, border=border, held=held, asked=asked, place=new)
+        classes=classes, border=border, held=held, asked=fresh.asked, place=new)
+    where = (2 * of + 1) * places - 1 - found
     cached = contents.line.ravel()[where]
-    touches.line[old] = cached if classes == 1 else cached * classes + old_key // sets
-    touches.line[new] = line
+    touches.line[old] = cached if classes == 1 else cached * classes + of // sets
+    touches.line[new] = fresh.line
     touches.marks[old] = contents.dirty.ravel()[where] * np.uint8(WROTE | HAD) + np.uint8(ACTIVE)
-    touches.marks[new] = marks
-    touches.weight[new] = weight
+    touches.marks[new] = fresh.marks
+    touches.weight[new] = fresh.weight
     touches.before[old] = contents.present.ravel()[where]
-    if repeated.size:
-        key = fresh.key[repeated]
-        last = border[key] + held[key] - 1
-        touches.marks[last] |= fresh.marks[repeated] & WROTE
-        touches.weight[last] = fresh.weight[repeated]
     return touches
 
 
-def _repeating(fresh: Fresh, contents: Contents) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """First references to the line that their set used last before the nest, and all others (nothing if none is)."""
+def _repeating(fresh: Fresh, contents: Contents) -> NDArray[np.intp]:
+    """First references to the line that their set used last before the nest."""
     sets = contents.line.shape[1]
     key = fresh.key[fresh.first]
     newest = contents.line[:, :, 0].ravel()[key]
     again = newest * fresh.classes + key // sets == fresh.line[fresh.first]
     again &= newest != EMPTY
-    repeated = fresh.first[again]
-    if not repeated.size:
-        return repeated, repeated
-    others = np.ones(fresh.line.size, np.bool_)
-    others[repeated] = False
-    return repeated, others.nonzero()[0]
+    repeated: NDArray[np.intp] = fresh.first[again]
+    return repeated
 
 
 class Chain(Struct, frozen=True):
