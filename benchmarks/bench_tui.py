@@ -74,6 +74,7 @@ async def _move(app: Timed, slider: str, key: str, *, ahead: bool) -> Clocks:
             engine._outcomes.clear()
     else:
         engine._outcomes.clear()
+        engine._estimates.clear()
         engine._fans.clear()
     number = app.state.number
     began = Clocks.now()
@@ -82,15 +83,14 @@ async def _move(app: Timed, slider: str, key: str, *, ahead: bool) -> Clocks:
 
 
 async def _walked(app: Timed, slider: str, key: str) -> None:
-    """Until the position that a key leads to is at hand."""
+    """Until the position that a key leads to is at hand, or an estimate of it."""
     engine, state = app._engine, app.state
     assert engine is not None
     at = state.sliders[slider].at + (1 if key == "right" else -1)
     there = steps.settings(steps.moved(state, slider, at))
     for _ in range(PATIENCE):
-        fans = tuple(engine._fans._held.values())  # the engine changes them meanwhile, in its own thread
-        walked = any(fan.choice == state.selected and there in fan.requests for fan in fans)
-        if walked or (there, state.selected) in engine._outcomes:
+        key = (there, state.selected)
+        if engine._fans.has(*key) or key in engine._outcomes or key in engine._estimates:
             return
         await asyncio.sleep(0.001)
     raise TimeoutError(f"nothing walks {there} ahead")

@@ -116,6 +116,8 @@ class Engine:
         self._lists: Kept[tuple[object, ...], Listing] = Kept(MOST_STAGES)
         self._stages: Kept[tuple[object, ...], api.Stages] = Kept(MOST_STAGES)
         self._outcomes: Kept[tuple[Settings, str], Outcome] = Kept(MOST_PREDICTIONS)
+        self._estimates: Kept[tuple[Settings, str], api.Prediction] = Kept(MOST_PREDICTIONS)
+        """First estimates of what takes long; they are used until there is an outcome."""
         self._fans = Fans()
         self._thread = threading.Thread(target=self._serve, name="esp-engine", daemon=True)
 
@@ -148,18 +150,21 @@ class Engine:
                 self._seen.clear()
             self._changed.notify()
         if known is not None:
-            listing, wanted, outcome = known
+            listing, wanted, outcome, rough = known
             self._deliver(_listed(question, listing, wanted))
-            self._deliver(Predicted(number=question.number, key=wanted, outcome=outcome))
+            self._tell(question, wanted, outcome, rough=rough)
 
-    def _known(self, question: Question) -> tuple[Listing, str, Outcome] | None:
-        """The choices and the outcome of the wanted one, without a change to what is kept: another thread uses it."""
+    def _known(self, question: Question) -> tuple[Listing, str, Outcome, bool] | None:
+        """The choices, the outcome of the wanted one, and whether that is an estimate (only where nothing better is at
+        hand), without a change to what is kept: another thread uses it."""
         listing = self._lists.get(question.settings.lowering)
         if listing is None:
             return None
         wanted = self._in_place_of(question.wanted, listing)
-        outcome = self._outcomes.get((question.settings, wanted))
-        return None if outcome is None else (listing, wanted, outcome)
+        key = (question.settings, wanted)
+        outcome = self._outcomes.get(key)
+        known = self._estimates.get(key) if outcome is None and not self._fans.has(*key) else outcome
+        return None if known is None else (listing, wanted, known, outcome is None)
 
     def _in_place_of(self, key: str, listing: Listing) -> str:
         return in_place_of(key, tuple(self._met.values()), listing.choices)
@@ -204,7 +209,7 @@ class Engine:
         outcome = self._answer_first(question, request, first)
         if not isinstance(outcome, Failure):
             # The hand is on the slider: its next move comes before long lists.
-            self._look_aside(question, question.beside[:_FEW], first)
+            self._look_aside(question, question.beside[:_FEW], first, whole=False)
             self._spread(question, request, first, most=1)
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
             self._answer_others(question, request, choices, first)
@@ -228,19 +233,20 @@ class Engine:
             outcome, rough = self._soon(question, request, choice)
         else:
             outcome, processors = _seen_in(fan, question.settings)
-        if not told:
-            self._tell(question, choice, outcome, ahead=fan is not None, rough=rough)
+        if not told or fan is not None:  # then an estimate was told
+            self._tell(question, choice.key, outcome, ahead=fan is not None, rough=rough)
         if rough:
             self._seen.wait(self._patience_s)
             self._seen.clear()
+            self._look_aside(question, question.beside[:_FEW], choice, whole=False)
             outcome = self._predict(question, request, choice)
-            self._tell(question, choice, outcome)
+            self._tell(question, choice.key, outcome)
         if question.processors or question.course:
             self._deliver(self._look_closer(question, request, choice, processors))
         self._seen.wait(self._patience_s)
         if fan is not None:
             outcome = self._predict(question, request, choice)
-            self._tell(question, choice, outcome)
+            self._tell(question, choice.key, outcome)
         return outcome
 
     def _answer_others(self, question: Question, request: api.Request, choices: Sequence[Choice],
@@ -251,36 +257,40 @@ class Engine:
             if choice is not first:
                 self._reach_out(question, first)
                 outcome, rough = self._soon(question, request, choice)
-                self._tell(question, choice, outcome, rough=rough)
+                self._tell(question, choice.key, outcome, rough=rough)
                 long += [choice] if rough else []
         for choice in long:
             self._reach_out(question, first)
-            self._tell(question, choice, self._predict(question, request, choice))
+            self._tell(question, choice.key, self._predict(question, request, choice))
 
-    def _soon(self, question: Question, request: api.Request, choice: Choice) -> tuple[Outcome, bool]:
-        """The outcome of a choice, kept or made; where its walk is long a first estimate (True), which is not kept."""
+    def _soon(self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf
+              ) -> tuple[Outcome, bool]:
+        """The outcome of a choice, kept or made; where its walk is long and has not been made, an estimate (True)."""
         self._go_on(question)
         key = (question.settings, choice.key)
         if key not in self._outcomes:
-            outcome = self._interpreted(question, request, choice, few=FEW)
+            if key in self._estimates:
+                return self._estimates[key], True
+            outcome = self._interpreted(question, request, choice, most_s, few=FEW)
             if not isinstance(outcome, Failure) and any(each.code == SAMPLED for each in outcome.assumptions):
-                return outcome, True
+                estimate = outcome
+                return self._estimates.use(key, lambda: estimate), True
             self._outcomes.use(key, lambda: outcome)
         return self._predict(question, request, choice), False
 
-    def _tell(self, question: Question, choice: Choice, outcome: Outcome, *, ahead: bool = False,
-              rough: bool = False) -> None:
-        self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome, open=ahead or rough,
-                                rough=rough))
+    def _tell(self, question: Question, key: str, outcome: Outcome, *, ahead: bool = False, rough: bool = False
+              ) -> None:
+        self._deliver(Predicted(number=question.number, key=key, outcome=outcome, open=ahead or rough, rough=rough))
 
     def _look_ahead(self, question: Question, request: api.Request, choice: Choice) -> None:
         """Predict what may be asked next, and has not been walked yet: first what the hand may do next."""
-        self._look_aside(question, question.beside, choice)
+        self._look_aside(question, question.beside, choice, whole=False)
         left = self._spread(question, request, choice, most=MOST_PIECES)
         for settings in left[:_FEW]:
             self._predict(replace(question, settings=settings), self._asked(settings), choice)
         others = [each for each in question.ahead if each.lowering != question.settings.lowering]
-        self._look_aside(question, others, choice)
+        self._look_aside(question, others, choice, whole=False)
+        self._look_aside(question, [*question.beside, *others], choice, whole=True)
 
     def _spread(self, question: Question, request: api.Request, choice: Choice, *, most: int) -> list[Settings]:
         """Walk positions of the sliders of the machine together, those that are likeliest to be asked for in the first
@@ -302,10 +312,11 @@ class Engine:
         """In the middle of a long list: the next moves of a slider that the hand has reached for meanwhile."""
         newest = self._question
         if newest is not None and newest.silent and newest.number == question.number and newest.wanted == choice.key:
-            self._look_aside(question, newest.beside[:_FEW], choice)
+            self._look_aside(question, newest.beside[:_FEW], choice, whole=False)
 
-    def _look_aside(self, question: Question, positions: Sequence[Settings], choice: Choice) -> None:
-        """Predict positions that need another node program each, as long as none takes too long."""
+    def _look_aside(self, question: Question, positions: Sequence[Settings], choice: Choice, *, whole: bool) -> None:
+        """Predict positions that need another node program each, as long as none takes too long; without `whole`
+        estimates are enough."""
         for settings in positions:
             self._go_on(question)
             there = replace(question, settings=settings)
@@ -316,8 +327,9 @@ class Engine:
             key = self._in_place_of(choice.key, listed)
             if (settings, key) in self._too_long:
                 continue
+            there_chosen = next(each for each in listed.choices if each.key == key)
             try:
-                self._predict(there, request, next(each for each in listed.choices if each.key == key), LONGEST_S)
+                (self._predict if whole else self._soon)(there, request, there_chosen, LONGEST_S)
             except TooLong:
                 self._too_long.add((settings, key))
 

@@ -83,6 +83,10 @@ class Fans:
         self._held.move_to_end(found)
         return self._held[found]
 
+    def has(self, settings: Settings, choice: str) -> bool:
+        """Whether there is one with a position; another thread than the one that uses them may ask."""
+        return any(fan.choice == choice and settings in fan.requests for fan in tuple(self._held.values()))
+
     def add(self, fan: Fan) -> None:
         """Keep one, and drop the oldest ones for it."""
         self._made += 1

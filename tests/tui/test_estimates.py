@@ -7,7 +7,7 @@ from esp import api
 from esp.output.figures import first
 from esp.output.numbers import seconds
 from esp.tui import state as steps
-from esp.tui.engine import Engine, Superseded
+from esp.tui.engine import FEW, Engine, Superseded
 from esp.tui.question import WRITTEN, Closer, Listed, Predicted, Question, Settings
 from esp.tui.sheets import choices, frame
 from esp.tui.sheets.figures import ABOUT
@@ -55,7 +55,7 @@ def test_what_takes_its_place_is_the_prediction(elimination):
     assert first(late.outcome.time_s) == first(_whole(elimination).time_s)
 
 
-def test_an_estimate_is_not_kept(elimination):
+def test_an_estimate_is_not_told_where_the_prediction_is_known(elimination):
     found = []
     engine = Engine(elimination.source, elimination.system, elimination.request, found.append)
     engine.answer(ASKED)
@@ -79,6 +79,35 @@ def test_who_moves_on_does_not_wait_for_the_whole_walk(elimination, monkeypatch)
     with pytest.raises(Superseded):
         engine.answer(ASKED)
     assert len(walks) == 1
+
+
+def test_the_next_moves_are_estimated_before_any_of_them_is_walked(elimination, monkeypatch):
+    walks, alone = [], api.interpret_stages
+
+    def watched(stages, system, request, listener, few=0):
+        if not request.distribute:
+            walks.append((request.procs, few))
+        return alone(stages, system, request, listener, few=few)
+
+    monkeypatch.setattr(api, "interpret_stages", watched)
+    _answers(elimination, replace(ASKED, ahead=(Settings(procs=8), Settings(procs=2), Settings(procs=16))))
+    assert walks == [(4, FEW), (8, FEW), (2, FEW), (4, 0), (16, FEW), (8, 0), (2, 0), (16, 0)]
+
+
+def test_an_estimate_that_is_known_is_told_at_once(elimination):
+    found = []
+    engine = Engine(elimination.source, elimination.system, elimination.request, found.append)
+    engine.answer(replace(ASKED, ahead=(Settings(procs=8),)))
+    there = (Settings(procs=8), WRITTEN)
+    del engine._outcomes[there]
+    found.clear()
+    engine.ask(replace(ASKED, number=2, settings=there[0]))
+    told = [each for each in found if isinstance(each, Predicted)]
+    assert [(each.number, each.key, each.rough, each.open) for each in told] == [(2, WRITTEN, True, True)]
+    assert told[0].outcome is engine._estimates[there]
+    engine.answer(replace(ASKED, number=2, settings=there[0]))
+    told = [each for each in found if isinstance(each, Predicted) and each.key == WRITTEN]
+    assert [each.rough for each in told] == [True, False], "and not a second time"
 
 
 def test_the_closer_look_is_at_the_prediction(elimination):
