@@ -7,6 +7,7 @@ from esp.errors import PredictionError
 from esp.tools import call, tool
 from esp.validate.answer import difference, unsteady_items
 
+# Readings, as two runs may take equally long.
 CLOCK = """\
 program p
   integer, parameter :: n = 40
@@ -16,7 +17,7 @@ program p
   call system_clock(start)
   r = 2.0
   call system_clock(finish)
-  print *, 'time', real(finish - start, 8) * 1.0d-3
+  print *, 'time', real(finish, 8) * 1.0d-3
   print *, 'ticks', start
   print *, 'sum', sum(r)
 end program
