@@ -108,8 +108,8 @@ class Engine:
         self._question: Question | None = None
         self._waiting = False
         self._stopped = False
-        self._told = -1
-        """The question whose wanted choice was known when it was asked."""
+        self._told, self._told_rough = -1, False
+        """The question whose wanted choice was known when it was asked, and whether it was an estimate."""
         self._met: dict[str, Choice] = {}
         """All choices there were: what a key stands for."""
         self._too_long: set[tuple[Settings, str]] = set()
@@ -139,7 +139,7 @@ class Engine:
         known = None if question.silent else self._known(question)
         with self._changed:
             if known is not None:
-                self._told = question.number
+                self._told, self._told_rough = question.number, known[3]
             if question.silent and self._waiting and self._question is not None and not self._question.silent:
                 # Nobody has begun to answer the one before.
                 question, self._told = replace(question, silent=False), -1
@@ -233,7 +233,7 @@ class Engine:
             outcome, rough = self._soon(question, request, choice)
         else:
             outcome, processors = _seen_in(fan, question.settings)
-        if not told or fan is not None:  # then an estimate was told
+        if not told or (self._told_rough and not rough):
             self._tell(question, choice.key, outcome, ahead=fan is not None, rough=rough)
         if rough:
             self._seen.wait(self._patience_s)

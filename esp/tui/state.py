@@ -218,11 +218,12 @@ def rival(state: State) -> str | None:
 
 
 def tied(state: State) -> Mapping[str, int]:
-    """Choices that cannot be told apart from one before them -> its rank, from 1 (Def 19)."""
-    ranked = [key for key in state.order if isinstance(state.outcomes.get(key), Prediction)]
-    found = [each for each in (state.outcomes[key] for key in ranked) if isinstance(each, Prediction)]
-    with_whom = ties([first(each.time_s) for each in found], [stated_error(each) for each in found])
-    return {key: at + 1 for key, at in zip(ranked, with_whom, strict=True) if at is not None}
+    """Choices that cannot be told apart from a faster one -> the row of that, from 1 (Def 19)."""
+    found = {key: each for key in state.order if isinstance(each := state.outcomes.get(key), Prediction)}
+    ranked = sorted(found, key=lambda key: first(found[key].time_s))
+    with_whom = ties([first(found[key].time_s) for key in ranked], [stated_error(found[key]) for key in ranked])
+    place = {key: at for at, key in enumerate(state.order, 1)}
+    return {key: place[ranked[at]] for key, at in zip(ranked, with_whom, strict=True) if at is not None}
 
 
 def failed(state: State) -> Failure | None:
@@ -242,8 +243,7 @@ def missing(state: State) -> Failure | None:
 
 def asking(state: State) -> State:
     """The state after a new question is asked: all that is shown is old until it is answered."""
-    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset(), open=frozenset(),
-                   rough=frozenset())
+    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset(), open=frozenset())
 
 
 def dragging_on(state: State, number: int) -> State:
@@ -279,10 +279,8 @@ def back_home(state: State) -> State:
 
 def sized_by(state: State, name: str) -> State:
     """The size slider moves another PARAMETER."""
-    slider = size_slider(name, state.sizes[name])
-    changed = state.sliders[SIZE].moved
-    after = replace(state, size_name=name, sliders={**state.sliders, SIZE: slider})
-    return asking(after) if changed else after
+    after = replace(state, size_name=name, sliders={**state.sliders, SIZE: size_slider(name, state.sizes[name])})
+    return asking(after) if state.sliders[SIZE].moved else after
 
 
 def given(state: State, values: Values) -> State:
@@ -451,7 +449,8 @@ def _predicted(state: State, answer: Predicted) -> State:
     after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key},
                     open=(state.open | {answer.key}) if answer.open else state.open - {answer.key},
                     rough=(state.rough | {answer.key}) if answer.rough else state.rough - {answer.key})
-    if answer.key not in state.outcomes:  # nobody has looked for it yet: it goes to its place at once
+    all_in = len(after.fresh) == len(after.choices) > len(state.fresh)
+    if answer.key not in state.outcomes or (after.rough and all_in):  # nobody has looked for it yet; or walks follow
         after = _sorted(after)
     found = answer.outcome
     if not isinstance(found, Prediction):

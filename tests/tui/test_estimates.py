@@ -4,13 +4,16 @@ import pytest
 from msgspec.structs import replace
 
 from esp import api
+from esp.errors import UsageError
 from esp.output.figures import first
 from esp.output.numbers import seconds
+from esp.tui import export
 from esp.tui import state as steps
 from esp.tui.engine import FEW, Engine, Superseded
 from esp.tui.question import WRITTEN, Closer, Listed, Predicted, Question, Settings
-from esp.tui.sheets import choices, frame
+from esp.tui.sheets import choices, compare, frame
 from esp.tui.sheets.figures import ABOUT
+from esp.tui.sheets.views import sheet
 
 ASKED = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN)
 
@@ -144,7 +147,63 @@ def test_an_estimate_is_marked_until_the_prediction_comes(home, made):
     late = steps.answered(rough, Predicted(number=moved.number, key=WRITTEN, outcome=about))
     assert late.rough == frozenset()
     assert ABOUT not in frame.heading(late, 80, 0)[0].text + choices.sheet(late, 60).text
-    assert steps.moved(rough, "load", 5).rough == frozenset()
+    assert shown in compare.sheet(rough, 60).text
+    assert ABOUT not in compare.sheet(late, 60).text
+    assert steps.moved(rough, "load", 5).rough == {WRITTEN}, "it is still an estimate, of older settings"
+
+
+def test_an_estimate_is_no_prediction_to_export(home, made):
+    rough = Predicted(number=home.number, key=WRITTEN, outcome=made.prediction(2.0), open=True, rough=True)
+    state = steps.answered(home, rough)
+    for suffix in (".csv", ".json", ".html"):
+        with pytest.raises(UsageError, match="only an estimate"):
+            export.exported(state, suffix)
+    assert ABOUT in export.exported(state, ".txt")
+
+
+def test_rows_are_sorted_when_the_last_of_them_has_an_estimate(home, made):
+    state = steps.moved(home, "load", home.sliders["load"].at + 1)
+    last_first = list(reversed(home.order))
+    for number, key in enumerate(last_first):
+        assert state.order == home.order
+        answer = Predicted(number=state.number, key=key, outcome=made.prediction(1.0 + number), open=True, rough=True)
+        state = steps.answered(state, answer)
+    assert list(state.order) == last_first
+
+
+def test_ties_are_with_a_faster_one_wherever_it_stands(home, made):
+    slow, fast = home.order[0], home.order[-1]
+    times = {slow: made.prediction(1.01), fast: made.prediction(1.0)}
+    state = replace(home, outcomes=times)
+    assert dict(steps.tied(state)) == {slow: len(home.order)}
+
+
+def test_a_comparison_with_older_settings_is_dimmed(home, made):
+    moved = replace(steps.look_at(steps.moved(home, "load", 5), "compare"), slow=True)
+    moved = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2.0)))
+    roles = {role for line in sheet(moved, 90).lines for _, role in line.pieces}
+    assert roles == {"old"}
+    other = steps.answered(moved, Predicted(number=moved.number, key=steps.rival(moved), outcome=made.prediction(2.0)))
+    assert "old" not in {role for line in sheet(other, 90).lines for _, role in line.pieces}
+
+
+def test_a_question_of_the_same_position_gets_the_prediction_too(elimination):
+    """Another view asks again while the walk is under way; what it gets at once is the estimate."""
+    found, engine = [], None
+
+    def deliver(answer):
+        found.append(answer)
+        if isinstance(answer, Predicted) and answer.rough and answer.number == 1:
+            engine.ask(replace(ASKED, number=2, processors=True))
+
+    engine = Engine(elimination.source, elimination.system, elimination.request, deliver)
+    with pytest.raises(Superseded):
+        engine.answer(ASKED)
+    engine._predict(replace(ASKED, number=2), engine._asked(ASKED.settings),
+                    next(each for each in engine._met.values() if each.key == WRITTEN))
+    engine.answer(replace(ASKED, number=2, processors=True))
+    told = [each.rough for each in found if isinstance(each, Predicted) and (each.number, each.key) == (2, WRITTEN)]
+    assert told == [True, False]
 
 
 def test_nothing_is_held_against_an_estimate(made):

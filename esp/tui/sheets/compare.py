@@ -28,8 +28,9 @@ def sheet(state: State, width: int) -> Sheet:
     fields.append(Field("source", 0, "<", 2))
     layout = Layout(fields, width)
     names = [_name("A", state, state.selected), _name("B", state, other_key)]
+    times = [whole_time(each, rough=key in state.rough) for each, key in ((one, state.selected), (other, other_key))]
     categories = CATEGORIES if width >= _WITH_NAMES else ROLES
-    lines = [*names, joined(()), *_totals(layout, one, other, categories, shares=shares), joined(())]
+    lines = [*names, joined(()), *_totals(layout, one, other, times, categories, shares=shares), joined(())]
     lines += _lines(layout, one, other, shares=shares)
     return Sheet(layout.heading(), tuple(lines))
 
@@ -43,11 +44,11 @@ def _name(letter: str, state: State, key: str) -> Line:
 
 
 def _totals(
-    layout: Layout, one: Prediction, other: Prediction, names: Sequence[str], *, shares: bool
+    layout: Layout, one: Prediction, other: Prediction, times: Sequence[str], names: Sequence[str], *, shares: bool
 ) -> list[Line]:
     blank: list[Cell] = [""] * 4 if shares else []
     rows: list[tuple[str, str, float, float, str, str]] = [
-        ("time", "strong", first(one.time_s), first(other.time_s), whole_time(one), whole_time(other))
+        ("time", "strong", first(one.time_s), first(other.time_s), times[0], times[1])
     ]
     for name, role, a, b in zip(names, ROLES, four(one.parts), four(other.parts), strict=True):
         rows.append((name, role, a, b, "", ""))

@@ -3,7 +3,7 @@
 from esp.tui.lines import Sheet, aged
 from esp.tui.sheets import compare, source, timeline, tree
 from esp.tui.sheets.figures import stale
-from esp.tui.state import State
+from esp.tui.state import State, rival
 
 _SHEETS = {"source": source.sheet, "tree": tree.sheet, "timeline": timeline.sheet, "compare": compare.sheet}
 
@@ -11,4 +11,5 @@ _SHEETS = {"source": source.sheet, "tree": tree.sheet, "timeline": timeline.shee
 def sheet(state: State, width: int) -> Sheet:
     """The current view, dimmed where it is of older settings."""
     found = _SHEETS[state.view](state, width)
-    return Sheet(found.heading, aged(found.lines)) if stale(state) else found
+    old = stale(state) or (state.view == "compare" and state.slow and rival(state) not in state.fresh)
+    return Sheet(found.heading, aged(found.lines)) if old else found
