@@ -4,25 +4,27 @@ A worker is a fork of this process: it has the program read and everything impor
 small prediction waits for otherwise. Forks are only made where they are safe, by a process without threads on Linux;
 elsewhere, and where a worker fails for whatever reason, the question is answered in this process, as it would be
 without workers. So the answers, and the errors, are the same.
+
+`multiprocessing` would do the same, but takes as long to import as the command line, and that with nothing beside it.
 """
 
+import contextlib
 import ctypes
-import multiprocessing
 import os
+import pickle
+import select
 import signal
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from multiprocessing.connection import wait
-from typing import TYPE_CHECKING, Generic, Self, TypeVar
-
-if TYPE_CHECKING:
-    from multiprocessing.connection import Connection
-    from multiprocessing.context import ForkProcess
+from typing import BinaryIO, Generic, NoReturn, Self, TypeVar
 
 _PARENT_DEATH_SIGNAL = 1
 """prctl(2)."""
+
+_killed: list[int] = []
+"""Workers that were told to end, until the system says that they have: that takes a moment nobody needs to wait for."""
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -31,6 +33,21 @@ Answer = TypeVar("Answer")
 def processors() -> int:
     """Those of this computer that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class _Worker:
+    """A process, and the pipes to it and from it."""
+
+    def __init__(self, process: int, questions: BinaryIO, answers: BinaryIO) -> None:
+        self.process = process
+        self.questions = questions
+        self.answers = answers
+
+    def close(self) -> None:
+        """Of this end of the pipes; a worker that waits for a question ends."""
+        for each in (self.questions, self.answers):
+            with contextlib.suppress(OSError):  # a question that could not be sent
+                each.close()
 
 
 class Workers(Generic[Question, Answer]):
@@ -46,20 +63,19 @@ class Workers(Generic[Question, Answer]):
         self._fewest = 1 if meanwhile and jobs > 1 else 2
         self._answers: dict[Question, Answer] = {}
         self._waiting: deque[Question] = deque()
-        self._busy: dict[Connection, Question] = {}
-        self._idle: list[Connection] = []
-        self._processes: list[ForkProcess] = []
+        self._busy: dict[_Worker, Question] = {}
+        self._idle: list[_Worker] = []
+        self._started = False
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in self._processes:
-            each.kill()
-        for each in self._processes:
-            each.join()
-        for connection in (*self._idle, *self._busy):
-            connection.close()
+        for each in (*self._idle, *self._busy):
+            self._end(each)
+        self._idle.clear()
+        self._busy.clear()
+        _bury()
 
     def ahead(self, questions: Iterable[Question]) -> None:
         """Begin with questions that will be asked, in this order."""
@@ -80,70 +96,114 @@ class Workers(Generic[Question, Answer]):
 
     def _start(self, number: int) -> None:
         """So many workers, where there are none yet and they are of use."""
-        if self._processes or number < self._fewest or sys.platform != "linux" or threading.active_count() > 1:
+        if self._started or number < self._fewest or sys.platform != "linux" or threading.active_count() > 1:
             return
-        sys.stdout.flush()  # what is buffered is written once, by this process
-        context = multiprocessing.get_context("fork")
+        self._started = True
+        _bury()
         for _ in range(number):
-            mine, its = context.Pipe()
-            process = context.Process(target=_work, args=(self._answer, its, (mine, *self._idle)), daemon=True)
             try:
-                process.start()
-            except OSError:  # no more processes, or no memory
-                mine.close()
+                self._idle.append(_fork(self._answer, self._idle))
+            except OSError:  # no more processes, pipes or memory
                 break
-            finally:
-                its.close()
-            self._processes.append(process)
-            self._idle.append(mine)
 
     def _feed(self) -> None:
         while self._idle and self._waiting:
-            connection, question = self._idle.pop(), self._waiting.popleft()
+            worker, question = self._idle.pop(), self._waiting.popleft()
             try:
-                connection.send(question)
+                worker.questions.write(pickle.dumps(question))
+                worker.questions.flush()
             except OSError:  # this worker is gone
-                connection.close()
+                self._end(worker)
                 self._waiting.appendleft(question)
             else:
-                self._busy[connection] = question
+                self._busy[worker] = question
 
     def _collect(self) -> None:
         """Wait for a worker, and give it the next question."""
-        ready = wait(list(self._busy))
-        for connection in [each for each in self._busy if each in ready]:
-            question = self._busy.pop(connection)
+        poll = select.poll()
+        for worker in self._busy:
+            poll.register(worker.answers, select.POLLIN)
+        ready = {number for number, _ in poll.poll()}
+        for worker in [each for each in self._busy if each.answers.fileno() in ready]:
+            question = self._busy.pop(worker)
             try:
-                answers: list[Answer] = connection.recv()
-            except (EOFError, OSError):
-                connection.close()
+                answers: list[Answer] = pickle.load(worker.answers)  # noqa: S301 (both ends are ours)
+            except (EOFError, OSError, pickle.UnpicklingError):
+                self._end(worker)
                 continue
-            self._idle.append(connection)
+            self._idle.append(worker)
             if answers:
                 self._answers[question] = answers[0]
         self._feed()
 
+    @staticmethod
+    def _end(worker: _Worker) -> None:
+        worker.close()
+        with contextlib.suppress(ProcessLookupError):  # it is gone, and somebody has asked for its end
+            os.kill(worker.process, signal.SIGKILL)
+        _killed.append(worker.process)
 
-def _work(answer: Callable[[Question], Answer], questions: "Connection", others: "Sequence[Connection]") -> None:
+
+def _bury() -> None:
+    """Ask the system for the end of workers that have ended, so that it forgets them."""
+    for each in _killed.copy():
+        try:
+            ended = os.waitpid(each, os.WNOHANG)[0] == each
+        except ChildProcessError:  # somebody else has asked
+            ended = True
+        if ended:
+            _killed.remove(each)
+
+
+def _fork(answer: Callable[[Question], Answer], others: Sequence[_Worker]) -> _Worker:
+    """A worker, beside `others`.
+
+    Raises:
+        OSError: there can be no more.
+    """
+    parent = os.getpid()
+    ends = [*os.pipe()]
+    try:
+        ends += os.pipe()
+        process = os.fork()
+    except OSError:
+        for each in ends:
+            os.close(each)
+        raise
+    asked, asking, answering, answered = ends
+    if not process:
+        for end in (asking, answering):
+            os.close(end)
+        _work(answer, os.fdopen(asked, "rb"), os.fdopen(answered, "wb"), others, parent)
+    os.close(asked)
+    os.close(answered)
+    return _Worker(process, os.fdopen(asking, "wb"), os.fdopen(answering, "rb"))
+
+
+def _work(answer: Callable[[Question], Answer], questions: BinaryIO, answers: BinaryIO, others: Sequence[_Worker],
+          parent: int) -> NoReturn:
     """Answer until the other end is closed; with its process a worker ends at once, whatever it is busy with."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    prctl = getattr(ctypes.CDLL(None), "prctl", None)
-    if prctl is not None:
-        prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
-    for each in others:  # or this worker would keep them open
-        each.close()
-    while True:
-        try:
-            question = questions.recv()
-        except EOFError:
-            return
-        try:
-            found = [answer(question)]
-        except Exception:  # noqa: BLE001 (the process that asks will meet it again, and raise it)
-            found = []
-        try:
-            questions.send(found)
-        except RecursionError:  # nested too deeply to be sent
-            questions.send([])
-        except OSError:
-            return
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        prctl = getattr(ctypes.CDLL(None), "prctl", None)
+        if prctl is not None:
+            prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        for each in others:  # or this worker would keep them open
+            each.close()
+        while os.getppid() == parent:
+            _answer_one(answer, pickle.load(questions), answers)  # noqa: S301 (both ends are ours)
+    finally:
+        os._exit(0)  # nothing that was begun before the fork is ended, or written, twice
+
+
+def _answer_one(answer: Callable[[Question], Answer], question: Question, answers: BinaryIO) -> None:
+    try:
+        found = [answer(question)]
+    except Exception:  # noqa: BLE001 (the process that asks will meet it again, and raise it)
+        found = []
+    try:
+        pickled = pickle.dumps(found)
+    except RecursionError:  # nested too deeply to be sent
+        pickled = pickle.dumps([])
+    answers.write(pickled)
+    answers.flush()

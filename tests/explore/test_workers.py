@@ -121,7 +121,13 @@ def test_workers_end_with_their_context() -> None:
         answer.ahead(range(4))
         workers = _children(os.getpid()) - before
         assert len(workers) == 2
-    assert not _children(os.getpid()) & workers
+    deadline = time.monotonic() + 60
+    while _running(workers) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _running(workers)
+    with Workers(where, jobs=2) as answer:  # by now the system has been asked for their end
+        answer.ahead(range(2))
+        assert not _children(os.getpid()) & workers
 
 
 def test_workers_end_when_their_process_is_killed() -> None:
@@ -159,6 +165,13 @@ def test_what_is_impossible_is_told_in_the_same_words() -> None:
     alone, together = (compare(LAPLACE, procs=8, distribute=formats, n=64, jobs=jobs) for jobs in (1, 2))
     assert together.impossible == alone.impossible
     assert together.impossible
+
+
+def _running(processes: set[str]) -> set[str]:
+    """Those of some children that have not ended."""
+    states = {each: Path(f"/proc/{each}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+              for each in processes}  # fmt: skip
+    return {each for each, state in states.items() if state not in "ZX"}
 
 
 def _children(process: int) -> set[str]:
