@@ -69,9 +69,9 @@ def execute(options: argparse.Namespace) -> int:
 
         named = named_choices(options.distribute)
         options.distribute = []
+        system = api.load_machine(options.system)
+        request = request_of(options, procs)
         sources = [source_of(each) for each in options.program]
-    system = api.load_machine(options.system)
-    request = request_of(options, procs)
     with Progress(console) as shown:
         progress = shown.predictions if shown else None
 
