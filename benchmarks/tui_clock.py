@@ -1,9 +1,11 @@
 """The interface with a clock: when the answer to each question was on the screen."""
 
 import asyncio
+import gc
 import time
 from dataclasses import dataclass
 
+from esp.cli.main import OBJECTS
 from esp.tui.app import Explorer
 from esp.tui.opening import Opened
 
@@ -31,9 +33,14 @@ class Clocks:
 
 
 class Timed(Explorer):
-    """Notes when a question was first seen answered, as far as the selected choice goes."""
+    """Notes when a question was first seen answered, as far as the selected choice goes.
+
+    Cyclic garbage is searched for as rarely as in `esp tui`, and that of the interfaces before is none of this one's.
+    """
 
     def __init__(self, opened: Opened) -> None:
+        gc.set_threshold(OBJECTS)
+        gc.collect()
         super().__init__(opened)
         self.shown: dict[int, Clocks] = {}
         self.estimated: set[int] = set()

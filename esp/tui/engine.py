@@ -10,6 +10,7 @@ for; and what is known is told in the thread that asks, whatever the other one i
 """
 
 import contextlib
+import gc
 import math
 import threading
 import time
@@ -65,6 +66,11 @@ MOST_EVENTS = 400_000
 
 _FAREWELL_S = 0.1
 """How long the app waits for the thread at its end; what takes longer, such as a lowering, ends with the process."""
+
+REST_S = 10.0
+"""After so long without a question nobody minds a search for cyclic garbage, which stops everything for a moment."""
+OBJECTS = 500_000
+"""New objects that are worth one. Python itself begins far later (`esp.cli.main`), but then while a slider moves."""
 
 _WIDE = Screen(76)
 
@@ -176,7 +182,8 @@ class Engine:
     def _serve(self) -> None:
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._stopped or self._waiting)
+                while not self._changed.wait_for(lambda: self._stopped or self._waiting, REST_S):
+                    _tidy_up()
                 if self._stopped:
                     return
                 self._waiting, question = False, self._question
@@ -420,6 +427,12 @@ class Engine:
     def _go_on(self, question: Question) -> None:
         if self._newer(question):
             raise Superseded
+
+
+def _tidy_up() -> None:
+    """Search for cyclic garbage, where there may be much."""
+    if gc.get_count()[0] > OBJECTS:
+        gc.collect()
 
 
 def _listed(question: Question, listing: Listing, wanted: str) -> Listed:

@@ -1,7 +1,10 @@
 """The engine: what it answers equals the API, the newest question wins, and little is done twice."""
 
+import gc
 import importlib
 import threading
+import time
+import weakref
 
 import pytest
 from msgspec.structs import replace
@@ -341,3 +344,45 @@ def test_a_change_that_cannot_be_is_a_failure(opened):
     outcome = next(each.outcome for each in answers if isinstance(each, Predicted))
     assert isinstance(outcome, Failure)
     assert "load" in outcome.text
+
+
+class _Ring:
+    """Refers to itself: garbage that only a search finds."""
+
+    def __init__(self):
+        self.itself = self
+
+
+@pytest.fixture
+def rare_searches():
+    """Python looks for cyclic garbage as rarely as in `esp tui`."""
+    before = gc.get_threshold()
+    gc.set_threshold(1_000_000_000)
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.parametrize(("objects", "found"), [(100, True), (100_000_000, False)])
+def test_cyclic_garbage_is_searched_for_while_nobody_asks(opened, monkeypatch, rare_searches, objects, found):
+    module = importlib.import_module("esp.tui.engine")
+    rests = []
+
+    def tidy_up():
+        rests.append(1)
+        usual()
+
+    usual = module._tidy_up
+    monkeypatch.setattr(module, "_tidy_up", tidy_up)
+    monkeypatch.setattr(module, "REST_S", 0.01)
+    monkeypatch.setattr(module, "OBJECTS", objects)
+    ring = weakref.ref(_Ring())
+    made = [[] for _ in range(1000)]
+    engine = Engine(opened.source, opened.system, opened.request, made.append)
+    engine.start()
+    try:
+        deadline = time.monotonic() + 60
+        while len(rests) < 3 and time.monotonic() < deadline:
+            time.sleep(0.01)
+    finally:
+        engine.stop()
+    assert (ring() is None) == found
