@@ -82,7 +82,7 @@ def run(words: Sequence[str]) -> int:
     typed = next((word for word in words if not word.startswith("-")), None)
     if typed is not None and typed not in COMMANDS:
         raise UsageError(f"there is no command {typed!r}.", hint=_nearest_command(typed))
-    parser = build_parser(typed)
+    parser = build_parser(typed, alone=typed is not None and words[0] == typed)
     if not words:
         parser.print_help()
         return 0
@@ -108,8 +108,9 @@ def _nearest_command(typed: str) -> str:
     return f"Did you mean `esp {near[0]}`?" if near else f"The commands are {', '.join(COMMANDS)}."
 
 
-def build_parser(typed: str | None) -> Parser:
-    """The parser; only the command that is typed gets its options, as only its module is imported."""
+def build_parser(typed: str | None, *, alone: bool = False) -> Parser:
+    """The parser; only the command that is typed gets its options, as only its module is imported. `alone`: nobody
+    will ask for the other commands."""
     parser = Parser(
         prog="esp",
         description="Predicts, without running anything, how long a High Performance Fortran program "
@@ -122,6 +123,8 @@ def build_parser(typed: str | None) -> Parser:
     parser.add_argument("--debug", action="store_true", default=False, help="show the traceback of an error")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     for name, what in COMMANDS.items():
+        if alone and name != typed:
+            continue
         own = commands.add_parser(
             name,
             help=what,
