@@ -107,28 +107,14 @@ class Fresh(Struct, frozen=True):
     first: NDArray[np.intp]
     """Places of the first reference to each set that may leave its line there."""
 
-    def without(self, first: NDArray[np.intp]) -> "Fresh":
-        """All references but some first ones."""
-        others = np.ones(self.line.size, np.bool_)
-        others[first] = False
-        kept = others.nonzero()[0]
-        return Fresh(self.line[kept], self.key[kept], self.marks[kept], self.weight[kept], self.asked.take(kept),
-                     self.classes, self.border - _borders(self.key[first], self.border.size - 1), first[:0])
-
 
 class Asked(Struct, frozen=True):
     """What is counted if references miss."""
 
-    owner: NDArray[np.int64]
-    """The class."""
-    write: NDArray[np.bool_]
+    kind: NDArray[np.int64]
+    """2 * class + whether it writes."""
     charge: NDArray[np.float64]
     source: NDArray[np.int64] | None = None
-
-    def take(self, some: NDArray[np.intp]) -> "Asked":
-        """The same of some of the references."""
-        return Asked(self.owner[some], self.write[some], self.charge[some],
-                     None if self.source is None else self.source[some])
 
 
 class Touches(Struct, frozen=True):
@@ -148,6 +134,20 @@ class Touches(Struct, frozen=True):
     asked: Asked
     place: NDArray[np.intp] | None
     """Where the references `asked` for are; None: all entries."""
+    certain: NDArray[np.intp] | None = None
+    """References `asked` for that find their line in any case, and have no place."""
+
+    def missed(self, hit: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How many misses are counted for each reference asked for, if entries find their lines so likely."""
+        charge = self.asked.charge
+        if self.place is None:
+            return charge * (1.0 - hit)
+        if self.certain is None:
+            return charge * (1.0 - hit[self.place])
+        others = _without(charge.size, self.certain)
+        missed = np.zeros(charge.size)
+        missed[others] = charge[others] * (1.0 - hit[self.place])
+        return missed
 
     def marked(self, mark: int) -> NDArray[np.bool_]:
         """Which entries have a mark."""
@@ -161,7 +161,7 @@ def joined(traces: tuple[Sorted, ...], policy: Policy) -> Fresh:
     classes = len(traces)
     if classes == 1:
         only = traces[0]
-        asked = Asked(np.zeros_like(only.slot), only.write, only.charge, only.source)
+        asked = Asked(only.write.astype(np.int64), only.charge, only.source)
         return Fresh(only.line, only.slot, only.marks, only.weight, asked, 1, _borders(only.slot, policy.sets),
                      only.first)
     sizes = [trace.line.size for trace in traces]
@@ -174,7 +174,7 @@ def joined(traces: tuple[Sorted, ...], policy: Policy) -> Fresh:
     if any(trace.source is not None for trace in traces):
         source = np.concatenate([np.zeros(size, np.int64) if trace.source is None else trace.source
                                  for trace, size in zip(traces, sizes, strict=True)])
-    asked = Asked(owner, np.concatenate([trace.write for trace in traces]),
+    asked = Asked(2 * owner + np.concatenate([trace.write for trace in traces]),
                   np.concatenate([trace.charge for trace in traces]), source)
     return Fresh(
         line=line, key=key, marks=np.concatenate([trace.marks for trace in traces]),
@@ -207,9 +207,9 @@ def with_cached(fresh: Fresh, contents: Contents) -> Touches:
         return Touches(fresh.line, fresh.key, fresh.marks, fresh.weight, np.full(fresh.line.size, -1.0), classes,
                        fresh.border, np.zeros(classes * sets, np.intp), fresh.asked, None)
     repeated = _repeating(fresh, contents)
+    touches = _behind(fresh, contents, found, repeated)
     if not repeated.size:
-        return _behind(fresh, contents, found)
-    touches = _behind(fresh.without(repeated), contents, found)
+        return touches
     key = fresh.key[repeated]
     newest = touches.border[key] + touches.held[key] - 1
     touches.marks[newest] |= fresh.marks[repeated] & WROTE
@@ -217,28 +217,41 @@ def with_cached(fresh: Fresh, contents: Contents) -> Touches:
     return touches
 
 
-def _behind(fresh: Fresh, contents: Contents, found: NDArray[np.intp]) -> Touches:
-    """The references behind the lines `found` in the caches, counted with those used last behind in each set."""
+def _without(count: int, some: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The numbers below `count` without some of them."""
+    others = np.ones(count, np.bool_)
+    others[some] = False
+    return others.nonzero()[0]
+
+
+def _behind(fresh: Fresh, contents: Contents, found: NDArray[np.intp], repeated: NDArray[np.intp]) -> Touches:
+    """The references but some `repeated` ones behind the lines `found` in the caches, counted with those used last
+    behind in each set."""
     classes, sets, places = contents.line.shape
     of = found // places
     held = np.bincount(of, minlength=classes * sets)
-    border = fresh.border + _summed(held)
+    kept: slice | NDArray[np.intp] = slice(None)
+    fresh_border = fresh.border
+    if repeated.size:
+        kept = _without(fresh.line.size, repeated)
+        fresh_border = fresh_border - _borders(fresh.key[repeated], classes * sets)
+    border = fresh_border + _summed(held)
     old = np.arange(found.size)
-    old += fresh.border[of]
-    rest = np.ones(found.size + fresh.line.size, np.bool_)
-    rest[old] = False
-    new = rest.nonzero()[0]
+    old += fresh_border[of]
+    size = found.size + fresh.line.size - repeated.size
+    new = _without(size, old)
     touches = Touches(
-        line=np.empty(rest.size, np.int64), key=np.arange(classes * sets).repeat(border[1:] - border[:-1]),
-        marks=np.empty(rest.size, np.uint8), weight=np.zeros(rest.size), before=np.full(rest.size, -1.0),
-        classes=classes, border=border, held=held, asked=fresh.asked, place=new)
+        line=np.empty(size, np.int64), key=np.arange(classes * sets).repeat(border[1:] - border[:-1]),
+        marks=np.empty(size, np.uint8), weight=np.zeros(size), before=np.full(size, -1.0),
+        classes=classes, border=border, held=held, asked=fresh.asked, place=new,
+        certain=repeated if repeated.size else None)
     where = (2 * of + 1) * places - 1 - found
     cached = contents.line.ravel()[where]
     touches.line[old] = cached if classes == 1 else cached * classes + of // sets
-    touches.line[new] = fresh.line
+    touches.line[new] = fresh.line[kept]
     touches.marks[old] = contents.dirty.ravel()[where] * np.uint8(WROTE | HAD) + np.uint8(ACTIVE)
-    touches.marks[new] = fresh.marks
-    touches.weight[new] = fresh.weight
+    touches.marks[new] = fresh.marks[kept]
+    touches.weight[new] = fresh.weight[kept]
     touches.before[old] = contents.present.ravel()[where]
     return touches
 
@@ -268,9 +281,9 @@ class Chain(Struct, frozen=True):
 
 
 def chain_of(place: NDArray[np.intp], line: NDArray[np.int64], active: NDArray[np.bool_]) -> Chain:
-    """The chain of entries (`line`, `active`) in the order `place`."""
+    """The chain of entries in the order `place`, with their lines in it."""
     used = active[place]
-    return Chain(place, line[place], used, used.nonzero()[0], used.cumsum())
+    return Chain(place, line, used, used.nonzero()[0], used.cumsum())
 
 
 class Outcome(Struct, frozen=True):
@@ -312,10 +325,10 @@ def elements_of(touches: Touches, active: NDArray[np.bool_]) -> Elements:
     wanted[runs(touches.line, active)] = True
     place = wanted.nonzero()[0]
     line, moved = touches.line[place], active[place]
-    by_line = order_by_line(line)
+    by_line, ordered = order_by_line(line)
     last = np.maximum.accumulate(np.where(moved[by_line], np.arange(place.size), -1))
     before = np.concatenate([[-1], last[:-1]])
-    same = (before >= 0) & (line[by_line[before]] == line[by_line])
+    same = (before >= 0) & (ordered[before] == ordered)
     previous = np.empty(place.size, np.intp)
     previous[by_line] = np.where(same, by_line[before], -1)
     return Elements(place, moved, by_line, previous)

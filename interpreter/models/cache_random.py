@@ -34,7 +34,7 @@ Shares = NDArray[np.float64]
 def outcome(touches: Touches, policy: Policy) -> Outcome:
     """How likely references find their line; a write without allocation changes nothing and is only asked for."""
     active = touches.marked(ACTIVE)
-    chain = chain_of(order_by_line(touches.line), touches.line, active)
+    chain = chain_of(*order_by_line(touches.line), active)
     again = _repeated(chain)
     hit, lasting = (
         _two_ways(touches, active, again) if policy.ways == 2 else _many_ways(touches, policy, active, again))
@@ -52,10 +52,12 @@ class _Again(Struct, frozen=True):
 def _repeated(chain: Chain) -> _Again:
     if not chain.use.size:
         return _Again(chain.use, chain.use)
-    earlier = chain.number - chain.used
+    line = chain.line
+    found = (line[1:] == line[:-1]).nonzero()[0] + 1
+    earlier = chain.number[found] - chain.used[found]
     last = chain.use[earlier - 1]
-    found = ((earlier > 0) & (chain.line[last] == chain.line)).nonzero()[0]
-    return _Again(chain.place[found], chain.place[last[found]])
+    known = ((earlier > 0) & (line[last] == line[found])).nonzero()[0]
+    return _Again(chain.place[found[known]], chain.place[last[known]])
 
 
 class _Uses(Struct, frozen=True):
@@ -68,11 +70,11 @@ class _Uses(Struct, frozen=True):
     new: Places
     """(classes * sets,) number of the first one that was not cached before the nest."""
 
-    def since(self, touches: Touches, entry: Places) -> tuple[Places, NDArray[np.bool_]]:
-        """From which use on the lines of active entries are at risk; and which are cached before but not as the last
-        one of their set, so that they are there with the probability of then when the first use comes."""
-        number, new = self.number[entry], self.new[touches.key[entry]]
-        stale = (touches.before[entry] >= 0) & (number < new - 1)
+    def since(self, number: Places, key: Places) -> tuple[Places, NDArray[np.bool_]]:
+        """From which use on the lines of some uses are at risk; and which are cached before but not as the last one of
+        their set, so that they are there with the probability of then when the first use comes."""
+        new = self.new[key]
+        stale = number < new - 1
         return np.where(stale, new, number + 2), stale
 
 
@@ -86,14 +88,15 @@ def _two_ways(touches: Touches, active: NDArray[np.bool_], again: _Again) -> tup
     chance = np.zeros(active.size)
     if not place.size:
         return chance, _lasting(touches, active, again, uses, use, chance)
-    since, stale = uses.since(touches, previous)
+    origin, key = number[previous], touches.key[previous]
+    since, stale = uses.since(origin, key)
     passed = number[place] - since
     chance[place] = 0.5
-    risky = passed >= 0
-    safe, place, previous, stale = place[~risky], place[risky], previous[risky], stale[risky]
+    safe, risky = place[passed < 0], (passed >= 0).nonzero()[0]
+    place, previous, origin, stale = place[risky], previous[risky], origin[risky], stale[risky]
     halved = HALVED[np.minimum(passed[risky], 64)]
-    following = use[number[previous] + 1]
-    known = (stale | (number[previous] == of_set[touches.key[previous]])).nonzero()[0]
+    following = use[origin + 1]
+    known = (stale | (origin == of_set[key[risky]])).nonzero()[0]
     level_known = np.where(stale[known], touches.before[previous[known]], 1.0)
     earlier = level = chance[place]
     for turn in range(ROUNDS):
@@ -116,20 +119,25 @@ def _two_ways(touches: Touches, active: NDArray[np.bool_], again: _Again) -> tup
 def _lasting(touches: Touches, active: NDArray[np.bool_], again: _Again, uses: _Uses, use: Places, chance: Shares
              ) -> Shares:
     """(T,) probability that a line is there at the end, for its last use; 0 for the others."""
-    last = active.copy()
-    last[again.previous[active[again.place]]] = False
-    entry = last.nonzero()[0]
-    end = uses.of_set[1:][touches.key[entry]]
-    near = uses.number[entry] + GONE >= end
-    entry, end = entry[near], end[near]
-    since, stale = uses.since(touches, entry)
-    passed = end - since
+    last = np.ones(use.size, np.bool_)
+    last[uses.number[again.previous[active[again.place]]]] = False
+    number = last.nonzero()[0]
+    key = touches.key[use[number]]
+    near = (number + GONE >= uses.of_set[1:][key]).nonzero()[0]
+    number, key = number[near], key[near]
+    since, stale = uses.since(number, key)
+    passed = uses.of_set[1:][key] - since
     # Behind the last use of all there is nothing that could follow, nor is any line at risk.
-    following = use[np.minimum(uses.number[entry] + 1, use.size - 1)]
-    first = uses.number[entry] == uses.of_set[touches.key[entry]]
-    level = np.where(stale, touches.before[entry], np.where(first, 1.0, (1.0 + chance[following]) / 2))
+    level = chance[use[np.minimum(number + 1, use.size - 1)]]
+    level += 1.0
+    level /= 2
+    level[number == uses.of_set[key]] = 1.0
+    entry = use[number]
+    np.copyto(level, touches.before[entry], where=stale)
+    level *= HALVED[np.maximum(passed, 0)]
+    level[passed < 0] = 1.0
     lasting = np.zeros(active.size)
-    lasting[entry] = np.where(passed < 0, 1.0, level * HALVED[np.maximum(passed, 0)])
+    lasting[entry] = level
     return lasting
 
 

@@ -40,13 +40,13 @@ def replay(traces: list[Sorted], policy: Policy, contents: Contents, sources: in
         return np.zeros((classes, columns)), contents
     outcome = (cache_random if policy.random else cache_lru).outcome(touches, policy)
     asked = touches.asked
-    missed = asked.charge * (1.0 - (outcome.hit if touches.place is None else outcome.hit[touches.place]))
+    missed = touches.missed(outcome.hit)
     counts = np.empty((classes, columns))
-    counts[:, :2] = np.bincount(2 * asked.owner + asked.write, missed, 2 * classes).reshape(classes, 2)
+    counts[:, :2] = np.bincount(asked.kind, missed, 2 * classes).reshape(classes, 2)
     if sources > 1:
         source = 0 if asked.source is None else asked.source
-        counts[:, 3:] = np.bincount(
-            2 * (asked.owner * sources + source) + asked.write, missed, 2 * sources * classes).reshape(classes, -1)
+        part = asked.kind + 2 * ((asked.kind >> 1) * (sources - 1) + source)
+        counts[:, 3:] = np.bincount(part, missed, 2 * sources * classes).reshape(classes, -1)
     soiled, after = _after(touches, policy, outcome, contents.line.shape[2])
     counts[:, 2] = np.maximum(0.0, soiled + _dirty(contents) - _dirty(after))
     if any(each.moved for each in traces):
@@ -68,16 +68,17 @@ def _after(touches: Touches, policy: Policy, outcome: Outcome, places: int) -> t
     if place is not None:
         wrote, weight = _written(wrote, weight, active, place)
         hit, had, key, active = hit[place], had[place], key[place], active[place]
-    writes = wrote[chain.place]
+    writes, finds = wrote[chain.place], hit[chain.place]
+    # To a use that finds nothing it makes no difference what its line was.
+    asked = finds > 0
     if linked:
         use, end, last = _last_of_lines(chain, outcome.lasting)
-        asked = writes.copy()
+        asked &= writes
         asked[last] = True
     else:
         use = end = np.arange(chain.place.size)
-        asked = np.ones(chain.place.size, np.bool_)
-    was = _dirty_before(chain, hit, writes, asked)
-    soils = (wrote & ~had).nonzero()[0]
+    was = _dirty_before(chain, finds, writes, asked)
+    soils = (wrote & ~had & (active | (hit > 0))).nonzero()[0]
     found, before = hit[soils], was[soils]
     became = np.where(active[soils], 1.0 - found * before, found * (1.0 - before)) * weight[soils]
     soiled = np.bincount(key[soils] // policy.sets, became, touches.classes).astype(np.float64)
@@ -96,10 +97,10 @@ def _chains(touches: Touches, policy: Policy, outcome: Outcome) -> tuple[NDArray
     uses = runs(touches.line, outcome.active)
     line, active = touches.line[uses], np.ones(uses.size, np.bool_)
     if policy.ways > 2:
-        return uses, chain_of(order_by_line(line), line, active), True
+        return uses, chain_of(*order_by_line(line), active), True
     place = np.arange(uses.size)
     order = np.concatenate([place[::2], place[1::2]]) if policy.ways == 2 else place
-    return uses, chain_of(order, line, active), False
+    return uses, chain_of(order, line[order], active), False
 
 
 def _written(wrote: NDArray[np.bool_], weight: NDArray[np.float64], active: NDArray[np.bool_],
@@ -114,24 +115,26 @@ def _written(wrote: NDArray[np.bool_], weight: NDArray[np.float64], active: NDAr
     return np.logical_or.reduceat(wrote[uses], starts), np.maximum.reduceat(weight[uses], starts)
 
 
-def _dirty_before(chain: Chain, hit: NDArray[np.float64], writes: NDArray[np.bool_], asked: NDArray[np.bool_]
+def _dirty_before(chain: Chain, finds: NDArray[np.float64], writes: NDArray[np.bool_], asked: NDArray[np.bool_]
                   ) -> NDArray[np.float64]:
     """Probability that a line which is there was dirty before each use that is `asked` for (0 for the others): it was
-    written, and found at each use since. `writes` and `asked` are in the order of the chain."""
+    written, and found at each use since. `finds`, `writes` and `asked` are in the order of the chain."""
     was = np.zeros(chain.place.size)
     writer = writes.nonzero()[0]
     if not writer.size:
         return was
-    kept = hit[chain.place[chain.use]]
+    query = asked.nonzero()[0]
+    earlier = writes.cumsum()[query] - writes[query]
+    behind = (earlier > 0).nonzero()[0]
+    if not behind.size:
+        return was
+    query, writer = query[behind], writer[earlier[behind] - 1]
+    kept = finds[chain.use]
     logs = np.full(kept.size + 1, np.log(1e-12))
     logs[0] = 0.0
     likely = (kept > 1e-12).nonzero()[0]
     logs[likely + 1] = np.log(kept[likely])
     survived = np.cumsum(logs)
-    query = asked.nonzero()[0]
-    earlier = writes.cumsum()[query] - writes[query]
-    behind = earlier > 0
-    query, writer = query[behind], writer[earlier[behind] - 1]
     reached = survived[chain.number[query] - chain.used[query]]
     was[chain.place[query]] = np.exp(np.minimum(0.0, reached - survived[chain.number[writer]]))
     return was

@@ -44,33 +44,43 @@ class Sorted(Struct, frozen=True, eq=False):
 
 def by_set(trace: Trace, policy: Policy) -> Sorted:
     """The references of a trace as its sets see them."""
-    slot = trace.line & policy.sets - 1 if policy.sets & policy.sets - 1 == 0 else trace.line % policy.sets
-    order = stable_order(slot, policy.sets)
+    order = stable_order(_slots(trace.line, policy), policy.sets)
     line, write = trace.line[order], trace.write[order]
     certain = np.ones(order.size, np.bool_) if trace.certain is None else trace.certain[order]
     sure = certain if policy.write_allocate else certain & ~write
     moves = sure if policy.random else certain
     uses, again = _repetitions(line, moves, sure)
-    written, touched, repeats = write[uses], order[uses], bool(again.any())
+    every, touched, written, repeats = order, uses, write[uses], bool(again.any())
     if repeats:
-        kept = np.ones(order.size, np.bool_)
-        kept[uses[again]] = False
+        others = np.ones(order.size, np.bool_)
+        others[uses] = ~again
+        kept = others.nonzero()[0]
         order, line, write, certain, sure = order[kept], line[kept], write[kept], certain[kept], sure[kept]
-        uses = moves[kept].nonzero()[0]
-    wrote, weight = write, trace.weight[order] * write
-    if repeats and written[again].any():
+        uses = (sure if policy.random else certain).nonzero()[0]
+    charge = trace.charge[order]
+    weight = (charge if trace.weight is trace.charge else trace.weight[order]) * write
+    wrote = write
+    if repeats and (written & again).any():
         wrote = write.copy()
         head = (~again).nonzero()[0]
         wrote[uses] = np.logical_or.reduceat(written, head)
-        weight[uses] = np.maximum.reduceat(trace.weight[touched] * written, head)
-    slot = slot[order]
+        weight[uses] = np.maximum.reduceat(trace.weight[every[touched]] * written, head)
+    slot = _slots(line, policy)
+    used = slot[uses]
     begins = np.ones(uses.size, np.bool_)
-    np.not_equal(slot[uses[1:]], slot[uses[:-1]], out=begins[1:])
+    np.not_equal(used[1:], used[:-1], out=begins[1:])
     marks = wrote.view(np.uint8) * np.uint8(WROTE)
     marks |= sure.view(np.uint8) * np.uint8(ACTIVE)
-    marks |= (certain & ~sure).view(np.uint8) * np.uint8(HESITANT)
-    return Sorted(line, slot, write, marks, weight, trace.charge[order], uses[begins],
+    if not policy.write_allocate:
+        marks |= (certain & ~sure).view(np.uint8) * np.uint8(HESITANT)
+    return Sorted(line, slot, write, marks, weight, charge, uses[begins],
                   None if trace.source is None else trace.source[order], trace.moved)
+
+
+def _slots(line: NDArray[np.int64], policy: Policy) -> NDArray[np.int64]:
+    """The sets of lines."""
+    slot: NDArray[np.int64] = line & policy.sets - 1 if policy.sets & policy.sets - 1 == 0 else line % policy.sets
+    return slot
 
 
 def _repetitions(line: NDArray[np.int64], moves: NDArray[np.bool_], sure: NDArray[np.bool_]
@@ -100,17 +110,21 @@ def stable_order(key: NDArray[np.int64], bound: int) -> NDArray[np.intp]:
     return order
 
 
-def order_by_line(line: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Stable order by line. Numbers that hold their places, too, are sorted several times faster than places."""
+def order_by_line(line: NDArray[np.int64]) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Stable order by line, and the lines in it. Numbers that hold their places, too, are sorted several times faster
+    than places."""
     if not line.size:
-        return np.zeros(0, np.intp)
+        return np.zeros(0, np.intp), line
     low, bits = int(line.min()), line.size.bit_length()
     bound = int(line.max()) - low + 1
     if bound.bit_length() + bits > 63:
-        return stable_order(line - low, bound)
+        order = stable_order(line - low, bound)
+        return order, line[order]
     packed = line - low
     packed <<= bits
     packed |= np.arange(line.size)
     packed.sort()
+    ordered = packed >> bits
+    ordered += low
     packed &= (1 << bits) - 1
-    return packed
+    return packed, ordered

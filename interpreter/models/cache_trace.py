@@ -99,20 +99,49 @@ class Sample(Struct, frozen=True):
     """Iterations at the end, behind the last one looked at."""
 
 
+class Moves(Struct, frozen=True):
+    """What of a shape decides which of its iterations have to be looked at."""
+
+    extents: NDArray[np.int64]
+    start: NDArray[np.int64]
+    """(R,) bytes behind the first reference."""
+    strides: NDArray[np.int64]
+    write: NDArray[np.bool_]
+
+
+Plan = tuple[int, list[Sample]]
+"""In how many iterations of the innermost loop no reference passes over a line, and the iterations of all loops."""
+
+
 def trace(shape: Shape, policy: Policy) -> Trace:
     """The references of one execution of the nest to look at."""
     body = shape.body
     if not body.start.size or not shape.extents.all():
         return NOTHING
-    step = _inner_step(shape, policy)
-    samples = _samples(shape, policy, step, shortened=True)
+    step, samples = _plan(shape, policy, shortened=True)
     found = _look(shape, policy, step, samples)
     if samples and samples[0].left_out:
         if _turned_over(found, policy):
             moved = samples[0].left_out * int(body.strides[0, 0]) // policy.line_bytes
             return replace(found, moved=moved)
-        return _look(shape, policy, step, _samples(shape, policy, step, shortened=False))
+        return _look(shape, policy, *_plan(shape, policy, shortened=False))
     return found
+
+
+def _plan(shape: Shape, policy: Policy, *, shortened: bool) -> Plan:
+    """The iterations to look at. Where the nest starts does not matter to them, but how far apart its references do."""
+    body = shape.body
+    return _planned(shape.extents.tobytes(), (body.start - body.start[0]).tobytes(), body.strides.tobytes(),
+                    body.write.tobytes(), policy, shortened)
+
+
+@lru_cache(maxsize=256)
+def _planned(extents: bytes, start: bytes, strides: bytes, write: bytes, policy: Policy, shortened: bool) -> Plan:
+    """The same, kept: processors and loops alike ask it again and again."""
+    moves = Moves(np.frombuffer(extents, np.int64), np.frombuffer(start, np.int64),
+                  np.frombuffer(strides, np.int64).reshape(len(write), -1), np.frombuffer(write, np.bool_))
+    step = _inner_step(moves, policy)
+    return step, _samples(moves, policy, step, shortened=shortened)
 
 
 def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Trace:
@@ -127,12 +156,11 @@ def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Tra
         partial.append(weight)
     line = _lines(address, policy.line_bytes)
     outside = (body.around < len(samples)).nonzero()[0]
-    if step > 1 or outside.size:
-        kept = _kept(line, body) if step > 1 else np.ones(line.shape, np.bool_)
-        _once(kept, body, outside)
-        touch = kept.ravel().nonzero()[0]
-    else:
-        touch = np.arange(line.size)
+    if step == 1 and not outside.size:
+        return _every_reference(shape, policy, line, weight)
+    kept = _kept(line, body) if step > 1 else np.ones(line.shape, np.bool_)
+    _once(kept, body, outside)
+    touch = kept.reshape(-1).nonzero()[0]
     iteration = touch // body.start.size
     reference = touch - iteration * body.start.size
     weight = weight.reshape(-1)
@@ -159,6 +187,22 @@ def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Tra
             charges[mine] = weight[when] * until * min(1.0, body.fraction[number])
     source = body.source[reference] if body.source.any() else None
     return Trace(line.reshape(-1)[touch], write, weights, charges, certain, source)
+
+
+def _every_reference(shape: Shape, policy: Policy, line: NDArray[np.int64], weight: NDArray[np.float64]) -> Trace:
+    """The lines (loops..., R) of iterations of some weight, where each of them counts."""
+    body = shape.body
+    weights, certain = np.broadcast_to(weight[..., None], line.shape).reshape(-1), None
+    charges = weights
+    if (body.fraction < 1.0).any():
+        share = _touched_share(shape, policy.line_bytes)
+        charges = weights = (weight[..., None] * share).reshape(-1)
+        certain = np.broadcast_to(share >= 0.5, line.shape).reshape(-1)
+        if not policy.write_allocate:
+            charges = (weight[..., None] * np.where(body.write, np.minimum(1.0, body.fraction), share)).reshape(-1)
+    source = np.broadcast_to(body.source, line.shape).reshape(-1) if body.source.any() else None
+    return Trace(line.reshape(-1), np.broadcast_to(body.write, line.shape).reshape(-1), weights, charges,
+                 certain, source)
 
 
 def _once(kept: NDArray[np.bool_], body: Body, outside: NDArray[np.intp]) -> None:
@@ -212,23 +256,23 @@ def _touched_share(shape: Shape, line_bytes: int) -> NDArray[np.float64]:
     return 1.0 - (1.0 - np.minimum(fraction, 1.0)) ** np.minimum(chances, inner)
 
 
-def _samples(shape: Shape, policy: Policy, step: int, *, shortened: bool) -> list[Sample]:
+def _samples(moves: Moves, policy: Policy, step: int, *, shortened: bool) -> list[Sample]:
     """Iterations to look at of each loop, outermost first; `shortened`: the end of the outermost may be left out."""
-    extents = [int(n) for n in shape.extents]
-    strides = shape.body.strides
+    extents = [int(n) for n in moves.extents]
+    strides = moves.strides
     counts = [*extents[:-1], *(-(-inner // step) for inner in extents[-1:])]
     together = bool((strides == strides[:1]).all())
     left = BUDGET if together else 2 * BUDGET
     plans: list[Sample] = []
     for loop, count in enumerate(counts):
-        inside = shape.body.start.size * prod(counts[loop + 1:])
+        inside = moves.start.size * prod(counts[loop + 1:])
         room = left // inside
         early = shortened and together and loop == 0 and count * inside > FEW
         if count <= room and not early:
             plans += [_every(n) for n in extents[loop:]]
             break
         stride, trips = strides[:, loop], extents[loop]
-        fill = _iterations_to_fill(shape, loop, policy)
+        fill = _iterations_to_fill(moves, loop, policy)
         period = _period(stride, policy.line_bytes)
         if early:
             plans.append(_start(trips, fill, period))
@@ -243,53 +287,50 @@ def _samples(shape: Shape, policy: Policy, step: int, *, shortened: bool) -> lis
     return plans
 
 
-def _iterations_to_fill(shape: Shape, loop: int, policy: Policy) -> int:
+def _iterations_to_fill(moves: Moves, loop: int, policy: Policy) -> int:
     """Iterations of a loop that bring in twice what the cache holds (4, if none brings anything new)."""
-    body = shape.body
-    loads = ~body.write if not policy.write_allocate and not body.write.all() else np.ones_like(body.write)
-    stride, inner = body.strides[:, loop], np.abs(body.strides[:, loop + 1:])
-    trips = shape.extents[loop + 1:]
+    loads = ~moves.write if not policy.write_allocate and not moves.write.all() else np.ones_like(moves.write)
+    stride, inner = moves.strides[:, loop], np.abs(moves.strides[:, loop + 1:])
+    trips = moves.extents[loop + 1:]
     reach = (inner * (trips - 1)).sum(axis=1) + policy.line_bytes
     touched = np.minimum(np.prod(np.where(inner > 0, trips, 1), axis=1), reach / policy.line_bytes)
     dense = (np.where(inner > 0, inner, policy.line_bytes) <= policy.line_bytes).any(axis=1)
     moved = np.abs(stride) / np.where(dense, reach, policy.line_bytes)
     fresh = touched * np.minimum(1.0, moved) * loads
-    order = np.lexsort((body.start, *body.strides.T))
-    follows = (np.diff(body.strides[order], axis=0) == 0).all(axis=1) & (
-        np.diff(body.start[order]) <= 4 * np.abs(stride[order][1:]))
+    order = np.lexsort((moves.start, *moves.strides.T))
+    follows = (np.diff(moves.strides[order], axis=0) == 0).all(axis=1) & (
+        np.diff(moves.start[order]) <= 4 * np.abs(stride[order][1:]))
     leads = np.concatenate([[True], ~follows])
     lines = float(np.maximum.reduceat(fresh[order], np.flatnonzero(leads)).sum())
     wanted = 2 * policy.sets * policy.ways
     return max(2, int(np.ceil(wanted / lines))) if lines > 0 else 4
 
 
-def _inner_step(shape: Shape, policy: Policy) -> int:
+def _inner_step(moves: Moves, policy: Policy) -> int:
     """Iterations of the innermost loop in which no reference passes over a line; 1 if each has to be looked at."""
-    if not shape.extents.size:
+    if not moves.extents.size:
         return 1
-    fastest = int(np.abs(shape.body.strides[:, -1]).max())
-    step = policy.line_bytes // fastest if fastest else int(shape.extents[-1])
+    fastest = int(np.abs(moves.strides[:, -1]).max())
+    step = policy.line_bytes // fastest if fastest else int(moves.extents[-1])
     if step <= 1:
         return 1
-    body = shape.body
-    apart = np.abs(body.start[:, None] - body.start)
-    alike = (body.strides[:, None, :] == body.strides).all(axis=2)
-    late = not policy.write_allocate and _fetched_late(body, policy, apart, alike)
-    return 1 if late or _crowded(shape, policy, apart, alike) else step
+    apart = np.abs(moves.start[:, None] - moves.start)
+    alike = (moves.strides[:, None, :] == moves.strides).all(axis=2)
+    late = not policy.write_allocate and _fetched_late(moves, policy, apart, alike)
+    return 1 if late or _crowded(moves, policy, apart, alike) else step
 
 
-def _fetched_late(body: Body, policy: Policy, apart: NDArray[np.int64], alike: NDArray[np.bool_]) -> bool:
+def _fetched_late(moves: Moves, policy: Policy, apart: NDArray[np.int64], alike: NDArray[np.bool_]) -> bool:
     """Whether a line may be brought in by a read after the first of its writes, which missed for want of allocation."""
-    fetched = body.write[:, None] & ~body.write & alike & (apart < policy.line_bytes)
+    fetched = moves.write[:, None] & ~moves.write & alike & (apart < policy.line_bytes)
     if not fetched.any():
         return False
-    before = np.tri(body.start.size, dtype=np.bool_)
+    before = np.tri(moves.start.size, dtype=np.bool_)
     return bool((fetched & ~(before & (apart == 0))).any())
 
 
-def _crowded(shape: Shape, policy: Policy, apart: NDArray[np.int64], alike: NDArray[np.bool_]) -> bool:
+def _crowded(moves: Moves, policy: Policy, apart: NDArray[np.int64], alike: NDArray[np.bool_]) -> bool:
     """Whether references that move through the same set at the same time throw out lines in use."""
-    body = shape.body
     line_bytes, turn = policy.line_bytes, policy.sets * policy.line_bytes
     rivals = alike & (apart >= line_bytes)
     if not rivals.any():
@@ -298,12 +339,12 @@ def _crowded(shape: Shape, policy: Policy, apart: NDArray[np.int64], alike: NDAr
     rivals &= np.minimum(within, turn - within) < line_bytes
     if not policy.write_allocate:
         # A write holds no line, unless the nest reads the same lines.
-        reach = (np.abs(body.strides) * (shape.extents - 1)).sum(axis=1) + line_bytes
-        holds = ~body.write | (alike & ~body.write & (apart <= reach)).any(axis=1)
+        reach = (np.abs(moves.strides) * (moves.extents - 1)).sum(axis=1) + line_bytes
+        holds = ~moves.write | (alike & ~moves.write & (apart <= reach)).any(axis=1)
         rivals &= holds & holds[:, None]
     if not rivals.any():
         return False
-    return any(_streams(body.start[row], line_bytes) > policy.companions for row in rivals if row.any())
+    return any(_streams(moves.start[row], line_bytes) > policy.companions for row in rivals if row.any())
 
 
 def _streams(start: NDArray[np.int64], line_bytes: int) -> int:
