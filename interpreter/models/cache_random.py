@@ -22,8 +22,9 @@ from interpreter.models.cache_trace import Policy
 ROUNDS = 16
 """Repetitions that settle the probabilities; each depends on those before it only, by a factor of less than 1."""
 SETTLED = 1e-3
-GONE = 32
-"""Uses of a set after which nothing is left of a line of two ways: less than 2**-20, as at most 10 do no harm."""
+GONE = 20
+"""Uses of a set after which a line of two ways is taken to be gone: less than 2**-10 is left, as at most 10 do no
+harm."""
 HALVED = np.exp2(-np.arange(65.0))
 """What is left of 1 that is halved so many times."""
 

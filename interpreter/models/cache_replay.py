@@ -69,12 +69,14 @@ def _after(touches: Touches, policy: Policy, outcome: Outcome, places: int) -> t
         wrote, weight = _written(wrote, weight, active, place)
         hit, had, key, active = hit[place], had[place], key[place], active[place]
     writes, finds = wrote[chain.place], hit[chain.place]
-    # To a use that finds nothing it makes no difference what its line was.
+    # What a line was makes no difference to a use that brings it.
     asked = finds > 0
+    asked |= ~(chain.used | writes)
     if linked:
         use, end, last = _last_of_lines(chain, outcome.lasting)
-        asked &= writes
-        asked[last] = True
+        telling = writes.copy()
+        telling[last] = True
+        asked &= telling
     else:
         use = end = np.arange(chain.place.size)
     was = _dirty_before(chain, finds, writes, asked)
