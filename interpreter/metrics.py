@@ -14,11 +14,11 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from interpreter.reduce import mean
-from interpreter.shared import Classes, Figures, Shared, add
+from interpreter.shared import Classes, Figures, Ranks, Shared, add
 
 Array = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-Index = NDArray[np.int64] | slice | None
+Index = Ranks
 
 
 class Category(IntEnum):
@@ -98,7 +98,7 @@ class Ledger:
             part = self.parts.get(aau)
             if part is None:
                 part = self.parts[aau] = np.zeros((4, self.shape.scenarios, self.shape.procs))
-            _add(part[category], seconds, ranks)
+            add(part[category], seconds, ranks)
             return
         if isinstance(seconds, Shared):
             self._share(aau, category, seconds.classes, seconds.values)
@@ -113,7 +113,7 @@ class Ledger:
         else:
             if wide is None:
                 wide = self.wide[key] = np.zeros((self.shape.scenarios, self.shape.procs))
-            _add(wide, seconds, ranks)
+            add(wide, seconds, ranks)
         if not self.shape.whole:
             means = self.means.get(aau)
             if means is None:
@@ -132,7 +132,8 @@ class Ledger:
         row = self.tallies.get(aau)
         if row is None:
             row = self.tallies[aau] = np.zeros((len(Tally), self.shape.scenarios))
-        row[tally] += amount
+        counted = row[tally]
+        counted += amount
 
     def tables(self) -> tuple[dict[Any, Array], ...]:
         """All that adds up, for `add` and `add_linear`; the scenario axis is at -2 (with processors) or -1."""
@@ -212,15 +213,6 @@ def difference(late: Ledger, early: Ledger) -> Ledger:
         for key, value in theirs.items():
             mine[key] -= value
     return result
-
-
-def _add(target: Array, seconds: Figures, ranks: Index) -> None:
-    if ranks is None or isinstance(seconds, Shared):
-        add(target, seconds)
-    elif target.shape[0] == 1:
-        target[0, ranks] += seconds[0]
-    else:
-        target[:, ranks] += seconds
 
 
 def _mean(seconds: Array, ranks: Index, procs: int) -> Array:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Numbers = NDArray[np.unsignedinteger]
+Ranks = Ints | slice | None
 
 MANY = 65_536
 """Processors x scenarios from which on figures that are shared are kept so."""
@@ -91,13 +92,20 @@ def of(figures: Figures, ranks: Ints) -> Array:
     return chosen
 
 
-def add(target: Array, figures: Figures) -> None:
-    """Add figures to an array (S, P) in place."""
-    if not isinstance(figures, Shared):
+def add(target: Array, figures: Figures, ranks: Ranks = None) -> None:
+    """Add figures to an array (S, P) in place, or some (S or 1, M or 1) on the processors that `ranks` selects."""
+    if isinstance(figures, Shared):
+        for part in blocks(target.shape[1], BLOCK):
+            target[:, part] += figures.cut(part)
+    elif ranks is None:
         target += figures
-        return
-    for part in blocks(target.shape[1], BLOCK):
-        target[:, part] += figures.cut(part)
+    elif isinstance(ranks, slice):
+        some = target[:, ranks]
+        some += figures
+    elif target.shape[0] == 1:
+        target[0, ranks] += figures[0]
+    else:
+        target[:, ranks] += figures
 
 
 def blocks(procs: int, length: int) -> Sequence[slice]:

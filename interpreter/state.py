@@ -203,12 +203,7 @@ class Run(Struct):
             if isinstance(seconds, Shared):
                 seconds = seconds.cut(slice(None))
             self.tell(aau, category, self.take(ranks), seconds, ranks, of)
-        if ranks is None or isinstance(seconds, Shared):
-            add(self.clock, seconds)
-        elif self.scenarios == 1:
-            self.clock[0, ranks] += seconds[0]
-        else:
-            self.clock[:, ranks] += seconds
+        add(self.clock, seconds, ranks)
         self.note(aau, category, seconds, ranks)
 
     def note(self, aau: int, category: int, seconds: Figures, ranks: Index = None, *, give: bool = False) -> None:
@@ -229,7 +224,7 @@ class Run(Struct):
     def count(self, aau: int, tally: Tally | slice, amount: float | Array) -> None:
         """Count something, or several things (T, S or 1), weighted as time is."""
         if self.active is None:
-            self.ledger.count(aau, tally, amount * self.weight)
+            self.ledger.count(aau, tally, amount if self.weight == 1.0 else amount * self.weight)
         else:
             self.ledger.count(aau, tally, np.asarray(amount * self.active * self.weight, dtype=np.float64))
 

@@ -19,7 +19,7 @@ from aag.spmd.steps import CollectiveCall, Phase, Step
 from interpreter import shared
 from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
-from interpreter.models.compute import Cost, Packing, price, seconds, sorted_uses, times, values_of
+from interpreter.models.compute import Cost, Packing, guess, price, seconds, sorted_uses, times, values_of
 from interpreter.models.contention import forget_routes
 from interpreter.models.law import constant
 from interpreter.models.message import Pattern, pattern, transfer
@@ -132,8 +132,7 @@ def _enter(run: Run, aau: int, entry: CommEntry) -> None:
 def _some(run: Run, aau: int, cost: Cost, ranks: Ints) -> None:
     if cost.overhead is not None:
         run.spend(aau, 2, cost.overhead, ranks)
-    if cost.estimated.any():
-        run.count(aau, Tally.ESTIMATED_S, cost.estimated)
+    guess(run, aau, cost)
 
 
 def _all_to_all(procs: int, steps: Sequence[Step], network: NetworkCosts) -> Sequence[Step]:

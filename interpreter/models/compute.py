@@ -115,7 +115,7 @@ def charge(run: Run, aau: int, cost: Cost, ranks: Index = None) -> None:
 
 def guess(run: Run, aau: int, cost: Cost | None) -> None:
     """Count what is only estimated of a cost."""
-    if cost is not None and cost.estimated.any():
+    if cost is not None:
         run.count(aau, Tally.ESTIMATED_S, cost.estimated)
 
 
