@@ -234,7 +234,7 @@ class Run(Struct):
             return self.clock.copy()
         if isinstance(ranks, slice):
             return self.clock[:, ranks].copy()
-        return np.take(self.clock, ranks, axis=1)
+        return self.clock.take(ranks, axis=1)
 
     def put(self, ranks: Index, times: Array) -> None:
         """Set the clocks of some processors."""

@@ -186,21 +186,14 @@ def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | No
     grain = SAME * min([flight.pattern.shortest for flight in flights if flight.pattern.shortest], default=1e-15 / SAME)
     ready, hold = _joined([_ready(flight) for flight in flights]), _holds(flights)
     found = table.take(routes.looked, axis=2)
-    held, idle, since, begun = found[:, 0], found[:, 1], found[:, 2], found[:, 3]
     if run.recorder is not None:
-        now = ready[:, :, None]
-        for each in (held, since, idle, begun):
-            run.decide(np.where(np.isfinite(each), each - now, -1.0))
-    limit = (ready + grain)[:, :, None]
-    vacant = idle <= limit
-    passes = (since > limit) | ((begun > limit) & vacant)
-    if passes.any():
-        gap = np.where(np.isfinite(idle), begun, 0.0) - np.where(np.isfinite(idle), idle, 0.0) - grain
-        run.decide(gap)
-        passes &= vacant | (gap > 0.0)
-        blocked = np.where(passes, -np.inf, held).max(axis=2)
-    else:
-        blocked = held.max(axis=2)
+        run.decide(np.where(np.isfinite(found), found - ready[:, None, :, None], -1.0))
+    blocked = found[:, 0].max(axis=2)
+    if run.recorder is not None or (blocked > ready).any():
+        blocked = _held_up(run, found, ready, grain).max(axis=2)
+    elif not routes.shared:
+        _occupy(table, routes, _taken(found, routes), ready, ready, ready + hold)
+        return None
     if routes.shared:
         entered = _joined([flight.sent + flight.pattern.entry for flight in flights])
         hold = np.broadcast_to(hold, ready.shape)
@@ -208,28 +201,50 @@ def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | No
         _occupy_shared(table, routes, (ready, start, start + hold))
     else:
         start = np.maximum(ready, blocked)
-        taken = found.reshape(*found.shape[:2], -1).take(routes.cell, axis=2)
-        _occupy(table, routes, taken, ready, start, start + hold)
+        _occupy(table, routes, _taken(found, routes), ready, start, start + hold)
     late = start - ready
     return late if run.recorder is not None or bool((late > 0.0).any()) else None
+
+
+def _held_up(run: Run, found: Array, ready: Array, grain: float) -> Array:
+    """Until when each message finds each link of its route held (S, M, H); not at all by one that was ready later, or
+    waits for another link."""
+    held, idle, begun = found[:, 0], found[:, 1], found[:, 3]
+    limit = (ready + grain)[:, :, None]
+    ahead = found[:, 2:] > limit[:, None]
+    if not ahead.any():
+        return held
+    vacant = idle <= limit
+    passes = ahead[:, 0] | (ahead[:, 1] & vacant)
+    if not passes.any():
+        return held
+    gap = np.where(np.isfinite(idle), begun, 0.0) - np.where(np.isfinite(idle), idle, 0.0) - grain
+    run.decide(gap)
+    passes &= vacant | (gap > 0.0)
+    return np.where(passes, -np.inf, held)
+
+
+def _taken(found: Array, routes: Routes) -> Array:
+    """(S, 4, N) what was found of the links that are taken, as a copy."""
+    return found.reshape(*found.shape[:2], -1).take(routes.cell, axis=2)
 
 
 def _occupy(table: Array, routes: Routes, known: Array, *times: Array) -> None:
     """Links remember the message that leaves them last, and when the one before it leaves.
 
     Rows of the table: end, idle since, readiness, start; `known` (S, 4, N) is what they are of the links that are
-    taken. `times` of the messages: ready, start, end.
+    taken, and is changed. `times` of the messages: ready, start, end.
     """
-    ready, start, newest = (each.take(routes.message, axis=1) for each in times)
+    ready, start, newest = [each.take(routes.message, axis=1) for each in times]
     former, idle, since, begun = known[:, 0], known[:, 1], known[:, 2], known[:, 3]
     later = newest >= former
-    now = np.empty_like(known)
     if later.all():
-        now[:, 0], now[:, 1], now[:, 2], now[:, 3] = newest, former, ready, start
+        idle[...], former[...], since[...], begun[...] = former, newest, ready, start
     else:
-        now[:, 0], now[:, 1] = np.maximum(former, newest), np.where(later, former, np.maximum(idle, newest))
-        now[:, 2], now[:, 3] = np.where(later, ready, since), np.where(later, start, begun)
-    table[:, :, routes.link] = now
+        idle[...] = np.where(later, former, np.maximum(idle, newest))
+        former[...] = np.maximum(former, newest)
+        since[...], begun[...] = np.where(later, ready, since), np.where(later, start, begun)
+    table[:, :, routes.link] = known
 
 
 def _occupy_shared(table: Array, routes: Routes, times: tuple[Array, Array, Array]) -> None:

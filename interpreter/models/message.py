@@ -342,7 +342,8 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     needs = messages.time
     if run.overlap is not None and before is not None:
         needs = _overlapped(run, messages, sent, before, run.overlap)
-    run.decide(gap, 0.0, -needs)
+    if run.recorder is not None:
+        run.decide(gap, 0.0, -needs)
     waiting = np.maximum(gap, 0.0)
     exposed = gap + needs
     np.maximum(exposed, 0.0, out=exposed)
