@@ -1,6 +1,6 @@
 """From the ledger of a finished walk to a `Prediction`: sums over children, lines and processors (Def 3, 4)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isclose
 from typing import Literal
 
@@ -64,8 +64,13 @@ class _Books:
             self._own(aau)[category] += mean(wide)
         self.spent = {aau: means.sum(axis=0) for aau, means in self.known.items()}
         """AAU -> (S,), mean over processors of all categories."""
-        self.sums = {aau: parts.sum(axis=0) for aau, parts in ledger.parts.items()}
+        sums = np.empty((len(ledger.parts), ledger.shape.scenarios, ledger.shape.procs))
+        for row, parts in zip(sums, ledger.parts.values(), strict=True):
+            parts.sum(axis=0, out=row)
+        self.sums = dict(zip(ledger.parts, sums, strict=True))
         """With detail: AAU -> (S, P), all categories."""
+        self.alone = dict(zip(ledger.parts, _largest_of_each(sums), strict=True))
+        """With detail: AAU -> the answer of `largest` for it alone."""
 
     def _own(self, aau: int) -> Array:
         if aau not in self.known:
@@ -102,10 +107,12 @@ class _Books:
         """The largest sum of some AAUs on one processor (S,), and that processor in scenario 0."""
         if not self.shape.detail:
             return _Sum(self.ledger, frozenset(aaus), None).largest() if self.shape.whole else (None, None)
-        found = [self.sums[aau] for aau in aaus if aau in self.sums]
+        found = [aau for aau in aaus if aau in self.sums]
         if not found:
             return np.zeros(self.shape.scenarios), 0
-        total = sum(found[1:], start=found[0])
+        if len(found) == 1:
+            return self.alone[found[0]]
+        total = sum([self.sums[aau] for aau in found[1:]], start=self.sums[found[0]])
         return largest(total), first_largest(total[0])
 
 
@@ -158,6 +165,15 @@ def first_largest(values: Array) -> int:
     return int((values >= values.max() * (1.0 - ROUNDING)).argmax())
 
 
+def _largest_of_each(sums: Array) -> list[tuple[Array, int]]:
+    """The largest of each (N, S, P) by scenario, and the processor that is the first to have it in scenario 0."""
+    if not len(sums):
+        return []
+    most = largest(sums.reshape(-1, sums.shape[2])).reshape(sums.shape[:2])
+    where = (sums[:, 0] >= most[:, :1] * (1.0 - ROUNDING)).argmax(axis=1)
+    return list(zip(most, where.tolist(), strict=True))
+
+
 def _extrapolate(run: Run) -> None:
     """Say where the machine is larger than any that was built, or has nodes to spare (Def 14)."""
     machine = run.machine
@@ -177,6 +193,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
     totals = books.totals()
     aaus = tuple(_aau(run, books, aau, parent) for aau, parent in _with_parents(graph.body, None))
     tallies = books.counted(each.id for each in aaus)
+    counts = _counts(tallies)
     means = means_of(totals)
     io = run.machine.io
     usable = None if run.machine.memory is None else run.machine.memory.usable_bytes
@@ -195,14 +212,14 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
         processors=run.procs, grid=run.services.grid, scenarios=run.scenarios, constants=dict(about.constants),
         time_s=largest(own_end), timed_s=_timed(run),
         load_s=_full(run, None if io is None else io.load_s), parts=_parts(means), io_s=tallies[Tally.IO_S],
-        messages=_whole(tallies[Tally.MESSAGES]), bytes=_whole(tallies[Tally.BYTES]),
+        messages=round(counts[Tally.MESSAGES]), bytes=round(counts[Tally.BYTES]),
         lines=_lines(books, aaus, about.file), aaus=aaus,
         per_processor=PerProcessor(end_s=own_end, computation_s=totals[0], communication_s=totals[1],
                                    overhead_s=totals[2], waiting_s=totals[3]),
         imbalance=np.divide(largest(computation), average, out=np.ones(run.scenarios), where=average > 0),
         memory_bytes=memory, memory_usable_bytes=usable,
         estimated_share=_estimated(run, aaus, tallies, means),
-        iterations=_whole(tallies[Tally.ITERATIONS]), iterations_walked=run.walked,
+        iterations=round(counts[Tally.ITERATIONS]), iterations_walked=run.walked,
         assumptions=tuple(run.assumptions.values()), complete=run.complete and about.complete,
     )
 
@@ -214,31 +231,30 @@ def _with_parents(body: tuple[AAU, ...], parent: int | None) -> Iterable[tuple[A
 
 
 def _aau(run: Run, books: _Books, aau: AAU, parent: int | None) -> AauMetrics:
-    inside = [each.id for each in walk((aau,))]
+    inside = [aau.id, *[each.id for each in walk(children(aau))]]
     own = books.means(aau.id)
     largest, processor = books.largest(inside)
-    tally = books.tally(aau.id)
+    tally = _counts(books.tally(aau.id))
     entry = run.table.get(aau.id)
     return AauMetrics(
         id=aau.id, kind=type(aau).__name__, label=aau.label, span=aau.span, parent=parent, parts=_parts(own),
         total_s=books.total(inside), max_s=largest, max_processor=processor,
-        clock_s=run.ended.get(aau.id, np.zeros(run.scenarios)), executions=_whole(tally[Tally.EXECUTIONS]),
-        comm=None if entry is None else _message_summary(entry, tally), misses=float(tally[Tally.MISSES, 0]),
+        clock_s=run.ended.get(aau.id, np.zeros(run.scenarios)), executions=round(tally[Tally.EXECUTIONS]),
+        comm=None if entry is None else _message_summary(entry, tally), misses=tally[Tally.MISSES],
     )
 
 
-def _message_summary(entry: CommEntry, tally: Array) -> MessageSummary:
+def _message_summary(entry: CommEntry, tally: Sequence[float]) -> MessageSummary:
     return MessageSummary(
-        array=entry.array, pattern=entry.pattern, executions=_whole(tally[Tally.EXECUTIONS]),
-        messages=_whole(tally[Tally.MESSAGES]), bytes=_whole(tally[Tally.BYTES]), sizes=entry.sizes,
+        array=entry.array, pattern=entry.pattern, executions=round(tally[Tally.EXECUTIONS]),
+        messages=round(tally[Tally.MESSAGES]), bytes=round(tally[Tally.BYTES]), sizes=entry.sizes,
         varies=_varies(entry, tally), hops=entry.hops, contended=entry.contended,
     )
 
 
-def _varies(entry: CommEntry, tally: Array) -> Literal["", "sizes", "messages"]:
+def _varies(entry: CommEntry, tally: Sequence[float]) -> Literal["", "sizes", "messages"]:
     """What executions differ in from the typical one. Counts are sums of weights of branches, so they are rounded."""
-    executions, messages, volume = (float(tally[which, 0]) for which in (
-        Tally.EXECUTIONS, Tally.MESSAGES, Tally.BYTES))
+    executions, messages, volume = tally[Tally.EXECUTIONS], tally[Tally.MESSAGES], tally[Tally.BYTES]
     if not isclose(executions * entry.messages, messages, rel_tol=_ROUNDING):
         return "messages"
     return "" if isclose(executions * entry.volume, volume, rel_tol=_ROUNDING) else "sizes"
@@ -253,11 +269,11 @@ def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[Line
     for (name, line), here in sorted(places.items()):
         ids = [each.id for each in here]
         parts = sum([books.means(each) for each in ids], start=books.none)
-        tally = books.counted(ids)
+        tally = _counts(books.counted(ids))
         largest, processor = books.largest(ids)
         result.append(LineMetrics(
             file=name, line=line, parts=_parts(parts), max_s=largest, max_processor=processor,
-            messages=_whole(tally[Tally.MESSAGES]), bytes=_whole(tally[Tally.BYTES]), aaus=tuple(ids)))
+            messages=round(tally[Tally.MESSAGES]), bytes=round(tally[Tally.BYTES]), aaus=tuple(ids)))
     return tuple(result)
 
 
@@ -289,7 +305,9 @@ def _full(run: Run, figure: Array | None) -> Array:
     return np.zeros(run.scenarios) if figure is None else np.broadcast_to(figure, (run.scenarios,)).copy()
 
 
-def _whole(figure: Array) -> int:
-    return round(float(figure[0]))
+def _counts(tally: Array) -> list[float]:
+    """What was counted, in scenario 0."""
+    counts: list[float] = tally[:, 0].tolist()
+    return counts
 
 

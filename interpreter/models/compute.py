@@ -213,7 +213,7 @@ def _nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, masked: Ints | Ar
         often.append(masked.astype(np.float64))
     guessed = unit.whole.estimated
     for number, each in unit.estimated:
-        average = often[number].mean() if share is None else often[number] @ share
+        average = often[number].sum() / often[number].size if share is None else often[number] @ share
         guessed = guessed + each * float(average)
     return Cost(_linear(unit.whole.computation, unit.computation, often, classes),
                 _linear(unit.whole.overhead, unit.overhead, often, classes), guessed)
