@@ -14,6 +14,7 @@ from aag.ir.evaluate import Environment, Value
 from aag.spmd.nodes import Nest
 from interpreter import shared
 from interpreter.metrics import COMPUTATION, OVERHEAD, Index, Tally
+from interpreter.reduce import any_of
 from interpreter.services import TripsLike
 from interpreter.shared import Classes, Figures, Shared
 from interpreter.state import Run
@@ -27,6 +28,7 @@ FEW = 8
 MASK_SHARE = 0.5
 """The share of iterations for which a mask is taken to hold that data decide; the prediction says so."""
 
+NONE: Array = np.zeros(1)
 LOOP_SETUP = Work(computation=(("loop.setup", 1.0),))
 LOOP_STEP = Work(computation=(("loop.iteration", 1.0),))
 
@@ -37,6 +39,9 @@ class Price(Struct, frozen=True):
     computation: Array
     overhead: Array
     estimated: Array
+
+
+NOTHING = Price(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1))
 
 
 class Cost(Struct, frozen=True):
@@ -53,8 +58,7 @@ def seconds(run: Run, counts: Counts) -> tuple[Array, Array]:
 
     A class that the machine does not price is charged nothing, which is announced.
     """
-    total: Array = np.zeros(1)
-    estimated: Array = np.zeros(1)
+    total = estimated = NONE
     costs = run.machine.processor
     for name, often in counts:
         if not often:
@@ -99,8 +103,8 @@ def times(work: Price, often: Array) -> Cost:
     """The cost of executing `work` as often as (P,) says."""
     per_processor = often[None, :]
     mean = float(often.mean())
-    computation = work.computation * per_processor if work.computation.any() else None
-    overhead = work.overhead * per_processor if work.overhead.any() else None
+    computation = work.computation * per_processor if any_of(work.computation) else None
+    overhead = work.overhead * per_processor if any_of(work.overhead) else None
     return Cost(computation, overhead, work.estimated * mean)
 
 
@@ -127,7 +131,8 @@ def charge_work(run: Run, aau: int, work: Work) -> None:
     cost = run.memo.get(key)
     if not isinstance(cost, Cost):
         each = price(run, work)
-        cost = Cost(each.computation, each.overhead, each.estimated)
+        cost = Cost(each.computation if any_of(each.computation) else None,
+                    each.overhead if any_of(each.overhead) else None, each.estimated)
         run.memo[key] = cost
     charge(run, aau, cost)
 
@@ -235,18 +240,17 @@ def _unit_prices(run: Run, aau: IterD, depth: int) -> Unit:
     known = run.memo.get(key)
     if isinstance(known, Unit):
         return known
-    setup, step = price(run, LOOP_SETUP), price(run, LOOP_STEP)
-    columns = [[price(run, work)] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
-    for number, prices in enumerate(columns):
-        prices.extend([step, setup] if number < depth - 1 else [step])
+    columns = [[work] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
+    for number, works in enumerate(columns):
+        works.extend([LOOP_STEP, LOOP_SETUP] if number < depth - 1 else [LOOP_STEP])
     if depth:
-        columns[-1].append(price(run, aau.work))
+        columns[-1].append(aau.work)
     else:
-        columns.append([price(run, aau.work)])
+        columns.append([aau.work])
     if aau.masked.computation:
-        columns.append([price(run, aau.masked)])
-    parts = [_sum(prices) for prices in columns]
-    found = Unit(_sum([price(run, aau.setup), *([setup] if depth else [])]),
+        columns.append([aau.masked])
+    parts = [_sum(run, works) for works in columns]
+    found = Unit(_sum(run, [aau.setup, *([LOOP_SETUP] if depth else [])]),
                  _numbered([each.computation for each in parts]), _numbered([each.overhead for each in parts]),
                  _numbered([each.estimated for each in parts]))
     run.memo[key] = found
@@ -254,14 +258,16 @@ def _unit_prices(run: Run, aau: IterD, depth: int) -> Unit:
 
 
 def _numbered(figures: list[Array]) -> tuple[tuple[int, Array], ...]:
-    return tuple((number, each) for number, each in enumerate(figures) if each.any())
+    return tuple((number, each) for number, each in enumerate(figures) if any_of(each))
 
 
-def _sum(prices: list[Price]) -> Price:
-    nothing = np.zeros((1, 1))
-    return Price(sum((each.computation for each in prices), start=nothing),
-                 sum((each.overhead for each in prices), start=nothing),
-                 sum((each.estimated for each in prices), start=np.zeros(1)))
+def _sum(run: Run, works: list[Work]) -> Price:
+    """The price of all of them together."""
+    total, *rest = [price(run, each) for each in works if each.computation or each.overhead] or [NOTHING]
+    for each in rest:
+        total = Price(total.computation + each.computation, total.overhead + each.overhead,
+                      total.estimated + each.estimated)
+    return total
 
 
 def _linear(constant: Array, columns: tuple[tuple[int, Array], ...], often: list[Array], classes: Classes | None
@@ -270,6 +276,6 @@ def _linear(constant: Array, columns: tuple[tuple[int, Array], ...], often: list
     total = constant
     for number, each in columns:
         total = total + each * often[number]
-    if not total.any():
+    if not any_of(total):
         return None
     return total if classes is None or total.shape[1] == 1 else Shared(total, classes)

@@ -25,6 +25,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct
+from interpreter.reduce import all_of, any_of
 from interpreter.state import Run
 from sag.machine import NetworkCosts
 from sag.topology import Topology
@@ -188,9 +189,9 @@ def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | No
     found = table.take(routes.looked, axis=2)
     if run.recorder is not None:
         run.decide(np.where(np.isfinite(found), found - ready[:, None, :, None], -1.0))
-    blocked = found[:, 0].max(axis=2)
-    if run.recorder is not None or (blocked > ready).any():
-        blocked = _held_up(run, found, ready, grain).max(axis=2)
+    blocked = _latest(found[:, 0])
+    if run.recorder is not None or any_of(blocked > ready):
+        blocked = _latest(_held_up(run, found, ready, grain))
     elif not routes.shared:
         _occupy(table, routes, _taken(found, routes), ready, ready, ready + hold)
         return None
@@ -203,7 +204,13 @@ def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | No
         start = np.maximum(ready, blocked)
         _occupy(table, routes, _taken(found, routes), ready, start, start + hold)
     late = start - ready
-    return late if run.recorder is not None or bool((late > 0.0).any()) else None
+    return late if run.recorder is not None or any_of(late > 0.0) else None
+
+
+def _latest(times: Array) -> Array:
+    """The latest over the links of each route, (S, M, H) -> (S, M)."""
+    latest: Array = times[:, :, 0] if times.shape[2] == 1 else times.max(axis=2)
+    return latest
 
 
 def _held_up(run: Run, found: Array, ready: Array, grain: float) -> Array:
@@ -212,11 +219,11 @@ def _held_up(run: Run, found: Array, ready: Array, grain: float) -> Array:
     held, idle, begun = found[:, 0], found[:, 1], found[:, 3]
     limit = (ready + grain)[:, :, None]
     ahead = found[:, 2:] > limit[:, None]
-    if not ahead.any():
+    if not any_of(ahead):
         return held
     vacant = idle <= limit
     passes = ahead[:, 0] | (ahead[:, 1] & vacant)
-    if not passes.any():
+    if not any_of(passes):
         return held
     gap = np.where(np.isfinite(idle), begun, 0.0) - np.where(np.isfinite(idle), idle, 0.0) - grain
     run.decide(gap)
@@ -238,7 +245,7 @@ def _occupy(table: Array, routes: Routes, known: Array, *times: Array) -> None:
     ready, start, newest = [each.take(routes.message, axis=1) for each in times]
     former, idle, since, begun = known[:, 0], known[:, 1], known[:, 2], known[:, 3]
     later = newest >= former
-    if later.all():
+    if all_of(later):
         idle[...], former[...], since[...], begun[...] = former, newest, ready, start
     else:
         idle[...] = np.where(later, former, np.maximum(idle, newest))

@@ -31,6 +31,7 @@ from interpreter.models.contention import Flight, delays
 from interpreter.models.crowd import Table, crowd_of, crowded, inside, throng, throng_inside
 from interpreter.models.law import Kinds, Law, constant, kinds_of, law, wire_of
 from interpreter.models.overlap import arrival_time, busy_time
+from interpreter.reduce import any_of
 from interpreter.state import Crowd, Run
 from sag.machine import NetworkCosts
 
@@ -320,7 +321,7 @@ def _batch(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern
     for flight, delay in zip(flights, late, strict=True):
         entry = run.table.get(aau)
         if entry is not None and not entry.contended and delay is not None and delay is not flight.pattern.link_wait:
-            entry.contended = bool((delay > MEASURABLE).any())
+            entry.contended = any_of(delay > MEASURABLE)
         _receive(run, aau, flight, delay, before)
         run.count(aau, MESSAGES_AND_BYTES, flight.pattern.counted)
 

@@ -22,7 +22,7 @@ from interpreter import shared
 from interpreter.errors import InterpretationError
 from interpreter.metrics import Ledger, Tally, merged
 from interpreter.models.front import Front, playable, tell_apart
-from interpreter.reduce import every, largest, least
+from interpreter.reduce import all_of, any_of, every, largest, least
 from interpreter.state import Equatable, Recorder, Run, Tape
 
 Array = NDArray[np.float64]
@@ -154,7 +154,7 @@ class _Walk:
     def go(self, step: Callable[[int], str]) -> str:
         """Walk and jump until no scenario has iterations left."""
         how = ""
-        while not how and (live := self.left > 0).any():
+        while not how and any_of(live := self.left > 0):
             self.watched.at(self.trips - int(self.left.max()))
             how = self._iteration(step, live)
             if not how:
@@ -167,7 +167,7 @@ class _Walk:
     def _iteration(self, step: Callable[[int], str], live: Bools) -> str:
         run = self.run
         frozen = None
-        if not live.all():
+        if not all_of(live):
             run.active = live
             frozen = self._keep(~live)
         run.ledger = Ledger(self.parent.shape)
@@ -246,10 +246,10 @@ class _Walk:
             if self.number > 8 and period > 2 and self.number % 4:
                 return
             able = ready & (self.left >= period) & (self.since >= period)
-            if not able.any() or not self._same(period):
+            if not any_of(able) or not self._same(period):
                 continue
             periods, drifting = self._periods(period, able, noise)
-            if periods.any():
+            if any_of(periods):
                 self._apply(period, periods, drifting)
                 return
 
@@ -287,7 +287,7 @@ class _Walk:
         uniform &= _links_moved_alike(now, then, moved, noise)
         most = np.where(able, self.left // period, 0)
         drifting = able & ~uniform
-        if drifting.any():
+        if any_of(drifting):
             most = np.where(drifting, np.minimum(most, self._until_decided(period, drifting, moved, noise)), most)
         return most, drifting
 
@@ -304,7 +304,7 @@ class _Walk:
         then, before = self.history[-1 - period], self.history[-1 - 2 * period]
         same = every(np.abs(moved - (then.clock - before.clock)) <= noise[:, None]) & drifting
         same &= (self.since >= 2 * period) & _links_steady(self.history[-1], then, before, noise)
-        if not same.any():
+        if not any_of(same):
             return none
         most = np.where(same, FAR, 0)
         for back in range(1, period + 1):
@@ -312,7 +312,7 @@ class _Walk:
             if latest is None or earlier is None:
                 return none
             most = np.minimum(most, _until(latest, earlier, noise))
-            if not most.any():
+            if not any_of(most):
                 return none
         return most
 
@@ -435,7 +435,7 @@ def _until(latest: Recorder, earlier: Recorder, noise: Array) -> Ints:
         eps = noise.reshape((-1,) + (1,) * (gap.ndim - 1))
         slope = gap - old_gap
         still = np.abs(slope) <= eps
-        if still.all():
+        if all_of(still):
             continue
         for offset, old in zip(offsets, former, strict=True):
             most = np.minimum(most, _crossing(gap - offset, old_gap - old, still, eps))
