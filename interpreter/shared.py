@@ -103,7 +103,8 @@ def add(target: Array, figures: Figures, ranks: Ranks = None) -> None:
         some = target[:, ranks]
         some += figures
     elif target.shape[0] == 1:
-        target[0, ranks] += figures[0]
+        row = target[0]
+        row[ranks] += figures[0]
     else:
         target[:, ranks] += figures
 

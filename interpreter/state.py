@@ -241,7 +241,7 @@ class Run(Struct):
         if ranks is None:
             self.clock[...] = times
         elif self.scenarios == 1:
-            self.clock[0, ranks] = times[0]
+            self.clock[0][ranks] = times[0]
         else:
             self.clock[:, ranks] = times
 

@@ -238,17 +238,14 @@ class _Walk:
 
     def _jump(self, live: Bools) -> None:
         """Add as many periods as are sure to repeat the latest, for each scenario by itself."""
-        ready = live & (self.left > 0)
+        longest = np.where(live, np.minimum(self.left, self.since), 0)
         noise = self._noise()
-        for period in range(1, self.longest + 1):
-            if len(self.history) <= period:
-                return
+        for period in range(1, min(self.longest, len(self.history) - 1, int(longest.max())) + 1):
             if self.number > 8 and period > 2 and self.number % 4:
                 return
-            able = ready & (self.left >= period) & (self.since >= period)
-            if not any_of(able) or not self._same(period):
+            if not self._same(period):
                 continue
-            periods, drifting = self._periods(period, able, noise)
+            periods, drifting = self._periods(period, longest >= period, noise)
             if any_of(periods):
                 self._apply(period, periods, drifting)
                 return
@@ -284,7 +281,8 @@ class _Walk:
         now, then = self.history[-1], self.history[-1 - period]
         moved = now.clock - then.clock
         uniform = every(np.abs(moved - moved[:, :1]) <= noise[:, None])
-        uniform &= _links_moved_alike(now, then, moved, noise)
+        if any_of(uniform):
+            uniform &= _links_moved_alike(now, then, moved, noise)
         most = np.where(able, self.left // period, 0)
         drifting = able & ~uniform
         if any_of(drifting):
