@@ -87,7 +87,7 @@ def start(services: Services, graph: g.Graph, machine: Machine, setting: Setting
         node=np.arange(procs) if network is None else network.topology.place(services.grid),
         size=procs if network is None else network.topology.size(services.grid),
         overlap=overlap, critical=graph.critical, listener=listener, env=env,
-        timekeeper=listener if isinstance(listener, Timekeeper) else None,
+        timekeeper=listener if listener is not None and isinstance(listener, Timekeeper) else None,
     )
 
 

@@ -51,8 +51,8 @@ def any_of(values: NDArray[np.generic]) -> bool:
     return bool(np.count_nonzero(values))
 
 
-def all_of(values: Bools) -> bool:
-    """Whether all are true."""
+def all_of(values: NDArray[np.generic]) -> bool:
+    """Whether none is 0."""
     return bool(np.count_nonzero(values) == values.size)
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.diagnostics import Span
-from aag.graph.aau import AAU, Graph, children, walk
+from aag.graph.aau import AAU, Graph, children
 from aag.ir.evaluate import Value
 from interpreter.metrics import COMPUTATION, WAITING, Ledger, Tally
 from interpreter.reduce import largest, mean, means_of
@@ -191,7 +191,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
     _extrapolate(run)
     books = _Books(run.ledger)
     totals = books.totals()
-    aaus = tuple(_aau(run, books, aau, parent) for aau, parent in _with_parents(graph.body, None))
+    aaus = tuple([_aau(run, books, *each) for each in _families(graph.body, None)])
     tallies = books.counted(each.id for each in aaus)
     counts = _counts(tallies)
     means = means_of(totals)
@@ -224,14 +224,17 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
     )
 
 
-def _with_parents(body: tuple[AAU, ...], parent: int | None) -> Iterable[tuple[AAU, int | None]]:
+def _families(body: tuple[AAU, ...], parent: int | None) -> list[tuple[AAU, int | None, list[int]]]:
+    """All AAUs in program order, with their parents and the numbers of themselves and all inside them."""
+    found = []
     for aau in body:
-        yield aau, parent
-        yield from _with_parents(children(aau), aau.id)
+        inside = _families(children(aau), aau.id)
+        found.append((aau, parent, [aau.id, *[each.id for each, _, _ in inside]]))
+        found += inside
+    return found
 
 
-def _aau(run: Run, books: _Books, aau: AAU, parent: int | None) -> AauMetrics:
-    inside = [aau.id, *[each.id for each in walk(children(aau))]]
+def _aau(run: Run, books: _Books, aau: AAU, parent: int | None, inside: list[int]) -> AauMetrics:
     own = books.means(aau.id)
     largest, processor = books.largest(inside)
     tally = _counts(books.tally(aau.id))

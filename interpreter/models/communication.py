@@ -23,6 +23,7 @@ from interpreter.models.compute import Cost, Packing, guess, price, seconds, sor
 from interpreter.models.contention import forget_routes
 from interpreter.models.law import constant
 from interpreter.models.message import Pattern, pattern, transfer
+from interpreter.reduce import all_of
 from interpreter.state import CommEntry, Run
 from sag.machine import NetworkCosts
 
@@ -204,7 +205,7 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
 def _moving(legs: Sequence[Leg]) -> Iterator[Leg]:
     """Without messages that have no elements."""
     for stage, senders, receivers, elements in legs:
-        if elements if isinstance(elements, int) else elements.all():
+        if elements if isinstance(elements, int) else all_of(elements):
             yield stage, senders, receivers, elements
         elif not isinstance(elements, int) and elements.any():
             some = np.flatnonzero(elements)
@@ -218,7 +219,7 @@ def _stages(run: Run, call: CollectiveCall, algorithm: str) -> list[Leg]:
     if call.kind == "broadcast":
         counted = counted[np.arange(call.root.size), call.root]
     value = counted.item(0)
-    alike = bool((counted == value).all())
+    alike = all_of(counted == value)
     if not alike or call.kind not in EQUAL:
         given = np.broadcast_to(value, call.elements.shape) if alike else call.elements
         return [(stage, source.reshape(-1), destination.reshape(-1), _equal(stage.elements, source.shape))

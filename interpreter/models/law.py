@@ -11,6 +11,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct, distinct_with_inverse
+from interpreter.reduce import all_of
 from interpreter.state import Run
 from sag.machine import MessageRange, NetworkCosts
 
@@ -60,7 +61,7 @@ class Kinds(Struct, frozen=True, kw_only=True, eq=False):
 
     def each(self, column: Array) -> Array:
         """(S or 1, U or 1) figures of the kinds -> one for each message, or a single column where all are equal."""
-        if column.shape[1] == 1 or bool((column == column[:, :1]).all()):
+        if column.shape[1] == 1 or all_of(column == column[:, :1]):
             return column[:, :1]
         return column if self.which is None else np.take(column, self.which, axis=1)
 
@@ -84,7 +85,7 @@ class Law(Struct, frozen=True, kw_only=True, eq=False):
 
 def constant(values: NDArray[np.generic]) -> bool:
     """Whether all of a vector are equal; known at once of one number that is broadcast."""
-    return values.strides == (0,) or bool((values == values[:1]).all())
+    return values.strides == (0,) or all_of(values == values[:1])
 
 
 def wire_of(run: Run, network: NetworkCosts) -> Wire:

@@ -31,7 +31,7 @@ from interpreter.models.contention import Flight, delays
 from interpreter.models.crowd import Table, crowd_of, crowded, inside, throng, throng_inside
 from interpreter.models.law import Kinds, Law, constant, kinds_of, law, wire_of
 from interpreter.models.overlap import arrival_time, busy_time
-from interpreter.reduce import any_of
+from interpreter.reduce import all_of, any_of
 from interpreter.state import Crowd, Run
 from sag.machine import NetworkCosts
 
@@ -253,7 +253,7 @@ def _hops(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> I
         some = network.topology.hops(run.node.take(source[part]), run.node.take(destination[part]), run.size)
         if many is None:
             one = one if part.start else some[:1]
-            if (some == one).all():
+            if all_of(some == one):
                 continue
             many = np.full(source.size, one[0])
         many[part] = some
@@ -280,7 +280,7 @@ def evenly(ranks: Ints) -> Index:
     """The same ranks as a slice, where they are evenly spaced and ascending: views are cheaper than copies."""
     if ranks.size == 1:
         return slice(int(ranks[0]), int(ranks[0]) + 1)
-    if ranks.size and (step := int(ranks[1] - ranks[0])) > 0 and bool((np.diff(ranks) == step).all()):
+    if ranks.size and (step := int(ranks[1] - ranks[0])) > 0 and all_of(ranks[1:] - ranks[:-1] == step):
         return slice(int(ranks[0]), int(ranks[-1]) + 1, step)
     return ranks
 

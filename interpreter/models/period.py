@@ -301,7 +301,9 @@ class _Walk:
             return none
         then, before = self.history[-1 - period], self.history[-1 - 2 * period]
         same = every(np.abs(moved - (then.clock - before.clock)) <= noise[:, None]) & drifting
-        same &= (self.since >= 2 * period) & _links_steady(self.history[-1], then, before, noise)
+        same &= self.since >= 2 * period
+        if any_of(same):
+            same &= _links_steady(self.history[-1], then, before, noise)
         if not any_of(same):
             return none
         most = np.where(same, FAR, 0)
