@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
-from aag.spmd.access import ArrayAccess, accesses, accesses_along
+from aag.spmd.access import ArrayAccess, Parts, accesses, accesses_along
 from aag.spmd.communication import combine_call, steps, steps_along
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips, trips_along
@@ -91,10 +91,10 @@ class Lowered(Struct, frozen=True, dict=True):
 
     def accesses(self, nest: Nest, env: Environment) -> tuple[ArrayAccess, ...]:
         """Array references of a nest on the representatives of the classes."""
-        layouts, ranks = self.program.layouts, self.classes()[1]
+        layouts, parts = self.program.layouts, self._parts
         return self._answer(
-            ("accesses", nest), nest.uses, env, lambda: accesses(nest, layouts, env, ranks),
-            lambda along: accesses_along(nest, layouts, env, ranks, along),
+            ("accesses", nest), nest.uses, env, lambda: accesses(nest, layouts, env, parts),
+            lambda along: accesses_along(nest, layouts, env, parts, along),
             lambda found: sum(each.start_bytes.nbytes + each.strides_bytes.nbytes + each.local_bytes.nbytes
                               for each in found))
 
@@ -109,6 +109,11 @@ class Lowered(Struct, frozen=True, dict=True):
     def combine_call(self, combine: Combine, env: Environment) -> CollectiveCall | None:
         """The global half of a reduction."""
         return combine_call(combine, self.program.layouts, env)
+
+    @cached_property
+    def _parts(self) -> Parts:
+        """Of all arrays, on the representatives of the classes."""
+        return Parts(self.classes()[1])
 
     def bytes_held(self) -> Ints:
         """Bytes of data that each processor holds."""
@@ -186,5 +191,5 @@ def scalars_of(operation: Operation) -> frozenset[str]:
     references = [each.reference for each in needs] + [each.home for each in needs if each.home is not None]
     references += [write for each in operation.held for write in each.stale]
     indices = [index for each in references for index in each.indices]
-    bounds = [bound for index in indices for bound in (index.lower, index.upper, index.step)]
-    return frozenset().union(*map(names_in, (*bounds, *(part for each in references for part in each.subscripts))))
+    subscripts = [part for each in references for part in each.subscripts]
+    return frozenset().union(*[index.reads for index in indices], *map(names_in, subscripts))

@@ -163,6 +163,8 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
         if axis is None:
             return given - lower
         meaning, distribution = self._spread_axis(axis)
+        if meaning.stride == 1 and lower + meaning.offset == distribution.lower:  # it begins with its template
+            return distribution.local(given + meaning.offset)
         return distribution.held_images(
             self.owner_coordinate(axis, given),
             first=meaning.stride * lower + meaning.offset,

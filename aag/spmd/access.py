@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.statements import Assign
+from aag.mapping.grid import Grid
 from aag.mapping.layout import REPLICATED, Layout, Layouts
 from aag.spmd.linear import linear
 from aag.spmd.names import elements
@@ -69,16 +70,59 @@ class ArrayAccess(Struct, frozen=True, eq=False):
     touch: Touch
 
 
-def accesses(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints) -> tuple[ArrayAccess, ...]:
-    """The array references of a nest as the processors `ranks` (C,) make them.
+class Parts:
+    """The local parts of arrays on some processors, `ranks` (C,). They are the same for all nests of a program."""
+
+    def __init__(self, ranks: Ints) -> None:
+        self.ranks = ranks
+        self._coordinates: dict[tuple[Grid, int], Ints] = {}
+        self._firsts: dict[tuple[str, int], Ints] = {}
+        self._pitches: dict[tuple[str, bool], Ints] = {}
+
+    def coordinate(self, grid: Grid, axis: int) -> Ints:
+        """Where the processors are on one axis of a grid, (C,)."""
+        known = self._coordinates.get((grid, axis))
+        if known is None:
+            known = self._coordinates[grid, axis] = grid.coordinate_of(self.ranks, axis)
+        return known
+
+    def first(self, layout: Layout, axis: int) -> Ints:
+        """The first index in the local part of the dimension that is spread in blocks over an axis, (C,)."""
+        known = self._firsts.get((layout.array, axis))
+        if known is None:
+            known = layout.held_interval(axis)[0][self.coordinate(layout.grid, axis)]
+            self._firsts[layout.array, axis] = known
+        return known
+
+    def pitch(self, layout: Layout, *, whole: bool) -> Ints:
+        """Bytes from one index of each dimension to the next in the local part, or in a copy of the whole array,
+        (C, rank + 1); last its size."""
+        known = self._pitches.get((layout.array, whole))
+        if known is None:
+            held = np.tile(layout.extents, (self.ranks.size, 1)) if whole else layout.local_extents(self.ranks)
+            known = self._pitches[layout.array, whole] = _pitch(held, layout.element_bytes)
+        return known
+
+
+def _pitch(held: Ints, element_bytes: int) -> Ints:
+    """Bytes from one index of each dimension to the next where so many are `held` (C, rank); last the size."""
+    pitch = np.empty((held.shape[0], held.shape[1] + 1), dtype=np.int64)
+    pitch[:, 0] = element_bytes
+    np.cumprod(held, axis=1, out=pitch[:, 1:])
+    pitch[:, 1:] *= element_bytes
+    return pitch
+
+
+def accesses(nest: Nest, layouts: Layouts, env: Environment, parts: Parts) -> tuple[ArrayAccess, ...]:
+    """The array references of a nest as some processors make them.
 
     Raises:
         Unknown: a bound or subscript has no value.
     """
-    return _all(nest, layouts, _Walk(nest, layouts, env, ranks))
+    return _all(nest, layouts, _Walk(nest, layouts, env, parts))
 
 
-def accesses_along(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints, along: Along
+def accesses_along(nest: Nest, layouts: Layouts, env: Environment, parts: Parts, along: Along
                    ) -> tuple[tuple[ArrayAccess, ...], ...]:
     """`accesses` for each of several values of a scalar.
 
@@ -86,12 +130,13 @@ def accesses_along(nest: Nest, layouts: Layouts, env: Environment, ranks: Ints, 
         Unknown: something has no value, or none for several values at once.
         TooLarge: there are too many combinations for all of them at once.
     """
-    found = _all(nest, layouts, _Walk(nest, layouts, along.without(env), ranks, along))
-    parts = [slice(at * ranks.size, (at + 1) * ranks.size) for at in range(along.values.size)]
+    found = _all(nest, layouts, _Walk(nest, layouts, along.without(env), parts, along))
+    procs = parts.ranks.size
+    rows = [slice(at * procs, (at + 1) * procs) for at in range(along.values.size)]
     return tuple(
-        tuple(replace(each, start_bytes=each.start_bytes[part], strides_bytes=each.strides_bytes[part],
-                      local_bytes=each.local_bytes[part]) for each in found)
-        for part in parts)
+        tuple(replace(each, start_bytes=each.start_bytes[some], strides_bytes=each.strides_bytes[some],
+                      local_bytes=each.local_bytes[some]) for each in found)
+        for some in rows)
 
 
 def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
@@ -203,7 +248,9 @@ class _Walk:
     """The first and the second local value of each loop index on each of the processors asked for; with `along` on
     all of them for its first value, then on all of them for the next."""
 
-    def __init__(self, nest: Nest, layouts: Layouts, env: Environment, ranks: Ints, along: Along | None = None) -> None:
+    def __init__(
+        self, nest: Nest, layouts: Layouts, env: Environment, parts: Parts, along: Along | None = None
+    ) -> None:
         self.nest = nest
         self.env = env
         home = nest.home
@@ -211,16 +258,15 @@ class _Walk:
         self.whole = isinstance(nest, Sweep)
         self.along = along
         self.values = 1 if along is None else along.values.size
-        self.own = ranks
+        self.parts = parts
+        ranks = parts.ranks
         self.ranks = ranks if along is None else np.tile(ranks, self.values)
         self.names = frozenset(index.name for index in nest.indices)
         self.first: dict[str, Ints] = {} if along is None else {along.name: np.repeat(along.values, ranks.size)}
         self.step: dict[str, Ints] = {}
-        self.pitches: dict[str, Ints] = {}
-        self.lows: dict[tuple[str, int], Ints] = {}
         self.spread: dict[str, tuple[Expr, int, dict[str, Ints]]] = {}
         self.known_ranges: dict[str, tuple[Ints, Ints]] = {}
-        self.places: dict[tuple[str, int, Expr], tuple[Ints, dict[int, Ints]]] = {}
+        self.offsets: dict[tuple[str, int, Expr], tuple[Ints, dict[int, Ints]]] = {}
         self.nexts: dict[int, dict[str, Ints]] = {}
         for index in nest.indices:
             self._place(index, home)
@@ -264,7 +310,7 @@ class _Walk:
             first[number[::-1]] = values[::-1]
         start = first.repeat(extent)
         start[place[::-1]] = values[::-1]  # of the values at one place the first is written last
-        here = self.layout.grid.coordinate_of(self.own, axis)
+        here = self.parts.coordinate(self.layout.grid, axis)
         return start[here] if self.along is None else start.reshape(-1, extent)[:, here].ravel()
 
     def _factor(self, subscript: Expr, name: str) -> int:
@@ -278,25 +324,20 @@ class _Walk:
     def access(self, touch: Touch, layout: Layout) -> ArrayAccess:
         """One reference: its start and strides in bytes of the local part."""
         element = touch.element
-        pitch = self.pitches.get(layout.array)
-        if pitch is None:
-            pitch = self.pitches[layout.array] = self._pitch(layout)
+        pitch = self._on_all(self.parts.pitch(layout, whole=self.whole))
         start = np.zeros(len(self.ranks), dtype=np.int64)
         strides = np.zeros((len(self.ranks), len(self.nest.indices)), dtype=np.int64)
         for dim, subscript in enumerate(element.subscripts):
-            at, moves = self._place_of(subscript, dim, layout)
-            start += at * pitch[:, dim]
+            offset, moves = self._offset(subscript, dim, layout, pitch)
+            start += offset
             for loop, moved in moves.items():
-                strides[:, loop] += moved * pitch[:, dim]
+                strides[:, loop] += moved
         return ArrayAccess(element.name, layout.element_bytes, start, strides, touch.write, pitch[:, -1], touch)
 
     def access_from_afar(self, touch: Touch, layout: Layout, buffer: str, box: tuple[Ints, Ints]) -> ArrayAccess:
         """One reference to a buffer that holds the indices of the box, (C, rank) from `box[0]` to `box[1]`."""
         low, high = box
-        pitch = np.empty((len(self.ranks), layout.rank + 1), dtype=np.int64)
-        pitch[:, 0] = layout.element_bytes
-        np.cumprod(np.maximum(high - low + 1, 0), axis=1, out=pitch[:, 1:])
-        pitch[:, 1:] *= layout.element_bytes
+        pitch = _pitch(np.maximum(high - low + 1, 0), layout.element_bytes)
         start = np.zeros(len(self.ranks), dtype=np.int64)
         strides = np.zeros((len(self.ranks), len(self.nest.indices)), dtype=np.int64)
         for dim, subscript in enumerate(touch.element.subscripts):
@@ -367,18 +408,14 @@ class _Walk:
             return np.full(self.ranks.size, value, dtype=np.int64)
         return value if value.shape == self.ranks.shape else np.broadcast_to(value, self.ranks.shape)
 
-    def _pitch(self, layout: Layout) -> Ints:
-        """Bytes from one index of each dimension to the next in the local part, (C, rank); last its size."""
-        pitch = np.empty((len(self.ranks), layout.rank + 1), dtype=np.int64)
-        pitch[:, 0] = layout.element_bytes
-        held = np.tile(layout.extents, (len(self.ranks), 1)) if self.whole else layout.local_extents(self.ranks)
-        np.cumprod(held, axis=1, out=pitch[:, 1:])
-        pitch[:, 1:] *= layout.element_bytes
-        return pitch
+    def _on_all(self, own: Ints) -> Ints:
+        """What is known of each processor, for each value of `along`."""
+        return own if self.along is None else np.concatenate([own] * self.values)
 
-    def _place_of(self, subscript: Expr, dim: int, layout: Layout) -> tuple[Ints, dict[int, Ints]]:
-        """The local position of the first subscript, and how far one step of each loop in it moves."""
-        known = self.places.get((layout.array, dim, subscript))
+    def _offset(self, subscript: Expr, dim: int, layout: Layout, pitch: Ints) -> tuple[Ints, dict[int, Ints]]:
+        """Bytes from the begin of the local part to the first subscript, and how far one step of each loop in it
+        moves."""
+        known = self.offsets.get((layout.array, dim, subscript))
         if known is not None:
             return known
         at = self._local(subscript, dim, layout, self.first)
@@ -386,9 +423,9 @@ class _Walk:
         names = names_in(subscript)
         for loop, index in enumerate(self.nest.indices):
             if index.name in names:
-                moves[loop] = self._local(subscript, dim, layout, self._next(loop)) - at
-        self.places[layout.array, dim, subscript] = at, moves
-        return at, moves
+                moves[loop] = (self._local(subscript, dim, layout, self._next(loop)) - at) * pitch[:, dim]
+        found = self.offsets[layout.array, dim, subscript] = at * pitch[:, dim], moves
+        return found
 
     def _next(self, loop: int) -> dict[str, Ints]:
         """The first local values of all indices, but the second of one loop."""
@@ -407,10 +444,6 @@ class _Walk:
             return index - layout.bounds[dim][0]
         distribution = layout.axes[axis].distribution
         if distribution is not None and distribution.kind == "block":
-            low = self.lows.get((layout.array, axis))
-            if low is None:
-                first, _ = layout.held_interval(axis)
-                low = self.lows[layout.array, axis] = first[layout.grid.coordinate_of(self.ranks, axis)]
-            return index - low
+            return index - self._on_all(self.parts.first(layout, axis))
         return layout.local_index(dim, index)
 

@@ -10,7 +10,6 @@ from collections.abc import Hashable, Iterable, Sequence
 from msgspec import Struct
 
 from aag.spmd.nodes import Index
-from aag.spmd.vector import names_in
 
 
 class Partition:
@@ -54,5 +53,4 @@ def tie_bounds(partition: Partition, scope: Hashable, indices: Sequence[Index]) 
     """Join indices whose bounds depend on each other. Indices are named (scope, index name)."""
     known = {index.name for index in indices}
     for index in indices:
-        used = names_in(index.lower).union(names_in(index.upper), names_in(index.step)) & known
-        partition.join([(scope, index.name), *((scope, name) for name in sorted(used))])
+        partition.join([(scope, index.name), *[(scope, name) for name in sorted(index.reads & known)]])

@@ -1,12 +1,10 @@
 """Scalar names that decide what a node does: those in loop bounds, subscripts and conditions (D8)."""
 
-from collections.abc import Iterable
-
 from aag.diagnostics import Span
 from aag.ir.expressions import Call, Element, Expr
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import children, own_expressions, walk_expressions, walk_statements
-from aag.spmd.nodes import Held, Index, Need, Nest, Operation, Reference
+from aag.spmd.nodes import Held, Need, Nest, Operation, Reference
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices, names_in
 
@@ -18,23 +16,18 @@ RANDOM = frozenset(("random_number", "random_seed"))
 
 def scalars(symbols: Symbols, *exprs: Expr | None) -> frozenset[str]:
     """The scalar variables in expressions."""
-    return frozenset([name for name in _names_of(exprs) if not symbols.is_array(name)])
+    return _scalars(symbols, frozenset().union(*map(names_in, exprs)))
 
 
-def _names_of(exprs: Iterable[Expr | None]) -> frozenset[str]:
-    return frozenset().union(*map(names_in, exprs))
-
-
-def _bounds(indices: Iterable[Index]) -> list[Expr | None]:
-    return [bound for index in indices for bound in (index.lower, index.upper, index.step)]
+def _scalars(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
+    return frozenset([name for name in names if not symbols.is_array(name)])
 
 
 def reference_names(symbols: Symbols, reference: Reference | None) -> frozenset[str]:
     """The scalars that decide what a reference touches, its own indices not among them."""
     if reference is None:
         return frozenset()
-    names = scalars(symbols, *reference.subscripts, *_bounds(reference.indices))
-    return names.difference([index.name for index in reference.indices])
+    return _scalars(symbols, reference.reads)
 
 
 def need_names(symbols: Symbols, need: Need) -> frozenset[str]:
@@ -58,7 +51,8 @@ def comm_names(symbols: Symbols, operation: Operation) -> frozenset[str]:
 def nest_names(symbols: Symbols, nest: Nest) -> frozenset[str]:
     """The scalars that decide how often a nest runs and what it touches."""
     indices = {index.name for index in nest.indices}
-    found = scalars(symbols, *_bounds(nest.indices)) | reference_names(symbols, nest.home)
+    bounds = frozenset().union(*[index.reads for index in nest.indices])
+    found = _scalars(symbols, bounds) | reference_names(symbols, nest.home)
     for assign in (*nest.assigns, *(each for level in nest.outer for each in level)):
         found |= _subscript_names(symbols, assign.value) | _subscript_names(symbols, assign.target)
     if nest.mask is not None and is_decided_by_indices(nest.mask):

@@ -21,6 +21,7 @@ A node keeps the span of the statement it came from (a time that cannot be trace
 scalar names it `uses` (their values decide what it does) and `defines`.
 """
 
+from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ from msgspec import Struct
 from aag.diagnostics import Span
 from aag.ir.expressions import Expr, IntLit
 from aag.ir.statements import Assign
+from aag.spmd.vector import names_in
 
 Pattern = Literal[
     "overlap_shift",
@@ -44,7 +46,7 @@ Pattern = Literal[
 """The vocabulary of the Fortran 90D run-time library (Bozkus, Choudhary, Fox, Haupt, Ranka, 1993)."""
 
 
-class Index(Struct, frozen=True, kw_only=True):
+class Index(Struct, frozen=True, kw_only=True, dict=True):
     """One index of a nest: name = lower : upper : step."""
 
     name: str
@@ -52,13 +54,24 @@ class Index(Struct, frozen=True, kw_only=True):
     upper: Expr
     step: Expr | None
 
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The names in its bounds and its step."""
+        return names_in(self.lower) | names_in(self.upper) | names_in(self.step)
 
-class Reference(Struct, frozen=True, kw_only=True):
+
+class Reference(Struct, frozen=True, kw_only=True, dict=True):
     """A reference to an array inside the index space `indices` of the statement that makes it."""
 
     array: str
     subscripts: tuple[Expr, ...]
     indices: tuple[Index, ...]
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The names that decide what it touches, its own indices not among them."""
+        names = frozenset().union(*map(names_in, self.subscripts), *[index.reads for index in self.indices])
+        return names.difference([index.name for index in self.indices])
 
 
 class Need(Struct, frozen=True, kw_only=True):

@@ -35,7 +35,6 @@ from aag.spmd.nodes import (
 from aag.spmd.overlaps import covers, disjoint
 from aag.spmd.program import NodeProgram
 from aag.spmd.symbols import Symbols
-from aag.spmd.vector import names_in
 
 _MOST_STALE = 4
 """Writes remembered against one held reference; with more it is forgotten (and sent again)."""
@@ -326,16 +325,12 @@ def _widened(facts: Facts, loop: DoNode | WhileNode) -> Facts:
     """Facts at the end of a loop body with the writes of this iteration as those of any iteration."""
     if not isinstance(loop, DoNode):
         return facts
-    bounds = frozenset().union(*map(names_in, (loop.lower, loop.upper, loop.step)))
-    if bounds & effects(loop.body).scalars:
-        return facts
     index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
+    if index.reads & effects(loop.body).scalars:
+        return facts
 
     def widened(write: Reference) -> Reference:
-        around = [each for bound in write.indices for each in (bound.lower, bound.upper, bound.step)]
-        used = frozenset().union(*map(names_in, (*write.subscripts, *around)))
-        inner = {each.name for each in write.indices}
-        return replace(write, indices=(index, *write.indices)) if loop.var in used - inner else write
+        return replace(write, indices=(index, *write.indices)) if loop.var in write.reads else write
 
     return tuple(
         replace(held, stale=tuple(dict.fromkeys(widened(write) for write in held.stale))) if held.stale else held

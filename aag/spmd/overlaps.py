@@ -57,8 +57,7 @@ def _values(subscript: Expr, indices: Sequence[Index], env: Environment) -> Ints
     names = names_in(subscript) & known.keys()
     pending = list(names)
     while pending:
-        index = known[pending.pop()]
-        more = (names_in(index.lower) | names_in(index.upper) | names_in(index.step)) & known.keys() - names
+        more = known[pending.pop()].reads & known.keys() - names
         names |= more
         pending += more
     used = tuple(index for index in indices if index.name in names)

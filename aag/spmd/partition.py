@@ -276,10 +276,12 @@ def _counted(
         if meaning.role == "replicated":
             continue
         subscript = home.subscripts[meaning.dim] if home and meaning.role == "dim" else None
-        if names_in(subscript) & others or (single and len(names_in(subscript) & names.keys()) > 1):
+        reads = names_in(subscript)
+        deciding = reads & names.keys()
+        if reads & others or (single and len(deciding) > 1):
             continue
-        used[axis] = names_in(subscript) & names.keys()
-        partition.join([Slot("axis", axis), *((0, name) for name in sorted(used[axis]))])
+        used[axis] = deciding
+        partition.join([Slot("axis", axis), *[(0, name) for name in sorted(deciding)]])
     for group in partition.sets():
         axes = sorted(each.number for each in group if isinstance(each, Slot))
         levels = sorted(names[each[1]] for each in group if isinstance(each, tuple))
@@ -289,10 +291,10 @@ def _counted(
             inside = bisect_left(levels, level)
             if inside not in shares:
                 prefix = tuple(indices[at] for at in levels[:inside])
-                decided = [axis for axis in axes if used[axis] <= {index.name for index in prefix}]
-                shares[inside] = _share(home, layout, prefix, decided, env, holds, along)
-                if np.ndim(shares[inside]) == 1:
-                    shares[inside] = np.reshape(shares[inside], (-1, *flat))
+                before = {index.name for index in prefix}
+                decided = [axis for axis in axes if used[axis] <= before]
+                share = _share(home, layout, prefix, decided, env, holds, along)
+                shares[inside] = share if isinstance(share, int) or share.ndim > 1 else share.reshape(-1, *flat)
             columns[column] = columns[column] * shares[inside]
     if mask is not None and not tested:
         verdict = evaluate_mask(mask, env, {} if along is None else along.vectors)
@@ -318,11 +320,13 @@ def _share(
     a value or an axis does not matter.
 
     `mask`: only those for which it holds. A number, or (K,), where no axis is named."""
+    if not prefix and not axes and mask is None:
+        return 1
     if along is not None:
         subscripts = [home.subscripts[layout.axes[axis].dim] for axis in axes if layout.axes[axis].role == "dim"
                       ] if home and layout else []
-        bounds = [bound for index in prefix for bound in (index.lower, index.upper, index.step)]
-        if not any(along.name in names_in(each) for each in (*bounds, *subscripts, mask)):
+        if not any(along.name in names for names in (*[index.reads for index in prefix],
+                                                     *map(names_in, (*subscripts, mask)))):
             along = None
     vectors = enumerate_indices(prefix, env, along)
     if mask is not None:

@@ -5,6 +5,7 @@ index i + s wrapped into lo..hi, ``eoshift$(i, s)`` is i + s, which may leave th
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -12,7 +13,9 @@ from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, Section, Unary, Var
-from aag.spmd.nodes import Index
+
+if TYPE_CHECKING:
+    from aag.spmd.nodes import Index
 
 Ints = NDArray[np.int64]
 Vectors = Mapping[str, Ints]
@@ -142,7 +145,7 @@ class Along(Struct, frozen=True, eq=False):
         return {name: value for name, value in env.items() if name != self.name}
 
 
-def enumerate_indices(indices: Sequence[Index], env: Environment, along: Along | None = None) -> dict[str, Ints]:
+def enumerate_indices(indices: "Sequence[Index]", env: Environment, along: Along | None = None) -> dict[str, Ints]:
     """All combinations of the indices, outermost first; bounds may depend on indices before them.
 
     Returns equally long vectors, in loop order. No index at all is one combination (vectors of length 1 are
@@ -164,9 +167,11 @@ def enumerate_indices(indices: Sequence[Index], env: Environment, along: Along |
         total = int(counts) * length if alike else int(np.sum(counts))
         if total > limit:
             raise TooLarge(f"its indices up to {index.name} have {total:,} combinations, more than {limit:,}")
-        vectors = {name: vector.repeat(counts) for name, vector in vectors.items()}
+        if vectors:
+            vectors = {name: vector.repeat(counts) for name, vector in vectors.items()}
         if alike:
-            one = lower + step * np.arange(int(counts))
+            start, stride = int(lower), int(step)
+            one = np.arange(start, start + stride * int(counts), stride)
             vectors[index.name] = one if length == 1 else np.tile(one, length)
         else:
             position = np.arange(total) - np.repeat(np.cumsum(counts) - counts, counts)
