@@ -58,15 +58,19 @@ class OperationCounter:
 
     def level_of(self, expr: Expr, used: int) -> int:
         """The loop level at which an expression is evaluated whose value is used at level `used`."""
-        if not self._context.invariant or _has_effects(expr):
+        return used if _has_effects(expr) else self._level_of_pure(expr, used)
+
+    def _level_of_pure(self, expr: Expr, used: int) -> int:
+        if not used or not self._context.invariant:
             return used
         return min(used, max((self._level.get(name, 0) for name in names_in(expr)), default=0))
 
-    def expression(self, expr: Expr, used: int) -> None:
-        """Count an expression whose value is used at level `used`."""
+    def expression(self, expr: Expr, used: int, *, pure: bool = False) -> None:
+        """Count an expression whose value is used at level `used`; `pure`: it is known to have no effects."""
         if self._is_constant(expr):
             return
-        at = self.level_of(expr, used)
+        pure = pure or not _has_effects(expr)
+        at = self._level_of_pure(expr, used) if pure else used
         count = self.levels[at]
         match expr:
             case Element(name=name) if self._symbols.is_array(name):
@@ -83,7 +87,7 @@ class OperationCounter:
             case Call(name=name, args=args):
                 count.update(function_operations(name, [self._type(each) for each in args], self._type(expr)))
         for child in children(expr):
-            self.expression(child, used)
+            self.expression(child, used, pure=pure)
 
     def assign(self, assign: Assign, level: int) -> None:
         """Count an assignment at a loop level."""

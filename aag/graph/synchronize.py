@@ -104,7 +104,8 @@ def _visit(aau: g.AAU, state: _State) -> None:
                 _walk(body, state)
             state.reads(aau.id, names_in(condition))
         case _:
-            state.reads(aau.id, _own_reads(aau))
+            if state.pending:
+                state.reads(aau.id, _own_reads(aau))
             _compute(aau, state)
 
 

@@ -33,7 +33,7 @@ def distinct_counts(values: Ints) -> tuple[Ints, Ints]:
 def distinct_with_inverse(values: NDArray[np.int64] | NDArray[np.uint64]) -> tuple[Ints, Places, Places]:
     """The distinct values of a vector, ascending; where each occurs first; for each place the number of its value."""
     if values.dtype == np.int64 and values.size and values.min() >= 0 and values.max() <= _DENSE * values.size:
-        return _dense(np.asarray(values, np.int64))
+        return _dense(np.asarray(values, np.int64), int(values.max()) + 1)
     order = np.argsort(values, kind="stable")
     ordered = values[order]
     start = _starts(ordered)
@@ -62,7 +62,7 @@ def distinct_rows(columns: Sequence[NDArray[np.int64] | NDArray[np.bool_]]) -> t
             extent = int(digits.max(initial=0)) + 1
         code = code * extent + digits
         size *= extent
-    _, first, inverse = distinct_with_inverse(code)
+    _, first, inverse = _dense(code, size) if size <= _DENSE * code.size else distinct_with_inverse(code)
     return first, inverse
 
 
@@ -80,9 +80,9 @@ def ascends(values: Ints) -> bool:
     return values.ndim == 1 and bool((values[1:] > values[:-1]).all())
 
 
-def _dense(values: Ints) -> tuple[Ints, Places, Places]:
-    """`distinct_with_inverse` of small numbers, without sorting."""
-    seen = np.full(int(values.max()) + 1, -1, np.intp)
+def _dense(values: Ints, size: int) -> tuple[Ints, Places, Places]:
+    """`distinct_with_inverse` of numbers below a small `size`, without sorting."""
+    seen = np.full(size, -1, np.intp)
     seen[values[::-1]] = np.arange(values.size - 1, -1, -1)  # of equal values the first in `values` is written last
     found = np.flatnonzero(seen >= 0)
     number = np.empty(seen.size, np.intp)

@@ -128,11 +128,11 @@ class _Table:
 
     def __init__(self, component: Component, relation: Relation, pattern: str) -> None:
         grid = relation.layout.grid
-        keys = _directions(component, relation, pattern)
+        keys = [_directions(component, relation, pattern, axis) for axis in range(len(grid.shape))]
         self.groups: dict[tuple[int, ...], tuple[Ints, Ints, Ints, Ints]] = {}
         local = (0,) * len(grid.shape)
-        first, number = distinct_rows([keys[:, axis] for axis in range(len(grid.shape))])
-        which = {tuple(key): at for at, key in enumerate(keys[first].tolist())}
+        first, number = distinct_rows(keys)
+        which = {key: at for at, key in enumerate(zip(*(each[first].tolist() for each in keys), strict=True))}
         for key in sorted({local, *which}):
             rows = np.flatnonzero(number == which.get(key, -1))
             ends = component.source[rows], component.destination[rows]
@@ -149,25 +149,25 @@ def _count(source: Ints, destination: Ints, mask: Ints, count: Ints) -> tuple[In
     return source[first], destination[first], masks, counts.reshape(first.size, len(masks)).astype(np.int64)
 
 
-def _directions(component: Component, relation: Relation, pattern: str) -> Ints:
-    """For each row the direction on each grid axis: 0 local, +q to a coordinate q higher, -q to one q lower.
+def _directions(component: Component, relation: Relation, pattern: str, axis: int) -> Ints:
+    """For each row the direction on a grid axis: 0 local, +q to a coordinate q higher, -q to one q lower.
 
     An overlap shift keeps the sign of the difference (a circular one that of its reference, also where it wraps);
     in other patterns the difference is taken modulo the extent, so that all messages of one step form a permutation.
     """
     grid = relation.layout.grid
-    difference = grid.coords_of(component.destination) - grid.coords_of(component.source)
-    extents = np.array(grid.shape, dtype=np.int64)
+    extent = grid.shape[axis]
+    difference = grid.coordinate_of(component.destination, axis) - grid.coordinate_of(component.source, axis)
     if pattern not in ("overlap_shift", "multicast_shift"):
-        wrapped = difference % extents
-        return np.where(wrapped > extents // 2, wrapped - extents, wrapped)
-    signs = np.array(relation.wraps, dtype=np.int64)
-    if not signs.any():
+        wrapped = difference % extent
+        return np.where(wrapped > extent // 2, wrapped - extent, wrapped)
+    if not any(wraps[axis] for wraps in relation.wraps):
         return difference
+    signs = np.array([wraps[axis] for wraps in relation.wraps], dtype=np.int64)
     lowest = component.mask & -component.mask
     first = np.minimum(np.log2(np.maximum(lowest, 1)).astype(np.int64), len(signs) - 1)
     sign = signs[first]
-    wrapped = np.where(sign > 0, difference % extents, -(-difference % extents))
+    wrapped = np.where(sign > 0, difference % extent, -(-difference % extent))
     return np.where(sign != 0, wrapped, difference)
 
 

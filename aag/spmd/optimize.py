@@ -32,7 +32,7 @@ from aag.spmd.nodes import (
     Unmodelled,
     WhileNode,
 )
-from aag.spmd.overlaps import covers, disjoint
+from aag.spmd.overlaps import Touched, covers, disjoint
 from aag.spmd.program import NodeProgram
 from aag.spmd.symbols import Symbols
 
@@ -238,7 +238,7 @@ class _Redundant:
                     result.append(replace(node, branches=new))
                 case _:
                     result.append(node)
-                    facts = self._after(effects((node,)), facts)
+                    facts = self._after(effects((node,)), facts) if facts else ()
         return tuple(result), facts
 
     def _loop(self, node: DoNode | WhileNode, body: tuple[Node, ...], facts: Facts) -> tuple[tuple[Node, ...], Facts]:
@@ -299,18 +299,20 @@ class _Redundant:
         if changed.everything:
             return ()
         kept = []
+        writes = [(array, None if each is None else Touched(each, self.env)) for array, each in changed.arrays]
         for held in facts:
             reference = held.need.reference
             if changed.scalars and held_names(self.symbols, held) & changed.scalars:
                 continue
             stale = list(held.stale)
-            for array, write in changed.arrays:
+            read = Touched(reference, self.env)
+            for array, write in writes:
                 if array != reference.array:
                     continue
-                if write is None or covers(write, reference, self.env):
+                if write is None or covers(write, read):
                     break
-                if not disjoint(write, reference, self.env) and write not in stale:
-                    stale.append(write)
+                if write.reference not in stale and not disjoint(write, read):
+                    stale.append(write.reference)
             else:
                 if len(stale) <= _MOST_STALE and all(self._fixed(each) for each in stale):
                     kept.append(held if len(stale) == len(held.stale) else replace(held, stale=tuple(stale)))

@@ -5,7 +5,7 @@ runs; anything else is answered with no.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -19,24 +19,34 @@ from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector, 
 _MOST = 1 << 20
 
 
-def disjoint(one: Reference, other: Reference, env: Environment) -> bool:
+class Touched:
+    """The elements that a reference touches, dimension by dimension."""
+
+    def __init__(self, reference: Reference, env: Environment) -> None:
+        self.reference = reference
+        self._env = env
+
+    @cached_property
+    def values(self) -> tuple[Ints | None, ...]:
+        """The distinct values of each subscript, None where they are not known."""
+        return tuple([_values(each, self.reference.indices, self._env) for each in self.reference.subscripts])
+
+    @cached_property
+    def is_product(self) -> bool:
+        """Whether all combinations of the values of its subscripts are touched."""
+        return _independent(self.reference)
+
+
+def disjoint(one: Touched, other: Touched) -> bool:
     """Whether no element is touched by both: in some dimension the values differ throughout."""
-    for left, right in zip(one.subscripts, other.subscripts, strict=False):
-        first, second = _values(left, one.indices, env), _values(right, other.indices, env)
-        if first is not None and second is not None and not is_among(first, second).any():
-            return True
-    return False
+    return any(first is not None and second is not None and not is_among(first, second).any()
+               for first, second in zip(one.values, other.values, strict=False))
 
 
-def covers(whole: Reference, part: Reference, env: Environment) -> bool:
+def covers(whole: Touched, part: Touched) -> bool:
     """Whether each element of `part` is touched by `whole`: its dimensions are independent and each is covered."""
-    if not _independent(whole):
-        return False
-    for left, right in zip(whole.subscripts, part.subscripts, strict=False):
-        first, second = _values(left, whole.indices, env), _values(right, part.indices, env)
-        if first is None or second is None or not is_among(second, first).all():
-            return False
-    return True
+    return whole.is_product and all(first is not None and second is not None and is_among(second, first).all()
+                                    for first, second in zip(whole.values, part.values, strict=False))
 
 
 def _independent(reference: Reference) -> bool:

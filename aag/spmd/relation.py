@@ -208,7 +208,8 @@ class _Claim:
             return np.empty((0, len(axes)), dtype=np.int64), np.empty((0, 1 + len(dims)), dtype=np.int64)
 
         def column(expr: Expr) -> Ints:
-            return np.broadcast_to(np.asarray(evaluate_vector(expr, env, vectors), dtype=np.int64), (length,))
+            value = np.asarray(evaluate_vector(expr, env, vectors), dtype=np.int64)
+            return value if value.ndim else value.repeat(length)
 
         elements = np.empty((length, 1 + len(dims)), dtype=np.int64)
         elements[:, 0] = vectors.get(NUMBER, 0)
@@ -229,7 +230,7 @@ class _Claim:
                 coords[:, at] = meaning.coordinate
             else:
                 owner = self.home_layout.owner_coordinate(axis, column(self.home.subscripts[meaning.dim]))
-                coords[:, at] = np.repeat(owner, len(coords) // max(1, length))
+                coords[:, at] = owner if len(coords) == length else owner.repeat(len(coords) // length)
         return coords, elements
 
     def _foreign_coords(self, axes: Sequence[int], column: Callable[[Expr], Ints], length: int) -> tuple[Ints, int]:
@@ -283,7 +284,8 @@ def _tabulate(
         if is_write:
             stale.append((at, element_code[inside]))
             continue
-        code = distinct((element_code * per_element + _encode(coords, shape))[inside])
+        code = element_code * per_element + _encode(coords, shape)
+        code = distinct(code if inside.all() else code[inside])
         codes.append(code)
         bits.append(np.full(len(code), 1 << at, dtype=np.int64))
     code, mask = _union(codes, bits)
@@ -386,8 +388,10 @@ def _merge_unbalanced(components: list[Component]) -> tuple[Component, ...]:
 
 
 def _encode(columns: Ints, extents: Sequence[int]) -> Ints:
-    code = np.zeros(len(columns), dtype=np.int64)
-    for at, extent in enumerate(extents):
+    if not extents:
+        return np.zeros(len(columns), dtype=np.int64)
+    code = columns[:, 0]
+    for at, extent in enumerate(extents[1:], 1):
         code = code * max(1, extent) + columns[:, at]
     return code
 

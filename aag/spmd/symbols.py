@@ -1,6 +1,7 @@
 """Types, ranks and shapes of expressions in one program unit."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -232,13 +233,17 @@ def check_arguments(statement: Stmt, symbols: Symbols) -> None:
     Raises:
         Mismatch: one has not.
     """
-    for each in walk_expressions(statement):
-        if not isinstance(each, Call):
-            continue
-        wanted = LEADING.get(each.name, ())
-        if len(each.args) < len(wanted) and each.name not in symbols.types():
-            missing = wanted[len(each.args)].upper()
+    for each in _short_of_arguments(statement):
+        if each.name not in symbols.types():
+            missing = LEADING[each.name][len(each.args)].upper()
             raise Mismatch(f"{each.name.upper()} needs the argument {missing}, which is missing here", each.span)
+
+
+@lru_cache(maxsize=1024)
+def _short_of_arguments(statement: Stmt) -> tuple[Call, ...]:
+    """References to functions that lack an argument if they are intrinsic; a program is lowered again and again."""
+    return tuple([each for each in walk_expressions(statement)
+                  if isinstance(each, Call) and len(each.args) < len(LEADING.get(each.name, ()))])
 
 
 def reduction_dim(args: tuple[Expr, ...], keywords: dict[str, Expr], rank: int | None = None) -> int | None:
