@@ -80,7 +80,7 @@ def combination(operation_class: str) -> "Counter[str]":
 def converts(one: Type, other: Type) -> bool:
     """Whether a value of one type needs an operation to become one of the other."""
     arithmetic = ("integer", "real", "complex")
-    if one.base not in arithmetic or other.base not in arithmetic:
+    if one == other or one.base not in arithmetic or other.base not in arithmetic:
         return False
     return component(one) != component(other)
 

@@ -159,8 +159,10 @@ def _with_far(nest: Nest, layouts: Layouts, concerned: Sequence[Layout]) -> Layo
     """The layouts that decide what a nest reads from afar; None: nothing."""
     if layouts.procs == 1 or isinstance(nest, Sweep) or not any(each.is_distributed for each in concerned):
         return None
-    home = [] if nest.home is None else [layouts.arrays[nest.home.array]]
-    return replace(layouts, arrays={each.array: _spread(each) for each in (*concerned, *home)})
+    deciding = [*concerned, *([] if nest.home is None else [layouts.arrays[nest.home.array]])]
+    if not any(1 in each.grid.shape for each in deciding):
+        return layouts
+    return replace(layouts, arrays={each.array: _spread(each) for each in deciding})
 
 
 def _buffer_of(element: Element, nest: Nest, layouts: Layouts) -> str | None:

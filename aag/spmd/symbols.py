@@ -272,7 +272,7 @@ def whole(section: Section, lower: int, upper: int) -> Extent:
 
 def wider(left: Type, right: Type) -> Type:
     """The type of an arithmetic operation on two types."""
-    if left.base not in _ORDER or right.base not in _ORDER:
+    if left == right or left.base not in _ORDER or right.base not in _ORDER:
         return left
     rank = max(_ORDER.index(left.base), _ORDER.index(right.base))
     size = max(each.bytes for each in (left, right) if _ORDER.index(each.base) == rank)
