@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from interpreter.models.cache_sorted import ACTIVE, HAD, WROTE, Marks, Sorted, order_by_line
 from interpreter.models.cache_trace import Policy
+from interpreter.reduce import all_of
 
 EMPTY = np.iinfo(np.int64).min
 """Line number of a place that holds nothing."""
+ALIKE = np.float32(1e-3)
+"""Probabilities that differ by no more than this are the same."""
 
 
 class Contents(Struct, frozen=True):
@@ -58,9 +61,9 @@ class Contents(Struct, frozen=True):
                         self.present[cache, old])
 
     def same_as(self, other: "Contents") -> bool:
-        """Whether all caches hold the same in the same order; probabilities count as equal within 1e-3."""
-        return (np.array_equal(self.line, other.line) and np.array_equal(self.dirty, other.dirty)
-                and bool(np.allclose(self.present, other.present, rtol=0, atol=1e-3)))
+        """Whether all caches hold the same in the same order; probabilities count as equal within `ALIKE`."""
+        return (self.line.shape == other.line.shape and all_of(self.line == other.line)
+                and all_of(self.dirty == other.dirty) and all_of(np.abs(self.present - other.present) <= ALIKE))
 
     def fingerprint(self) -> NDArray[np.uint64]:
         """(C,) equal for equal contents, and for different ones different but for a 64-bit coincidence."""
