@@ -55,20 +55,23 @@ def execute(options: argparse.Namespace) -> int:
     _refuse_contradictions(options, procs)
     lines = _line_range(options.line)
     console = console_of(options)
-    from msgspec.structs import replace
+    from esp.cli.meanwhile import reading
+    from esp.explore.workers import processors
 
-    from aag.diagnostics import SourceError
-    from esp import api
-    from esp.cli.prompt import with_answers
-    from esp.cli.reading import source_of
-    from interpreter.errors import UnresolvedError
+    with reading([options.program], options.form, processors()) as source_of:
+        from msgspec.structs import replace
 
-    source = source_of(options.program, options.form)
+        from aag.diagnostics import SourceError
+        from esp import api
+        from esp.cli.prompt import with_answers
+        from interpreter.errors import UnresolvedError
+
+        system = api.load_machine(options.system)
+        numbers = procs or (None,)
+        request = request_of(options, numbers[0])
+        source = source_of(options.program)
     if options.line and lines[0] == lines[1]:
         lines = _whole(source, lines[0], console)
-    system = api.load_machine(options.system)
-    numbers = procs or (None,)
-    request = request_of(options, numbers[0])
     if options.trace is not None:
         request = _trace(source, system, request, options.trace, console)
     predictions = []
