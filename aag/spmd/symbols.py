@@ -233,17 +233,23 @@ def check_arguments(statement: Stmt, symbols: Symbols) -> None:
     Raises:
         Mismatch: one has not.
     """
-    for each in _short_of_arguments(statement):
-        if each.name not in symbols.types():
+    if _has_arguments(statement):
+        return
+    for each in walk_expressions(statement):
+        if isinstance(each, Call) and not _enough(each) and each.name not in symbols.types():
             missing = LEADING[each.name][len(each.args)].upper()
             raise Mismatch(f"{each.name.upper()} needs the argument {missing}, which is missing here", each.span)
 
 
 @lru_cache(maxsize=1024)
-def _short_of_arguments(statement: Stmt) -> tuple[Call, ...]:
-    """References to functions that lack an argument if they are intrinsic; a program is lowered again and again."""
-    return tuple([each for each in walk_expressions(statement)
-                  if isinstance(each, Call) and len(each.args) < len(LEADING.get(each.name, ()))])
+def _has_arguments(statement: Stmt) -> bool:
+    """Whether no reference lacks an argument, be its function intrinsic or not; a program is lowered again and again.
+    Which one does is not kept: equal statements may have their references in other columns."""
+    return all(_enough(each) for each in walk_expressions(statement) if isinstance(each, Call))
+
+
+def _enough(call: Call) -> bool:
+    return len(call.args) >= len(LEADING.get(call.name, ()))
 
 
 def reduction_dim(args: tuple[Expr, ...], keywords: dict[str, Expr], rank: int | None = None) -> int | None:
