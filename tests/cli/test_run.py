@@ -215,13 +215,19 @@ def test_a_list_of_processors_is_a_table(esp, fake):
     assert [row[0] for row in rows] == ["1", "2", "4", "8"]
 
 
-def test_the_program_is_read_once_for_a_list(esp, fake, monkeypatch):
+def test_the_program_is_read_once_for_a_list(esp, fake, monkeypatch, tmp_path):
     from esp.cli import reading
 
-    read = []
-    monkeypatch.setattr(reading, "read_source", lambda *a, **k: read.append(a) or api.read_source(*a, **k))
+    read = tmp_path / "read"
+
+    def noted(*args, **options):  # in whatever process
+        with read.open("a", encoding="utf-8") as file:
+            file.write(f"{args[0]}\n")
+        return api.read_source(*args, **options)
+
+    monkeypatch.setattr(reading, "read_source", noted)
     esp("run", "laplace.hpf", "--procs", "1,2,4")
-    assert len(read) == 1
+    assert read.read_text(encoding="utf-8") == "laplace.hpf\n"
 
 
 def test_json(esp, fake):
