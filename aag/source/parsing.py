@@ -2,6 +2,7 @@
 raw."""
 
 import logging
+import threading
 from functools import cache
 from typing import Any
 
@@ -25,6 +26,9 @@ NOT_UNDERSTOOD = "the parser gives it a form that is not known here"
 UNFORESEEN = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What walking over a tree of another shape raises; such a statement is set aside and named."""
 
+_ONE_AT_A_TIME = threading.Lock()
+"""fparser keeps the scopes of the program that it reads in a global table."""
+
 # fparser reports through logging what it also raises.
 logging.getLogger("fparser").setLevel(logging.CRITICAL + 1)
 
@@ -44,21 +48,22 @@ def _parser() -> Any:
 
 def _tree(text: str) -> Any:
     """fparser's tree of plain free form."""
-    SYMBOL_TABLES.clear()
-    reader = FortranStringReader(text, ignore_comments=True)
-    reader.set_format(FortranFormat(True, False))
-    try:
-        return _parser()(reader)
-    except FortranSyntaxError as error:
-        line = str(error).partition("at line ")[2].partition("\n")[0]
-        raise _Refused(int(line) - 1 if line.strip().isdigit() else -1) from error
-    except (InternalError, InternalSyntaxError, RecursionError, SystemExit) as error:
-        raise _Refused(-1) from error
-    except (AssertionError, *UNFORESEEN) as error:
-        # Mutated sources reach corners of fparser that fail like this: refused all the same.
-        raise _Refused(-1) from error
-    finally:
+    with _ONE_AT_A_TIME:
         SYMBOL_TABLES.clear()
+        reader = FortranStringReader(text, ignore_comments=True)
+        reader.set_format(FortranFormat(True, False))
+        try:
+            return _parser()(reader)
+        except FortranSyntaxError as error:
+            line = str(error).partition("at line ")[2].partition("\n")[0]
+            raise _Refused(int(line) - 1 if line.strip().isdigit() else -1) from error
+        except (InternalError, InternalSyntaxError, RecursionError, SystemExit) as error:
+            raise _Refused(-1) from error
+        except (AssertionError, *UNFORESEEN) as error:
+            # Mutated sources reach corners of fparser that fail like this: refused all the same.
+            raise _Refused(-1) from error
+        finally:
+            SYMBOL_TABLES.clear()
 
 
 def parse_rows(

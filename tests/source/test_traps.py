@@ -1,6 +1,7 @@
 """Programs on which a naive use of the parser goes wrong, as they are found in the wild."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -203,3 +204,15 @@ def test_independent_means_loops_with_an_index(warnings):
 
 def test_data_between_statements_is_read(read):
     assert read("x = 1\ndata n /3/\ny = n\nend\n").main.entity("n").initial.value == 3
+
+
+def test_several_threads_read_at_a_time(read):
+    texts = [
+        f"program p{number}\n  integer :: a{number}(9)\n"
+        + "".join(f"  a{number}({at % 9 + 1}) = {at}\n" for at in range(60))
+        + f"end program p{number}\n"
+        for number in range(16)
+    ]  # fmt: skip
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(read, texts))
+    assert [repr(each) for each in together] == [repr(read(each)) for each in texts]
