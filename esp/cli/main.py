@@ -64,9 +64,10 @@ def _keep_freed_memory() -> None:
 
 def _guarded(words: list[str]) -> int:
     """Run the command and turn whatever happens, but for Ctrl-C, into an exit code."""
-    if sys.stdout is None or sys.stderr is None:  # a stream that the shell has closed (>&-)
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:  # a stream that the shell has closed (>&-)
         import io
 
+        sys.stdin = sys.stdin or io.StringIO()
         sys.stdout = sys.stdout or io.StringIO()
         sys.stderr = sys.stderr or io.StringIO()
     try:
