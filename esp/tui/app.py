@@ -21,7 +21,7 @@ from esp.tui.engine import Engine
 from esp.tui.lines import joined
 from esp.tui.opening import Opened
 from esp.tui.question import Answer, Closer, Done, Listed, Predicted
-from esp.tui.served import leave_with_server
+from esp.tui.served import leave_when_told, leave_with_server
 from esp.tui.sheets import choices, detail, frame, timeline
 from esp.tui.sheets.changes import changes
 from esp.tui.sheets.views import sheet
@@ -122,6 +122,7 @@ class Explorer(Dialogues, App[None]):
         self.theme = DARK.name
         self.query_one("#choices").focus()
         self.set_interval(SLOW_S, self._turn)
+        leave_when_told(self)
         leave_with_server(self)
         if self._opened is None:
             self.action_open_program()

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -70,6 +71,17 @@ def test_a_change_that_cannot_be_is_said_before_the_screen_is_taken(tmux):
     tmux("new-session", "-d", "-x", "80", "-y", "24", f"{ESP} tui pbs1 --load 150%; echo left $?; sleep 60")
     text = _until(lambda: tmux("capture-pane", "-p"), "left 2")
     assert "'150%' is out of range" in text
+
+
+def test_the_terminal_is_left_as_it_was_when_the_process_is_ended(tmux):
+    tmux("new-session", "-d", "-x", "80", "-y", "24", f"{ESP} tui pbs1 --procs 4; echo left $?; sleep 60")
+    _until(lambda: tmux("capture-pane", "-p"), "Choices (2)")
+    process = int(tmux("display", "-p", "#{pane_pid}"))
+    (child,) = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    assert tmux("display", "-p", "#{alternate_on} #{mouse_any_flag}").split() == ["1", "1"]
+    os.kill(int(child), signal.SIGTERM)
+    _until(lambda: tmux("capture-pane", "-p"), "left 143")
+    assert tmux("display", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}").split() == ["0", "0", "1"]
 
 
 @pytest.mark.parametrize("program", ["pbs2", "pi"])
