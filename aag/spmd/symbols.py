@@ -243,8 +243,7 @@ def check_arguments(statement: Stmt, symbols: Symbols) -> None:
 
 @lru_cache(maxsize=1024)
 def _has_arguments(statement: Stmt) -> bool:
-    """Whether no reference lacks an argument, be its function intrinsic or not; a program is lowered again and again.
-    Which one does is not kept: equal statements may have their references in other columns."""
+    """Whether no reference lacks an argument, be its function intrinsic or not. It is asked for each choice anew."""
     return all(_enough(each) for each in walk_expressions(statement) if isinstance(each, Call))
 
 

@@ -8,6 +8,7 @@ without workers. So the answers, and the errors, are the same.
 `multiprocessing` would do the same, but takes as long to import as the command line, and that with nothing beside it.
 """
 
+import atexit
 import contextlib
 import ctypes
 import os
@@ -144,15 +145,18 @@ class Workers(Generic[Question, Answer]):
         _killed.append(worker.process)
 
 
-def _bury() -> None:
+def _bury(options: int = os.WNOHANG) -> None:
     """Ask the system for the end of workers that have ended, so that it forgets them."""
     for each in _killed.copy():
         try:
-            ended = os.waitpid(each, os.WNOHANG)[0] == each
+            ended = os.waitpid(each, options)[0] == each
         except ChildProcessError:  # somebody else has asked
             ended = True
         if ended:
             _killed.remove(each)
+
+
+atexit.register(_bury, 0)  # now for the end itself: not everything that adopts processes asks for theirs
 
 
 def _fork(answer: Callable[[Question], Answer], others: Sequence[_Worker]) -> _Worker:
