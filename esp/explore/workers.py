@@ -174,21 +174,24 @@ def _fork(answer: Callable[[Question], Answer], others: Sequence[_Worker]) -> _W
         for each in ends:
             os.close(each)
         raise
-    asked, asking, answering, answered = ends
     if not process:
-        for end in (asking, answering):
-            os.close(end)
-        _work(answer, os.fdopen(asked, "rb"), os.fdopen(answered, "wb"), others, parent)
+        _work(answer, ends, others, parent)
+    asked, asking, answering, answered = ends
     os.close(asked)
     os.close(answered)
     return _Worker(process, os.fdopen(asking, "wb"), os.fdopen(answering, "rb"))
 
 
-def _work(answer: Callable[[Question], Answer], questions: BinaryIO, answers: BinaryIO, others: Sequence[_Worker],
-          parent: int) -> NoReturn:
-    """Answer until the other end is closed; with its process a worker ends at once, whatever it is busy with."""
+def _work(answer: Callable[[Question], Answer], ends: Sequence[int], others: Sequence[_Worker], parent: int
+          ) -> NoReturn:
+    """Answer until the other end is closed; with its process a worker ends at once, whatever it is busy with. Nothing
+    that happens to it may lead back to where it was forked."""
     try:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
+        asked, asking, answering, answered = ends
+        for end in (asking, answering):
+            os.close(end)
+        questions, answers = os.fdopen(asked, "rb"), os.fdopen(answered, "wb")
         prctl = getattr(ctypes.CDLL(None), "prctl", None)
         if prctl is not None:
             prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
