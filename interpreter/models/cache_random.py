@@ -24,7 +24,7 @@ ROUNDS = 16
 SETTLED = 1e-3
 GONE = 20
 """Uses of a set after which a line of two ways is taken to be gone: less than 2**-10 is left, as at most 10 do no
-harm."""
+harm, and that is less than `cache_replay.FORGOTTEN`."""
 HALVED = np.exp2(-np.arange(65.0))
 """What is left of 1 that is halved so many times."""
 

@@ -19,7 +19,7 @@ from aag.spmd.steps import CollectiveCall, Phase, Step
 from interpreter import shared
 from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
-from interpreter.models.compute import Cost, Packing, guess, price, seconds, sorted_uses, times, values_of
+from interpreter.models.compute import Cost, Packing, charge, price, seconds, sorted_uses, times, values_of
 from interpreter.models.contention import forget_routes
 from interpreter.models.law import constant
 from interpreter.models.message import Pattern, pattern, transfer
@@ -114,11 +114,11 @@ def execute(run: Run, aau: int, plan: Plan) -> None:
     _enter(run, aau, plan.entry)
     run.count(aau, Tally.EXECUTIONS, 1.0)
     for cost, ranks in plan.before:
-        _some(run, aau, cost, ranks)
+        charge(run, aau, cost, ranks)
     for batch in plan.batches:
         transfer(run, aau, batch.patterns, concurrent=batch.concurrent)
     for cost, ranks in plan.after:
-        _some(run, aau, cost, ranks)
+        charge(run, aau, cost, ranks)
 
 
 def _enter(run: Run, aau: int, entry: CommEntry) -> None:
@@ -128,12 +128,6 @@ def _enter(run: Run, aau: int, entry: CommEntry) -> None:
         run.table[aau] = replace(entry)
     elif entry.hops > known.hops:
         known.hops = entry.hops
-
-
-def _some(run: Run, aau: int, cost: Cost, ranks: Ints) -> None:
-    if cost.overhead is not None:
-        run.spend(aau, 2, cost.overhead, ranks)
-    guess(run, aau, cost)
 
 
 def _all_to_all(procs: int, steps: Sequence[Step], network: NetworkCosts) -> Sequence[Step]:
