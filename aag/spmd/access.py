@@ -193,19 +193,10 @@ def touches(nest: Nest) -> tuple[Touch, ...]:
         return nest.touches
     depth = len(nest.indices)
     found = [Touch(element=each, write=write, depth=depth) for each, write in references(nest)]
-    for level, assigns in reversed(tuple(enumerate(nest.outer, start=depth - len(nest.outer)))):
-        before, after = _around(nest, assigns)
+    for level in range(depth - 1, 0, -1):
+        before, after = nest.around(level)
         found = [*touched(before, level), *found, *touched(after, level, after=True)]
     return tuple(found)
-
-
-def _around(nest: Nest, outer: Sequence[Assign]) -> tuple[Sequence[Assign], Sequence[Assign]]:
-    """Assignments of a loop level before and after the loop inside it; of one statement the first sets a start value
-    and the others use the result."""
-    line = nest.assigns[0].span.line if nest.assigns else 0
-    same = [each for each in outer if each.span.line == line]
-    before = [each for each in outer if each.span.line < line] + same[:1]
-    return before, same[1:] + [each for each in outer if each.span.line > line]
 
 
 def touched(assigns: Sequence[Assign], depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:

@@ -1,6 +1,6 @@
 """The assignments of a nest of DO loops, each with the loops around it and the conditions on the way."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Element, Expr, Unary, Var
+from aag.spmd.dependence import Access
 from aag.spmd.names import elements
 from aag.spmd.needs import Use
 from aag.spmd.nests import conflicts
@@ -22,15 +23,31 @@ _FUNCTIONS = ("max", "min")
 
 
 class Leaf(Struct, frozen=True):
-    """One assignment of a loop nest: the loops around it (the tested one first) and the conditions on the way."""
+    """One assignment of a loop nest: the loops around it (the tested one first) and the conditions on the way.
+
+    `loops` are the statements that the `indices` belong to: two loops over the same range are two loops.
+    """
 
     indices: tuple[Index, ...]
+    loops: tuple[Hashable, ...]
     mask: Expr | None
     assign: ir.Assign
 
 
+class Around(Struct, frozen=True):
+    """Where a statement of a nest stands: the loops around it, and the condition under which it is reached."""
+
+    indices: tuple[Index, ...] = ()
+    loops: tuple[Hashable, ...] = ()
+    mask: Expr | None = None
+
+    def inside(self, indices: Sequence[Index], loops: Sequence[Hashable], mask: Expr | None = None) -> "Around":
+        """The same inside more loops, and under one more condition."""
+        return Around((*self.indices, *indices), (*self.loops, *loops), both(self.mask, mask))
+
+
 def leaves_of(
-    lowering: "Lowering", statement: ir.Do, around: tuple[Index, ...] = (), *, arrays: bool = False
+    lowering: "Lowering", statement: ir.Do, around: Around | None = None, *, arrays: bool = False
 ) -> list[Leaf] | None:
     """All assignments of a nest of DO loops in order, in element form; None where it holds anything else.
 
@@ -42,28 +59,28 @@ def leaves_of(
     """
     index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
     within = arrays or statement.independent is not None
-    return _body(lowering, statement.body, (*around, index), None, arrays=within)
+    inside = (around or Around()).inside((index,), (statement,))
+    return _body(lowering, statement.body, inside, arrays=within)
 
 
-def _body(
-    lowering: "Lowering", body: Sequence[ir.Stmt], indices: tuple[Index, ...], mask: Expr | None, *, arrays: bool
-) -> list[Leaf] | None:
+def _body(lowering: "Lowering", body: Sequence[ir.Stmt], around: Around, *, arrays: bool) -> list[Leaf] | None:
     found: list[Leaf] = []
     for each in body:
         match each:
             case ir.Continue():
                 continue
             case ir.Assign():
-                inner = _assignment(lowering, each, indices, mask, arrays=arrays)
+                inner = _assignment(lowering, each, around, arrays=arrays)
             case ir.Do():
-                inner = leaves_of(lowering, each, indices, arrays=arrays)
-                inner = inner and [replace(leaf, mask=both(mask, leaf.mask)) for leaf in inner]
+                inner = leaves_of(lowering, each, around, arrays=arrays)
             case ir.Forall(indices=more, mask=own, body=nested) if arrays:
                 loops = tuple(lowering.index(one.name, one.lower, one.upper, one.step) for one in more)
-                inner = _body(lowering, nested, indices + loops, both(mask, own), arrays=True)
-                inner = inner if inner is not None and not _reads_itself(lowering, inner) else None
+                origins = [(each, at) for at in range(len(loops))]
+                inner = _body(lowering, nested, around.inside(loops, origins, own), arrays=True)
+                if inner is not None and _reads_itself(lowering, inner, len(around.indices)):
+                    inner = None
             case ir.If(branches=branches):
-                inner = _conditional(lowering, branches, indices, mask, arrays=arrays)
+                inner = _conditional(lowering, branches, around, arrays=arrays)
             case _:
                 return None
         if inner is None:
@@ -72,9 +89,7 @@ def _body(
     return found
 
 
-def _assignment(
-    lowering: "Lowering", statement: ir.Assign, indices: tuple[Index, ...], mask: Expr | None, *, arrays: bool
-) -> list[Leaf] | None:
+def _assignment(lowering: "Lowering", statement: ir.Assign, around: Around, *, arrays: bool) -> list[Leaf] | None:
     target = statement.target
     if not isinstance(target, Var | Element):
         return None
@@ -82,15 +97,19 @@ def _assignment(
     if shape and not arrays:
         return None
     inner, positions = lowering.elementwise.context(shape)
-    names = frozenset(index.name for index in indices + inner)
+    here = around.inside(inner, [(statement, at) for at in range(len(inner))])
+    names = frozenset(index.name for index in here.indices)
     place = lowering.elementwise.element(target, positions, names)
     value = lowering.elementwise.element(statement.value, positions, names)
-    leaf = Leaf(indices + inner, mask, replace(statement, target=place, value=value))
-    return [leaf] if not inner or not _reads_itself(lowering, [leaf]) else None
+    leaf = Leaf(here.indices, here.loops, here.mask, replace(statement, target=place, value=value))
+    return None if inner and _reads_itself(lowering, [leaf], len(around.indices)) else [leaf]
 
 
-def _reads_itself(lowering: "Lowering", leaves: Sequence[Leaf]) -> bool:
-    """Whether array syntax may read what it writes elsewhere: all right-hand sides come first, unlike in a loop."""
+def _reads_itself(lowering: "Lowering", leaves: Sequence[Leaf], outside: int) -> bool:
+    """Whether array syntax may read what it writes elsewhere: all right-hand sides come first, unlike in a loop.
+
+    The first `outside` loops are DO loops around it: what one of their iterations writes another may read.
+    """
     for leaf in leaves:
         target = leaf.assign.target
         if not isinstance(target, Element):
@@ -98,25 +117,25 @@ def _reads_itself(lowering: "Lowering", leaves: Sequence[Leaf]) -> bool:
         home = Reference(array=target.name, subscripts=target.subscripts, indices=leaf.indices)
         read = [*elements(leaf.assign.value), *([] if leaf.mask is None else elements(leaf.mask))]
         uses = [Use(each, leaf.indices) for each in read]
-        if conflicts(home, uses, lowering.env):
+        if conflicts(home, uses, lowering.env, outside=outside):
             return True
     return False
 
 
 def _conditional(
-    lowering: "Lowering", branches: Sequence[ir.Branch], indices: tuple[Index, ...], mask: Expr | None, *, arrays: bool
+    lowering: "Lowering", branches: Sequence[ir.Branch], around: Around, *, arrays: bool
 ) -> list[Leaf] | None:
     """The assignments of an IF, each under its condition; None where a branch changes what a condition reads."""
     found: list[Leaf] = []
-    reached = mask
+    reached: Expr | None = None
     read: frozenset[str] = frozenset()
-    names = frozenset(index.name for index in indices)
+    names = frozenset(index.name for index in around.indices)
     for branch in branches:
         condition = branch.condition
         if condition is not None:
             condition = lowering.elementwise.element(condition, (), names)
         read |= names_in(condition)
-        inner = _body(lowering, branch.body, indices, both(reached, condition), arrays=arrays)
+        inner = _body(lowering, branch.body, around.inside((), (), both(reached, condition)), arrays=arrays)
         if inner is None:
             return None
         found += inner
@@ -132,12 +151,46 @@ def both(left: Expr | None, right: Expr | None) -> Expr | None:
     return Binary(".and.", left, right)
 
 
+def writes_of(leaves: Sequence[Leaf]) -> list[tuple[int, Access]]:
+    """The array elements that assignments write, each with the number of its assignment."""
+    return [
+        (number, _access(leaf, leaf.assign.target, 2 * number + 1))
+        for number, leaf in enumerate(leaves)
+        if isinstance(leaf.assign.target, Element)
+    ]
+
+
+def reads_of(leaves: Sequence[Leaf], is_array: Callable[[str], bool]) -> list[tuple[int, Access]]:
+    """The array elements that assignments read, in conditions and subscripts, too; each with the number of its
+    assignment. An assignment reads before it writes."""
+    found = []
+    for number, leaf in enumerate(leaves):
+        target = leaf.assign.target
+        read = elements(leaf.assign.value) + ([] if leaf.mask is None else elements(leaf.mask))
+        if isinstance(target, Element):
+            read += [each for subscript in target.subscripts for each in elements(subscript)]
+        found += [(number, _access(leaf, each, 2 * number)) for each in read if is_array(each.name)]
+    return found
+
+
+def _access(leaf: Leaf, element: Element, order: int) -> Access:
+    masks = () if leaf.mask is None else (leaf.mask,)
+    return Access(element.name, element.subscripts, leaf.indices, leaf.loops, order, masks)
+
+
 def reduced_names(leaves: Sequence[Leaf]) -> frozenset[str]:
-    """Scalars that the nest as a whole reduces into: every mention of them is ``s = s op expression``."""
-    candidates = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var) and _update(leaf)}
+    """Scalars that the nest as a whole reduces into: every mention of them is ``s = s op expression``, with one
+    operation."""
+    operations: dict[str, set[str]] = {}
+    for leaf in leaves:
+        found = _update(leaf)
+        if found is not None and isinstance(leaf.assign.target, Var):
+            operations.setdefault(leaf.assign.target.name, set()).add(found[0])
+    candidates = {name for name, found in operations.items() if len(found) == 1}
     for leaf in leaves:
         own = {leaf.assign.target.name} if isinstance(leaf.assign.target, Var) else set()
         mentioned = names_in(leaf.assign.value) | names_in(leaf.mask) | names_in(leaf.assign.target)
+        mentioned |= frozenset().union(*(index.reads for index in leaf.indices))
         candidates -= mentioned - own if _update(leaf) else mentioned
     return frozenset(candidates)
 

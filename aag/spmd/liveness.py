@@ -71,9 +71,11 @@ def _statement(statement: s.Stmt, names: frozenset[str]) -> Found:
         case s.CallStmt(args=args) | s.Io(items=args) | s.Allocate(items=args):
             read = names & _reads(*args)
             return read, names - read
-        case s.Continue() | s.Stop() | s.Return() | s.Remap() | s.Exit() | s.Cycle():
+        case s.Stop() | s.Return():
+            return frozenset(), frozenset()
+        case s.Continue() | s.Remap():
             return frozenset(), names
-        case _:
+        case _:  # EXIT and CYCLE go on elsewhere, and of an opaque statement nothing is known
             return names, frozenset()
 
 

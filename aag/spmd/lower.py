@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
-from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, RealLit, Section, Unary, Var
+from aag.ir.evaluate import Unknown, evaluate_int
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Section, Unary, Var
 from aag.ir.units import Program, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd import hostio, loops, masks, reductions
@@ -64,6 +65,10 @@ class Lowering:
         self.errors: list[Diagnostic] = []
         self.complete = program.complete
         self.span = unit.span
+        self.around: tuple[Index, ...] = ()
+        """The counted loops around the statement that is being lowered, as far as their ranges are known."""
+        self.is_certain = True
+        """Whether that statement is certainly reached, if these loops have iterations."""
         self._nodes: list[Node] = []
 
     def run(self) -> NodeProgram:
@@ -184,19 +189,19 @@ class Lowering:
 
     @_lower.register
     def _(self, statement: ir.Stop) -> None:
-        self.emit(Leave(span=statement.span, kind="stop"))
+        self._leave(Leave(span=statement.span, kind="stop"))
 
     @_lower.register
     def _(self, statement: ir.Return) -> None:
-        self.emit(Leave(span=statement.span, kind="return"))
+        self._leave(Leave(span=statement.span, kind="return"))
 
     @_lower.register
     def _(self, statement: ir.Exit) -> None:
-        self.emit(Leave(span=statement.span, kind="exit", name=statement.name))
+        self._leave(Leave(span=statement.span, kind="exit", name=statement.name))
 
     @_lower.register
     def _(self, statement: ir.Cycle) -> None:
-        self.emit(Leave(span=statement.span, kind="cycle", name=statement.name))
+        self._leave(Leave(span=statement.span, kind="cycle", name=statement.name))
 
     @_lower.register
     def _(self, statement: ir.Assign) -> None:
@@ -236,7 +241,8 @@ class Lowering:
             before = tuple(nodes)
         for node in before:
             self.emit(node)
-        body = self.body(statement.body) + before
+        with self._uncertain():
+            body = self.body(statement.body) + before
         self.emit(
             WhileNode(
                 span=statement.span,
@@ -249,27 +255,29 @@ class Lowering:
 
     @_lower.register
     def _(self, statement: ir.If) -> None:
-        branches = tuple(
-            NodeBranch(
-                condition=None if each.condition is None else self.replicated(each.condition),
-                body=self.body(each.body),
-                span=each.span,
+        with self._uncertain():
+            branches = tuple(
+                NodeBranch(
+                    condition=None if each.condition is None else self.replicated(each.condition),
+                    body=self.body(each.body),
+                    span=each.span,
+                )
+                for each in statement.branches
             )
-            for each in statement.branches
-        )
         self._branches(statement.span, branches)
 
     @_lower.register
     def _(self, statement: ir.SelectCase) -> None:
         selector = self.replicated(statement.selector)
-        branches = tuple(
-            NodeBranch(
-                condition=None if case.values is None else _any_of(selector, case.values),
-                body=self.body(case.body),
-                span=case.span,
+        with self._uncertain():
+            branches = tuple(
+                NodeBranch(
+                    condition=None if case.values is None else _any_of(selector, case.values),
+                    body=self.body(case.body),
+                    span=case.span,
+                )
+                for case in sorted(statement.cases, key=lambda case: case.values is None)
             )
-            for case in sorted(statement.cases, key=lambda case: case.values is None)
-        )
         self._branches(statement.span, branches)
 
     @_lower.register
@@ -359,6 +367,7 @@ class Lowering:
             home=home if distributed else None,
             assigns=inner,
             outer=outer,
+            leading=tuple(min(1, len(level)) for level in outer),
             mask=condition,
             copies=conflicts(home, uses, self.env),
         )
@@ -411,13 +420,44 @@ class Lowering:
         self.forall(inner, None, kept, mask, positions)
         return kept
 
+    def _leave(self, node: Leave) -> None:
+        """What follows may not be reached."""
+        self.is_certain = False
+        self.emit(node)
+
+    @contextmanager
+    def _uncertain(self) -> Iterator[None]:
+        """While statements are lowered that may not be reached."""
+        before, self.is_certain = self.is_certain, False
+        try:
+            yield
+        finally:
+            self.is_certain = before
+
+    @contextmanager
+    def _inside(self, statement: ir.Do) -> Iterator[None]:
+        """While the body of a counted loop is lowered."""
+        around, certain = self.around, self.is_certain
+        try:
+            lower, upper = (IntLit(evaluate_int(each, self.env)) for each in (statement.lower, statement.upper))
+            step = None if statement.step is None else IntLit(evaluate_int(statement.step, self.env))
+            self.around = (*around, Index(name=statement.var, lower=lower, upper=upper, step=step))
+        except Unknown:
+            self.is_certain = False
+        try:
+            yield
+        finally:
+            left = not self.is_certain and certain and self.around != around
+            self.around, self.is_certain = around, certain and not left
+
     def _branches(self, span: Span, branches: tuple[NodeBranch, ...]) -> None:
         uses = frozenset().union(*(scalars(self.symbols, each.condition) for each in branches))
         self.emit(IfNode(span=span, branches=branches, uses=uses))
 
     def do_node(self, statement: ir.Do) -> None:
         """A counted loop that every processor runs."""
-        body = self.body(statement.body)
+        with self._inside(statement):
+            body = self.body(statement.body)
         self.emit(
             DoNode(
                 span=statement.span,

@@ -9,8 +9,8 @@ from aag.ir.evaluate import Environment
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import children, map_expression
+from aag.spmd.dependence import Access, Dependence
 from aag.spmd.elementwise import INNER
-from aag.spmd.linear import difference
 from aag.spmd.needs import Use
 from aag.spmd.nodes import Index, Nest, Reference
 from aag.spmd.symbols import Symbols, Unsupported
@@ -19,8 +19,8 @@ from aag.spmd.vector import names_in
 if TYPE_CHECKING:
     from aag.spmd.lower import Lowering
 
-_COMBINE = {"sum": "+", "product": "*", "all": ".and.", "any": ".or."}
-_FIRST: dict[str, Expr] = {
+COMBINE = {"sum": "+", "product": "*", "all": ".and.", "any": ".or."}
+FIRST: dict[str, Expr] = {
     "sum": RealLit(0.0, "0.0"),
     "product": RealLit(1.0, "1.0"),
     "all": LogicalLit(True),
@@ -69,8 +69,8 @@ def inner_loops(
     lowering.symbols.declare(name, lowering.symbols.type_of(call.args[0]))
     loops, element = _unnest(call)
     op = call.name.removesuffix(INNER)
-    accumulated = Assign(span=span, target=Var(name), value=_accumulate(op, Var(name), element))
-    first = Assign(span=span, target=Var(name), value=_FIRST.get(op, IntLit(0)))
+    accumulated = Assign(span=span, target=Var(name), value=accumulate(op, Var(name), element))
+    first = Assign(span=span, target=Var(name), value=FIRST.get(op, IntLit(0)))
     whole = map_expression(value, lambda each: Var(name) if each == call else each)
     around = (first, Assign(span=span, target=target, value=whole))
     depth = len(indices)
@@ -109,41 +109,32 @@ def _unnest(call: Call) -> tuple[tuple[Index, ...], Expr]:
     return tuple(loops), element
 
 
-def _accumulate(op: str, result: Expr, element: Expr) -> Expr:
-    if op in _COMBINE:
-        return Binary(_COMBINE[op], result, element)
+def accumulate(op: str, result: Expr, element: Expr) -> Expr:
+    """One step of a reduction: what `result` is after `element`."""
+    if op in COMBINE:
+        return Binary(COMBINE[op], result, element)
     if op == "count":
         return Binary("+", result, IntLit(1))
     return Call(op, (result, element))
 
 
-def conflicts(home: Reference, uses: Sequence[Use], env: Environment) -> bool:
-    """Whether a FORALL may read what it writes at another index: then it needs a temporary."""
+def conflicts(home: Reference, uses: Sequence[Use], env: Environment, outside: int = 0) -> bool:
+    """Whether a FORALL may read what it writes at another index: then it needs a temporary.
+
+    The first `outside` indices are those of DO loops around it: both are in one iteration of them.
+    """
+    around, indices = home.indices[:outside], home.indices[outside:]
     for use in uses:
         if use.element.name != home.array or use.element.subscripts == home.subscripts:
             continue
-        if not any(
-            _never_equal(own, other, home.indices, env)
-            for own, other in zip(home.subscripts, use.element.subscripts, strict=False)
-        ):
+        inner = use.indices[outside:]
+        loops = tuple(index.name for index in inner)
+        write = Access(home.array, home.subscripts, indices, loops[: len(indices)])
+        read = Access(home.array, use.element.subscripts, inner, loops)
+        # The reduction loops inside an element come after the common ones: they belong to one iteration.
+        if any(Dependence(*ends, env, around=around).exists() for ends in ((write, read), (read, write))):
             return True
     return False
-
-
-def _never_equal(written: Expr, read: Expr, indices: Sequence[Index], env: Environment) -> bool:
-    """Whether one dimension tells that no element is both written and read."""
-    names = {index.name: index for index in indices}
-    if isinstance(written, Var) and written.name in names and not names_in(read) & names.keys():
-        index = names[written.name]
-        below = difference(index.lower, read, env)
-        above = difference(read, index.upper, env)
-        return (below is not None and below > 0) or (above is not None and above > 0)
-    apart = difference(written, read, env)
-    if apart is None or not names_in(written) & names.keys():
-        return apart is not None and apart != 0
-    steps = [each.step for each in indices if each.name in names_in(written)]
-    only = steps[0] if len(steps) == 1 else None
-    return isinstance(only, IntLit) and only.value != 0 and apart % only.value != 0
 
 
 def ordered(nest: Nest, home: Reference, *, interchange: bool) -> Nest:

@@ -108,7 +108,8 @@ class Local(Node, frozen=True, kw_only=True, eq=False):
 class Nest(Node, frozen=True, kw_only=True, eq=False):
     """A parallel loop nest, outermost loop first. Owner-computes: an iteration runs where `home` lives.
 
-    `assigns` run in the innermost loop, `outer[d]` in each iteration of loop d besides (around the loop inside it).
+    `assigns` run in the innermost loop, `outer[d]` in each iteration of loop d besides, the first `leading[d]` of them
+    before the loop inside it and the others after it.
     `reduce` is the operation of a reduction: then `assigns` holds one Assign whose value is accumulated into its
     target. `copies`: a FORALL that reads what it writes goes through a temporary (all right-hand sides first).
     """
@@ -117,9 +118,17 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
     home: Reference | None
     assigns: tuple[Assign, ...]
     outer: tuple[tuple[Assign, ...], ...] = ()
+    leading: tuple[int, ...] = ()
     mask: Expr | None = None
     reduce: Literal["", "sum", "product", "max", "min", "all", "any", "count", "maxloc", "minloc"] = ""
     copies: bool = False
+
+    def around(self, depth: int) -> tuple[tuple[Assign, ...], tuple[Assign, ...]]:
+        """The assignments inside `depth` loops that run before and after the next loop."""
+        if not 0 < depth <= len(self.outer):
+            return (), ()
+        assigns, leading = self.outer[depth - 1], self.leading[depth - 1]
+        return assigns[:leading], assigns[leading:]
 
 
 class Exchange(Struct, frozen=True, kw_only=True, eq=False):
@@ -181,7 +190,7 @@ class Combine(Node, frozen=True, kw_only=True, eq=False):
     results are combined with `op`; the result is on all processors of those axes afterwards.
 
     A full reduction combines one value; with DIM= one for each combination of the `kept` indices of a processor.
-    `names` are the arrays or scalars that are reduced, for people."""
+    `result` is the scalar that is reduced, where the nest before it does not say so."""
 
     op: str
     home: Reference
@@ -189,6 +198,7 @@ class Combine(Node, frozen=True, kw_only=True, eq=False):
     kept: tuple[Index, ...]
     element_bytes: int
     operation_class: str
+    result: str = ""
 
 
 class HostIo(Node, frozen=True, kw_only=True, eq=False):

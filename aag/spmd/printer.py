@@ -10,7 +10,7 @@ from textwrap import wrap
 
 from msgspec import Struct
 
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit
 from aag.ir.spelling import spell
 from aag.ir.statements import Assign
 from aag.spmd import nodes as n
@@ -131,13 +131,13 @@ class _Printer(Struct, frozen=True):
         if guarded:
             yield Line(0, depth, f"only where {guarded} lives")
             depth += 1
-        before, after = _around(nest)
+        around = [nest.around(level) for level in range(1, len(nest.indices) + 1)]
         for level, index in enumerate(nest.indices):
             yield Line(0, depth + level, self._loop(index, nest.home if index.name in shared else None))
-            yield from (Line(0, depth + level + 1, _assign(each)) for each in before[level])
+            yield from (Line(0, depth + level + 1, _assign(each)) for each in around[level][0])
         yield from _innermost(nest, depth + len(nest.indices))
         for level in reversed(range(len(nest.indices))):
-            yield from (Line(0, depth + level + 1, _assign(each)) for each in after[level])
+            yield from (Line(0, depth + level + 1, _assign(each)) for each in around[level][1])
             yield Line(0, depth + level, "end do")
 
     def _loop(self, index: n.Index, home: n.Reference | None) -> str:
@@ -158,23 +158,6 @@ class _Printer(Struct, frozen=True):
             shared |= moved
             guarded |= axis.role != "replicated" and not moved
         return shared, _reference(nest.home) if guarded else ""
-
-
-def _around(nest: n.Nest) -> tuple[list[list[Assign]], list[list[Assign]]]:
-    """The assignments of each loop before and after the loop inside it: those that read what is computed there stand
-    after it."""
-    before: list[list[Assign]] = [[] for _ in nest.indices]
-    after: list[list[Assign]] = [[] for _ in nest.indices]
-    inside = _written(nest.assigns)
-    for level in reversed(range(len(nest.outer))):
-        for assign in nest.outer[level]:
-            (after if names_in(assign.value) & inside else before)[level].append(assign)
-        inside |= _written(nest.outer[level])
-    return before, after
-
-
-def _written(assigns: Iterable[Assign]) -> frozenset[str]:
-    return frozenset(each.target.name for each in assigns if isinstance(each.target, Var | Element))
 
 
 def _innermost(nest: n.Nest, depth: int) -> Iterator[Line]:

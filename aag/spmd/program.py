@@ -16,9 +16,10 @@ operations outwards."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """Which optimisations are off."""
+    """Which optimisations are off, and whether INDEPENDENT, NEW and REDUCTION are trusted without a check."""
 
     disabled: frozenset[str] = frozenset()
+    trusts_directives: bool = False
 
     def on(self, name: str) -> bool:
         """Whether an optimisation is on."""

@@ -11,7 +11,7 @@ from aag.ir.visitors import map_expression
 from aag.spmd import nodes as n
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.lasting import Lasting, last_values
-from aag.spmd.emit.moves import communicate
+from aag.spmd.emit.moves import combine, communicate
 from aag.spmd.emit.nests import assignment, nest
 from aag.spmd.emit.owned import owned_loop
 from aag.spmd.emit.refusals import refused
@@ -47,21 +47,21 @@ class Body:
                 yield comment(f"{node.span.line:4}  {self.context.source(node.span.line)}")
             yield from self.context.at(node)
             reduces = isinstance(node, n.Nest) and node.reduce
-            combine = following if reduces and isinstance(following, n.Combine) else None
-            waiting = combine is not None
+            combination = following if reduces and isinstance(following, n.Combine) else None
+            waiting = combination is not None
             with self.context.refusals.noting(node.span):
                 if isinstance(node, n.Nest):
-                    yield from self._nest(node, combine)
+                    yield from self._nest(node, combination)
                 else:
                     yield from self._node(node)
 
-    def _nest(self, node: n.Nest, combine: n.Combine | None) -> Iterator[str]:
+    def _nest(self, node: n.Nest, combination: n.Combine | None) -> Iterator[str]:
         wanted = self._lasting.wanted(node)
         kept = wanted.of_forall.union(self._running)
         clashing = [index.name for index in node.indices if index.name in kept]
         reading = self.context.reading(node)
         assert isinstance(reading, n.Nest)
-        yield from nest(self.context, Renaming(clashing).nest(reading) if clashing else reading, combine)
+        yield from nest(self.context, Renaming(clashing).nest(reading) if clashing else reading, combination)
         yield from last_values(self.context, node.indices, wanted.of_do, node.span.line)
 
     @singledispatchmethod
@@ -80,6 +80,11 @@ class Body:
     @_node.register
     def _(self, node: n.Communicate) -> Iterator[str]:
         yield from communicate(self.context, node)
+
+    @_node.register
+    def _(self, node: n.Combine) -> Iterator[str]:
+        kind = self.context.kind(node.result, node.span.line)
+        yield combine(self.context, node, self.context.names.of(node.result), kind)
 
     @_node.register
     def _(self, node: n.OwnedLoop) -> Iterator[str]:

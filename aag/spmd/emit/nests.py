@@ -52,11 +52,10 @@ def _level(context: Context, node: Nest, share: Share, depth: int, execute: Exec
 
 
 def _inside(context: Context, node: Nest, share: Share, depth: int, execute: Execute) -> Iterator[str]:
-    outer = node.outer[depth - 1] if 0 < depth <= len(node.outer) else ()
     if depth == len(node.indices):
         yield from execute(node.assigns)
         return
-    before, after = _around(node, outer)
+    before, after = node.around(depth)
     if before:
         yield from execute(before)
     index, line = node.indices[depth], node.span.line
@@ -76,14 +75,6 @@ def _narrowed(what: str, given: str, bounds: list[str], index: Index, context: C
         return f"{what}({', '.join([given, *bounds])})"
     least = bounds[0] if len(bounds) == 1 else f"max({', '.join(bounds)})"
     return f"esp_first({given}, {context.spell(index.step, line)}, {least})"
-
-
-def _around(node: Nest, outer: Sequence[Assign]) -> tuple[list[Assign], list[Assign]]:
-    """Assignments of a loop level that stand before and after the loop inside it."""
-    inner = node.assigns[0].span.line if node.assigns else 0
-    same = [each for each in outer if each.span.line == inner]
-    before = [each for each in outer if each.span.line < inner] + same[:1]
-    return before, same[1:] + [each for each in outer if each.span.line > inner]
 
 
 def _share(context: Context, home: Reference | None, indices: Sequence[Index], line: int) -> Share:
@@ -126,8 +117,12 @@ def _narrow(context: Context, share: Share, index: Index, subscript: Expr, array
 
 
 def assignment(context: Context, each: Assign) -> str:
-    """One assignment."""
+    """One assignment; one that may keep the old value is a condition, so that nothing is read where it fails."""
     line = each.span.line
+    match each.value:
+        case Call(name="merge", args=(value, old, condition)) if old == each.target:
+            target = context.spell(each.target, line)
+            return f"if ({context.spell(condition, line)}) {target} = {context.spell(value, line)}"
     return f"{context.spell(each.target, line)} = {context.spell(each.value, line)}"
 
 

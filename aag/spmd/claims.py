@@ -1,0 +1,149 @@
+"""INDEPENDENT, NEW and REDUCTION are claims of the programmer, and are checked.
+
+A claim that is proved false, with two iterations and the element in which they meet, is an error at the directive.
+One that cannot be decided (data decide a condition or a subscript) is trusted and listed as an assumption, where the
+lowering makes use of it.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from aag.diagnostics import Diagnostic
+from aag.ir import statements as ir
+from aag.ir.directives import Independent
+from aag.ir.expressions import Element, Var
+from aag.spmd.dependence import Access, Dependence, Meeting
+from aag.spmd.groups import changed
+from aag.spmd.leaves import Leaf, reads_of, writes_of
+from aag.spmd.vector import names_in
+
+if TYPE_CHECKING:
+    from aag.spmd.lower import Lowering
+
+_WAY_OUT = "remove the claim, or use --trust-directives to predict the program as it claims to be"
+
+
+def trusted(lowering: "Lowering", statement: ir.Do) -> None:
+    """Note that a claim is made use of without proof."""
+    lowering.note(
+        "W207",
+        f"INDEPENDENT is trusted for the loop over {statement.var}: whether its iterations are independent "
+        "depends on data",
+    )
+
+
+def check(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> None:
+    """Report the claims of a nest that are certainly false; `names` are the scalars that it reduces into."""
+    if lowering.options.trusts_directives:
+        return
+    for loop, claim in _claims(statement):
+        for message in _false(lowering, loop, claim, leaves, names):
+            lowering.errors.append(Diagnostic(code="E320", message=message, span=claim.span, hint=_WAY_OUT))
+            break
+
+
+def _claims(statement: ir.Do) -> Iterator[tuple[ir.Do, Independent]]:
+    """The loops that a claim is about, each with its directive."""
+    listed: dict[str, Independent] = {}
+    pending: list[ir.Stmt] = [statement]
+    while pending:
+        loop = pending.pop(0)
+        if not isinstance(loop, ir.Do):
+            continue
+        if loop.independent is not None:
+            for name in loop.independent.indices or (loop.var,):
+                listed[name] = loop.independent
+        if loop.var in listed:
+            yield loop, listed[loop.var]
+        pending += loop.body
+
+
+def _false(
+    lowering: "Lowering", loop: ir.Do, claim: Independent, leaves: Sequence[Leaf], names: frozenset[str]
+) -> Iterator[str]:
+    inside = [leaf for leaf in leaves if loop in leaf.loops]
+    if not inside:
+        return
+    level = inside[0].loops.index(loop)
+    for name in claim.reductions:
+        yield from _no_reduction(name, inside, names)
+    if not lowering.is_certain:
+        return
+    yield from _scalar_flow(loop, claim, inside, level, names, lowering)
+    writes = [write for _, write in writes_of(inside) if write.array not in (*claim.new, *claim.reductions)]
+    reads = [read for _, read in reads_of(inside, lowering.symbols.is_array)]
+    varying = changed(leaves)
+    for write in writes:
+        for other in (*writes, *reads):
+            if other.array != write.array:
+                continue
+            for first, second in ((write, other), (other, write)):
+                found = _meeting(first, second, level, varying, lowering)
+                if found is not None:
+                    yield _told(loop, found, first, both_write=other in writes)
+                    return
+
+
+def _meeting(
+    first: Access, second: Access, level: int, varying: frozenset[str], lowering: "Lowering"
+) -> Meeting | None:
+    dependence = Dependence(first, second, lowering.env, varying, lowering.around)
+    return dependence.meeting(level) if dependence.is_exact and dependence.is_carried(level) else None
+
+
+def _told(loop: ir.Do, found: Meeting, first: Access, *, both_write: bool) -> str:
+    element = f"{first.array}({','.join(map(str, found.element))})"
+    earlier, later = f"{loop.var}={found.earlier}", f"{loop.var}={found.later}"
+    if both_write:
+        return f"the loop over {loop.var} is not INDEPENDENT: {earlier} and {later} both assign {element}"
+    writes_first = first.order % 2 == 1
+    writer, reader = (earlier, later) if writes_first else (later, earlier)
+    return f"the loop over {loop.var} is not INDEPENDENT: {reader} reads {element}, which {writer} assigns"
+
+
+def _no_reduction(name: str, inside: Sequence[Leaf], names: frozenset[str]) -> Iterator[str]:
+    """A scalar in REDUCTION that something else than its own updates mentions."""
+    for leaf in inside:
+        target = leaf.assign.target
+        if name in names or (isinstance(target, Element) and target.name == name):
+            return
+        if name in names_in(leaf.assign.value) | names_in(leaf.mask) or target == Var(name):
+            yield (
+                f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} is not an update such as "
+                f"{name} = {name} + ..., or another statement of the loop uses {name}"
+            )
+            return
+
+
+def _scalar_flow(
+    loop: ir.Do, claim: Independent, inside: Sequence[Leaf], level: int, names: frozenset[str], lowering: "Lowering"
+) -> Iterator[str]:
+    """A scalar that an iteration certainly reads before it assigns it, while every iteration assigns it."""
+    if not _runs_twice(inside[0], level, lowering):
+        return
+    always = [leaf for leaf in inside if len(leaf.loops) == level + 1 and leaf.mask is None]
+    assigned = {leaf.assign.target.name for leaf in always if isinstance(leaf.assign.target, Var)} - names
+    before: set[str] = set()
+    for leaf in inside:
+        if leaf in always:
+            early = (names_in(leaf.assign.value) & assigned) - before - set(claim.reductions)
+            if early:
+                name = min(early)
+                if name in claim.new:
+                    yield f"{name} is NEW, but an iteration reads it (line {leaf.assign.span.line}) before assigning it"
+                else:
+                    yield (
+                        f"the loop over {loop.var} is not INDEPENDENT: each iteration reads {name} "
+                        f"(line {leaf.assign.span.line}), which the one before assigns"
+                    )
+                return
+        if isinstance(leaf.assign.target, Var):
+            before.add(leaf.assign.target.name)
+
+
+def _runs_twice(leaf: Leaf, level: int, lowering: "Lowering") -> bool:
+    """Whether the loop certainly has two iterations, in some iteration of the loops around it."""
+    indices = leaf.indices[: level + 1]
+    anywhere = Access("", (), indices, leaf.loops[: level + 1])
+    dependence = Dependence(anywhere, anywhere, lowering.env, around=lowering.around)
+    return dependence.is_exact and dependence.is_carried(level)

@@ -1,0 +1,247 @@
+"""May every processor run its share of a loop nest by itself? Which assignments form one parallel nest each.
+
+A nest of DO loops becomes a sequence of parallel nests, one for each group of assignments. A group fetches what it
+needs from elsewhere and then runs, each processor its own iterations in their order. That is right (D13) where
+
+- no assignment depends on what a later group does,
+- inside a group no value comes from another processor: what an iteration reads there was not written by the group,
+- a scalar gets its value on the processor that reads it.
+"""
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+from aag.ir.expressions import Element, Expr, Var
+from aag.spmd.dependence import Access, Dependence
+from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
+from aag.spmd.names import elements
+from aag.spmd.needs import classify
+from aag.spmd.nests import has_inner_loop
+from aag.spmd.nodes import Index, Need, Reference
+from aag.spmd.vector import names_in
+
+if TYPE_CHECKING:
+    from aag.spmd.lower import Lowering
+
+Groups = list[list[Leaf]]
+
+
+def parallel_groups(
+    lowering: "Lowering", leaves: Sequence[Leaf], names: frozenset[str], promised: frozenset[Hashable]
+) -> Groups | None:
+    """The groups of a nest that may run in parallel; None where there are none.
+
+    `names` are the scalars that it reduces into, `promised` the loops that are INDEPENDENT: they carry nothing.
+    """
+    if any(_foreign_indices(leaf, leaves) for leaf in leaves):
+        return None
+    for groups in _candidates(lowering, leaves, names):
+        if scalars_stay(lowering, groups, names) and _arrays_stay(lowering, groups, promised):
+            return groups
+    return None
+
+
+def _candidates(lowering: "Lowering", leaves: Sequence[Leaf], names: frozenset[str]) -> list[Groups]:
+    """Ways to group: as few groups as possible, then as many as the private scalars allow."""
+    few: Groups = []
+    for leaf in leaves:
+        if few and not reduction(leaf, names) and not reduction(few[-1][-1], names):
+            few[-1].append(leaf)
+        else:
+            few.append([leaf])
+    small = _clusters(leaves, names)
+    merged: Groups = []
+    for group in few:
+        scalars = any(isinstance(leaf.assign.target, Var) and not reduction(leaf, names) for leaf in group)
+        merged += [group] if scalars else _runs(lowering, group)
+    return [merged, small] if small != merged else [merged]
+
+
+def _clusters(leaves: Sequence[Leaf], names: frozenset[str]) -> Groups:
+    """The smallest groups in which every scalar is written and read in one group."""
+    last: dict[str, int] = {}
+    first: dict[str, int] = {}
+    for at, leaf in enumerate(leaves):
+        if isinstance(leaf.assign.target, Var) and not reduction(leaf, names):
+            first.setdefault(leaf.assign.target.name, at)
+    for at, leaf in enumerate(leaves):
+        for name in _read_names(leaf) | names_in(leaf.assign.target):
+            if name in first:
+                last[name] = at
+    groups: Groups = []
+    open_until = -1
+    for at, leaf in enumerate(leaves):
+        if at <= open_until:
+            groups[-1].append(leaf)
+        else:
+            groups.append([leaf])
+        ends = [last[name] for name, start in first.items() if start <= at]
+        open_until = max([open_until, *ends])
+    return groups
+
+
+def _runs(lowering: "Lowering", leaves: Sequence[Leaf]) -> Groups:
+    """Neighbours that run in the same loops, under the same condition and on the same owner, together."""
+    groups: Groups = []
+    for leaf in leaves:
+        if groups and _together(lowering, groups[-1][-1], leaf):
+            groups[-1].append(leaf)
+        else:
+            groups.append([leaf])
+    return groups
+
+
+def _together(lowering: "Lowering", one: Leaf, other: Leaf) -> bool:
+    if one.loops != other.loops or one.mask != other.mask:
+        return False
+    if has_inner_loop(one.assign.value) or has_inner_loop(other.assign.value):
+        return False
+    first, second = one.assign.target, other.assign.target
+    if not isinstance(first, Element) or not isinstance(second, Element):
+        return False
+    return same_owner(lowering, one.indices, first, second)
+
+
+def same_owner(lowering: "Lowering", indices: tuple[Index, ...], first: Element, second: Element) -> bool:
+    """Whether two elements certainly live on the same processors, in each iteration of the indices."""
+    if not lowering.is_distributed(first.name) or not lowering.is_distributed(second.name):
+        return lowering.is_distributed(first.name) == lowering.is_distributed(second.name)
+    need = Need(
+        reference=Reference(array=second.name, subscripts=second.subscripts, indices=indices),
+        home=Reference(array=first.name, subscripts=first.subscripts, indices=indices),
+    )
+    return classify(need, lowering.layouts, lowering.env) is None
+
+
+def home_of(lowering: "Lowering", group: Sequence[Leaf]) -> Leaf | None:
+    """The first assignment to distributed data: its owner runs the group."""
+    for leaf in group:
+        if isinstance(leaf.assign.target, Element) and lowering.is_distributed(leaf.assign.target.name):
+            return leaf
+    return None
+
+
+# --- arrays -----------------------------------------------------------------------------------------------------
+
+
+def _arrays_stay(lowering: "Lowering", groups: Groups, promised: frozenset[Hashable]) -> bool:
+    leaves = [leaf for group in groups for leaf in group]
+    number_of = [number for number, group in enumerate(groups) for _ in group]
+    varying = changed(leaves)
+
+    def comes(first: Access, second: Access) -> bool:
+        return Dependence(first, second, lowering.env, varying, lowering.around).exists(promised)
+
+    writes = writes_of(leaves)
+    reads = reads_of(leaves, lowering.symbols.is_array)
+    everything = sorted((*writes, *reads), key=lambda each: each[1].order)
+    for at, write in writes:
+        for other, access in everything:
+            if access.array != write.array:
+                continue
+            if number_of[other] > number_of[at] and access is not write and comes(access, write):
+                return False
+            if number_of[at] > number_of[other] and comes(write, access):
+                return False
+    homes = [home_of(lowering, group) for group in groups]
+    for other, read in reads:
+        number = number_of[other]
+        sources = [write for at, write in writes if number_of[at] == number and write.array == read.array]
+        near = not sources or _is_local(lowering, read, leaves[other], homes[number])
+        if not near and any(comes(write, read) for write in sources):
+            return False
+    return True
+
+
+def _is_local(lowering: "Lowering", read: Access, leaf: Leaf, home: Leaf | None) -> bool:
+    """Whether an element that a leaf reads certainly lies where its group runs."""
+    if not lowering.is_distributed(read.array):
+        return True
+    if home is None or read.subscripts is None:
+        return False
+    target = home.assign.target
+    assert isinstance(target, Element)
+    element = Element(read.array, read.subscripts)
+    return same_owner(lowering, max(leaf.indices, home.indices, key=len), target, element)
+
+
+def changed(leaves: Sequence[Leaf]) -> frozenset[str]:
+    """The names that a nest assigns."""
+    targets = [leaf.assign.target for leaf in leaves]
+    return frozenset(each.name for each in targets if isinstance(each, Var | Element))
+
+
+# --- scalars ----------------------------------------------------------------------------------------------------
+
+
+def scalars_stay(
+    lowering: "Lowering", groups: Groups, names: frozenset[str], crossing: frozenset[str] = frozenset()
+) -> bool:
+    """Whether every scalar that the nest assigns is private: each processor finds there what it wrote itself.
+
+    `crossing` are indices whose iterations run on several processors, besides those that a group's target says.
+    """
+    leaves = [leaf for group in groups for leaf in group if not reduction(leaf, names)]
+    assigned = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}
+    if any(places(leaf) & assigned for leaf in leaves):
+        return False
+    for group in groups:
+        own = {leaf.assign.target.name for leaf in group if isinstance(leaf.assign.target, Var)}
+        spread = crossing | spread_names(lowering, group)
+        for at, leaf in enumerate(group):
+            read = _read_names(leaf) & assigned
+            if read - own or any(not _has_private(group, at, name, spread) for name in read):
+                return False
+    return True
+
+
+def _has_private(group: Sequence[Leaf], at: int, name: str, spread: frozenset[str]) -> bool:
+    """Whether the value of a scalar that an assignment reads was certainly written on the same processor: by an
+    assignment before it in the same iteration, or since then in a loop that one processor runs."""
+    reader = group[at]
+    writers = [leaf for leaf in group if leaf.assign.target == Var(name)]
+    certain = [
+        leaf
+        for leaf in group[:at]
+        if leaf.assign.target == Var(name)
+        and leaf.loops == reader.loops[: len(leaf.loops)]
+        and (leaf.mask is None or leaf.mask == reader.mask)
+    ]
+    if not certain:
+        return False
+    depth = max(len(leaf.loops) for leaf in certain)
+    beyond = {index.name for leaf in writers for index in leaf.indices[depth:]}
+    return not beyond & spread
+
+
+def _read_names(leaf: Leaf) -> frozenset[str]:
+    return names_in(leaf.assign.value) | names_in(leaf.mask)
+
+
+def places(leaf: Leaf) -> frozenset[str]:
+    """Names that decide which elements an assignment touches, and how often it runs."""
+    touched = [*elements(leaf.assign.value), *elements(leaf.assign.target)]
+    touched += [] if leaf.mask is None else elements(leaf.mask)
+    exprs: list[Expr | None] = [each for element in touched for each in element.subscripts]
+    for index in leaf.indices:
+        exprs += [index.lower, index.upper, index.step]
+    return frozenset().union(*map(names_in, exprs))
+
+
+def _foreign_indices(leaf: Leaf, leaves: Sequence[Leaf]) -> frozenset[str]:
+    """Variables of other loops of the nest that an assignment reads: after those loops, or between their runs."""
+    own = frozenset(index.name for index in leaf.indices)
+    others = frozenset(index.name for each in leaves for index in each.indices) - own
+    return others & (_read_names(leaf) | places(leaf))
+
+
+def spread_names(lowering: "Lowering", group: Sequence[Leaf]) -> frozenset[str]:
+    """Loop indices that decide which processor runs an iteration of the group."""
+    found: frozenset[str] = frozenset()
+    for leaf in group:
+        target = leaf.assign.target
+        if isinstance(target, Element) and lowering.is_distributed(target.name):
+            for axis in lowering.arrays[target.name].axes:
+                if axis.role == "dim":
+                    found |= names_in(target.subscripts[axis.dim])
+    return found
