@@ -36,7 +36,7 @@ def parallel_groups(
     if any(_foreign_indices(leaf, leaves) for leaf in leaves):
         return None
     for groups in _candidates(lowering, leaves, names):
-        if scalars_stay(lowering, groups, names) and _arrays_stay(lowering, groups, promised):
+        if scalars_stay(lowering, groups, names) and _arrays_stay(lowering, groups, names, promised):
             return groups
     return None
 
@@ -124,7 +124,10 @@ def home_of(lowering: "Lowering", group: Sequence[Leaf]) -> Leaf | None:
 # --- arrays -----------------------------------------------------------------------------------------------------
 
 
-def _arrays_stay(lowering: "Lowering", groups: Groups, promised: frozenset[Hashable]) -> bool:
+def _arrays_stay(
+    lowering: "Lowering", groups: Groups, names: frozenset[str], promised: frozenset[Hashable]
+) -> bool:
+    """Whether the order of every two accesses to one element is kept; updates of `names` may come in any order."""
     leaves = [leaf for group in groups for leaf in group]
     number_of = [number for number, group in enumerate(groups) for _ in group]
     varying = changed(leaves)
@@ -132,8 +135,8 @@ def _arrays_stay(lowering: "Lowering", groups: Groups, promised: frozenset[Hasha
     def comes(first: Access, second: Access) -> bool:
         return Dependence(first, second, lowering.env, varying, lowering.around).exists(promised)
 
-    writes = writes_of(leaves)
-    reads = reads_of(leaves, lowering.symbols.is_array)
+    writes = [each for each in writes_of(leaves) if each[1].array not in names]
+    reads = [each for each in reads_of(leaves, lowering.symbols.is_array) if each[1].array not in names]
     everything = sorted((*writes, *reads), key=lambda each: each[1].order)
     for at, write in writes:
         for other, access in everything:

@@ -1,6 +1,6 @@
 """The assignments of a nest of DO loops, each with the loops around it and the conditions on the way."""
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -178,34 +178,38 @@ def _access(leaf: Leaf, element: Element, order: int) -> Access:
     return Access(element.name, element.subscripts, leaf.indices, leaf.loops, order, masks)
 
 
-def reduced_names(leaves: Sequence[Leaf]) -> frozenset[str]:
-    """Scalars that the nest as a whole reduces into: every mention of them is ``s = s op expression``, with one
-    operation."""
+def reduced_names(leaves: Sequence[Leaf], arrays: Collection[str] = ()) -> frozenset[str]:
+    """Scalars (and those of some `arrays`) that the nest as a whole reduces into: every mention of them is
+    ``s = s op expression``, with one operation."""
     operations: dict[str, set[str]] = {}
     for leaf in leaves:
-        found = _update(leaf)
-        if found is not None and isinstance(leaf.assign.target, Var):
-            operations.setdefault(leaf.assign.target.name, set()).add(found[0])
+        target, found = leaf.assign.target, _update(leaf)
+        if found is not None and (isinstance(target, Var) or _name(target) in arrays):
+            operations.setdefault(_name(target), set()).add(found[0])
     candidates = {name for name, found in operations.items() if len(found) == 1}
     for leaf in leaves:
-        own = {leaf.assign.target.name} if isinstance(leaf.assign.target, Var) else set()
-        mentioned = names_in(leaf.assign.value) | names_in(leaf.mask) | names_in(leaf.assign.target)
-        mentioned |= frozenset().union(*(index.reads for index in leaf.indices))
-        candidates -= mentioned - own if _update(leaf) else mentioned
+        target, found = leaf.assign.target, _update(leaf)
+        places = frozenset().union(*(index.reads for index in leaf.indices))
+        if isinstance(target, Element):
+            places |= frozenset().union(*map(names_in, target.subscripts))
+        own = frozenset((_name(target),)) if found is None else frozenset()
+        operand = names_in(leaf.assign.value) if found is None else names_in(found[1])
+        candidates -= places | own | operand | names_in(leaf.mask)
     return frozenset(candidates)
 
 
 def reduction(leaf: Leaf, names: frozenset[str]) -> tuple[str, Expr] | None:
     """The operation and operand of an assignment that reduces into one of `names`, else None."""
-    target = leaf.assign.target
-    return _update(leaf) if isinstance(target, Var) and target.name in names else None
+    return _update(leaf) if _name(leaf.assign.target) in names else None
+
+
+def _name(target: Expr) -> str:
+    return target.name if isinstance(target, Var | Element) else ""
 
 
 def _update(leaf: Leaf) -> tuple[str, Expr] | None:
     """The operation and operand of ``s = s op expression`` or ``s = max(s, expression)``, else None."""
     target = leaf.assign.target
-    if not isinstance(target, Var):
-        return None
     match leaf.assign.value:
         case Binary(op=op, left=left, right=right) if op in _OPERATORS:
             name = _OPERATORS[op]
@@ -215,4 +219,4 @@ def _update(leaf: Leaf) -> tuple[str, Expr] | None:
             return None
     if right == target:
         left, right = right, left
-    return (name, right) if left == target and target.name not in names_in(right) else None
+    return (name, right) if left == target and _name(target) not in names_in(right) else None

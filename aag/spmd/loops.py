@@ -18,7 +18,7 @@ from aag.spmd.names import elements, nest_names
 from aag.spmd.needs import Use, classify
 from aag.spmd.nests import FIRST, accumulate, has_inner_loop, inner_loops, uses_of
 from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Reference
-from aag.spmd.reductions import operation_class
+from aag.spmd.reductions import operation_class, reduce_into
 from aag.spmd.symbols import Unsupported
 from aag.spmd.vector import names_in
 
@@ -47,9 +47,10 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
         raise Unsupported("a reduction inside the loop reads what the loop changes")
     home = _home_clause(lowering, statement, leaves)
     promised = frozenset(_promised(statement))
-    names = reduced_names(leaves) if promised else frozenset()
+    arrays = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
+    names = reduced_names(leaves, arrays) if promised else frozenset()
     if home_of(lowering, leaves) is None:
-        operands = [each for leaf in leaves if reduction(leaf, names) for each in elements(leaf.assign.value)]
+        operands = [each for leaf in leaves if names for each in elements(leaf.assign.value)]
         if statement.independent is None or not any(lowering.is_distributed(each.name) for each in operands):
             raise Unsupported("the loop writes no distributed data")
     claims.check(lowering, statement, leaves, names)
@@ -141,9 +142,14 @@ def _lower_parallel(
 ) -> None:
     """Each group becomes one nest, with its communication before it."""
     partials = [_partials(lowering, group, names) for group in groups]
-    nests = [_nest(lowering, leaves, home, names, reduces=bool(parts)) for leaves, parts in partials]
-    for (leaves, parts), (nest, uses) in zip(partials, nests, strict=True):
+    for leaves, parts in partials:
         lowering.span = leaves[0].assign.span
+        into = leaves[0].assign.target
+        update = reduction(leaves[0], names) if len(leaves) == 1 else None
+        if update is not None and isinstance(into, Element):
+            reduce_into(lowering, leaves[0].indices, leaves[0].mask, into, update)
+            continue
+        nest, uses = _nest(lowering, leaves, home, names, reduces=bool(parts))
         lowering.communicate(uses, nest.home)
         for part in parts:
             _set(lowering, part.name, _first(part))
@@ -174,9 +180,11 @@ def _partials(
     leaves: list[Leaf] = []
     for leaf in group:
         found, target = reduction(leaf, names), leaf.assign.target
-        if found is None or not isinstance(target, Var):
+        if found is None:
             leaves.append(leaf)
             continue
+        if not isinstance(target, Var):
+            raise Unsupported("a reduction into an array, among other assignments")
         if target.name not in parts:
             name = lowering.elementwise.fresh(target.name)
             lowering.symbols.declare(name, lowering.symbols.type_of(target))

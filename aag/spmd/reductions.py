@@ -12,7 +12,7 @@ from aag.mapping.layout import REPLICATED, GridAxis, Layout
 from aag.spmd.linear import linear
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use
-from aag.spmd.nests import ordered, uses_of
+from aag.spmd.nests import accumulate, ordered, uses_of
 from aag.spmd.nodes import Combine, Index, Nest, Reference
 from aag.spmd.symbols import INTEGER, LOGICAL, REDUCTIONS, Unsupported, reduction_dim
 from aag.spmd.vector import names_in
@@ -54,30 +54,70 @@ def extract(lowering: "Lowering", call: Call, into: str = "") -> Expr:
     element = lowering.elementwise.element(call.args[0], positions, names)
     mask = keywords.get("mask")
     condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
-    uses = uses_of(element, indices, symbols) + uses_of(condition, indices, symbols)
-    home = _home(uses, names, lowering)
-    lowering.communicate(uses, home)
     kept = () if dim is None else tuple(index for at, index in enumerate(indices) if at != dim)
     name = into or lowering.elementwise.fresh(call.name)
     symbols.declare(name, kind)
+    return _reduce(lowering, name, op, element, condition, indices, None if dim is None else kept)
+
+
+def reduce_into(
+    lowering: "Lowering", indices: tuple[Index, ...], mask: Expr | None, into: Element, update: tuple[str, Expr]
+) -> None:
+    """Lower ``s(j) = s(j) op expression`` in a nest of loops: a vector of partial results on each processor, one
+    combination, and the update of the array with the result.
+
+    Raises:
+        Unsupported: the subscripts are not distinct indices of the nest with known ranges of their own.
+    """
+    op, element = update
+    kept = tuple(index for index in indices if Var(index.name) in into.subscripts)
+    names = frozenset(index.name for index in indices)
+    used = frozenset().union(*map(names_in, into.subscripts)) & names
+    plain = used == {index.name for index in kept}
+    if not plain or len(kept) == len(indices) or any(index.reads & names or index.step for index in kept):
+        raise Unsupported("a reduction into an array whose elements are not named by indices of their own")
+    name = lowering.elementwise.fresh(into.name)
+    lowering.symbols.declare(name, lowering.symbols.type_of(into))
+    _reduce(lowering, name, op, element, mask, indices, kept)
+    result = Element(name, tuple(Var(index.name) for index in kept)) if kept else Var(name)
+    lowering.forall(kept, None, into, accumulate(op, into, result))
+
+
+def _reduce(
+    lowering: "Lowering",
+    name: str,
+    op: str,
+    element: Expr,
+    mask: Expr | None,
+    indices: tuple[Index, ...],
+    kept: tuple[Index, ...] | None,
+) -> Expr:
+    """A nest of partial results and their combination, into the variable `name`: one value, or (`kept` indices) an
+    array of them."""
+    symbols = lowering.symbols
+    kind = symbols.type_of(Var(name))
+    names = frozenset(index.name for index in indices)
+    uses = uses_of(element, indices, symbols) + uses_of(mask, indices, symbols)
+    home = _home(uses, names, lowering)
+    lowering.communicate(uses, home)
     target: Var | Element = Var(name)
-    if dim is not None:
-        lowering.arrays[name] = _result_layout(name, home, indices, dim, kind, lowering)
+    if kept:
+        lowering.arrays[name] = _result_layout(name, home, kept, kind, lowering)
         target = Element(name, tuple(Var(index.name) for index in kept))
     nest = Nest(
         span=lowering.span,
         indices=indices,
         home=home,
         assigns=(Assign(span=lowering.span, target=target, value=_value(op, element)),),
-        mask=condition,
+        mask=mask,
         reduce=op,  # type: ignore[arg-type]  # one of the literals: a value of REDUCTIONS
-        defines=frozenset((name,)) if dim is None else frozenset(),
+        defines=frozenset() if kept else frozenset((name,)),
     )
     order = home or Reference(array="", subscripts=tuple(Var(index.name) for index in indices), indices=indices)
     nest = ordered(nest, order, interchange=lowering.options.on("interchange"))
     lowering.emit(replace(nest, uses=nest_names(symbols, nest)))
     if home is not None:
-        _combine(lowering, home, indices, dim, kept, op, kind)
+        _combine(lowering, home, indices, kept, op, kind)
     return Var(name)
 
 
@@ -114,19 +154,18 @@ def _combine(
     lowering: "Lowering",
     home: Reference,
     indices: tuple[Index, ...],
-    dim: int | None,
-    kept: tuple[Index, ...],
+    kept: tuple[Index, ...] | None,
     op: str,
     kind: Type,
 ) -> None:
     layout = lowering.arrays[home.array]
     axes = tuple(axis for axis, meaning in enumerate(layout.axes) if meaning.role != "replicated")
-    if dim is not None:
-        inner = indices[dim].name
+    if kept is not None:
+        reduced = {index.name for index in indices} - {index.name for index in kept}
         axes = tuple(
             axis
             for axis in axes
-            if layout.axes[axis].role == "dim" and inner in names_in(home.subscripts[layout.axes[axis].dim])
+            if layout.axes[axis].role == "dim" and reduced & names_in(home.subscripts[layout.axes[axis].dim])
         )
     if not axes or all(layout.grid.shape[axis] == 1 for axis in axes):
         return
@@ -136,7 +175,7 @@ def _combine(
             op=_COMBINED_WITH[op],
             home=home,
             axes=axes,
-            kept=kept,
+            kept=kept or (),
             element_bytes=kind.bytes,
             operation_class=operation_class(op, kind),
         )
@@ -152,10 +191,9 @@ def operation_class(op: str, kind: Type) -> str:
 
 
 def _result_layout(
-    name: str, home: Reference | None, indices: tuple[Index, ...], dim: int, kind: Type, lowering: "Lowering"
+    name: str, home: Reference | None, kept: tuple[Index, ...], kind: Type, lowering: "Lowering"
 ) -> Layout:
-    """The layout of a reduction along one dimension: as its operand, and known to all along that dimension."""
-    kept = [index for at, index in enumerate(indices) if at != dim]
+    """The layout of a reduction along some dimensions: as its operand, and known to all along these dimensions."""
     try:
         bounds = tuple(
             (evaluate_int(index.lower, lowering.env), evaluate_int(index.upper, lowering.env)) for index in kept
