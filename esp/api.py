@@ -83,6 +83,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """Only the timed region (Def 5)."""
     unroll: bool = False
     """Walk every iteration (D5)."""
+    trust_directives: bool = False
+    """Take INDEPENDENT, NEW and REDUCTION for true also where they are proved false."""
 
 
 class Stages(Struct, frozen=True, kw_only=True):
@@ -129,6 +131,7 @@ def predict(
     system_set: Mapping[str, WhatIf] | None = None,
     timed: bool = False,
     unroll: bool = False,
+    trust_directives: bool = False,
     **parameters: Any,
 ) -> Prediction:
     """Predict how long a program takes on a machine, and where the time goes.
@@ -152,6 +155,7 @@ def predict(
         system_set: path of a parameter of the machine -> its change.
         timed: restrict the profile to the timed region (Def 5).
         unroll: walk every iteration instead of closing loops (D5).
+        trust_directives: accept INDEPENDENT, NEW and REDUCTION also where they are proved false.
         **parameters: values by name: ``n=512``.
 
     Each of the what-ifs may also be a list or array with one value for each scenario; then all times of the
@@ -179,6 +183,7 @@ def predict(
         system_set=system_set,
         timed=timed,
         unroll=unroll,
+        trust_directives=trust_directives,
         **parameters,
     )
     with arguments.in_python():
@@ -203,6 +208,7 @@ def requested(
     system_set: Mapping[str, WhatIf] | None = None,
     timed: bool = False,
     unroll: bool = False,
+    trust_directives: bool = False,
     **parameters: Any,
 ) -> Request:
     """The request that the arguments of `predict` beside program and machine stand for.
@@ -231,6 +237,7 @@ def requested(
         off=switched_off({name: arguments.switch(name, on) for name, on in (opt or {}).items()}),
         timed=timed,
         unroll=unroll,
+        trust_directives=trust_directives,
     )
 
 
@@ -265,7 +272,7 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
     Raises:
         aag.diagnostics.SourceError: mapping or values prevent it.
     """
-    options = Options(disabled=request.off)
+    options = Options(disabled=request.off, trusts_directives=request.trust_directives)
     with _quoting(source.program, request):
         node_program = lower(source.program, _overrides(request), system.default_processors, options)
         return Stages(source=source, node_program=node_program, graph=abstract(node_program))

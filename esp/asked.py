@@ -32,6 +32,7 @@ def asked(request: "Request") -> Mapping[str, Plain]:
         "set": {name: _plain(value) for name, value in request.values.items()},
         "timed": request.timed,
         "unroll": request.unroll,
+        "trust_directives": request.trust_directives,
     }
 
 

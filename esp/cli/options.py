@@ -63,6 +63,11 @@ def add_program(
         default=[],
         help="value of a PARAMETER or of a variable that decides the flow (repeatable)",
     )
+    group.add_argument(
+        "--trust-directives",
+        action="store_true",
+        help="accept INDEPENDENT, NEW and REDUCTION even where they are proved false",
+    )
 
 
 def add_scenario(parser: argparse.ArgumentParser) -> None:
@@ -149,6 +154,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         off=switched_off(switches_of(given.get("opt", []))),
         timed=given.get("timed", False),
         unroll=given.get("unroll", False),
+        trust_directives=given.get("trust_directives", False),
     )
 
 

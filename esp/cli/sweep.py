@@ -63,6 +63,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--form", choices=FORMS, help="source form (default: by the suffix, else free)")
     parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
     parser.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
+    trust = "accept INDEPENDENT, NEW and REDUCTION even where they are proved false"
+    parser.add_argument("--trust-directives", action="store_true", help=trust)
     parser.add_argument("--jobs", metavar="N", default="1", help="processes on this computer (same results)")
     parser.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler whose workers do it: tcp://host:8786")
     views = parser.add_argument_group("what to show")
@@ -218,7 +220,9 @@ def _plan(options: argparse.Namespace) -> "Plan":
     for path, given in pairs_many("--system-set", options.system_set, lower=False).items():
         values = [each for text in given for each in values_of(text, "--system-set")]
         add("system_set", path, path, values, values)
-    base = requested(None, timed=options.timed, unroll=options.unroll)
+    base = requested(
+        None, timed=options.timed, unroll=options.unroll, trust_directives=options.trust_directives
+    )
     axes = [axis for axis in axes if not (axis.kind == "io" and axis.values == (True,))]
     plan = Plan(programs=tuple(texts), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
     if len(named) < len(options.distribute):

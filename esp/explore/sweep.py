@@ -53,6 +53,9 @@ from sag.unit import System
 MOST_WALKS = 100_000
 """Walks of one sweep: at a second or so each, more than a day."""
 
+_SWITCHES = ("timed", "unroll", "trust_directives")
+"""What is the same for all predictions of a sweep."""
+
 TIMES = ("time_s", "computation_s", "communication_s", "waiting_s", "overhead_s")
 """The figures in seconds that are kept of each cell."""
 
@@ -301,7 +304,7 @@ def _axes_of(options: Mapping[str, Any], axes: list[Axis]) -> tuple[dict[str, An
         elif name == "grid" and given is not None and not isinstance(given, str) and not _is_list(next(iter(given), 0)):
             fixed[name] = given  # extents, not several grids
         elif _is_list(given):
-            known = name in DIMENSIONS or name in PARAMETERS or name in ("grid", "io", "timed", "unroll")
+            known = name in DIMENSIONS or name in PARAMETERS or name in ("grid", "io", *_SWITCHES)
             axes.append(_axis(name, name if known else "set", "" if known else name, given))
         elif name in PARAMETERS:
             sets[name] = given
@@ -312,7 +315,7 @@ def _axes_of(options: Mapping[str, Any], axes: list[Axis]) -> tuple[dict[str, An
 
 def _axis(name: str, kind: str, key: str, given: Any) -> Axis:
     values = [_plain(each) for each in given]
-    if kind in ("timed", "unroll"):
+    if kind in _SWITCHES:
         raise UsageError(f"{name} is the same for all of a sweep.", hint="Give it True or False.")
     if not values:
         raise UsageError(f"{name} has no value.", hint="Leave it out, or give it at least one.")

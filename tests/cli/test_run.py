@@ -441,6 +441,7 @@ def test_what_was_asked_for_is_in_the_json(esp, fake):
         "set": {"n": 512},
         "timed": True,
         "unroll": False,
+        "trust_directives": False,
     }
 
 
