@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Element
 from aag.mapping.layout import Layouts
+from aag.spmd.dependence import Access, Dependence
 from aag.spmd.names import comm_names, held_names, reference_names
 from aag.spmd.needs import classify, rebuild
 from aag.spmd.nodes import (
@@ -187,13 +188,13 @@ class _Hoist:
     def _moved(self, node: Communicate, loop: DoNode, changed: Effects) -> Communicate | None:
         """The communication as it stands before the loop, all iterations at once; None where it must stay."""
         operation = node.operation
-        if changed.writes(operation.array) or isinstance(operation, Gather):
+        index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
+        if isinstance(operation, Gather) or (node.uses - {loop.var}) & changed.scalars:
             return None
-        if (node.uses - {loop.var}) & changed.scalars:
+        if any(self._changes(changed, need.reference, index) for need in operation.needs):
             return None
         if loop.var not in node.uses:
             return node
-        index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
         needs = []
         for need in operation.needs:
             reference = replace(need.reference, indices=(index, *need.reference.indices))
@@ -206,6 +207,22 @@ class _Hoist:
         ((pattern, axes),) = kinds
         widened = rebuild(tuple(needs), pattern, axes)
         return replace(node, operation=widened, uses=comm_names(self.symbols, widened))
+
+
+    def _changes(self, changed: Effects, read: Reference, index: Index) -> bool:
+        """Whether the loop may write an element before it reads it: then a message before the loop comes too early."""
+        if changed.everything:
+            return True
+        used = Access(read.array, read.subscripts, (index, *read.indices), (index,), order=1)
+        for array, write in changed.arrays:
+            if array != read.array:
+                continue
+            if write is None:
+                return True
+            stored = Access(array, write.subscripts, (index, *write.indices), (index,))
+            if Dependence(stored, used, self.env, changed.scalars - {index.name}).exists():
+                return True
+        return False
 
 
 # --- redundancy -------------------------------------------------------------------------------------------------
