@@ -60,7 +60,7 @@ def _jumps(body: Body) -> dict[str, int]:
 
 def _body(body: Body, counts: dict[str, int]) -> Body:
     found = [_inside(stmt, counts) for stmt in body]
-    after = [stmt.label for stmt in found[1:]] + [""]
+    after = [*(stmt.label for stmt in found), ""][1:]
     looped = [_loop(stmt, label, counts) for stmt, label in zip(found, after, strict=True)]
     return _repeats(looped, counts)
 

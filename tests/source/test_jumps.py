@@ -63,6 +63,26 @@ PROGRAMS = {
    80 print *, k
       end
 """,
+    "beside empty blocks": """\
+      k = 0
+      if (k .gt. 3) then
+      end if
+      do 5 i = 1, 3
+    5 continue
+      do i = 1, 2
+      end do
+      select case (k)
+      case (1)
+      case default
+      end select
+   10 k = k + 1
+      if (k .lt. 3) then
+      else
+      end if
+      if (k .lt. 7) go to 10
+      print *, k
+      end
+""",
     "one in the other": """\
       n = 0
       k = 0
