@@ -143,7 +143,8 @@ class Scalars:
             return InterpretationError((Diagnostic(
                 code="E508", span=span,
                 message=f"{name} decides what happens here and cannot be computed: {unknown.why}",
-                hint="use a scalar in its place; esp follows scalars, and --set gives them values"),))
+                hint="choose a smaller problem" if name.lstrip("-").isdigit()
+                else "use a scalar in its place; esp follows scalars, and --set gives them values"),))
         wanted = {name: span}
         known = self._computable(env)
         for each in g.walk(self.graph.body):

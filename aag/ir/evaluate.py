@@ -3,6 +3,9 @@
 `evaluate` answers a Python int, float, bool, complex or str, or raises `Unknown` naming the first variable
 whose value is not known: functional interpretation (design decision D8) needs to know which one to ask for.
 `.and.` and `.or.` are three-valued: a false operand decides `.and.` even when the other is unknown.
+
+Values have the limits of Fortran's own: integers of 64 bits, finite reals; a text has at most `LONGEST_TEXT`
+characters. What leaves them is not known, so no value can grow with the number of operations.
 """
 
 import math
@@ -24,8 +27,13 @@ from aag.ir.expressions import (
 Value = int | float | bool | complex | str
 Environment = Mapping[str, Value]
 
-# Largest magnitude of an integer power that is computed; beyond it the value is not a Fortran integer anyway.
-_LARGEST_BITS = 128
+LARGEST_INDEX = 2**53
+"""The largest magnitude of an integer that counts iterations or is part of a subscript: a real holds it exactly, and
+sums of several stay inside 64 bits."""
+LONGEST_TEXT = 100_000
+"""The most characters of a value."""
+_BITS = 64
+_DEFAULT_BITS = 32
 
 
 class Unknown(Exception):
@@ -34,7 +42,9 @@ class Unknown(Exception):
     def __init__(self, name: str, why: str = "") -> None:
         self.name = name
         self.why = why
-        super().__init__(f"the value of {name} is not known" + (f": {why}" if why else ""))
+        number = name.lstrip("-").isdigit()
+        what = f"{name} cannot be used" if number else f"the value of {name} is not known"
+        super().__init__(f"{what}: {why}" if why else what)
 
 
 def evaluate(expr: Expr, env: Environment) -> Value:
@@ -46,22 +56,20 @@ def evaluate(expr: Expr, env: Environment) -> Value:
             (division by zero, overflow).
     """
     match expr:
-        case IntLit(value=value) | LogicalLit(value=value) | StringLit(value=value):
-            return value
-        case RealLit(value=real):
-            return real
+        case IntLit(value=value) | LogicalLit(value=value) | StringLit(value=value) | RealLit(value=value):
+            return limited(value, str(value)[:40])
         case Var(name=name):
             if name not in env:
                 raise Unknown(name)
             return env[name]
         case Unary(op=op, operand=operand):
-            return _unary(op, evaluate(operand, env))
+            return limited(_unary(op, evaluate(operand, env)), op)
         case Binary(op=".and." | ".or." as op, left=left, right=right):
             return _logical(op, left, right, env)
         case Binary(op=op, left=left, right=right):
-            return _binary(op, evaluate(left, env), evaluate(right, env))
+            return limited(_binary(op, evaluate(left, env), evaluate(right, env)), op)
         case Call(name=name, args=args, keywords=keywords):
-            return _call(name, args, keywords, env)
+            return limited(_call(name, args, keywords, env), f"{name}()")
         case Element(name=name):
             raise Unknown(name, "array elements are not evaluated here")
         case _:
@@ -69,14 +77,51 @@ def evaluate(expr: Expr, env: Environment) -> Value:
 
 
 def evaluate_int(expr: Expr, env: Environment) -> int:
-    """As `evaluate`, for an integer expression.
+    """As `evaluate`, for an integer expression that counts iterations or is part of a subscript.
 
     Raises:
-        Unknown: also where the value is not an integer.
+        Unknown: also where the value is not an integer, or beyond `LARGEST_INDEX`.
     """
     value = evaluate(expr, env)
     if isinstance(value, bool) or not isinstance(value, int):
         raise Unknown(str(value), "an integer is needed here")
+    return as_index(value)
+
+
+def as_index(value: int) -> int:
+    """An integer that counts iterations or is part of a subscript.
+
+    Raises:
+        Unknown: its magnitude is beyond `LARGEST_INDEX`.
+    """
+    if abs(value) > LARGEST_INDEX:
+        raise Unknown(str(value), f"bounds, steps and subscripts go up to 2**{LARGEST_INDEX.bit_length() - 1}")
+    return value
+
+
+def excess(value: Value) -> str:
+    """Why no Fortran variable can have a value; empty where one can."""
+    match value:
+        case int() if not -(2 ** (_BITS - 1)) <= value < 2 ** (_BITS - 1):
+            return f"it does not fit in an integer of {_BITS} bits"
+        case float() if not math.isfinite(value):
+            return "it is not a finite number"
+        case complex() if not (math.isfinite(value.real) and math.isfinite(value.imag)):
+            return "it is not a finite number"
+        case str() if len(value) > LONGEST_TEXT:
+            return f"it has more than {LONGEST_TEXT:,} characters"
+    return ""
+
+
+def limited(value: Value, name: str) -> Value:
+    """A value, of which an error speaks as `name`.
+
+    Raises:
+        Unknown: no Fortran variable can have it.
+    """
+    why = excess(value)
+    if why:
+        raise Unknown(name, why)
     return value
 
 
@@ -137,8 +182,8 @@ def _power(left: int | float | complex, right: int | float | complex) -> Value:
     if isinstance(left, int) and isinstance(right, int):
         if right < 0:
             return 0 if abs(left) > 1 else _divide(1, left) if right % 2 else _divide(1, left * left)
-        if left.bit_length() * right > _LARGEST_BITS:
-            raise OverflowError("the integer power is too large")
+        if abs(left) > 1 and (left.bit_length() - 1) * right > _BITS:
+            raise OverflowError(f"it does not fit in an integer of {_BITS} bits")
     result: Value = left**right
     return result
 
@@ -200,6 +245,15 @@ def _number(value: Value) -> int | float:
     return value
 
 
+def _shifted(value: Value, by: Value) -> int:
+    """ISHFT where the result is the same for all kinds of integers: no bit is lost and no sign is moved."""
+    if not isinstance(value, int) or not isinstance(by, int):
+        raise TypeError("not integers")
+    if (value < 0 and by < 0) or (value and value.bit_length() + by >= _DEFAULT_BITS):
+        raise ValueError("its bits depend on the kind of the integer")
+    return value << by if by >= 0 else value >> -by
+
+
 def _elementary(function: Callable[[float], float]) -> Callable[..., Value]:
     return lambda x: function(_real(x))
 
@@ -230,7 +284,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "acos": _elementary(math.acos),
     "atan": _elementary(math.atan),
     "atan2": lambda y, x: math.atan2(_real(y), _real(x)),
-    "ishft": lambda i, n: int(i) << int(n) if int(n) >= 0 else int(i) >> -int(n),
+    "ishft": _shifted,
     "iand": lambda i, j: int(i) & int(j),
     "ior": lambda i, j: int(i) | int(j),
     "ieor": lambda i, j: int(i) ^ int(j),

@@ -10,7 +10,7 @@ from aag.ir.directives import Align, Star
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Expr, Section, Unary, Var
 from aag.mapping.report import Report, place
-from aag.mapping.scope import LARGEST_INDEX, Bounds
+from aag.mapping.scope import LARGEST_EXTENT, Bounds
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -100,7 +100,7 @@ class _Reader:
 
     def _small(self, cell: Cell) -> Cell:
         """The same cell without a huge stride, which only a dimension of one index can have."""
-        if cell.role != "dim" or abs(cell.stride) <= LARGEST_INDEX:
+        if cell.role != "dim" or abs(cell.stride) <= LARGEST_EXTENT:
             return cell
         only = self._own[cell.dim][0]
         return replace(cell, stride=1, offset=cell.stride * only + cell.offset - only)
@@ -249,7 +249,7 @@ class _Reader:
 
 def _without_elements(cell: Cell) -> Cell:
     """The same cell unless its numbers are too large to compute with."""
-    return cell if max(abs(cell.stride), abs(cell.offset)) <= LARGEST_INDEX else Cell(role="replicated")
+    return cell if max(abs(cell.stride), abs(cell.offset)) <= LARGEST_EXTENT else Cell(role="replicated")
 
 
 def _count(number: int, noun: str) -> str:

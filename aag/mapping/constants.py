@@ -5,7 +5,7 @@ from collections.abc import Container, Mapping
 from types import MappingProxyType
 
 from aag.diagnostics import Diagnostic
-from aag.ir.evaluate import Unknown, Value, evaluate
+from aag.ir.evaluate import Unknown, Value, evaluate, excess, limited
 from aag.ir.units import Entity, Type, Unit
 from aag.mapping.report import nearest
 
@@ -52,6 +52,7 @@ def constants_of(
                 constants[entity.name] = _converted(given[entity.name], entity.type)
             except ValueError as error:
                 diagnostics.append(_unfit(entity, given[entity.name], str(error)))
+    diagnostics += [_excessive(name, why) for name in given if (why := excess(constants.get(name, env.get(name, 0))))]
     _evaluate_all([each for each in parameters if each.name not in constants], constants, env)
     left = [each for each in parameters if each.name not in constants and each.name not in given]
     diagnostics += [each for entity in left for each in _undefined(entity, {**env, **constants})]
@@ -93,7 +94,8 @@ def _evaluated(entity: Entity, constants: dict[str, Value], env: Mapping[str, Va
     if entity.initial is None:
         return False
     try:
-        constants[entity.name] = _converted(evaluate(entity.initial, {**env, **constants}), entity.type, truncate=True)
+        value = _converted(evaluate(entity.initial, {**env, **constants}), entity.type, truncate=True)
+        constants[entity.name] = limited(value, entity.name)
     except (Unknown, ValueError, OverflowError):
         return False
     return True
@@ -122,6 +124,14 @@ def _converted(value: Value, to: Type, *, truncate: bool = False) -> Value:
         case "derived", _:
             return value
     raise ValueError(f"it is {to.base}")
+
+
+def _excessive(name: str, why: str) -> Diagnostic:
+    return Diagnostic(
+        code="E316",
+        message=f"--set {name}: no variable can have this value, {why}",
+        hint="integers have 64 bits, reals are finite",
+    )
 
 
 def _unfit(entity: Entity, value: Value, why: str) -> Diagnostic:

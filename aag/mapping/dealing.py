@@ -12,7 +12,7 @@ from aag.mapping.arrangements import Arrangements
 from aag.mapping.distribution import Distribution
 from aag.mapping.grid import Grid
 from aag.mapping.report import Report, place
-from aag.mapping.scope import LARGEST_INDEX, Bounds
+from aag.mapping.scope import LARGEST_EXTENT, Bounds
 
 
 class Dealt(Struct, frozen=True, kw_only=True):
@@ -163,7 +163,7 @@ def _distribution(
         way_out = f"write BLOCK({least}) or BLOCK" if form.kind == "block" else "write CYCLIC(1) or CYCLIC"
         report.add("E308", f"{what}: {kind}({block}) has no positive size", here, way_out)
         return None
-    if block > LARGEST_INDEX:
+    if block > LARGEST_EXTENT:
         report.add("E308", f"{what}: {kind}({block}) is too large", here, "the size goes up to 2**31")
         return None
     if form.kind == "block" and block < least:

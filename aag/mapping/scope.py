@@ -26,7 +26,7 @@ from aag.mapping.report import Report, place
 
 Bounds = tuple[tuple[int, int], ...]
 
-LARGEST_INDEX = 2**31
+LARGEST_EXTENT = 2**31
 LARGEST_SIZE = 2**55
 """Of a dimension, and of a whole array in elements: beyond all memories, below all overflows."""
 
@@ -164,7 +164,7 @@ def _too_large(bounds: Row[tuple[int, int]]) -> bool:
     """Whether 64-bit arithmetic on indices or on the number of elements could overflow."""
     ends = [abs(end) for bound in bounds for end in bound]
     extents = [max(0, upper - lower + 1) for lower, upper in bounds]
-    return max([0, *ends, *extents]) > LARGEST_INDEX or prod(extents) > LARGEST_SIZE
+    return max([0, *ends, *extents]) > LARGEST_EXTENT or prod(extents) > LARGEST_SIZE
 
 
 def _allocations(unit: Unit) -> dict[str, tuple[Bound, ...]]:

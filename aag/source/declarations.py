@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
-from aag.ir.evaluate import Unknown, Value, evaluate
+from aag.ir.evaluate import Unknown, Value, evaluate, limited
 from aag.ir.expressions import Call, Expr, Var
 from aag.ir.units import Common, Entity, Type
 from aag.ir.visitors import map_expression
@@ -146,7 +146,7 @@ def _converted(value: Value, to: Type) -> Value:
     if isinstance(value, bool | str):
         return value
     if to.base == "integer" and isinstance(value, float):
-        return int(value)
+        return limited(int(value), str(value))
     if to.base == "real" and isinstance(value, int):
         return float(value)
     return value

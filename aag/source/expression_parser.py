@@ -11,6 +11,7 @@ known.
 from aag.diagnostics import Span
 from aag.ir import expressions as e
 from aag.source.joining import Text
+from aag.source.literals import too_large
 from aag.source.nearest import did_you_mean
 from aag.source.tokens import Token, tokenize
 
@@ -170,6 +171,9 @@ class Parser:
 
     def _primary(self) -> e.Expr:
         token = self.token
+        why = too_large(token.kind, token.text)
+        if why:
+            raise SyntaxProblem(why, token)
         match token.kind, token.text:
             case "int", text:
                 self.advance()

@@ -4,6 +4,7 @@ from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.units import Unit
 from aag.source.directives import read_directive
 from aag.source.joining import Form, Joined
+from aag.source.literals import excessive
 from aag.source.names import finish_names
 from aag.source.nesting import cut_deep
 from aag.source.outline import outline
@@ -21,6 +22,9 @@ def read_units(
     """
     if not joined.statements:
         raise SourceError([_empty(file, form)])
+    excess = excessive(joined.statements, source)
+    if excess:
+        raise SourceError(excess)
     reads = tuple(read_directive(each, source) for each in joined.directives)
     structure = outline(joined.statements, reads, source)
     found = [

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from aag.ir.evaluate import Environment, Unknown, evaluate_int
+from aag.ir.evaluate import LARGEST_INDEX, Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Expr, IntLit, Unary, Var
 
 
@@ -48,22 +48,29 @@ class Linear(Struct, frozen=True):
 
 
 def linear(expr: Expr, env: Environment) -> Linear:
-    """The linear form of an integer expression; names in `env` count with their values."""
+    """The linear form of an integer expression; names in `env` count with their values. An expression whose form has
+    numbers that are no indices is an atom."""
+    form = _linear(expr, env)
+    large = any(abs(number) > LARGEST_INDEX for number in (form.constant, *form.terms.values()))
+    return Linear(0, {expr: 1}) if large else form
+
+
+def _linear(expr: Expr, env: Environment) -> Linear:
     match expr:
         case IntLit(value=value):
             return Linear(value, {})
         case Var(name=name) if name not in env:
             return Linear(0, {expr: 1})
         case Unary(op="-", operand=operand):
-            return linear(operand, env).times(-1)
+            return _linear(operand, env).times(-1)
         case Unary(op="+", operand=operand):
-            return linear(operand, env)
+            return _linear(operand, env)
         case Binary(op="+", left=left, right=right):
-            return linear(left, env).plus(linear(right, env))
+            return _linear(left, env).plus(_linear(right, env))
         case Binary(op="-", left=left, right=right):
-            return linear(left, env).plus(linear(right, env), -1)
+            return _linear(left, env).plus(_linear(right, env), -1)
         case Binary(op="*", left=left, right=right):
-            first, second = linear(left, env), linear(right, env)
+            first, second = _linear(left, env), _linear(right, env)
             if first.is_constant:
                 return second.times(first.constant)
             if second.is_constant:

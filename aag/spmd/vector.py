@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.ir.evaluate import Environment, Unknown, evaluate_int
+from aag.ir.evaluate import Environment, Unknown, as_index, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, Section, Unary, Var
 
 if TYPE_CHECKING:
@@ -63,14 +63,18 @@ def evaluate_vector(expr: Expr, env: Environment, vectors: Vectors) -> Ints | in
     """
     match expr:
         case IntLit(value=value):
-            return value
+            return as_index(value)
         case Var(name=name) if name in vectors:
             return vectors[name]
         case Unary(op=op, operand=operand) if op in "+-":
             value_of = evaluate_vector(operand, env, vectors)
             return -value_of if op == "-" else value_of
         case Binary(op=op, left=left, right=right) if op in _OPERATORS:
-            return _OPERATORS[op](evaluate_vector(left, env, vectors), evaluate_vector(right, env, vectors))
+            both = evaluate_vector(left, env, vectors), evaluate_vector(right, env, vectors)
+            if op == "*":
+                as_index(_largest(both[0]) * _largest(both[1]))
+            found = _OPERATORS[op](*both)
+            return as_index(found) if isinstance(found, int) else found
         case Call(name=name, args=args) if name in _FUNCTIONS:
             return _FUNCTIONS[name](*(evaluate_vector(arg, env, vectors) for arg in args))
         case _ if not names_in(expr) & vectors.keys():
@@ -187,6 +191,11 @@ def _values_between(lower: Ints | int, upper: Ints | int, step: Ints | int) -> I
     return max(0, found) if isinstance(found, int) else np.maximum(0, found)
 
 
+def _largest(numbers: Ints | int) -> int:
+    """The largest magnitude."""
+    return abs(numbers) if isinstance(numbers, int) else int(np.abs(numbers).max(initial=0))
+
+
 def _some_zero(numbers: Ints | int) -> bool:
     return numbers == 0 if isinstance(numbers, int) else not np.all(numbers)
 
@@ -201,6 +210,7 @@ def _divide(left: Ints | int, right: Ints | int) -> Ints:
 def _power(left: Ints | int, right: Ints | int) -> Ints:
     if np.any(np.less(right, 0)) or np.any(np.greater(right, 62)):
         raise Unknown("**", "the power is not a small natural number")
+    as_index(_largest(left) ** _largest(right))
     return np.asarray(left, dtype=np.int64) ** np.asarray(right, dtype=np.int64)
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import re
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -73,12 +74,19 @@ class Parser(argparse.ArgumentParser):
         return self
 
 
+_MOST_DIGITS = 1000
+_LONG_NUMBER = re.compile(rf"\d{{{_MOST_DIGITS + 1}}}")
+
+
 def run(words: Sequence[str]) -> int:
     """Find the command and run it; the result is its exit code.
 
     Raises:
         UsageError: there is no such command, or no such option.
     """
+    long = next((word for word in words if _LONG_NUMBER.search(word)), None)
+    if long is not None:
+        raise UsageError(f"{long[:40]}... has a number of more than {_MOST_DIGITS} digits.", hint="Give a smaller one.")
     typed = next((word for word in words if not word.startswith("-")), None)
     if typed is not None and typed not in COMMANDS:
         raise UsageError(f"there is no command {typed!r}.", hint=_nearest_command(typed))

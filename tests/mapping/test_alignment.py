@@ -2,6 +2,7 @@
 
 import pytest
 
+from aag.diagnostics import SourceError
 from aag.ir.expressions import Binary, IntLit, Unary, Var
 from aag.mapping.resolve import Overrides, resolve_mapping
 
@@ -134,13 +135,15 @@ def test_an_array_without_elements_fits_anywhere(hpf):
     assert layout.local_elements().tolist() == [0] * 8
 
 
-def test_numbers_beyond_64_bits(hpf):
-    huge = 10**30
+def test_large_numbers(hpf):
+    huge = 2**50
     layout = layouts_of(hpf, [(3, 3)], "i", (hpf.affine(huge, "i", 5 - 3 * huge), 0)).arrays["a"]
     assert ranks(layout, 3) == [rank(5, 0)]
     layout = layouts_of(hpf, [0, 2], "i j", (hpf.affine(huge, "i", huge), huge)).arrays["a"]
     assert layout.local_elements().tolist() == [0] * 8
     assert not layout.is_distributed
+    with pytest.raises(SourceError, match="it does not fit in an integer of 64 bits"):
+        layouts_of(hpf, [(3, 3)], "i", (hpf.affine(10**30, "i", 5), 0))
 
 
 def test_a_scalar_stays_replicated(hpf):

@@ -273,7 +273,7 @@ def test_sizes_beyond_all_memories(hpf):
     way_out = "(indices and extents go up to 2**31)"
     assert problems(
         hpf,
-        hpf.array("b", 10**30, line=3),
+        hpf.array("b", 10**15, line=3),
         hpf.array("c", 2**30, 2**30, line=4),
         hpf.template("w", (-(2**32), 0), line=5),
         hpf.distribute("v", ("cyclic", 2**32), line=6),

@@ -24,6 +24,15 @@ ERRORS = {
         [("x.f90:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM"
          " (the last statement stands in line 2; is the file complete?)")],
     ),
+    "numbers that nothing holds": (
+        "k = 9223372036854775808\nx = 'a1d400' // 1d400_8\nk = 9223372036854775807; x = 1d308\nend\n",
+        [
+            ("x.f90:1:5: E115 the whole number 9223372036854775808 does not fit in 64 bits"
+            " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"),
+            ("x.f90:2:17: E115 the real number 1d400 is too large for eight bytes"
+            " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"),
+        ],
+    ),
     "no end of a loop": (
         "program p\ndo i = 1, 2\n x = 1\nend\n",
         ["x.f90:4:1: E110 END DO is missing before this END (the DO begins in line 2)"],
