@@ -8,6 +8,7 @@ asked for, all of it at once.
 from collections.abc import Iterable, Iterator
 from functools import cache
 
+from aag.budget import STEPS, Budget
 from aag.diagnostics import Diagnostic, Span
 from aag.graph import aau as g
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate, evaluate_int
@@ -93,10 +94,10 @@ def defined(body: Body) -> frozenset[str]:
 class Scalars:
     """What is known about scalars: which matter, and what the user said."""
 
-    def __init__(self, graph: g.Graph, given: Environment, steps: int = 1_000_000) -> None:
+    def __init__(self, graph: g.Graph, given: Environment, steps: int = STEPS) -> None:
         self.graph = graph
         self.given = given
-        self._steps = steps
+        self._steps = Budget(steps)
         own = frozenset[str]().union(*(decides(each) for each in g.walk(graph.body)))
         self.relevant = closure(graph.critical | own | touching(graph.body), graph.body)
 
@@ -194,13 +195,15 @@ class Scalars:
                 return left
         return ""
 
-    def _one(self, each: g.AAU, env: Env) -> str:
-        self._steps -= 1
-        if self._steps < 0:
+    def _spend(self, span: Span) -> None:
+        if not self._steps.spend():
             raise InterpretationError((Diagnostic(
-                code="E507", span=each.span,
+                code="E507", span=span,
                 message="following the scalars that decide the flow takes too long here",
                 hint="choose fewer iterations, or give the values that the loops around it compute with --set"),))
+
+    def _one(self, each: g.AAU, env: Env) -> str:
+        self._spend(each.span)
         match each:
             case g.Seq():
                 if each.assigns:
@@ -244,6 +247,7 @@ class Scalars:
             env[loop.var] = first + count * step
             return ""
         for number in range(count):
+            self._spend(span)
             env[loop.var] = first + number * step
             left = own_leave(self.simulate(body, env), loop.name)
             if left == "exit":
@@ -264,6 +268,7 @@ class Scalars:
         assumed = False
         watched = tuple(sorted((defined(loop.body) | names_in(loop.condition)) & self.relevant))
         for count in range(limit):
+            self._spend(loop.span)
             verdict = True if loop.condition is None else self.holds(loop.condition, env)
             if verdict is False:
                 return count, "", assumed, env
@@ -314,6 +319,7 @@ class Scalars:
             first, step, _ = self.trips(loop, replay, loop.span)
         for number in range(count):
             if loop is not None:
+                self._spend(loop.span)
                 replay[loop.var] = first + number * step
             self.simulate(body, replay)
         for name in rest:

@@ -1,6 +1,7 @@
 """Values of named constants, after what the user set."""
 
 import re
+from collections import ChainMap
 from collections.abc import Container, Mapping
 from types import MappingProxyType
 
@@ -81,7 +82,7 @@ def _undefined(entity: Entity, env: Mapping[str, Value]) -> tuple[Diagnostic, ..
     return ()
 
 
-def _evaluate_all(waiting: list[Entity], constants: dict[str, Value], env: Mapping[str, Value]) -> None:
+def _evaluate_all(waiting: list[Entity], constants: dict[str, Value], env: dict[str, Value]) -> None:
     """Evaluates until nothing changes: PARAMETER statements need not follow the order of declarations."""
     progress = True
     while waiting and progress:
@@ -90,11 +91,11 @@ def _evaluate_all(waiting: list[Entity], constants: dict[str, Value], env: Mappi
         waiting = still
 
 
-def _evaluated(entity: Entity, constants: dict[str, Value], env: Mapping[str, Value]) -> bool:
+def _evaluated(entity: Entity, constants: dict[str, Value], env: dict[str, Value]) -> bool:
     if entity.initial is None:
         return False
     try:
-        value = _converted(evaluate(entity.initial, {**env, **constants}), entity.type, truncate=True)
+        value = _converted(evaluate(entity.initial, ChainMap(constants, env)), entity.type, truncate=True)
         constants[entity.name] = limited(value, entity.name)
     except (Unknown, ValueError, OverflowError):
         return False

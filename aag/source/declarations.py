@@ -5,17 +5,17 @@ they are collected by name first and made into `Entity`s at the end.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from msgspec import Struct, field
 
+from aag.budget import Budget
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value, evaluate, limited
-from aag.ir.expressions import Call, Expr, Var
+from aag.ir.expressions import Call, Expr
 from aag.ir.units import Common, Entity, Type
-from aag.ir.visitors import map_expression
 from aag.source.expressions import Locator
+from aag.source.statement_functions import Definition, expand
 
 INTEGER = Type(base="integer", bytes=4)
 REAL = Type(base="real", bytes=4)
@@ -43,6 +43,8 @@ class Declarations(Struct):
     the modules in use; `outer_arrays`: the arrays among them."""
 
     outside: Mapping[str, Value]
+    operands: Budget
+    """Of statement functions; that of the whole program."""
     outer_arrays: frozenset[str] = frozenset()
     names: dict[str, Known] = field(default_factory=dict)
     constants: dict[str, Value] = field(default_factory=dict)
@@ -52,7 +54,7 @@ class Declarations(Struct):
     uses: list[str] = field(default_factory=list)
     procedures: set[str] = field(default_factory=set)
     derived: dict[str, int] = field(default_factory=dict)
-    statement_functions: dict[str, tuple[tuple[str, ...], Expr]] = field(default_factory=dict)
+    statement_functions: dict[str, Definition] = field(default_factory=dict)
     renames: bool = False
     diagnostics: list[Diagnostic] = field(default_factory=list)
     incomplete: bool = False
@@ -89,12 +91,7 @@ class Declarations(Struct):
         found = self.statement_functions.get(call.name)
         if found is None or len(found[0]) != len(call.args):
             return call
-        values = dict(zip(found[0], call.args, strict=True))
-
-        def one(node: Expr) -> Expr:
-            return values.get(node.name, node) if isinstance(node, Var) else node
-
-        return replace(map_expression(found[1], one), span=call.span)
+        return expand(call, found, self.operands)
 
     def is_double(self, kind: str) -> bool:
         """Whether a literal of this kind has eight bytes or more."""

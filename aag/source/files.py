@@ -4,6 +4,9 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec import Struct, field
+
+from aag.budget import LINES, Budget
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.source.joining import Form, Line
 
@@ -79,13 +82,28 @@ def expand_includes(lines: Sequence[Line], directories: Sequence[Path]) -> tuple
     if not any("include" in line.text.lower() for line in lines):
         return tuple(lines)
     problems: list[Diagnostic] = []
-    found = tuple(_expanded(lines, directories, 0, problems))
+    found = tuple(_expanded(lines, directories, 0, problems, _Included(LINES.of(len(lines)))))
     if problems:
         raise SourceError(problems)
     return found
 
 
-def _expanded(lines: Sequence[Line], directories: Sequence[Path], depth: int, problems: list[Diagnostic]) -> list[Line]:
+class _Included(Struct):
+    """The files that were read, and the lines that they may make."""
+
+    budget: Budget
+    files: dict[Path, tuple[Line, ...]] = field(default_factory=dict)
+
+    def lines(self, path: Path) -> tuple[Line, ...]:
+        if path not in self.files:
+            self.files[path] = lines_of(decode(path.read_bytes(), str(path)), str(path))
+            self.budget.grow(LINES.each * len(self.files[path]))
+        return self.files[path]
+
+
+def _expanded(
+    lines: Sequence[Line], directories: Sequence[Path], depth: int, problems: list[Diagnostic], included: _Included
+) -> list[Line]:
     found: list[Line] = []
     for line in lines:
         match = _INCLUDE.match(line.text) if "nclude" in line.text.lower() else None
@@ -120,8 +138,17 @@ def _expanded(lines: Sequence[Line], directories: Sequence[Path], depth: int, pr
                 source_line=line.text,
             ))  # fmt: skip
             continue
-        inner = lines_of(decode(path.read_bytes(), str(path)), str(path))
-        found += _expanded(inner, directories, depth + 1, problems)
+        inner = included.lines(path)
+        if not included.budget.spend(1 + len(inner)):
+            problems.append(Diagnostic(
+                code="E116",
+                message=f"INCLUDE makes more than {included.budget.limit:,} lines here",
+                span=span,
+                hint="each file counts as often as it is included: include it less often",
+                source_line=line.text,
+            ))  # fmt: skip
+            return found
+        found += _expanded(inner, directories, depth + 1, problems, included)
         if problems and depth:  # two lines that include their own file would be followed 2**16 times
             return found
     return found

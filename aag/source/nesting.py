@@ -9,18 +9,18 @@ import re
 
 from msgspec.structs import replace
 
+from aag.budget import TALLEST
 from aag.diagnostics import Diagnostic, SourceError
 from aag.ir.expressions import Call, Expr, Var
-from aag.ir.visitors import children
 from aag.source.expression_parser import Parser, SyntaxProblem
 from aag.source.outline import MARK, Row, opaque_row
+from aag.source.statement_functions import height
 
 DEEPEST = 16
 """Parentheses that may be nested in one statement."""
 _KEPT = 3
 """Levels of ``name(`` that fparser sees."""
 _MOST_OPERATORS = 60
-_TALLEST = 150
 
 _MARKS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()]|[-+*/]")
 _NAME_BEFORE = re.compile(r"[A-Za-z_]\w*\s*$")
@@ -167,15 +167,6 @@ def _parsed(row: Row, start: int, end: int) -> Expr:
     expr = parser.expression()
     if parser.token.kind != "end":
         raise SyntaxProblem("not an expression", parser.token)
-    if _height(expr) > _TALLEST:
+    if height(expr) > TALLEST:
         raise RecursionError
     return expr
-
-
-def _height(expr: Expr) -> int:
-    """Levels of the tree, without recursion."""
-    height, level = 0, [expr]
-    while level:
-        height += 1
-        level = [child for each in level for child in children(each)]
-    return height

@@ -10,8 +10,9 @@ from fparser.common.readfortran import FortranStringReader
 from fparser.common.sourceinfo import FortranFormat
 from fparser.two.parser import ParserFactory
 from fparser.two.symbol_table import SYMBOL_TABLES
-from fparser.two.utils import FortranSyntaxError, InternalError, InternalSyntaxError
+from fparser.two.utils import Base, FortranSyntaxError, InternalError, InternalSyntaxError
 
+from aag.budget import READINGS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.expressions import Expr
 from aag.source.nesting import read_assignment
@@ -41,6 +42,28 @@ class _Refused(Exception):
         super().__init__(row)
 
 
+class _TooIntricateError(Exception):
+    """The budget of `_count` is spent."""
+
+
+class _Count:
+    """Counts what fparser tries: its readings of one statement can double with each level of parentheses."""
+
+    def __init__(self) -> None:
+        self.budget = READINGS.of(0)
+        original = Base.__new__
+
+        def counted(kind: type, string: object, parent_cls: Any = None, _deepcopy: bool = False) -> Any:
+            if not self.budget.spend():
+                raise _TooIntricateError
+            return original(kind, string, parent_cls, _deepcopy)
+
+        Base.__new__ = staticmethod(counted)
+
+
+_count = _Count()
+
+
 @cache
 def _parser() -> Any:
     return ParserFactory().create(std=_STANDARD)
@@ -50,6 +73,7 @@ def _tree(text: str) -> Any:
     """fparser's tree of plain free form."""
     with _ONE_AT_A_TIME:
         SYMBOL_TABLES.clear()
+        _count.budget = READINGS.of(text.count("\n"))
         reader = FortranStringReader(text, ignore_comments=True)
         reader.set_format(FortranFormat(True, False))
         try:
@@ -57,7 +81,7 @@ def _tree(text: str) -> Any:
         except FortranSyntaxError as error:
             line = str(error).partition("at line ")[2].partition("\n")[0]
             raise _Refused(int(line) - 1 if line.strip().isdigit() else -1) from error
-        except (InternalError, InternalSyntaxError, RecursionError, SystemExit) as error:
+        except (InternalError, InternalSyntaxError, RecursionError, SystemExit, _TooIntricateError) as error:
             raise _Refused(-1) from error
         except (AssertionError, *UNFORESEEN) as error:
             # Mutated sources reach corners of fparser that fail like this: refused all the same.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from aag.budget import CHARACTERS, LINES
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.units import Program
 from aag.source import preprocess
@@ -63,7 +64,7 @@ def read_program(
     physical = lines_of(text, file)
     lines = physical
     if is_preprocessed(file):
-        lines = preprocess.preprocessed(text, file, directories)
+        lines = _affordable(preprocess.preprocessed(text, file, directories), physical)
     lines = expand_includes(lines, directories)
     source = {(line.file, line.number): line.text for line in lines}
     try:
@@ -87,6 +88,22 @@ def read_program(
         complete=complete,
         form=form,
     )
+
+
+def _affordable(made: tuple[Line, ...], written: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines that the preprocessor makes.
+
+    Raises:
+        SourceError: macros and files that are included multiply what is written.
+    """
+    lines, characters = LINES.of(len(written)), CHARACTERS.of(sum(len(line.text) for line in written))
+    for line in made:
+        if not (lines.spend() and characters.spend(len(line.text))):
+            limit, what = (lines.limit, "lines") if lines.left < 0 else (characters.limit, "characters")
+            message = f"the preprocessor has made more than {limit:,} {what} up to here"
+            hint = "shorten the macros, or include files less often"
+            raise SourceError([Diagnostic(code="E116", message=message, span=Span(line.file, line.number), hint=hint)])
+    return made
 
 
 def _with_form(finding: Diagnostic, form: Form, lines: Sequence[Line]) -> Diagnostic:

@@ -307,7 +307,7 @@ class SpecificationReader(TypeReader):
         result = str(name).lower()
         if suffix is not None and getattr(suffix, "items", (None,))[0] is not None:
             result = str(suffix.items[0]).lower()
-        inner = SpecificationReader(Declarations(outside=self.into.constants), self.locate)
+        inner = SpecificationReader(Declarations(outside=self.into.constants, operands=self.into.operands), self.locate)
         at = self.locate(opening)
         for part in node.content[1:]:
             for statement in part.content if type(part).__name__ == "Specification_Part" else ():

@@ -1,5 +1,6 @@
 """From statements to units, with fparser in the middle."""
 
+from aag.budget import OPERANDS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.units import Unit
 from aag.source.directives import read_directive
@@ -34,7 +35,7 @@ def read_units(
     ]
     rows, cuts = cut_deep(structure.rows, source)
     tree, rows, warnings = parse_rows(rows, cuts, source)
-    reader = UnitReader(structure, rows, structure.formats, cuts)
+    reader = UnitReader(structure, rows, structure.formats, cuts, OPERANDS.of(len(rows)))
     units, unknown = finish_names(reader.program(tree), source)
     found += [*warnings, *reader.diagnostics, *unknown]
     lost = [row for index, row in enumerate(rows) if index not in reader.seen]

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
+from aag.budget import Budget
 from aag.diagnostics import Diagnostic
 from aag.ir.directives import Directive
 from aag.ir.expressions import Expr, OpaqueExpr
@@ -45,6 +46,7 @@ class UnitReader(Struct):
     rows: tuple[Row, ...]
     formats: Mapping[int, dict[str, str]]
     cuts: dict[str, Expr]
+    operands: Budget
     seen: set[int] = field(default_factory=set)
     modules: dict[str, Declarations] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -72,6 +74,7 @@ class UnitReader(Struct):
         end = self.rows[self._row(closing)].span
         names = Declarations(
             outside=dict(host.constants) if host else {},
+            operands=self.operands,
             outer_arrays=_arrays(host) if host else frozenset(),
         )
         if host is not None:

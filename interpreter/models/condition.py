@@ -4,6 +4,8 @@ Formula: T = T_test(1) + ... + T_test(k) + T_body(k); else the sum over branches
 Source: Parashar and Hariri, section 2.3. A condition that cannot be computed gets equal weights, which is announced.
 """
 
+from itertools import accumulate
+
 import numpy as np
 
 from aag.graph.aau import AauBranch, CondtD, CondtSync, Seq, walk
@@ -27,7 +29,8 @@ def choose(run: Run, scalars: Scalars, aau: CondtD | CondtSync) -> str:
 
 
 def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> str:
-    """Branches from `first` on are taken with some probability each; what leaves a loop is not taken at all."""
+    """Branches from `first` on are taken with some probability each; what leaves a loop is not taken at all. A test is
+    reached by all that do not take a branch before it."""
     if run.tape is not None:
         run.tape.entries.append(None)
     branches = aau.branches[first:]
@@ -38,14 +41,19 @@ def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> s
     likely = int(np.argmax(weights))
     kept = cache
     mixed = np.zeros_like(start)
+    reached = [*accumulate(reversed(weights))][::-1]
     for number, (branch, weight) in enumerate(zip((*branches, None), weights, strict=True)):
+        if reached[number] <= 0.0:
+            break
+        run.clock[...] = start
+        if branch is not None:
+            run.weight = outer * reached[number]
+            charge_work(run, aau.id, branch.work)
+            start[...] = run.clock
         if weight <= 0.0:
             continue
-        run.clock[...] = start
         run.cache = cache
         run.weight = outer * weight
-        for tested in branches[: number + 1]:
-            charge_work(run, aau.id, tested.work)
         if branch is not None:
             env = dict(run.env)
             run.visit(run, branch.body)

@@ -33,6 +33,17 @@ ERRORS = {
             " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"),
         ],
     ),
+    "statement functions of statement functions": (
+        "f0(x) = x + 1\n" + "".join(f"f{k}(x) = f{k - 1}(x)*f{k - 1}(x)\n" for k in range(1, 21))
+        + "y = f20(2.)\nend\n",
+        [("x.f90:13:10: E116 statement functions stand for more than 29,600 operands here"
+          " (make some of them functions with a body)")],
+    ),
+    "a tower of statement functions": (
+        "f0(x) = x\n" + "".join(f"f{k}(x) = f{k - 1}(x) + 1\n" for k in range(1, 200)) + "y = f199(2.)\nend\n",
+        [("x.f90:151:11: E116 statement functions stand for an expression of more than 150 levels here"
+          " (make some of them functions with a body)")],
+    ),
     "no end of a loop": (
         "program p\ndo i = 1, 2\n x = 1\nend\n",
         ["x.f90:4:1: E110 END DO is missing before this END (the DO begins in line 2)"],
