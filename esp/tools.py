@@ -1,11 +1,10 @@
 """Programs of others that esp calls: compilers, MPI, simulators."""
 
-import os
 import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
+from aag.running import Ended, Limits, run
 from esp.errors import PredictionError
 
 PACKAGES: Mapping[str, str] = {
@@ -19,6 +18,9 @@ PACKAGES: Mapping[str, str] = {
     "valgrind": "valgrind",
 }
 """Tool -> the package that brings it."""
+
+BUILD_S = 600.0
+"""How long a compiler may take."""
 
 
 def tool(name: str) -> str:
@@ -44,32 +46,40 @@ def call(
     """Run a tool; returns what it prints. `environment` is set besides what is set already.
 
     Raises:
-        PredictionError: it fails, or is not at its end after `limit_s` seconds; then it is ended.
+        PredictionError: it fails, or goes beyond a limit of time, memory or output. `limit_s`: seconds; 0: no limit;
+            None: that of a compiler.
     """
-    with subprocess.Popen(  # noqa: S603 (a tool of the user's path, no shell)
-        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder,
-        env={**os.environ, **(environment or {})},
-    ) as running:  # fmt: skip
-        try:
-            answer, told = running.communicate(timeout=limit_s or None)
-        except subprocess.TimeoutExpired:
-            _end(running)
+    limits = Limits(seconds=BUILD_S if limit_s is None else limit_s)
+    ended = run(words, folder=folder, environment=environment, limits=limits)
+    check_limits(ended, fault, limit_s)
+    if ended.code:
+        said = "\n".join((ended.errors.strip() or ended.output.strip()).splitlines()[:12])
+        raise PredictionError(f"{fault}:", why=said or _silent(ended.code))
+    return ended.output
+
+
+def check_limits(ended: Ended, fault: str, limit_s: float | None) -> None:
+    """Refuse what a tool has left when it was ended at a limit.
+
+    Raises:
+        PredictionError: it was.
+    """
+    match ended.beyond:
+        case "time":
+            if limit_s is None:
+                raise PredictionError(f"{fault}: it is not at its end after {BUILD_S:g} s.")
             hint = "It may never end, or need longer: --timeout 3600 waits for an hour, --timeout 0 for ever."
-            raise PredictionError(f"{fault}: it is not at its end after {limit_s:g} s.", hint=hint) from None
-        except BaseException:
-            _end(running)
-            raise
-    if running.returncode:
-        said = "\n".join((told.strip() or answer.strip()).splitlines()[:12])
-        raise PredictionError(f"{fault}:", why=said)
-    return answer
+            raise PredictionError(f"{fault}: it is not at its end after {limit_s:g} s.", hint=hint)
+        case "memory":
+            raise PredictionError(f"{fault}: it needs more memory than this computer can spare.",
+                                  hint="Choose a smaller size or fewer processors.")
+        case "output":
+            raise PredictionError(f"{fault}: it prints more than {Limits().output_bytes >> 20} MiB.",
+                                  hint="Print less.")
+        case _:
+            pass
 
 
-def _end(running: "subprocess.Popen[str]") -> None:
-    """End a program in a way that lets it end its own (mpirun its processes); if it does not, at once."""
-    running.terminate()
-    try:
-        running.communicate(timeout=5)
-    except subprocess.TimeoutExpired:
-        running.kill()
-        running.communicate()
+def _silent(code: int) -> str:
+    """Why a tool failed that says nothing."""
+    return f"signal {-code} ended it" if code < 0 else f"it ends with code {code} and says nothing"

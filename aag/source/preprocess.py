@@ -2,16 +2,21 @@
 
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
 from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.running import Limits, run
 from aag.source.joining import Line
 
 _MARKER = re.compile(r'^#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"')
 _COMPLAINT = re.compile(r"^(?:<stdin>|[^:]+):(\d+):(?:(\d+):)?\s*(?:fatal )?error:\s*(.*)$", re.MULTILINE)
-_SECONDS = 20.0
+_LIMITS = Limits(seconds=8.0, memory_bytes=1 << 29, output_bytes=1 << 26)
+_BEYOND = {
+    "time": f"it did not end within {_LIMITS.seconds:g} s",
+    "memory": f"it needed more than {_LIMITS.memory_bytes >> 20} MiB of memory",
+    "output": f"the text became longer than {_LIMITS.output_bytes >> 20} MiB",
+}
 
 
 def preprocessed(text: str, file: str, directories: Sequence[Path]) -> tuple[Line, ...]:
@@ -30,17 +35,14 @@ def preprocessed(text: str, file: str, directories: Sequence[Path]) -> tuple[Lin
         )])  # fmt: skip
     searched = [Path(file).parent, *directories]
     command = [program, "-traditional", "-undef", "-w", *(f"-I{each}" for each in searched), "-"]
-    try:
-        done = subprocess.run(  # noqa: S603  # the command is ours, the text is its standard input
-            command, input=text, capture_output=True, text=True, timeout=_SECONDS, check=False
-        )
-    except subprocess.TimeoutExpired as error:
-        raise SourceError([_failed(file, 0, f"it did not end within {_SECONDS:g} s")]) from error
-    if done.returncode:
-        found = _COMPLAINT.search(done.stderr)
+    done = run(command, text=text, limits=_LIMITS)
+    if done.beyond:
+        raise SourceError([_failed(file, 0, _BEYOND[done.beyond])])
+    if done.code:
+        found = _COMPLAINT.search(done.errors)
         line, why = (int(found.group(1)), found.group(3)) if found else (0, "it gives no reason")
         raise SourceError([_failed(file, line, why)])
-    return tuple(_marked(done.stdout, file))
+    return tuple(_marked(done.output, file))
 
 
 def _failed(file: str, line: int, why: str) -> Diagnostic:

@@ -1,7 +1,6 @@
 """`esp validate`: run the node program and hold the prediction against it."""
 
 import argparse
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,11 +107,12 @@ def execute(options: argparse.Namespace) -> int:
     without_trace(options.native_collectives, options.trace)
     from msgspec.structs import replace
 
+    from aag.running import scratch
     from esp import api
     from esp.cli.reading import source_of
     from esp.validate.job import Job
 
-    with tempfile.TemporaryDirectory() as scratch:
+    with scratch() as temporary:
         job = Job(
             source=source_of(options.program, options.form),
             fixed=options.form == "fixed" or Path(options.program).suffix in (".f", ".for", ".F"),
@@ -120,7 +120,7 @@ def execute(options: argparse.Namespace) -> int:
             system=api.load_machine(options.system),
             request=partial(request_of, options),
             procs=procs_of(options.procs) or (None,),
-            folder=Path(options.keep or scratch).resolve(),
+            folder=Path(options.keep or temporary).resolve(),
             traces=None if options.trace is None else Path(options.trace).resolve(),
             limit_s=options.timeout,
             native=options.native_collectives,

@@ -24,6 +24,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.diagnostics import Diagnostic, SourceError
+from aag.guard import end_with_parent
 from aag.source.joining import Form
 from esp import arguments
 from esp.api import Request, Source, Stages, interpret_stages, load_machine, lower_source, read_source, requested
@@ -369,7 +370,7 @@ def run(plan: Plan, *, jobs: int = 1, executor: Executor | None = None) -> Itera
     else:
         # Spawned processes are safe with threads, and the same on all systems.
         context = multiprocessing.get_context("spawn")
-        pool = concurrent.futures.ProcessPoolExecutor(min(jobs, len(walks)), context)
+        pool = concurrent.futures.ProcessPoolExecutor(min(jobs, len(walks)), context, end_with_parent)
         try:
             yield from _by(pool, plan, runner, walks)
         finally:

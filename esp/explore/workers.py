@@ -10,7 +10,6 @@ without workers. So the answers, and the errors, are the same.
 
 import atexit
 import contextlib
-import ctypes
 import os
 import pickle
 import select
@@ -21,8 +20,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import BinaryIO, Generic, NoReturn, Self, TypeVar
 
-_PARENT_DEATH_SIGNAL = 1
-"""prctl(2)."""
+from aag.guard import end_with_parent
 
 _killed: list[int] = []
 """Workers that were told to end, until the system says that they have: that takes a moment nobody needs to wait for."""
@@ -192,9 +190,7 @@ def _work(answer: Callable[[Question], Answer], ends: Sequence[int], others: Seq
         for end in (asking, answering):
             os.close(end)
         questions, answers = os.fdopen(asked, "rb"), os.fdopen(answered, "wb")
-        prctl = getattr(ctypes.CDLL(None), "prctl", None)
-        if prctl is not None:
-            prctl(_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+        end_with_parent()
         for each in others:  # or this worker would keep them open
             each.close()
         while os.getppid() == parent:

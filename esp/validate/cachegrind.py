@@ -96,12 +96,15 @@ def validate(job: Job) -> Report:
         raise UsageError("cachegrind watches one processor.", where="--procs", hint=hint)
     for each in ("gfortran", "make", "valgrind"):
         tool(each)
-    found = compared(job.source, job.system, job.request(1), job.folder)
+    found = compared(job.source, job.system, job.request(1), job.folder, limit_s=job.limit_s)
     return Report(table=table(found), faults=faults(found, job.tolerance))
 
 
-def compared(source: api.Source, system: System, request: api.Request, folder: Path, gap_bytes: int = 0) -> Comparison:
-    """All nests of a program on one processor. `gap_bytes`: unused memory between arrays.
+def compared(
+    source: api.Source, system: System, request: api.Request, folder: Path, gap_bytes: int = 0, limit_s: float = 0.0
+) -> Comparison:
+    """All nests of a program on one processor. `gap_bytes`: unused memory between arrays; `limit_s`: how long the
+    program may run (0: as long as it takes).
 
     Raises:
         PredictionError: the machine has no data cache, or the program does not compile or run.
@@ -112,7 +115,7 @@ def compared(source: api.Source, system: System, request: api.Request, folder: P
     stages = api.lower_source(source, system, request)
     program = alone(stages.node_program)
     emission = emitted_of(replace(stages, node_program=program), system, request)
-    measured = measure(program, emission, folder / "cachegrind", geometry, gap_bytes)
+    measured = measure(program, emission, folder / "cachegrind", geometry, gap_bytes, limit_s)
     predicted = predicted_misses(stages, machine, request, measured.addresses)
     lines = [at for at in sorted({*measured.misses, *predicted})
              if at in predicted or sum(measured.misses[at]) > FEW]  # fmt: skip

@@ -65,7 +65,9 @@ def _alone(body: Sequence[Node]) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def measure(program: NodeProgram, emission: Emission, folder: Path, geometry: Geometry, gap_bytes: int = 0) -> Measured:
+def measure(
+    program: NodeProgram, emission: Emission, folder: Path, geometry: Geometry, gap_bytes: int = 0, limit_s: float = 0.0
+) -> Measured:
     """Compile what was emitted of `alone(program)`, run it under cachegrind, and sort misses by source line.
 
     Args:
@@ -74,6 +76,7 @@ def measure(program: NodeProgram, emission: Emission, folder: Path, geometry: Ge
         folder: for sources and executable.
         geometry: of the data cache.
         gap_bytes: unused memory between arrays; 0: they lie directly behind each other.
+        limit_s: how long the program may run; 0: as long as it takes.
 
     Raises:
         PredictionError: a tool is missing, or the program does not compile or run.
@@ -85,7 +88,7 @@ def measure(program: NodeProgram, emission: Emission, folder: Path, geometry: Ge
     text = telling(emission.files[main], arrays, results, gap_bytes)
     write(replace(emission, files={**emission.files, main: text, STUB.name: STUB.read_text()}), folder)
     compile_in(folder)
-    run = watched(folder / emission.name, (), geometry)
+    run = watched(folder / emission.name, (), geometry, limit_s)
     line_of = source_lines(text, program.lines)
     misses: dict[int, Pair] = {}
     for each in run.misses:

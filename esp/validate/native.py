@@ -118,7 +118,7 @@ def reads_clock(program: Program) -> bool:
     return any(isinstance(each, CallStmt) and each.name in CLOCKS for each in walk_statements(main_unit(program).body))
 
 
-def run(executable: Path, procs: int, limit_s: float | None = None, **environment: str) -> tuple[str, Counts]:
+def run(executable: Path, procs: int, limit_s: float = 0.0, **environment: str) -> tuple[str, Counts]:
     """Run a node program: what it prints, and what each processor sent.
 
     Raises:

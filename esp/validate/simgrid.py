@@ -106,13 +106,14 @@ def validate(job: Job) -> Report:
         stages = api.lower_source(job.source, job.system, request)
         place = job.folder / f"{stages.node_program.unit.name or 'main'}-{stages.node_program.layouts.procs}-simulated"
         answer = expected(stages.node_program.layouts.procs)
-        outcomes.append(outcome(stages, job.system, request, place, expected=answer, like=before, traces=job.traces))
+        outcomes.append(outcome(stages, job.system, request, place, expected=answer, like=before, traces=job.traces,
+                                limit_s=job.limit_s))
         before = place
     return Report(table=table(outcomes), faults=faults(outcomes))
 
 
 def outcome(stages: api.Stages, system: System, request: api.Request, folder: Path, *, expected: str | None = None,
-            like: Path | None = None, traces: Path | None = None) -> Outcome:
+            like: Path | None = None, traces: Path | None = None, limit_s: float = 0.0) -> Outcome:
     """Predict, build, simulate and compare one program.
 
     Args:
@@ -123,6 +124,7 @@ def outcome(stages: api.Stages, system: System, request: api.Request, folder: Pa
         expected: what the program prints, where that matters.
         like: a folder with a program that was compiled before.
         traces: a folder for the predicted and the simulated trace.
+        limit_s: how long the simulation may take; 0: as long as it takes.
 
     Raises:
         PredictionError: SimGrid cannot express the machine, the program does not compile or run, or has too many events
@@ -134,7 +136,7 @@ def outcome(stages: api.Stages, system: System, request: api.Request, folder: Pa
     emission = emitted_of(stages, system, request, simulated=True)
     write(emission, folder, like)
     build(folder, FLAGS, compiler="smpif90")
-    answer, times = simulate(folder / emission.name, blocks, wires, after_s(machine, blocks, wires.law))
+    answer, times = simulate(folder / emission.name, blocks, wires, after_s(machine, blocks, wires.law), limit_s)
     if traces is not None:
         silent = replace(request, scenario=replace(request.scenario, io=False))
         trace, _ = predicted_trace(stages, system, silent)
@@ -271,7 +273,9 @@ def contended(prediction: Prediction, blocks: Blocks, machine: Machine, stages: 
 # --- running ----------------------------------------------------------------------------------------------------
 
 
-def simulate(executable: Path, blocks: Blocks, wires: Interconnect, after: Floats) -> tuple[str, Floats]:
+def simulate(
+    executable: Path, blocks: Blocks, wires: Interconnect, after: Floats, limit_s: float = 0.0
+) -> tuple[str, Floats]:
     """Run a node program under SimGrid: what it prints, and when each processor ends (P,).
 
     Raises:
@@ -288,7 +292,8 @@ def simulate(executable: Path, blocks: Blocks, wires: Interconnect, after: Float
              str(files["hosts"]), "--log=root.thresh:critical", *wires.options, str(executable)]
     told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times", "moments")}
     try:
-        answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, environment=told)
+        answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, environment=told,
+                      limit_s=limit_s)
     except PredictionError as problem:
         if "predicted: " not in problem.why:
             raise

@@ -7,15 +7,14 @@ program is static and starts with an empty environment from its own folder: else
 """
 
 import re
-import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
+from aag.running import Limits, run, scratch
 from esp.errors import PredictionError
-from esp.tools import tool
+from esp.tools import check_limits, tool
 
 LEAST_LINE = 16
 """Bytes; cachegrind simulates no shorter lines."""
@@ -51,19 +50,21 @@ class Run(Struct, frozen=True, kw_only=True):
     errors: str
 
 
-def watched(program: Path, arguments: Sequence[str], geometry: Geometry) -> Run:
+def watched(program: Path, arguments: Sequence[str], geometry: Geometry, limit_s: float = 0.0) -> Run:
     """Run a static program with an empty environment and count what it misses.
 
     Raises:
-        PredictionError: valgrind is missing, cannot simulate the cache, or the program fails.
+        PredictionError: valgrind is missing, cannot simulate the cache, or the program fails or needs more than
+            `limit_s` seconds (0: no limit).
     """
     _check(geometry)
     valgrind = tool("valgrind")
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "out"
+    with scratch() as folder:
+        out = folder / "out"
         words = [
             valgrind,
             "--quiet",
+            "--vgdb=no",
             "--tool=cachegrind",
             "--cache-sim=yes",
             f"--I1=4096,2,{geometry.line_bytes}",
@@ -73,17 +74,16 @@ def watched(program: Path, arguments: Sequence[str], geometry: Geometry) -> Run:
             f"./{program.name}",
             *arguments,
         ]
-        done = subprocess.run(  # noqa: S603 (a tool of the user's path, no shell)
-            words, capture_output=True, text=True, cwd=program.parent, env={}, check=False
-        )
-        if done.returncode or not out.is_file():
-            told = "\n".join((done.stderr.strip() or done.stdout.strip()).splitlines()[-12:])
+        done = run(words, folder=program.parent, bare=True, limits=Limits(seconds=limit_s))
+        check_limits(done, "the program fails under valgrind", limit_s)
+        if done.code or not out.is_file():
+            told = "\n".join((done.errors.strip() or done.output.strip()).splitlines()[-12:])
             refused = re.search(r"Cachegrind: cannot continue:(.*?)(?:Exiting|$)", told, re.DOTALL)
             if refused:
                 why = " ".join(re.sub(r"==\d+==", " ", refused[1]).split())
                 raise PredictionError("cachegrind cannot simulate the machine's data cache:", why=why)
             raise PredictionError("the program fails under valgrind:", why=told)
-        return Run(misses=tuple(parsed(out.read_text())), errors=done.stderr)
+        return Run(misses=tuple(parsed(out.read_text())), errors=done.errors)
 
 
 def _check(geometry: Geometry) -> None:

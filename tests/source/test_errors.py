@@ -2,14 +2,12 @@
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import aag.source
 from aag.diagnostics import SourceError
-from aag.source import preprocess
 from aag.source.files import decode
 from aag.source.read import read_file, read_program
 
@@ -315,15 +313,6 @@ def test_cpp_that_fails(problems):
     assert problems("x = 1\n#if\n#endif\nend\n", "x.F90") == [
         "x.F90:2: E107 the C preprocessor failed: #if with no expression"
     ]
-
-
-@pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
-def test_cpp_that_does_not_end(problems, monkeypatch):
-    def never(*args, timeout, **options):
-        raise subprocess.TimeoutExpired("cpp", timeout)
-
-    monkeypatch.setattr(preprocess.subprocess, "run", never)
-    assert problems("end\n", "x.F90") == ["x.F90:0: E107 the C preprocessor failed: it did not end within 20 s"]
 
 
 def test_more_than_twenty_syntax_errors(problems):

@@ -1,0 +1,68 @@
+"""Commands of esp that are killed while the programs of others run: nothing runs on, and no file is left."""
+
+import random
+import shutil
+import signal
+
+import pytest
+
+SHIFTS = """program shifts
+  implicit none
+  integer, parameter :: n = 16, steps = 20000000
+  double precision :: a(n)
+  integer :: k
+!hpf$ distribute a(block)
+  a = 1.0d0
+  do k = 1, steps
+    a(2:n) = a(1:n-1)
+  end do
+  print *, sum(a)
+end program shifts
+"""
+"""Its messages take minutes."""
+
+SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT", "SIGKILL")
+COMMANDS = {
+    "mpi": "validate shifts.f90 --procs 4 --set steps=20000000 --timeout 0",
+    "simgrid": "validate shifts.f90 --procs 4 --against simgrid --set steps=200000 --timeout 0",
+    "cachegrind": "validate shifts.f90 --against cachegrind --timeout 0",
+    "build": "compile shifts.f90 --procs 4 -o built --build",
+    "sweep": "sweep laplace.hpf --procs 1,2,4,8,16,32,64,128 --size 512,1024,2048 --jobs 2",
+    "compare": "compare laplace.hpf --procs 64 --jobs 2",
+}
+TOOLS = ("gfortran", "mpif90", "mpirun", "make", "valgrind", "smpirun")
+
+pytestmark = pytest.mark.skipif(not all(map(shutil.which, TOOLS[:4])), reason="needs gfortran and MPI")
+
+
+@pytest.fixture
+def command(watched, tmp_path):
+    (tmp_path / "shifts.f90").write_text(SHIFTS)
+    return lambda name: watched("-m", "esp", *COMMANDS[name].split())
+
+
+def ends(started, name):
+    started.process.send_signal(getattr(signal, name))
+    started.process.wait()
+    assert started.until(lambda: not started.left(), 30), started.left()
+
+
+@pytest.mark.parametrize(("name", "tool", "kill"), [
+    ("build", "f951", "SIGTERM"), ("mpi", "shifts", "SIGKILL"),
+])  # fmt: skip
+def test_a_killed_command_leaves_nothing(name, tool, kill, command):
+    started = command(name)
+    assert started.until(lambda: started.runs(tool), 60)
+    assert started.process.poll() is None
+    ends(started, kill)
+
+
+@pytest.mark.truth
+@pytest.mark.skipif(not all(map(shutil.which, TOOLS)), reason="needs valgrind and SimGrid")
+@pytest.mark.parametrize("seed", range(60))
+def test_a_command_killed_at_any_moment_leaves_nothing(seed, command):
+    chance = random.Random(seed)
+    started = command(chance.choice([*COMMANDS]))
+    moment = 6 * chance.random() ** 2
+    started.until(lambda: started.process.poll() is not None, moment)
+    ends(started, chance.choice(SIGNALS))
