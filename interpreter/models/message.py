@@ -341,8 +341,12 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     ready = run.take(messages.receiver)
     gap = sent - ready
     needs = messages.time
+    early = None
     if run.overlap is not None and before is not None:
-        needs = _overlapped(run, messages, sent, before, run.overlap)
+        came = before if messages.receiver is None else before[:, messages.receiver]
+        early = came - sent - messages.call
+        run.decide(early)
+        needs = arrival_time(messages.call, messages.time, run.overlap, early)
     if run.recorder is not None:
         run.decide(gap, 0.0, -needs)
     waiting = np.maximum(gap, 0.0)
@@ -350,7 +354,12 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     np.maximum(exposed, 0.0, out=exposed)
     transmission = exposed - waiting
     if delay is not None:
-        late = gap + (needs + delay)
+        if early is None or run.overlap is None:
+            late = gap + (needs + delay)
+        else:  # the whole course of the message is later, also for a receiver that comes when it is under way
+            early -= delay
+            run.decide(early)
+            late = gap + arrival_time(messages.call + delay, messages.time + delay, run.overlap, early)
         run.decide(late)
         late = np.maximum(late, 0.0)
         waiting += late - exposed
@@ -373,10 +382,3 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     for cost in (messages.unpack, messages.combine):
         if cost is not None:
             charge(run, aau, cost, messages.receiver)
-
-
-def _overlapped(run: Run, messages: Pattern, sent: Array, before: Array, f: Array) -> Array:
-    came = before if messages.receiver is None else before[:, messages.receiver]
-    early = came - sent - messages.call
-    run.decide(early)
-    return arrival_time(messages.call, messages.time, f, early)

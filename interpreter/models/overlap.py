@@ -24,6 +24,9 @@ def arrival_time(call: Array, time: Array, f: Array, early: Array) -> Array:
     pays for the two transmissions once:
 
         call + (1 - f) * (time - call) + f * max(0, early)
+
+    A message that waits for links is later as a whole: the wait adds to `call` and `time` and is taken from `early`.
+    It is never shortened, but a receiver that comes after it pays nothing for it.
     """
     arrival: Array = call + (1.0 - f) * (time - call) + f * np.maximum(early, 0.0)
     return arrival

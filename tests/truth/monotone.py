@@ -1,0 +1,92 @@
+"""Whether a better machine is ever slower: programs under each what-if, from the worst of its values to the best."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from msgspec import Struct
+
+import esp
+from aag.pipeline import main_unit
+from esp.api import Request, load_machine, lower_source, read_source
+from esp.locate import system_names
+from esp.validate.simgrid import outcome
+from sag.scenario import Scenario
+from tests.truth.simulated import READINGS, machine_of
+
+KNOBS: Mapping[str, Sequence[str]] = {
+    "overlap": ("0%", "10%", "50%", "90%", "99%", "100%"),
+    "load": ("80%", "50%", "30%", "10%", "0%"),
+    "latency": ("x8", "x4", "x2", "x1", "x0.5", "x0.1"),
+    "bandwidth": ("x0.25", "x0.5", "x0.9", "x1", "x2", "x8"),
+    "processor_speed": ("x0.25", "x0.5", "x1", "x1.5", "x4", "x16"),
+    "memory_speed": ("x0.25", "x0.5", "x1", "x2", "x4"),
+}
+"""What-if -> values, each better than the one before."""
+
+UNKNOWN = ("overlap", "load")
+"""What SimGrid cannot be given."""
+
+ROUNDING = 1e-9
+SLIGHT = 0.01
+"""How much slower a better machine may be where messages meet: who comes first on a link may change."""
+
+
+class Case(Struct, frozen=True, kw_only=True):
+    """A program on a machine under one what-if."""
+
+    program: str
+    system: str
+    """A bundled machine, or a reading of the iPSC/860."""
+    procs: int
+    n: int
+    knob: str
+
+    def machine(self) -> str:
+        """Name or file of the machine."""
+        return self.system if self.system in system_names() else machine_of(self.system).file
+
+    def values(self) -> dict[str, int]:
+        """Of the program's constants."""
+        constants = {each.name for each in main_unit(read_source(self.program).program).entities}
+        return {name: value for name, value in {"n": self.n, "m": 13, "k": 5, "reps": 3}.items() if name in constants}
+
+    def times(self, *, contention: bool) -> np.ndarray:
+        """Predicted for each value without input and output, with or without waiting for links."""
+        options = {self.knob: list(KNOBS[self.knob]), "contention": contention, "io": False}
+        return esp.sweep(self.program, self.machine(), self.procs, set=self.values(), **options).time_s.reshape(-1)
+
+    def simulated(self, at: int) -> float:
+        """The time that SimGrid finds for the same program, machine and value."""
+        value = KNOBS[self.knob][at]
+        request = Request(procs=self.procs, values=self.values(), scenario=Scenario(**{self.knob: value}))
+        system = load_machine(self.machine())
+        stages = lower_source(read_source(self.program), system, request)
+        with TemporaryDirectory() as folder:
+            return float(outcome(stages, system, request, Path(folder)).simulated_s.max())
+
+    def faults(self) -> list[str]:
+        """Where a better machine is slower and may not be: anywhere if no messages meet; by more than `SLIGHT` if some
+        do, unless SimGrid finds the same."""
+        alone, times = self.times(contention=False), self.times(contention=True)
+        told = [f"{self}: alone {alone}"] if slower(alone, ROUNDING) else []
+        met = not np.allclose(alone, times, rtol=ROUNDING, atol=0.0)
+        for worse, better in slower(times, SLIGHT if met else ROUNDING):
+            found = f"{self}: {times}"
+            if self.knob not in UNKNOWN:
+                both = (self.simulated(worse), self.simulated(better))
+                if both[1] > both[0]:
+                    continue
+                found += f", simulated {both}"
+            told.append(found)
+        return told
+
+
+def slower(times: np.ndarray, allowed: float) -> list[tuple[int, int]]:
+    """Pairs of a value and a better one at which the time is longer by more than is allowed."""
+    return [(int(times[:at].argmin()), at) for at in range(1, times.size)
+            if times[at] > times[:at].min() * (1.0 + allowed)]  # fmt: skip
+
+
+SYSTEMS = (*system_names(), *(each for each in READINGS if each != "as described"))

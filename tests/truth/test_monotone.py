@@ -1,0 +1,41 @@
+"""A better machine is not slower: more overlap, bandwidth or speed, less load or latency."""
+
+import numpy as np
+import pytest
+
+from tests.truth.monotone import KNOBS, SLIGHT, SYSTEMS, Case, slower
+from tests.truth.simulated import PROGRAMS
+
+FEW = (("laplace_bx", "cluster-ib", 15, 31), ("laplace_bb", "ring", 8, 17))
+
+
+@pytest.mark.parametrize(("program", "system", "procs", "n"), FEW)
+def test_a_few(program, system, procs, n):
+    """`make truth` asks of all."""
+    for knob in KNOBS:
+        assert not Case(program=program, system=system, procs=procs, n=n, knob=knob).faults()
+
+
+def test_overlap_does_not_charge_a_wait_for_links_twice():
+    """A receiver that comes after the message has arrived pays nothing for it, however long it waited for its links.
+    SimGrid confirms the time without overlap, with waiting; overlap can only make it shorter."""
+    case = Case(program="laplace_bx", system="cluster-ib", procs=15, n=31, knob="overlap")
+    times, alone = case.times(contention=True), case.times(contention=False)
+    assert times[0] > alone[0] * 1.001
+    simulated = case.simulated(0)
+    assert simulated == pytest.approx(times[0], rel=0.01)
+    assert times[-1] < 0.8 * simulated
+
+
+def test_slower_times_are_seen():
+    assert slower(np.array([3.0, 2.0, 2.1, 1.0]), SLIGHT) == [(1, 2)]
+    assert slower(np.array([3.0, 2.0, 2.001, 1.0]), SLIGHT) == []
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_all(program, system):
+    told = [fault for procs, n in ((3, 31), (8, 17), (15, 31)) for knob in KNOBS
+            for fault in Case(program=program, system=system, procs=procs, n=n, knob=knob).faults()]  # fmt: skip
+    assert not told
