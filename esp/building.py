@@ -17,8 +17,8 @@ from sag.scenario import export
 from sag.unit import System
 
 HINT = "`esp run` still predicts the program; docs/emit.md lists what cannot be compiled"
-UNREAD = ("W107", "W108")
-"""Declarations that are not used, and EQUIVALENCE."""
+UNREAD = ("W107",)
+"""Declarations that are not used."""
 OTHERWISE = "Choose another folder with -o (esp validate: --keep)."
 
 
@@ -57,10 +57,14 @@ def emitted_of(
 
 
 def _unread(stages: api.Stages) -> list[Diagnostic]:
-    """What reading told of declarations that it left out; the node program knows nothing of them."""
+    """What reading told of declarations that it left out, and BLOCK DATA; the node program knows nothing of them."""
     unit = stages.node_program.unit
-    found = stages.source.program.diagnostics
-    return [each for each in found if each.code in UNREAD and unit.span.line <= each.span.line <= unit.end.line]
+    program = stages.source.program
+    found = [each for each in program.diagnostics
+             if each.code in UNREAD and unit.span.line <= each.span.line <= unit.end.line]
+    outside = [Diagnostic(code="E601", message="BLOCK DATA", span=each.span)
+               for each in program.units if each.kind == "block_data"]
+    return [*found, *outside]
 
 
 def write(emission: Emission, folder: Path, like: Path | None = None) -> None:

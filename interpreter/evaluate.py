@@ -114,6 +114,9 @@ class Scalars:
         for each in statements:
             if not isinstance(each.target, Var) or each.target.name not in self.relevant:
                 continue
+            if each.target.name in self.graph.untraced:
+                self.forget(env, (each.target.name,))
+                continue
             try:
                 env[each.target.name] = evaluate(each.value, env)
             except Unknown:
@@ -302,7 +305,8 @@ class Scalars:
         changed = defined(body) & self.relevant
         if not changed:
             return
-        counters = {name: step for name in changed if (step := _counter_step(name, body, start, changed)) is not None}
+        counters = {name: step for name in changed - self.graph.untraced
+                    if (step := _counter_step(name, body, start, changed)) is not None}
         for name, step in counters.items():
             value = start.get(name)
             if isinstance(value, int):

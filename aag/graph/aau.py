@@ -168,6 +168,8 @@ class Graph(Struct, frozen=True, kw_only=True, eq=False):
     edges: tuple[CommEdge, ...] = ()
     critical: frozenset[str] = frozenset()
     """Scalar names whose values decide the flow (loop bounds, conditions, subscripts, section bounds; D8)."""
+    untraced: frozenset[str] = frozenset()
+    """Scalar names that share storage with others (EQUIVALENCE): their values are not followed."""
 
 
 def children(aau: AAU) -> tuple[AAU, ...]:

@@ -17,6 +17,7 @@ from aag.graph.operations import combination
 from aag.graph.sweeps import Swept, beside, is_simple, sweeps_of
 from aag.graph.tally import add_counts
 from aag.ir.statements import Assign
+from aag.ir.storage import sharing
 from aag.spmd import nodes as n
 from aag.spmd.program import NodeProgram
 from aag.spmd.symbols import Symbols
@@ -37,7 +38,8 @@ def build_graph(program: NodeProgram) -> g.Graph:
     )
     builder = _Builder(program, context)
     body = builder.spawn()
-    return g.Graph(body=(body,), count=builder.count, critical=_critical(program.body))
+    return g.Graph(body=(body,), count=builder.count, critical=_critical(program.body),
+                   untraced=frozenset(sharing(program.unit)))
 
 
 class _Common(TypedDict):

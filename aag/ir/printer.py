@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.folding import folded
-from aag.ir.spelling import spell, spell_directive, spell_shape, spell_type
+from aag.ir.spelling import spell, spell_directive, spell_equivalence, spell_shape, spell_type
 from aag.ir.units import Entity, Program, Unit
 from aag.ir.visitors import names_used, walk_expressions
 
@@ -58,6 +58,7 @@ def _unit(unit: Unit, indent: str) -> Iterator[str]:
     for common in unit.commons:
         block = f"/{common.block}/ " if common.block else ""
         yield f"{inner}common {block}{', '.join(common.names)}"
+    yield from (f"{inner}{spell_equivalence(each)}" for each in unit.equivalences)
     for directive in unit.directives:
         yield f"!hpf$ {spell_directive(directive)}"
     yield from _body(unit.body, inner)

@@ -3,7 +3,7 @@ others."""
 
 from aag.ir import directives as d
 from aag.ir import expressions as e
-from aag.ir.units import Type
+from aag.ir.units import Equivalence, Type
 
 _LEVELS = {
     ".eqv.": 1, ".neqv.": 1, ".or.": 2, ".and.": 3, ".not.": 4, "==": 5, "/=": 5, "<": 5, "<=": 5,
@@ -95,6 +95,11 @@ def spell_type(of: Type) -> str:
             return f"type({of.derived})"
         case base, size:
             return f"{base}({size})"
+
+
+def spell_equivalence(each: Equivalence) -> str:
+    """An EQUIVALENCE statement of one set."""
+    return f"equivalence ({', '.join(spell(member) for member in each.members)})"
 
 
 def spell_shape(shape: tuple[d.Bound, ...], *, assumed_size: bool = False) -> str:

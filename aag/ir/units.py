@@ -1,7 +1,7 @@
 """Program units and declarations.
 
     program = Program(units, source, diagnostics)
-    unit    = Unit(kind, name, arguments, entities, directives, body, contains)
+    unit    = Unit(kind, name, arguments, entities, commons, equivalences, directives, body, contains)
     entity  = Entity(name, type, shape, attributes, initial)
 """
 
@@ -57,6 +57,13 @@ class Common(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...]
 
 
+class Equivalence(Struct, frozen=True, kw_only=True):
+    """One EQUIVALENCE set: variables, elements and substrings that begin at the same place of memory."""
+
+    members: tuple[Expr, ...]
+    span: Span
+
+
 class Unit(Struct, frozen=True, kw_only=True, eq=False):
     """A program unit. `directives` are the mapping directives of its specification part."""
 
@@ -73,6 +80,7 @@ class Unit(Struct, frozen=True, kw_only=True, eq=False):
     contains: tuple["Unit", ...]
     span: Span
     end: Span
+    equivalences: tuple[Equivalence, ...] = ()
 
     def entity(self, name: str) -> Entity | None:
         """The declaration of a name (lower case), or None."""

@@ -12,8 +12,9 @@ from aag.budget import Budget
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value, evaluate, limited
-from aag.ir.expressions import Call, Expr
-from aag.ir.units import Common, Entity, Type
+from aag.ir.expressions import Call, Expr, Var
+from aag.ir.units import Common, Entity, Equivalence, Type
+from aag.ir.visitors import map_expression
 from aag.source.expressions import Locator
 from aag.source.statement_functions import Definition, expand
 
@@ -51,6 +52,7 @@ class Declarations(Struct):
     implicit: dict[str, Type] = field(default_factory=dict)
     implicit_none: bool = False
     commons: list[Common] = field(default_factory=list)
+    equivalences: list[Equivalence] = field(default_factory=list)
     uses: list[str] = field(default_factory=list)
     procedures: set[str] = field(default_factory=set)
     derived: dict[str, int] = field(default_factory=dict)

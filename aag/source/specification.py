@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from aag.diagnostics import NOWHERE, Diagnostic, Span
 from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Constructor, Expr
-from aag.ir.units import Common
+from aag.ir.expressions import Constructor, Element, Expr, Var
+from aag.ir.units import Common, Equivalence
 from aag.source.declarations import Declarations, Known
 from aag.source.expressions import Locator, Reader
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
@@ -273,13 +273,20 @@ class SpecificationReader(TypeReader):
 
     def _equivalence(self, node: Any) -> None:
         at = self.locate(node)
-        self.into.incomplete = True
-        self._warn(
-            "W108",
-            "EQUIVALENCE is not modelled: the names are taken as separate storage",
-            at.whole,
-            "the prediction is not complete",
-        )
+        reader = self.reader(at)
+        for each in node.items[1].items:
+            first, others = each.items
+            members = tuple(self._equivalenced(item, reader, at) for item in (first, *others.items))
+            self.into.equivalences.append(Equivalence(members=members, span=at.whole))
+
+    def _equivalenced(self, item: Any, reader: Reader, at: Locator) -> Expr:
+        """A member of an EQUIVALENCE set; its shape may be declared later."""
+        if type(item).__name__ == "Name":
+            self.into.entry(str(item), at)
+            return Var(str(item).lower())
+        name, subscripts = item.items
+        self.into.entry(str(name), at)
+        return Element(str(name).lower(), tuple(reader.read(each) for each in subscripts.items))
 
     # --- procedures ---
 

@@ -115,6 +115,7 @@ class UnitReader(Struct):
             contains=tuple(each.unit for each in inner),
             span=self.rows[index].span,
             end=end,
+            equivalences=tuple(names.equivalences),
         )
         return ReadUnit(unit, names, inner)
 

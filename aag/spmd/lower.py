@@ -19,6 +19,7 @@ from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, 
 from aag.ir.units import Program, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd import hostio, loops, masks, reductions
+from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.elementwise import Elementwise, Position
 from aag.spmd.leaves import both
 from aag.spmd.names import CLOCKS, RANDOM, comm_names, nest_names, scalars, user_functions, whole_functions
@@ -77,7 +78,10 @@ class Lowering:
         Raises:
             SourceError: statements contradict their declarations; all of them at once.
         """
-        body = self.body(self.unit.body)
+        body = with_aliases(self.body(self.unit.body), self.unit)
+        for each in mapped_members(self.unit, self.arrays):
+            self.complete = False
+            self.notes.append(each)
         for name, span in user_functions(self.program, self.unit):
             self.complete, self.span = False, span
             self.note("W206", f"the body of the function {name} is not interpreted: only its calls are charged")

@@ -13,8 +13,11 @@ from tests.emit.test_benchmarks import source, values
 FOLDER = Path(__file__).parent / "programs"
 
 
+NAMES = ["names", "types", "turns", "copies", "ours", "output", "clashes", "lasting", "after", "storage"]
+
+
 @pytest.mark.parametrize("procs", [1, 3, 5])
-@pytest.mark.parametrize("name", ["names", "types", "turns", "copies", "ours", "output", "clashes", "lasting", "after"])
+@pytest.mark.parametrize("name", NAMES)
 def test_program(name, procs, native, system):
     program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
     if name == "names":  # a branch on data: only the answer

@@ -237,10 +237,6 @@ WARNINGS = {
         [f"x.f90:2:1: W107 DATA for parts of arrays is not used {LOST}",
          f"x.f90:3:1: W107 the values of DATA do not fit its variables and are not used {LOST}"],
     ),
-    "EQUIVALENCE": (
-        "equivalence (a, b)\nend\n",
-        [f"x.f90:1:1: W108 EQUIVALENCE is not modelled: the names are taken as separate storage {LOST}"],
-    ),
     "a component": (
         "type(t) :: p\nx = p%y(3)\nend\n",
         [f"x.f90:2:5: W109 the reference p % y(3) is not modelled: what it reads or writes is not known {LOST}"],

@@ -12,6 +12,7 @@ from aag.ir.expressions import Call, Component, Expr, OpaqueExpr
 from aag.ir.printer import print_unit
 from aag.ir.spelling import spell, spell_type
 from aag.ir.statements import CallStmt
+from aag.ir.storage import member_names
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import walk_expressions, walk_statements
 from aag.mapping.layout import Layout
@@ -154,8 +155,8 @@ def _main(
 
 def _declarations(context: Context) -> Iterator[str]:
     program = context.program
-    if any(each != "hpf_library" for each in program.unit.uses) or program.unit.commons:
-        context.refusals.note("USE and COMMON", program.unit.span)
+    if any(each != "hpf_library" for each in program.unit.uses):
+        context.refusals.note("USE", program.unit.span)
     declared = set()
     for entity in _ordered(program.unit.entities):
         declared.add(entity.name)
@@ -179,7 +180,27 @@ def _declarations(context: Context) -> Iterator[str]:
             yield f"integer, pointer :: {', '.join(f'{each}(:)' for each in packed)}"
         if bounds:
             yield f"integer :: {', '.join(bounds)}"
+    yield from _storage(context)
     yield from dict.fromkeys(context.declarations)
+
+
+def _storage(context: Context) -> Iterator[str]:
+    """COMMON and EQUIVALENCE. A distributed array is allocated: in a common block that no other unit has, its place
+    in the block means nothing."""
+    unit = context.program.unit
+    elsewhere = {each.block for inner in unit.contains for each in inner.commons}
+    for each in unit.commons:
+        far = [name for name in each.names if context.distributed(name) is not None]
+        if far and each.block in elsewhere:
+            context.refusals.note(f"the distributed array {far[0]} in a common block of several units", unit.span)
+        elif not far:
+            yield f"common /{each.block}/ {', '.join(map(context.names.of, each.names))}"
+    for joined in unit.equivalences:
+        if any(context.distributed(name) is not None for name in member_names(joined.members)):
+            context.refusals.note("EQUIVALENCE of a distributed array", joined.span)
+        else:
+            members = ", ".join(context.spell(member, joined.span.line) for member in joined.members)
+            yield f"equivalence ({members})"
 
 
 def _is_mapped(layout: Layout) -> bool:

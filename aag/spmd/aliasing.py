@@ -1,0 +1,73 @@
+"""Names that share storage: a node that writes one of them changes the value of the others (EQUIVALENCE).
+
+Node programs hold unmapped data only under several names; mapped data that share storage are refused by name.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from aag.diagnostics import Diagnostic
+from aag.ir.expressions import Element, Var
+from aag.ir.storage import sharing
+from aag.ir.units import Equivalence, Unit
+from aag.mapping.layout import Layout
+from aag.spmd.nodes import CallNode, DoNode, IfNode, Local, Nest, Node, OwnedLoop, WhileNode
+
+Sharing = Mapping[str, frozenset[str]]
+
+
+def mapped_members(unit: Unit, layouts: Mapping[str, Layout]) -> Iterator[Diagnostic]:
+    """A finding for each EQUIVALENCE set of an object that has mapped data in it."""
+    shared = sharing(unit)
+    mapped = {name for name, layout in layouts.items() if layout.rank and layout.template}
+    for each in unit.equivalences:
+        names = frozenset().union(*(shared.get(name, frozenset()) for name in _members(each)))
+        for name in sorted(names & mapped):
+            others = ", ".join(sorted(names - {name})).upper()
+            yield Diagnostic(
+                code="W207",
+                message=f"EQUIVALENCE of the mapped array {name.upper()} with {others} is not modelled",
+                span=each.span,
+                hint="the prediction is not complete; map none of them, or give each its own storage",
+            )
+
+
+def _members(each: Equivalence) -> Iterator[str]:
+    return (one.name for one in each.members if isinstance(one, Var | Element))
+
+
+def with_aliases(body: Sequence[Node], unit: Unit) -> tuple[Node, ...]:
+    """The nodes with all names of the storage that they write in `defines`."""
+    shared = sharing(unit)
+    return _body(body, shared) if shared else tuple(body)
+
+
+def _body(body: Sequence[Node], shared: Sharing) -> tuple[Node, ...]:
+    return tuple(_node(each, shared) for each in body)
+
+
+def _node(node: Node, shared: Sharing) -> Node:
+    match node:
+        case DoNode(var=var, body=body):
+            inner = _body(body, shared)
+            if var in shared:  # each iteration changes the other names
+                others = shared[var] - {var}
+                inner = (Local(span=node.span, assigns=(), defines=others), *inner)
+            node = replace(node, body=inner)
+        case WhileNode(body=body) | CallNode(body=body):
+            node = replace(node, body=_body(body, shared))
+        case IfNode(branches=branches):
+            node = replace(node, branches=tuple(replace(each, body=_body(each.body, shared)) for each in branches))
+    changed = frozenset().union(*(shared.get(name, frozenset()) for name in _written(node)))
+    return replace(node, defines=node.defines | changed) if changed else node
+
+
+def _written(node: Node) -> set[str]:
+    found = set(node.defines)
+    if isinstance(node, Nest | Local | OwnedLoop):
+        outer = node.outer if isinstance(node, Nest) else ()
+        for each in (*node.assigns, *(one for level in outer for one in level)):
+            if isinstance(each.target, Var | Element):
+                found.add(each.target.name)
+    return found
