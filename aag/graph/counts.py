@@ -78,6 +78,9 @@ class OperationCounter:
                 return
             case Section():
                 return
+            case Call(name="merge$eoshift", args=(value, *_)):  # what BOUNDARY fills in costs no more than the element
+                self.expression(value, used, pure=pure)
+                return
             case Unary(op=".not."):
                 count["logical"] += 1
             case Unary(op="-"):

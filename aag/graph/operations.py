@@ -41,7 +41,7 @@ _ROUNDING: Mapping[str, Mapping[str, int]] = {
 }
 _CONVERSION = frozenset(("real", "dble", "float", "sngl", "cmplx", "dcmplx", "logical"))
 _BITS = frozenset(("iand", "ior", "ieor", "not", "ishft", "ishftc", "btest", "ibset", "ibclr", "ibits", "merge"))
-_SHIFTED = frozenset(("cshift$", "eoshift$"))
+_SHIFTED = frozenset(("cshift$", "eoshift$", "merge$eoshift"))
 
 FREE = frozenset(
     "aimag allocated associated present size lbound ubound shape kind huge tiny epsilon precision range digits "

@@ -3,7 +3,8 @@
     b(2:n) = a(1:n-1) + cshift(c, 1)      becomes, for i = 2:n      b(i) = a(i-1) + c(cshift$(i - 1, 1, 1, n))
 
 A reduction that does not depend on the indices is handed to `extract`, which computes it beforehand; one that does
-becomes an inner loop, written as the call ``sum$(element, k, lower, upper)``.
+becomes an inner loop, written as the call ``sum$(element, k, lower, upper)``. EOSHIFT chooses between an element at
+``eoshift$(i, s, lower, upper)`` and its BOUNDARY.
 """
 
 from collections.abc import Callable, Sequence
@@ -14,8 +15,11 @@ from msgspec import Struct
 from aag.ir.expressions import Binary, Call, Constructor, Element, Expr, IntLit, Section, Unary, Var
 from aag.spmd.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
-from aag.spmd.symbols import REDUCTIONS, Extent, Mismatch, Symbols, Unsupported, reduction_dim, shifted
+from aag.spmd.symbols import REDUCTIONS, Extent, Mismatch, Symbols, Unsupported, reduction_dim, shifted, zero
 from aag.spmd.vector import names_in
+
+FILLED = "merge$eoshift"
+"""The call (value, boundary, place, lower, upper): the value where the place is within bounds, else the boundary."""
 
 INNER = "$"
 """Suffix of the calls that stand for an inner reduction loop."""
@@ -145,12 +149,21 @@ class Elementwise:
         at = dim.value - 1
         extent, position = shape[at], positions[at]
         own = shifted(position.at, position.lower, extent.lower)
-        if call.name == "cshift":
-            moved: Expr = Call("cshift$", (own, shift, extent.lower, extent.upper))
-        else:
-            moved = Call("eoshift$", (own, shift))  # what BOUNDARY fills in costs no more than the zeros it replaces
+        last = extent.upper  # a strided dimension is counted by ones from its lower bound
+        if extent.step is not None and extent.step != IntLit(1):
+            last = add(extent.lower, subtract(_length(extent), IntLit(1)))
+        moved = Call(f"{call.name}$", (own, shift, extent.lower, last))
         places = [*positions[:at], Position(moved, extent.lower), *positions[at + 1 :]]
-        return self.element(call.args[0], places, bound)
+        value = self.element(call.args[0], places, bound)
+        if call.name == "cshift":
+            return value
+        filled = keywords.get("boundary") or (call.args[2] if len(call.args) > 2 else None)
+        if filled is None:
+            filled = zero(self._symbols.type_of(call.args[0]))
+        else:
+            around = (*positions[:at], *positions[at + 1 :]) if self._symbols.shape(filled) else ()
+            filled = self.element(filled, around, bound)
+        return Call(FILLED, (value, filled, add(own, shift), extent.lower, last), span=call.span)
 
     def _inquiry(self, call: Call, keywords: dict[str, Expr]) -> Expr:
         """SIZE, LBOUND or UBOUND of an array whose bounds are declared."""

@@ -284,6 +284,25 @@ def wider(left: Type, right: Type) -> Type:
     return Type(base=left.base if _ORDER.index(left.base) == rank else right.base, bytes=size)
 
 
+def zero(kind: Type) -> Expr:
+    """The zero of a type, of just that type: what EOSHIFT fills in by default."""
+    match kind.base, kind.bytes:
+        case "real", 4:
+            return RealLit(0.0, "0.0")
+        case "real", 8:
+            return RealLit(0.0, "0.0d0", double=True)
+        case "real", size:
+            return Call("real", (IntLit(0), IntLit(size)))
+        case "complex", size:
+            return Call("cmplx", (IntLit(0), IntLit(0), IntLit(size // 2)))
+        case "logical", size:
+            return LogicalLit(False) if size == 4 else Call("logical", (LogicalLit(False), IntLit(size)))
+        case "character", size:
+            return StringLit(" " * size)
+        case _, size:
+            return IntLit(0) if size == 4 else Call("int", (IntLit(0), IntLit(size)))
+
+
 def shifted(position: Expr, context_lower: Expr, own_lower: Expr) -> Expr:
     """The subscript of an operand whose dimension starts at `own_lower`, the context's at `context_lower`."""
     return position if context_lower == own_lower else add(position, subtract(own_lower, context_lower))

@@ -1,7 +1,8 @@
 """Integer expressions over whole index vectors at once: subscripts and loop bounds.
 
 Beside Fortran's operators two functions made by `aag.spmd.normalize` are known: ``cshift$(i, s, lo, hi)`` is the
-index i + s wrapped into lo..hi, ``eoshift$(i, s)`` is i + s, which may leave the array (then nothing is read).
+index i + s wrapped into lo..hi, ``eoshift$(i, s, lo, hi)`` is i + s, or a place outside all arrays where that is not
+in lo..hi (then nothing is read).
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 Vectors = Mapping[str, Ints]
+
+OUTSIDE = -(1 << 26)
+"""A subscript outside all arrays, also times a small stride; the run-time library has the same."""
 
 LIMIT = 1 << 24
 """The most index combinations that are enumerated jointly (design decision D2)."""
@@ -245,5 +249,5 @@ _FUNCTIONS: Mapping[str, Callable[..., Ints | int]] = {
     "max": lambda *xs: np.maximum.reduce(np.broadcast_arrays(*xs)),
     "abs": np.abs,
     "cshift$": lambda i, s, lo, hi: lo + np.mod(i - lo + s, np.maximum(1, hi - lo + 1)),
-    "eoshift$": lambda i, s: i + s,
+    "eoshift$": lambda i, s, lo, hi: np.where((lo <= i + s) & (i + s <= hi), i + s, OUTSIDE),
 }

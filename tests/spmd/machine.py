@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 
 from aag.ir import expressions as e
+from aag.ir.visitors import walk_expressions
 from aag.spmd import communication, nodes, partition
 from aag.spmd.steps import Phase
 from tests.spmd.nest_run import COMBINE, Nests
@@ -188,7 +189,8 @@ class Machine:
 
         def element(read):
             copies, code, inside = self.place(read, rank, vectors)
-            shifted = any(isinstance(each, e.Call) and each.name == "eoshift$" for each in read.subscripts)
+            parts = (part for each in read.subscripts for part in walk_expressions(each))
+            shifted = any(isinstance(part, e.Call) and part.name == "eoshift$" for part in parts)
             assert shifted or inside.all(), f"{read} leaves its array"
             valid = copies.valid(rank, code) | ~inside
             assert valid.all(), f"{read} is read on {rank[~valid][:5]} without a valid copy of {code[~valid][:5]}"

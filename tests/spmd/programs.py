@@ -251,7 +251,9 @@ class Writer:
             if array.extents == tuple(extents) and self.chance(60):
                 if self.chance(40):
                     dim = self.random.randint(1, array.rank)
-                    return f"{self.pick('cshift', 'eoshift')}({array.name}, {self.random.randint(-2, 3)}, dim={dim})"
+                    name, shift = self.pick("cshift", "eoshift"), self.random.randint(-2, 3)
+                    filled = f", boundary={shift}.5d0" if name == "eoshift" and shift % 2 else ""
+                    return f"{name}({array.name}, {shift}{filled}, dim={dim})"
                 return array.name
             text = self.section(array, extents)
             if text is not None:

@@ -219,7 +219,10 @@ class Serial:
             at = np.arange(array.shape[axis]) + shift
             outside = (at < 0) | (at >= array.shape[axis])
             shape = [-1 if each == axis else 1 for each in range(array.ndim)]
-            rolled = np.where(outside.reshape(shape), 0, rolled)
+            given = keywords.get("boundary") or (args[2] if len(args) > 2 else e.IntLit(0))
+            filled = np.asarray(self.value(given))
+            filled = np.expand_dims(filled, axis) if filled.ndim else filled
+            rolled = np.where(outside.reshape(shape), filled, rolled)
         return rolled
 
 

@@ -53,6 +53,10 @@ def _most(*values):
     return result
 
 
+def _within(place, lo, hi):
+    return (lo <= place) & (place <= hi)
+
+
 def _mod(a, b):
     return a - b * _divide(a, b) if is_integer(a) and is_integer(b) else np.fmod(a, b)
 
@@ -73,7 +77,8 @@ ELEMENTAL = {
     "max": _most,
     "merge": lambda a, b, mask: np.where(mask, a, b),
     "cshift$": lambda i, s, lo, hi: lo + (np.asarray(i) - lo + s) % max(1, int(hi) - int(lo) + 1),
-    "eoshift$": lambda i, s: np.asarray(i) + s,
+    "eoshift$": lambda i, s, lo, hi: np.where(_within(np.asarray(i) + s, lo, hi), np.asarray(i) + s, -(2**26)),
+    "merge$eoshift": lambda value, other, place, lo, hi: np.where(_within(np.asarray(place), lo, hi), value, other),
 }
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.statements import Assign, Io
-from aag.ir.visitors import map_expression
+from aag.ir.visitors import map_expression, walk_expressions
 from aag.mapping.layout import Layout
 from aag.spmd.names import elements
 from aag.spmd.needs import classify
@@ -117,9 +117,10 @@ class Buffers:
     def _communicate(self, node: Communicate, known: Known) -> None:
         operation = node.operation
         eoshift = any(
-            isinstance(each, Call) and each.name == "eoshift$"
+            isinstance(part, Call) and part.name == "eoshift$"
             for need in operation.needs
             for each in need.reference.subscripts
+            for part in walk_expressions(each)
         )
         if operation.held or isinstance(operation, Gather) or (eoshift and _brings_far(node)):
             self.inside.add(operation.array)

@@ -19,7 +19,7 @@ from aag.ir.units import Type, Unit
 from aag.ir.visitors import walk_statements
 from aag.spmd.program import NodeProgram, Options
 
-INTRINSICS = frozenset(("allocated", "any", "huge", "max", "merge", "min", "size", "sum"))
+INTRINSICS = frozenset(("achar", "allocated", "any", "huge", "max", "merge", "min", "repeat", "size", "sum"))
 """Functions that node programs call where the source need not."""
 
 _TARGETS = frozenset(("run", "clean", "makefile"))

@@ -7,15 +7,13 @@ from aag.ir.expressions import Expr, Var
 from aag.ir.units import Type
 from aag.mapping.layout import Layout
 from aag.spmd.emit.buffers import Buffers, redirected
+from aag.spmd.emit.kinds import Kind, kind_of
 from aag.spmd.emit.names import Names
 from aag.spmd.emit.refusals import Refusals, refused
 from aag.spmd.emit.storage import Width, storage
 from aag.spmd.emit.tracing import aau_numbers, entered
 from aag.spmd.nodes import Communicate, Index, Local, Nest, Node
 from aag.spmd.program import NodeProgram
-
-_KINDS = {("real", 8): "r8", ("real", 4): "r4", ("integer", 4): "i4", ("logical", 4): "l4", ("integer", 8): "i8"}
-_TYPES = {"r8": "double precision", "r4": "real", "i4": "integer", "l4": "logical", "i8": "integer(8)"}
 
 
 class Context:
@@ -42,7 +40,7 @@ class Context:
         self.refusals = Refusals()
         self.declarations: list[str] = []
         self.procedures: list[str] = []
-        self.kinds: set[str] = set()
+        self.kinds: dict[str, Kind] = {}
         self.indices: dict[str, None] = {}
         self._filled: dict[int, str] = {}
         self.results: dict[int, list[str]] = {}
@@ -92,11 +90,11 @@ class Context:
     def kind(self, name: str, line: int) -> str:
         """The kind of run-time routine for the data of a variable."""
         kind = self.type_of(name)
-        found = _KINDS.get((kind.base, kind.bytes))
+        found = kind_of(kind)
         if found is None:
             raise refused(f"{name.partition('$')[0]} is {kind.base} of {kind.bytes} bytes, which cannot be sent", line)
-        self.kinds.add(found)
-        return found
+        self.kinds[found.name] = found
+        return found.name
 
     def type_of(self, name: str) -> Type:
         """The type of a variable."""
@@ -104,7 +102,7 @@ class Context:
 
     def declared(self, name: str, line: int) -> str:
         """The type of a variable as it stands in a declaration."""
-        return _TYPES[self.kind(name, line)]
+        return self.kinds[self.kind(name, line)].declaration
 
     def buffer_of(self, node: Communicate) -> str:
         """The buffer (a name of the node program) that a communication fills."""
@@ -148,30 +146,6 @@ class Context:
     def statement(self, node_span: object) -> ir.Stmt | None:
         """The source statement at a span."""
         return self.statements.get((getattr(node_span, "line", 0), getattr(node_span, "column", 0)))
-
-
-def type_name(kind: str) -> str:
-    """The Fortran type of a run-time kind."""
-    return _TYPES[kind]
-
-
-def identity(op: str, kind: str) -> str:
-    """The value that changes nothing under a reduction."""
-    one = {"r8": "1.0d0", "r4": "1.0"}.get(kind, "1")
-    zero = {"r8": "0.0d0", "r4": "0.0"}.get(kind, "0")
-    match op:
-        case "sum" | "count":
-            return zero
-        case "product":
-            return one
-        case "max":
-            return f"-huge({zero})" if kind != "i8" else "-huge(0_8)"
-        case "min":
-            return f"huge({zero})" if kind != "i8" else "huge(0_8)"
-        case "all":
-            return ".true."
-        case _:
-            return ".false."
 
 
 def is_own(name: Expr) -> bool:

@@ -18,7 +18,8 @@ from aag.ir.visitors import walk_expressions, walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.emit.body import Body
 from aag.spmd.emit.clashes import INTRINSICS, without_clashes
-from aag.spmd.emit.context import Context, type_name
+from aag.spmd.emit.context import Context
+from aag.spmd.emit.kinds import Kind
 from aag.spmd.emit.library import chosen_lines
 from aag.spmd.emit.refusals import Refusals, refused
 from aag.spmd.emit.text import comment, folded, indented
@@ -84,14 +85,14 @@ def emit(
     parts = [mark for mark, wanted in marks.items() if wanted]
     files = {f"{name}.f90": text, "esp_runtime.f90": chosen_lines(_template("esp_runtime.f90"), parts)}
     files |= {f"{_MODULES[each]}.f90": _template(f"{_MODULES[each]}.f90") for each in parts}
-    files |= {f"esp_moves_{kind}.f90": chosen_lines(_moves(kind), parts) for kind in kinds}
+    files |= {f"esp_moves_{kind}.f90": _moves(context.kinds[kind], parts) for kind in kinds}
     files = {file: f"! {HEAD}\n{text}" for file, text in files.items()}
     files["Makefile"] = f"# {HEAD}\n{_makefile(name, kinds, program.layouts.procs, parts)}"
     return Emission(name=name, procs=program.layouts.procs, files=files)
 
 
 def _refuse_calls(program: NodeProgram, refusals: Refusals) -> None:
-    """EOSHIFT fills in zeros in a node program, whatever its BOUNDARY says; functions get their arrays nowhere."""
+    """Functions get their arrays nowhere; random numbers would be others."""
     for statement in walk_statements(program.unit.body):
         if isinstance(statement, CallStmt) and statement.name in RANDOM:
             what = f"{statement.name.upper()}: processors would draw other numbers than the serial program"
@@ -110,8 +111,6 @@ def _refuse_calls(program: NodeProgram, refusals: Refusals) -> None:
 
 
 def _refuse_call(call: Call, unit: Unit | None, declared: Collection[str]) -> None:
-    if call.name == "eoshift" and ("boundary" in dict(call.keywords) or len(call.args) > 2):
-        raise refused("EOSHIFT with a BOUNDARY", call.span)
     if unit is None and call.name in declared:
         raise refused(f"the function {call.name} is not contained in the program unit", call.span)
     if unit is not None and any(each.shape is not None for each in unit.entities if each.name in unit.arguments):
@@ -337,33 +336,15 @@ def _template(name: str) -> str:
     return (RUNTIME / name).read_text()
 
 
-_OPERATIONS = {
-    "number": {"sum": "values + other", "product": "values * other", "max": "max(values, other)",
-               "min": "min(values, other)"},
-    "logical": {"all": "values .and. other", "any": "values .or. other"},
-}  # fmt: skip
-_MPI_TYPES = {"r8": "MPI_DOUBLE_PRECISION", "i8": "MPI_INTEGER8", "r4": "MPI_REAL", "i4": "MPI_INTEGER",
-              "l4": "MPI_LOGICAL"}  # fmt: skip
-_WORDS = {"r8": 2, "i8": 2, "r4": 1, "i4": 1, "l4": 1}
-_POISON = {
-    "r8": "transfer(-1_esp_long, 0.0d0)",
-    "r4": "transfer(-1, 0.0)",
-    "i4": "-huge(0)",
-    "i8": "-huge(0_8)",
-    "l4": ".not. a(1)",
-}
-
-
-def _moves(kind: str) -> str:
-    """The run-time routines for one kind of data."""
-    operations = _OPERATIONS["logical" if kind == "l4" else "number"]
-    cases = [f"      case ('{op}')\n        values = {text}" for op, text in operations.items()]
+def _moves(kind: Kind, parts: Collection[str]) -> str:
+    """The run-time routines for one kind of data; MPI reduces by itself what it can."""
+    cases = [f"      case ('{op}')\n        values = {text}" for op, text in kind.combined.items()]
     text = _template("esp_moves.f90")
-    found = {"TYPE": type_name(kind), "KIND": kind, "WORDS": str(_WORDS[kind]), "POISON": _POISON[kind],
-             "COMBINE": "\n".join(cases), "MPI_TYPE": _MPI_TYPES[kind]}  # fmt: skip
+    found = {"TYPE": kind.declaration, "KIND": kind.name, "BYTES": str(kind.type.bytes), "POISON": kind.poison,
+             "COMBINE": "\n".join(cases), "MPI_TYPE": kind.mpi}  # fmt: skip
     for name, value in found.items():
         text = text.replace(f"@{name}@", value)
-    return text
+    return chosen_lines(text, [each for each in parts if each != "native" or kind.mpi])
 
 
 def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> str:

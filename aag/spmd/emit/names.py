@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Var
 from aag.ir.spelling import spell
-from aag.ir.units import Type
 from aag.ir.visitors import map_expression
+from aag.spmd.elementwise import FILLED
 from aag.spmd.emit.clashes import clashes, names_of
 from aag.spmd.program import NodeProgram
 
@@ -46,8 +46,15 @@ class Names:
         return spell(self.expression(expr))
 
     def subscripts(self, subscripts: Iterable[Expr]) -> str:
-        """Subscripts as an array constructor; what EOSHIFT reads may lie outside."""
-        return f"(/ {', '.join(self.spell(_plain(each)) for each in subscripts)} /)"
+        """Subscripts as an array constructor, for the run-time library; what EOSHIFT reads may lie outside."""
+        return f"(/ {', '.join(spell(map_expression(each, self._inspected)) for each in subscripts)} /)"
+
+    def _inspected(self, expr: Expr) -> Expr:
+        match expr:
+            case Call(name="eoshift$", args=(position, shift, lower, upper)):
+                return Call("esp_within", (Binary("+", position, shift), lower, upper))
+            case _:
+                return self._standard(expr)
 
     def _standard(self, expr: Expr) -> Expr:
         match expr:
@@ -55,10 +62,15 @@ class Names:
                 return Var(self.of(name)) if "$" in name else expr
             case Call(name="cshift$", args=args):
                 return Call("esp_wrap", args)
+            case Call(name="eoshift$", args=(position, shift, lower, upper)):  # MERGE evaluates what it does not take
+                return Call("max", (lower, Call("min", (upper, Binary("+", position, shift)))))
+            case Call(name=name, args=(value, boundary, place, lower, upper)) if name == FILLED:
+                inside = Binary(".and.", Binary(">=", place, lower), Binary("<=", place, upper))
+                return Call("merge", (value, boundary, inside))
             case Call(name="number_of_processors"):
                 return IntLit(self._program.layouts.procs)
             case Element(name=name, subscripts=subscripts):
-                return self._element(name, subscripts)
+                return Element(self.of(name), self._packed(name, subscripts))
             case _:
                 return expr
 
@@ -67,50 +79,3 @@ class Names:
             Element(self.packed[name, dim], (each,)) if (name, dim) in self.packed else each
             for dim, each in enumerate(subscripts)
         )
-
-    def _element(self, name: str, subscripts: tuple[Expr, ...]) -> Expr:
-        layout = self._program.layouts.arrays.get(name)
-        if layout is None or not any(isinstance(each, Call) and each.name == "eoshift$" for each in subscripts):
-            return Element(self.of(name), self._packed(name, subscripts))
-        inside: Expr = LogicalLit(True)
-        places: list[Expr] = []
-        for each, (lower, upper) in zip(subscripts, layout.bounds, strict=True):
-            if not (isinstance(each, Call) and each.name == "eoshift$"):
-                places.append(each)
-                continue
-            moved = _sum(*each.args)
-            places.append(Call("max", (IntLit(lower), Call("min", (IntLit(upper), moved)))))
-            inside = _both(_both(inside, _compare(">=", moved, lower)), _compare("<=", moved, upper))
-        element = Element(self.of(name), self._packed(name, tuple(places)))
-        return Call("merge", (element, nothing(self._program.types[name]), inside))
-
-
-def _sum(left: Expr, right: Expr) -> Expr:
-    return Binary("+", _plain(left), right)
-
-
-def _plain(expr: Expr) -> Expr:
-    match expr:
-        case Call(name="eoshift$", args=(position, shift)):
-            return _sum(position, shift)
-        case _:
-            return expr
-
-
-def _both(left: Expr, right: Expr) -> Expr:
-    return right if left == LogicalLit(True) else Binary(".and.", left, right)
-
-
-def _compare(op: str, left: Expr, bound: int) -> Expr:
-    return Binary(op, left, IntLit(bound))
-
-
-def nothing(kind: Type) -> Expr:
-    """The zero of a type: what EOSHIFT fills in."""
-    match kind.base:
-        case "real":
-            return RealLit(0.0, "0.0d0", double=True) if kind.bytes == 8 else RealLit(0.0, "0.0")
-        case "logical":
-            return LogicalLit(False)
-        case _:
-            return IntLit(0)

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from aag.ir.expressions import Call, Element, Expr, IntLit, Unary, Var
 from aag.ir.statements import Assign
-from aag.spmd.emit.context import Context, identity, is_own
+from aag.spmd.emit.context import Context, is_own
+from aag.spmd.emit.kinds import identity
 from aag.spmd.emit.moves import combine
 from aag.spmd.emit.text import indented
 from aag.spmd.linear import linear
@@ -219,7 +220,7 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
         before = context.numbered("before")
         context.declare(f"{context.declared(target.name, line)} :: {before}")
         yield f"{before} = {name}"
-    yield f"{name} = {identity(node.reduce, kind)}"
+    yield f"{name} = {identity(node.reduce, context.type_of(target.name), name)}"
     place, value = context.spell(target, line), context.spell(accumulated.value, line)
     if node.reduce == "count":
         step = f"if ({value}) {place} = {place} + 1"

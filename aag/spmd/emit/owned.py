@@ -8,8 +8,6 @@ from aag.spmd.emit.nests import assignment, poison
 from aag.spmd.emit.text import comment, indented
 from aag.spmd.nodes import Nest, OwnedLoop
 
-_WORDS = {"r8": 2, "i8": 2, "r4": 1, "i4": 1, "l4": 1}
-
 
 def owned_loop(context: Context, node: OwnedLoop) -> Iterator[str]:
     """The loop; every processor walks all iterations and knows whose turn it is."""
@@ -39,14 +37,14 @@ def _turns(context: Context, array: str, line: int) -> str:
 
 def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Iterator[str]:
     line, count = node.span.line, len(node.needs)
-    arrives, source, words = (context.numbered(each) for each in ("arrives", "source", "words"))
+    arrives, source, lengths = (context.numbered(each) for each in ("arrives", "source", "lengths"))
     box, at, sender, step = (context.numbered(each) for each in ("box", "at", "sender", "step"))
     kinds = [context.kind(need.reference.array, line) for need in node.needs]
-    total = sum(_WORDS[kind] for kind in kinds)
+    bytes_of = [context.type_of(need.reference.array).bytes for need in node.needs]
     context.declare(f"logical :: {arrives}({count})")
-    context.declare(f"integer :: {source}({count}), {box}({total}), {at}, {sender}, {step}")
-    sizes = ", ".join(str(_WORDS[kind]) for kind in kinds)
-    context.declare(f"integer, parameter :: {words}({count}) = (/ {sizes} /)")
+    context.declare(f"integer :: {source}({count}), {at}, {sender}, {step}")
+    context.declare(f"integer(esp_byte) :: {box}({sum(bytes_of)})")
+    context.declare(f"integer, parameter :: {lengths}({count}) = (/ {', '.join(map(str, bytes_of))} /)")
     arrays = dict.fromkeys(need.reference.array for need in node.needs)
     for array in arrays:
         context.declare(f"type(esp_turns) :: {_turns(context, array, line)}")
@@ -69,7 +67,7 @@ def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Itera
     yield f"  if (any({arrives}) .and. (esp_me == {turn} .or. any({arrives} .and. {source} == esp_me))) then"
     yield f"    do {sender} = 0, esp_procs - 1"
     yield f"      if (.not. any({arrives} .and. {source} == {sender})) cycle"
-    length = f"sum({words}, mask={arrives} .and. {source} == {sender})"
+    length = f"sum({lengths}, mask={arrives} .and. {source} == {sender})"
     yield f"      {at} = 0"
     yield f"      if (esp_me == {sender}) then"
     yield from indented(puts, 4)

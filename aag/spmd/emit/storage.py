@@ -125,7 +125,7 @@ def _is_local(need: Need, layout: Layout, dim: int, axis: int, layouts: Layouts,
 
 def _plain(subscript: Expr) -> Expr:
     match subscript:
-        case Call(name="eoshift$", args=(position, shift)):
+        case Call(name="eoshift$", args=(position, shift, *_)):
             return add(_plain(position), shift)
         case _:
             return subscript

@@ -1,4 +1,4 @@
-! The parts of the run-time library that depend on the type of the data, here @TYPE@ (@WORDS@ words of four bytes).
+! The parts of the run-time library that depend on the type of the data, here @TYPE@ (@BYTES@ bytes).
 module esp_moves_@KIND@
   use esp_runtime
   use mpi !native
@@ -9,7 +9,7 @@ module esp_moves_@KIND@
   public :: esp_fetch_@KIND@, esp_fill_@KIND@, esp_poison_@KIND@, esp_poison_all_@KIND@
   public :: esp_await_@KIND@
 
-  integer, parameter :: words = @WORDS@
+  integer, parameter :: bytes = @BYTES@
 
 contains
 
@@ -17,9 +17,9 @@ contains
   subroutine esp_move_@KIND@(plan, a)
     type(esp_plan), intent(in) :: plan
     @TYPE@, intent(inout) :: a(*)
-    integer, allocatable :: out(:), in(:)
+    integer(esp_byte), allocatable :: out(:), in(:)
     call packed(plan, a, out, in)
-    call esp_messages(plan, words, out, in)
+    call esp_messages(plan, bytes, out, in)
     call unpacked(plan, in, a)
     call collected(plan, a)
   end subroutine esp_move_@KIND@
@@ -29,13 +29,13 @@ contains
     type(esp_plan), intent(in) :: plan
     @TYPE@, intent(in) :: a(*)
     @TYPE@, intent(inout) :: buffer(*)
-    integer, allocatable :: out(:), in(:)
+    integer(esp_byte), allocatable :: out(:), in(:)
     integer :: i
     do i = 1, size(plan%own_place)
       buffer(plan%own_to(i)) = a(plan%own_place(i))
     end do
     call packed(plan, a, out, in)
-    call esp_messages(plan, words, out, in)
+    call esp_messages(plan, bytes, out, in)
     call unpacked(plan, in, buffer)
     call collected(plan, buffer)
   end subroutine esp_fetch_@KIND@
@@ -44,21 +44,21 @@ contains
   subroutine packed(plan, a, out, in)
     type(esp_plan), intent(in) :: plan
     @TYPE@, intent(in) :: a(*)
-    integer, allocatable, intent(out) :: out(:), in(:)
+    integer(esp_byte), allocatable, intent(out) :: out(:), in(:)
     integer :: i
-    allocate(out(words * size(plan%to_place)), in(words * size(plan%from_place)))
+    allocate(out(bytes * size(plan%to_place)), in(bytes * size(plan%from_place)))
     do i = 1, size(plan%to_place)
-      out(words * (i - 1) + 1:words * i) = transfer(a(plan%to_place(i)), out, words)
+      out(bytes * (i - 1) + 1:bytes * i) = transfer(a(plan%to_place(i)), out, bytes)
     end do
   end subroutine packed
 
   subroutine unpacked(plan, in, a)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: in(:)
+    integer(esp_byte), intent(in) :: in(:)
     @TYPE@, intent(inout) :: a(*)
     integer :: i
     do i = 1, size(plan%from_place)
-      a(plan%from_place(i)) = transfer(in(words * (i - 1) + 1:words * i), a(1))
+      a(plan%from_place(i)) = transfer(in(bytes * (i - 1) + 1:bytes * i), a(1))
     end do
   end subroutine unpacked
 
@@ -66,19 +66,19 @@ contains
   subroutine collected(plan, a)
     type(esp_plan), intent(in) :: plan
     @TYPE@, intent(inout) :: a(*)
-    integer, allocatable :: pool(:)
+    integer(esp_byte), allocatable :: pool(:)
     integer :: i, column
     if (plan%collective == esp_no_collective .or. plan%columns < 2) return
-    allocate(pool(words * size(plan%slot_place)))
+    allocate(pool(bytes * size(plan%slot_place)))
     do i = plan%slot(plan%column) + 1, plan%slot(plan%column + 1)
-      pool(words * (i - 1) + 1:words * i) = transfer(a(plan%slot_place(i)), pool, words)
+      pool(bytes * (i - 1) + 1:bytes * i) = transfer(a(plan%slot_place(i)), pool, bytes)
     end do
-    call esp_collect(plan, words, pool)
+    call esp_collect(plan, bytes, pool)
     if (plan%collective == esp_gather .and. plan%column /= 0) return
     do column = 0, plan%columns - 1
       if (column == plan%column) cycle
       do i = plan%slot(column) + 1, plan%slot(column + 1)
-        if (plan%slot_place(i) > 0) a(plan%slot_place(i)) = transfer(pool(words * (i - 1) + 1:words * i), a(1))
+        if (plan%slot_place(i) > 0) a(plan%slot_place(i)) = transfer(pool(bytes * (i - 1) + 1:bytes * i), a(1))
       end do
     end do
   end subroutine collected
@@ -121,7 +121,7 @@ contains
     integer, intent(in) :: line
     @TYPE@, intent(inout) :: values(:)
     integer, allocatable :: members(:)
-    integer :: out(words * size(values)), in(words * size(values))
+    integer(esp_byte) :: out(bytes * size(values)), in(bytes * size(values))
     integer :: n, p, column, power, bit, child
     integer :: error !native
     call esp_line(line)
@@ -204,18 +204,19 @@ contains
 
   ! Append a value to a message of mixed types, or take one from it.
   subroutine esp_put_@KIND@(box, at, value)
-    integer, intent(inout) :: box(:), at
+    integer, intent(inout) :: at
+    integer(esp_byte), intent(inout) :: box(:)
     @TYPE@, intent(in) :: value
-    box(at + 1:at + words) = transfer(value, box, words)
-    at = at + words
+    box(at + 1:at + bytes) = transfer(value, box, bytes)
+    at = at + bytes
   end subroutine esp_put_@KIND@
 
   subroutine esp_get_@KIND@(box, at, value)
-    integer, intent(in) :: box(:)
+    integer(esp_byte), intent(in) :: box(:)
     integer, intent(inout) :: at
     @TYPE@, intent(inout) :: value
-    value = transfer(box(at + 1:at + words), value)
-    at = at + words
+    value = transfer(box(at + 1:at + bytes), value)
+    at = at + bytes
   end subroutine esp_get_@KIND@
 
   ! For debugging: a copy of an element that was written elsewhere is stale.

@@ -1,11 +1,13 @@
 ! Collectives that MPI does itself, with whatever messages it likes, in groups of processors. Ranks are those of all
 ! processors; the place of one in its group is its column, from 0. A pool holds what each column has, one after the
-! other: that of column c are the words first(c) + 1 to first(c + 1).
+! other: that of column c are the bytes first(c) + 1 to first(c + 1).
 module esp_native
   use mpi
   implicit none
   private
   public :: esp_native_broadcast, esp_native_concatenate, esp_native_gather, esp_native_operation, esp_native_group
+
+  integer, parameter :: esp_byte = selected_int_kind(2)
 
   ! Processors in their order, and the communicator that they got when they first met.
   type meeting
@@ -43,32 +45,33 @@ contains
   ! What each column has goes to all others.
   subroutine esp_native_broadcast(members, first, pool)
     integer, intent(in) :: members(:), first(0:)
-    integer, intent(inout) :: pool(*)
-    integer :: column, words, error
+    integer(esp_byte), intent(inout) :: pool(*)
+    integer :: column, bytes, error
     do column = 0, size(members) - 1
-      words = first(column + 1) - first(column)
-      if (words > 0) &
-        call MPI_Bcast(pool(first(column) + 1), words, MPI_INTEGER, column, esp_native_group(members), error)
+      bytes = first(column + 1) - first(column)
+      if (bytes > 0) &
+        call MPI_Bcast(pool(first(column) + 1), bytes, MPI_BYTE, column, esp_native_group(members), error)
     end do
   end subroutine esp_native_broadcast
 
   ! The same at once.
   subroutine esp_native_concatenate(members, first, pool)
     integer, intent(in) :: members(:), first(0:)
-    integer, intent(inout) :: pool(*)
-    integer :: words(size(members)), error
-    words = first(1:) - first(:size(members) - 1)
-    call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_INTEGER, pool, words, first, MPI_INTEGER, esp_native_group(members), error)
+    integer(esp_byte), intent(inout) :: pool(*)
+    integer :: bytes(size(members)), error
+    bytes = first(1:) - first(:size(members) - 1)
+    call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, pool, bytes, first, MPI_BYTE, esp_native_group(members), error)
   end subroutine esp_native_concatenate
 
   ! What each column has goes to column 0.
   subroutine esp_native_gather(members, column, first, pool)
     integer, intent(in) :: members(:), column, first(0:)
-    integer, intent(inout) :: pool(*)
-    integer :: words(size(members)), mine(first(column + 1) - first(column)), error
-    words = first(1:) - first(:size(members) - 1)
+    integer(esp_byte), intent(inout) :: pool(*)
+    integer :: bytes(size(members)), error
+    integer(esp_byte) :: mine(first(column + 1) - first(column))
+    bytes = first(1:) - first(:size(members) - 1)
     mine = pool(first(column) + 1:first(column + 1))
-    call MPI_Gatherv(mine, size(mine), MPI_INTEGER, pool, words, first, MPI_INTEGER, 0, esp_native_group(members), error)
+    call MPI_Gatherv(mine, size(mine), MPI_BYTE, pool, bytes, first, MPI_BYTE, 0, esp_native_group(members), error)
   end subroutine esp_native_gather
 
   ! MPI's name of a reduction.

@@ -1,6 +1,6 @@
 ! Run-time library of the node programs that esp writes: who owns what, what has to be sent, and the messages.
 !
-! Everything is built from point-to-point messages of MPI_INTEGER words. Receives are posted first and nothing relies
+! Everything is built from point-to-point messages of bytes. Receives are posted first and nothing relies
 ! on buffering. Ranks count from 0 and are column-major in the grid of processors.
 module esp_runtime
   use mpi
@@ -12,13 +12,14 @@ module esp_runtime
   public :: esp_map, esp_plan, esp_turns, esp_me, esp_procs
   public :: esp_start, esp_finish, esp_line, esp_grid, esp_spread, esp_fixed, esp_bounds, esp_store, esp_range
   public :: esp_pack, esp_mine, esp_here, esp_owns, esp_owner, esp_stored, esp_code, esp_place, esp_owned, esp_first, esp_wrap
+  public :: esp_within
   public :: esp_circular, esp_claim
   public :: esp_known, esp_begin, esp_need, esp_need_all, esp_held, esp_held_all, esp_stale, esp_drop, esp_end
   public :: esp_messages, esp_collect, esp_group, esp_send, esp_receive, esp_swap, esp_power_below
   public :: esp_turns_begin, esp_arrives, esp_written, esp_stop
   public :: esp_reduction
 
-  integer, parameter, public :: esp_long = selected_int_kind(18)
+  integer, parameter, public :: esp_long = selected_int_kind(18), esp_byte = selected_int_kind(2)
   integer, parameter, public :: esp_no_collective = 0, esp_broadcast = 1, esp_concatenation = 2, esp_gather = 3
   ! In which order messages of an operation go out: by their directions, by directions around the grid, or as a complete
   ! exchange.
@@ -414,6 +415,12 @@ contains
     esp_first = lower
     if (least > lower) esp_first = lower + (least - lower + step - 1) / step * step
   end function esp_first
+
+  ! What EOSHIFT reads: an index, or one outside all arrays where it is not within the bounds.
+  integer function esp_within(index, lower, upper)
+    integer, intent(in) :: index, lower, upper
+    esp_within = merge(index, -2**26, index >= lower .and. index <= upper)
+  end function esp_within
 
   ! The index that a circular shift reads.
   integer function esp_wrap(index, shift, lower, upper)
@@ -940,73 +947,73 @@ contains
 
   ! --- messages (the executor) ---------------------------------------------------------------------------------
 
-  subroutine count_message(words)
-    integer, intent(in) :: words
+  subroutine count_message(bytes)
+    integer, intent(in) :: bytes
     sent_messages(line_now) = sent_messages(line_now) + 1
-    sent_bytes(line_now) = sent_bytes(line_now) + 4_esp_long * words
+    sent_bytes(line_now) = sent_bytes(line_now) + bytes
   end subroutine count_message
 
-  subroutine esp_send(buffer, words, to)
-    integer, intent(in) :: words, to
-    integer, intent(in) :: buffer(*)
+  subroutine esp_send(buffer, bytes, to)
+    integer, intent(in) :: bytes, to
+    integer(esp_byte), intent(in) :: buffer(*)
     integer :: error
-    call count_message(words)
-    call esp_simulation_before('send', to, 4 * words) !simulated
+    call count_message(bytes)
+    call esp_simulation_before('send', to, bytes) !simulated
     call esp_trace_cut() !trace
-    call MPI_Send(buffer, words, MPI_INTEGER, to, 1, MPI_COMM_WORLD, error)
+    call MPI_Send(buffer, bytes, MPI_BYTE, to, 1, MPI_COMM_WORLD, error)
     call esp_simulation_after() !simulated
-    call esp_trace_send(to, 4 * words) !trace
+    call esp_trace_send(to, bytes) !trace
   end subroutine esp_send
 
-  subroutine esp_receive(buffer, words, from)
-    integer, intent(in) :: words, from
-    integer, intent(inout) :: buffer(*)
+  subroutine esp_receive(buffer, bytes, from)
+    integer, intent(in) :: bytes, from
+    integer(esp_byte), intent(inout) :: buffer(*)
     integer :: error
-    call esp_simulation_before('receive', from, 4 * words) !simulated
+    call esp_simulation_before('receive', from, bytes) !simulated
     call esp_trace_cut() !trace
-    call MPI_Recv(buffer, words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+    call MPI_Recv(buffer, bytes, MPI_BYTE, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
     call esp_simulation_after() !simulated
-    call esp_trace_receive(from, 4 * words) !trace
+    call esp_trace_receive(from, bytes) !trace
   end subroutine esp_receive
 
-  ! Send to one and receive from another at once; nothing goes where there are no words.
-  subroutine esp_swap(out, out_words, to, in, in_words, from)
-    integer, intent(in) :: out_words, to, in_words, from
-    integer, intent(in) :: out(*)
-    integer, intent(inout) :: in(*)
+  ! Send to one and receive from another at once; nothing goes where there are no bytes.
+  subroutine esp_swap(out, out_bytes, to, in, in_bytes, from)
+    integer, intent(in) :: out_bytes, to, in_bytes, from
+    integer(esp_byte), intent(in) :: out(*)
+    integer(esp_byte), intent(inout) :: in(*)
     integer :: error, request
-    if (in_words > 0) call MPI_Irecv(in, in_words, MPI_INTEGER, from, 1, MPI_COMM_WORLD, request, error)
-    if (out_words > 0) call esp_send(out, out_words, to)
-    if (in_words > 0) call arrived(request, from, in_words)
+    if (in_bytes > 0) call MPI_Irecv(in, in_bytes, MPI_BYTE, from, 1, MPI_COMM_WORLD, request, error)
+    if (out_bytes > 0) call esp_send(out, out_bytes, to)
+    if (in_bytes > 0) call arrived(request, from, in_bytes)
   end subroutine esp_swap
 
   ! Wait for a message that may come.
-  subroutine arrived(request, from, words)
+  subroutine arrived(request, from, bytes)
     integer, intent(inout) :: request
-    integer, intent(in) :: from, words
+    integer, intent(in) :: from, bytes
     integer :: error
-    call esp_simulation_before('receive', from, 4 * words) !simulated
+    call esp_simulation_before('receive', from, bytes) !simulated
     call esp_trace_cut() !trace
     call MPI_Wait(request, MPI_STATUS_IGNORE, error)
     call esp_simulation_after() !simulated
-    call esp_trace_receive(from, 4 * words) !trace
+    call esp_trace_receive(from, bytes) !trace
   end subroutine arrived
 
-  ! The point-to-point messages of a plan; an element is `words` long. In each turn everybody sends, then receives;
+  ! The point-to-point messages of a plan; an element is `bytes` long. In each turn everybody sends, then receives;
   ! where the machine has all messages of an exchange under way at once, all sends come first.
-  subroutine esp_messages(plan, words, out, in)
+  subroutine esp_messages(plan, bytes, out, in)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: words
-    integer, intent(in) :: out(*)
-    integer, intent(inout) :: in(*)
+    integer, intent(in) :: bytes
+    integer(esp_byte), intent(in) :: out(*)
+    integer(esp_byte), intent(inout) :: in(*)
     integer :: i, j, at, length, error
     integer :: request(max(1, plan%receives))
     logical :: together, sends
     call esp_line(plan%line)
     do j = 1, plan%receives
-      at = words * (plan%from_first(j) - 1) + 1
-      length = words * (plan%from_first(j + 1) - plan%from_first(j))
-      call MPI_Irecv(in(at), length, MPI_INTEGER, plan%from(j), 1, MPI_COMM_WORLD, request(j), error)
+      at = bytes * (plan%from_first(j) - 1) + 1
+      length = bytes * (plan%from_first(j + 1) - plan%from_first(j))
+      call MPI_Irecv(in(at), length, MPI_BYTE, plan%from(j), 1, MPI_COMM_WORLD, request(j), error)
     end do
     together = how_exchange == 'concurrent' .and. plan%collective == esp_no_collective
     i = 1
@@ -1015,58 +1022,58 @@ contains
       sends = i <= plan%sends
       if (sends .and. j <= plan%receives .and. .not. together) sends = plan%to_key(i) <= plan%from_key(j)
       if (sends) then
-        at = words * (plan%to_first(i) - 1) + 1
-        length = words * (plan%to_first(i + 1) - plan%to_first(i))
+        at = bytes * (plan%to_first(i) - 1) + 1
+        length = bytes * (plan%to_first(i + 1) - plan%to_first(i))
         call esp_send(out(at), length, plan%to(i))
         i = i + 1
       else
-        call arrived(request(j), plan%from(j), words * (plan%from_first(j + 1) - plan%from_first(j)))
+        call arrived(request(j), plan%from(j), bytes * (plan%from_first(j + 1) - plan%from_first(j)))
         j = j + 1
       end if
     end do
   end subroutine esp_messages
 
   ! The collective of a plan. `pool` holds what each member has, one after the other; mine is filled in.
-  subroutine esp_collect(plan, words, pool)
+  subroutine esp_collect(plan, bytes, pool)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: words
-    integer, intent(inout) :: pool(*)
+    integer, intent(in) :: bytes
+    integer(esp_byte), intent(inout) :: pool(*)
     integer :: column
     if (plan%columns < 2) return
     call esp_line(plan%line)
     select case (plan%collective) !native
     case (esp_broadcast) !native
-      call esp_native_broadcast(plan%members, words * plan%slot, pool) !native
+      call esp_native_broadcast(plan%members, bytes * plan%slot, pool) !native
     case (esp_concatenation) !native
-      call esp_native_concatenate(plan%members, words * plan%slot, pool) !native
+      call esp_native_concatenate(plan%members, bytes * plan%slot, pool) !native
     case (esp_gather) !native
-      call esp_native_gather(plan%members, plan%column, words * plan%slot, pool) !native
+      call esp_native_gather(plan%members, plan%column, bytes * plan%slot, pool) !native
     end select !native
     return !native
     select case (plan%collective)
     case (esp_broadcast)
       do column = 0, plan%columns - 1
-        if (plan%slot(column + 1) > plan%slot(column)) call spread_slot(plan, words, pool, column)
+        if (plan%slot(column + 1) > plan%slot(column)) call spread_slot(plan, bytes, pool, column)
       end do
     case (esp_concatenation)
       if (how_concatenation == 'recursive_doubling') then
-        call doubling(plan, words, pool)
+        call doubling(plan, bytes, pool)
       else
-        call around(plan, words, pool)
+        call around(plan, bytes, pool)
       end if
     case (esp_gather)
-      call collect_tree(plan, words, pool)
+      call collect_tree(plan, bytes, pool)
     end select
   end subroutine esp_collect
 
-  subroutine spread_slot(plan, words, pool, root)
+  subroutine spread_slot(plan, bytes, pool, root)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: words, root
-    integer, intent(inout) :: pool(*)
+    integer, intent(in) :: bytes, root
+    integer(esp_byte), intent(inout) :: pool(*)
     integer :: at, length, bit, v, p, child
     p = plan%columns
-    at = words * plan%slot(root) + 1
-    length = words * (plan%slot(root + 1) - plan%slot(root))
+    at = bytes * plan%slot(root) + 1
+    length = bytes * (plan%slot(root + 1) - plan%slot(root))
     v = modulo(plan%column - root, p)
     if (how_broadcast == 'binomial') then
       bit = esp_power_below(p - 1)
@@ -1092,10 +1099,10 @@ contains
   end subroutine spread_slot
 
   ! All-gather by recursive doubling; where p is not a power of two the last columns go through a partner.
-  subroutine doubling(plan, words, pool)
+  subroutine doubling(plan, bytes, pool)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: words
-    integer, intent(inout) :: pool(*)
+    integer, intent(in) :: bytes
+    integer(esp_byte), intent(inout) :: pool(*)
     logical :: has(0:plan%columns - 1, 0:plan%columns - 1), before(0:plan%columns - 1, 0:plan%columns - 1)
     integer :: p, power, bit, column, mine
     p = plan%columns
@@ -1125,9 +1132,9 @@ contains
     ! Everything that the column `from` has goes to the column `to`; I am one of them.
     subroutine move(from, to)
       integer, intent(in) :: from, to
-      integer, allocatable :: buffer(:)
+      integer(esp_byte), allocatable :: buffer(:)
       integer :: length
-      length = words_of(has(:, from))
+      length = bytes_of(has(:, from))
       if (length == 0) return
       allocate(buffer(length))
       if (mine == from) then
@@ -1140,51 +1147,51 @@ contains
     end subroutine move
     subroutine exchange(partner)
       integer, intent(in) :: partner
-      integer, allocatable :: out(:), in(:)
-      allocate(out(words_of(has(:, mine))), in(words_of(has(:, partner))))
+      integer(esp_byte), allocatable :: out(:), in(:)
+      allocate(out(bytes_of(has(:, mine))), in(bytes_of(has(:, partner))))
       call fill(has(:, mine), out)
       call esp_swap(out, size(out), plan%members(partner), in, size(in), plan%members(partner))
       call empty(has(:, partner), in)
     end subroutine exchange
-    integer function words_of(which)
+    integer function bytes_of(which)
       logical, intent(in) :: which(0:)
       integer :: each
-      words_of = 0
+      bytes_of = 0
       do each = 0, p - 1
-        if (which(each)) words_of = words_of + words * (plan%slot(each + 1) - plan%slot(each))
+        if (which(each)) bytes_of = bytes_of + bytes * (plan%slot(each + 1) - plan%slot(each))
       end do
-    end function words_of
+    end function bytes_of
     subroutine fill(which, buffer)
       logical, intent(in) :: which(0:)
-      integer, intent(out) :: buffer(:)
+      integer(esp_byte), intent(out) :: buffer(:)
       integer :: each, at, length
       at = 0
       do each = 0, p - 1
         if (.not. which(each)) cycle
-        length = words * (plan%slot(each + 1) - plan%slot(each))
-        buffer(at + 1:at + length) = pool(words * plan%slot(each) + 1:words * plan%slot(each) + length)
+        length = bytes * (plan%slot(each + 1) - plan%slot(each))
+        buffer(at + 1:at + length) = pool(bytes * plan%slot(each) + 1:bytes * plan%slot(each) + length)
         at = at + length
       end do
     end subroutine fill
     subroutine empty(which, buffer)
       logical, intent(in) :: which(0:)
-      integer, intent(in) :: buffer(:)
+      integer(esp_byte), intent(in) :: buffer(:)
       integer :: each, at, length
       at = 0
       do each = 0, p - 1
         if (.not. which(each)) cycle
-        length = words * (plan%slot(each + 1) - plan%slot(each))
-        pool(words * plan%slot(each) + 1:words * plan%slot(each) + length) = buffer(at + 1:at + length)
+        length = bytes * (plan%slot(each + 1) - plan%slot(each))
+        pool(bytes * plan%slot(each) + 1:bytes * plan%slot(each) + length) = buffer(at + 1:at + length)
         at = at + length
       end do
     end subroutine empty
   end subroutine doubling
 
   ! All-gather step by step: along a ring, or with another partner in each step.
-  subroutine around(plan, words, pool)
+  subroutine around(plan, bytes, pool)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: words
-    integer, intent(inout) :: pool(*)
+    integer, intent(in) :: bytes
+    integer(esp_byte), intent(inout) :: pool(*)
     integer :: p, step, to, from, give, take
     p = plan%columns
     do step = 1, p - 1
@@ -1204,16 +1211,16 @@ contains
         give = plan%column
         take = from
       end if
-      call esp_swap(pool(words * plan%slot(give) + 1), words * (plan%slot(give + 1) - plan%slot(give)), plan%members(to), &
-                    pool(words * plan%slot(take) + 1), words * (plan%slot(take + 1) - plan%slot(take)), plan%members(from))
+      call esp_swap(pool(bytes * plan%slot(give) + 1), bytes * (plan%slot(give + 1) - plan%slot(give)), plan%members(to), &
+                    pool(bytes * plan%slot(take) + 1), bytes * (plan%slot(take + 1) - plan%slot(take)), plan%members(from))
     end do
   end subroutine around
 
   ! To column 0, up a binomial tree or directly.
-  subroutine collect_tree(plan, words, pool)
+  subroutine collect_tree(plan, bytes, pool)
     type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: words
-    integer, intent(inout) :: pool(*)
+    integer, intent(in) :: bytes
+    integer(esp_byte), intent(inout) :: pool(*)
     integer :: p, bit, v, child
     p = plan%columns
     v = plan%column
@@ -1235,8 +1242,8 @@ contains
       integer, intent(in) :: first, span, to
       logical, intent(in) :: sends
       integer :: at, length
-      at = words * plan%slot(first) + 1
-      length = words * (plan%slot(min(first + span, p)) - plan%slot(first))
+      at = bytes * plan%slot(first) + 1
+      length = bytes * (plan%slot(min(first + span, p)) - plan%slot(first))
       if (length == 0) return
       if (sends) call esp_send(pool(at), length, plan%members(to))
       if (.not. sends) call esp_receive(pool(at), length, plan%members(first))
