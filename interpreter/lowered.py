@@ -13,12 +13,13 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
-from aag.spmd.access import ArrayAccess, Parts, accesses, accesses_along
+from aag.spmd.access import ArrayAccess, Parts, Sweep, accesses, accesses_along
 from aag.spmd.communication import combine_call, steps, steps_along
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips, trips_along
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
+from aag.spmd.stream import Stream, stream_of
 from aag.spmd.vector import Along, TooLarge, names_in
 from interpreter import shared
 from interpreter.kept import Kept, Key, kept_of
@@ -97,6 +98,13 @@ class Lowered(Struct, frozen=True, dict=True):
             lambda along: accesses_along(nest, layouts, env, parts, along),
             lambda found: sum(each.start_bytes.nbytes + each.strides_bytes.nbytes + each.local_bytes.nbytes
                               for each in found))
+
+    def streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int) -> tuple[Stream, ...]:
+        """The references of a nest one by one on some processors; a DO nest is the same on all."""
+        layouts = self.program.layouts
+        if isinstance(nest, Sweep):
+            return (stream_of(nest, layouts, env, int(ranks[0]), budget),) * ranks.size
+        return tuple(stream_of(nest, layouts, env, int(rank), budget // ranks.size) for rank in ranks)
 
     def steps(self, operation: Operation, env: Environment) -> tuple[Step, ...]:
         """What a communication does."""

@@ -14,6 +14,7 @@ from aag.ir.evaluate import Environment, Value
 from aag.spmd.access import Touch
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.steps import CollectiveCall, Phase, Step
+from aag.spmd.stream import Stream
 from interpreter.kept import Kept
 
 Ints = NDArray[np.int64]
@@ -147,6 +148,10 @@ class Services(Protocol):
 
     def accesses(self, nest: Nest, env: Environment) -> Sequence[AccessLike]:
         """Array references of a nest, as one processor of each class makes them."""
+        ...
+
+    def streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int) -> Sequence[Stream]:
+        """The references of a nest one by one, about `budget` of them, as each of some processors makes them."""
         ...
 
     def steps(self, operation: Operation, env: Environment) -> tuple[Step, ...]:

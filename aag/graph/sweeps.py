@@ -8,8 +8,11 @@
       r(j) = s
     end do
 
-Loops side by side inside a loop become sweeps of their own, one after the other. What cannot be a part of a sweep is
-told in words (`unswept`), so that nobody takes it for a loop that touches nothing.
+Such a chain of loops with constant bounds is interpreted from a few of its iterations. Where loops stand side by side
+in a loop, bounds or subscripts depend on others, or conditions leave something out, the sweep has the steps of the
+loops (`aag.spmd.acts`) and is interpreted one reference after the other. Where those are too many, chains stand for it
+that run one after the other. What cannot be a part of a sweep is told in words (`unswept`), so that nobody takes it for
+a loop that touches nothing.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,13 +25,18 @@ from aag.diagnostics import Span
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, Var
 from aag.spmd.access import Sweep, Touch, elements_touched, touched
+from aag.spmd.acts import Act, Given, Put, Repeat, Step
+from aag.spmd.course import acts, reads
 from aag.spmd.linear import linear
 from aag.spmd.names import elements
-from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node
-from aag.spmd.vector import names_in
+from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node, NodeBranch
+from aag.spmd.vector import is_decided_by_indices, names_in
 
 Arrays = Callable[[str], bool]
 """Whether a name is an array."""
+
+
+_HALF = "where cache misses are counted, a condition that data decide is taken to hold in half of the iterations"
 
 
 class Swept(Struct, frozen=True):
@@ -40,15 +48,17 @@ class Swept(Struct, frozen=True):
 
 def is_simple(loop: DoNode) -> bool:
     """Whether a loop holds nothing but statements that every processor runs, conditions on them, and such loops."""
-    return all(is_simple(each) if isinstance(each, DoNode) else _is_plain(each) for each in loop.body)
+    return all(map(_is_simple, loop.body))
 
 
-def _is_plain(node: Node) -> bool:
+def _is_simple(node: Node) -> bool:
     match node:
         case Local():
             return True
+        case DoNode():
+            return is_simple(node)
         case IfNode(branches=branches):
-            return all(_is_plain(each) for branch in branches for each in branch.body)
+            return all(_is_simple(each) for branch in branches for each in branch.body)
         case _:
             return False
 
@@ -56,9 +66,89 @@ def _is_plain(node: Node) -> bool:
 def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], is_array: Arrays, constants: Environment) -> Swept:
     """A simple loop as sweeps; `numbers`: those of the AAUs of the nodes inside."""
     changed = frozenset(_changed(loop))
-    found = _Finder(numbers, is_array, constants, changed)
-    chains = [each for each in found.chains(loop, ()) if each.touches]
-    return Swept(tuple(each.sweep(loop, is_array) for each in chains), tuple(dict.fromkeys(found.told)))
+    finder = _Finder(numbers, is_array, constants, changed)
+    chains = [each for each in finder.chains(loop, ()) if each.touches]
+    sweeps = tuple(each.sweep(loop, is_array) for each in chains)
+    told = tuple(dict.fromkeys(finder.told))
+    if not told and len(sweeps) < 2:
+        return Swept(sweeps)
+    steps = _Steps(numbers, is_array)
+    body = steps.of((loop,))
+    if not steps.acts:
+        return Swept()
+    listed = _listed(loop, body, steps, Swept(sweeps, told), changed, is_array)
+    return Swept((listed,), tuple(dict.fromkeys(steps.told)))
+
+
+def _listed(loop: DoNode, body: tuple[Step, ...], steps: "_Steps", near: Swept, changed: frozenset[str],
+            is_array: Arrays) -> Sweep:
+    """A loop as one sweep of steps."""
+    names = steps.names - changed
+    return Sweep(span=loop.span, uses=frozenset(each for each in names if not is_array(each)), indices=(), home=None,
+                 assigns=(), touches=tuple(steps.acts), steps=body, instead=near.sweeps, told=near.unswept)
+
+
+class _Steps:
+    """Makes steps of the nodes of a simple loop; keeps its references, the names that decide about them, and what is
+    not followed."""
+
+    def __init__(self, numbers: Mapping[Node, int], is_array: Arrays) -> None:
+        self.numbers = numbers
+        self.is_array = is_array
+        self.acts: list[Touch] = []
+        self.names: frozenset[str] = frozenset()
+        self.told: list[tuple[str, Span]] = []
+
+    def of(self, body: Sequence[Node]) -> tuple[Step, ...]:
+        """The steps of some nodes."""
+        return tuple(step for node in body for step in self._node(node))
+
+    def _node(self, node: Node) -> Iterable[Step]:
+        number = self.numbers.get(node, 0)
+        match node:
+            case DoNode(var=var, lower=lower, upper=upper, step=step, body=body):
+                for each in (lower, upper, step):
+                    if each is not None:
+                        yield from self._reads(each, number)
+                        self.names |= names_in(each)
+                index = Index(name=var, lower=lower, upper=upper, step=step)
+                yield Repeat(index=index, body=self.of(body))
+            case Local(assigns=assigns):
+                for assign in assigns:
+                    yield from self._kept(acts((assign,), source=number))
+                    if isinstance(assign.target, Var):
+                        self.names |= names_in(assign.value)
+                        yield Put(name=assign.target.name, value=assign.value)
+            case IfNode(branches=branches):
+                yield from self._branches(branches, node, number)
+            case _:
+                pass
+
+    def _branches(self, branches: Sequence[NodeBranch], node: Node, number: int) -> Iterable[Step]:
+        if not branches:
+            return
+        first, rest = branches[0], branches[1:]
+        if first.condition is None:
+            yield from self.of(first.body)
+            return
+        yield from self._reads(first.condition, number)
+        self.names |= names_in(first.condition)
+        before = len(self.acts)
+        body, otherwise = self.of(first.body), tuple(self._branches(rest, node, number))
+        if not is_decided_by_indices(first.condition) and len(self.acts) > before:
+            self.told.append((_HALF, node.span))
+        yield Given(mask=first.condition, body=body, otherwise=otherwise)
+
+    def _reads(self, expr: Expr, number: int) -> Iterable[Step]:
+        return self._kept(reads(expr, source=number))
+
+    def _kept(self, found: Iterable[Step]) -> Iterable[Step]:
+        """The references to arrays among them."""
+        for each in found:
+            if isinstance(each, Act) and self.is_array(each.element.name):
+                self.acts.append(Touch(element=each.element, write=each.write, depth=0, source=each.source))
+                self.names |= frozenset().union(*map(names_in, each.element.subscripts))
+                yield each
 
 
 def beside(body: Sequence[Node], is_array: Arrays) -> tuple[tuple[str, Span], ...]:

@@ -12,9 +12,8 @@ from aag.budget import Budget
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value, evaluate, limited
-from aag.ir.expressions import Call, Expr, Var
+from aag.ir.expressions import Call, Expr
 from aag.ir.units import Common, Entity, Equivalence, Type
-from aag.ir.visitors import map_expression
 from aag.source.expressions import Locator
 from aag.source.statement_functions import Definition, expand
 

@@ -11,11 +11,13 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from aag.diagnostics import Span
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.statements import Assign
 from aag.mapping.grid import Grid
 from aag.mapping.layout import REPLICATED, Layout, Layouts
+from aag.spmd.acts import Step
 from aag.spmd.linear import linear
 from aag.spmd.names import elements
 from aag.spmd.needs import classify
@@ -51,6 +53,12 @@ class Sweep(Nest, frozen=True, kw_only=True, eq=False):
     """
 
     touches: tuple[Touch, ...]
+    steps: tuple[Step, ...] = ()
+    """What the loops do one after the other, where the references alone do not say it; then `indices` are none."""
+    instead: tuple["Sweep", ...] = ()
+    """Sweeps that come near it, for loops with too many references to look at one by one, and what is taken of them
+    (`told`)."""
+    told: tuple[tuple[str, Span], ...] = ()
 
 
 class ArrayAccess(Struct, frozen=True, eq=False):
@@ -99,9 +107,15 @@ class Parts:
         (C, rank + 1); last its size."""
         known = self._pitches.get((layout.array, whole))
         if known is None:
-            held = np.tile(layout.extents, (self.ranks.size, 1)) if whole else layout.local_extents(self.ranks)
-            known = self._pitches[layout.array, whole] = _pitch(held, layout.element_bytes)
+            known = self._pitches[layout.array, whole] = pitch_of(layout, self.ranks, whole=whole)
         return known
+
+
+def pitch_of(layout: Layout, ranks: Ints, *, whole: bool) -> Ints:
+    """Bytes from one index of each dimension to the next in the local part of some processors, or in a copy of the
+    whole array, (C, rank + 1); last its size."""
+    held = np.tile(layout.extents, (ranks.size, 1)) if whole else layout.local_extents(ranks)
+    return _pitch(held, layout.element_bytes)
 
 
 def _pitch(held: Ints, element_bytes: int) -> Ints:
@@ -142,8 +156,8 @@ def accesses_along(nest: Nest, layouts: Layouts, env: Environment, parts: Parts,
 def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
     every = [(touch, layouts.arrays[touch.element.name]) for touch in touches(nest)
              if touch.element.name in layouts.arrays and layouts.arrays[touch.element.name].rank]
-    far = _with_far(nest, layouts, [layout for _, layout in every])
-    buffers = [None if touch.write or far is None else _buffer_of(touch.element, nest, far) for touch, _ in every]
+    far = with_far(nest, layouts, [layout for _, layout in every])
+    buffers = [None if touch.write or far is None else buffer_of(touch.element, nest, far) for touch, _ in every]
     boxes: dict[str, tuple[Ints, Ints]] = {}
     for (touch, layout), buffer in zip(every, buffers, strict=True):
         if buffer is not None:
@@ -155,7 +169,7 @@ def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]
         for (touch, layout), buffer in zip(every, buffers, strict=True))
 
 
-def _with_far(nest: Nest, layouts: Layouts, concerned: Sequence[Layout]) -> Layouts | None:
+def with_far(nest: Nest, layouts: Layouts, concerned: Sequence[Layout]) -> Layouts | None:
     """The layouts that decide what a nest reads from afar; None: nothing."""
     if layouts.procs == 1 or isinstance(nest, Sweep) or not any(each.is_distributed for each in concerned):
         return None
@@ -165,7 +179,7 @@ def _with_far(nest: Nest, layouts: Layouts, concerned: Sequence[Layout]) -> Layo
     return replace(layouts, arrays={each.array: _spread(each) for each in deciding})
 
 
-def _buffer_of(element: Element, nest: Nest, layouts: Layouts) -> str | None:
+def buffer_of(element: Element, nest: Nest, layouts: Layouts) -> str | None:
     """The buffer in which an element that is read lies, as one communication fills it; None: it is owned, or lies in
     the overlap area."""
     if not layouts.arrays[element.name].is_distributed:
@@ -202,7 +216,7 @@ def touches(nest: Nest) -> tuple[Touch, ...]:
 def touched(assigns: Sequence[Assign], depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:
     """What assignments touch that follow each other inside `depth` loops."""
     return [Touch(element=each, write=write, depth=depth, after=after, source=source)
-            for each, write in _elements_of(assigns, None, reduced=False)]
+            for each, write in elements_of(assigns, None)]
 
 
 def elements_touched(expr: Expr, depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:
@@ -216,10 +230,12 @@ def references(nest: Nest) -> list[tuple[Element, bool]]:
 
     An element that the same iteration has just written is still in a register when it is read.
     """
-    return _elements_of(nest.assigns, nest.mask, reduced=bool(nest.reduce))
+    return elements_of(nest.assigns, nest.mask, bool(nest.reduce))
 
 
-def _elements_of(assigns: Sequence[Assign], mask: Expr | None, *, reduced: bool) -> list[tuple[Element, bool]]:
+def elements_of(assigns: Sequence[Assign], mask: Expr | None, reduced: bool = False) -> list[tuple[Element, bool]]:
+    """Array elements that assignments under a mask touch, with whether each is written; `reduced`: targets are read,
+    too."""
     found: list[tuple[Element, bool]] = []
     written: dict[str, Element] = {}
     for assign in assigns:

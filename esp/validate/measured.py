@@ -132,14 +132,24 @@ def _reduced(body: Sequence[Node]) -> set[str]:
 def telling(text: str, arrays: Mapping[str, str], results: Sequence[str], gap_bytes: int) -> str:
     """The main program, which before it ends says where its arrays lie and uses its results: else a compiler leaves
     out what nobody needs. `arrays`: name -> name in Fortran; `results`: scalars."""
-    lines = []
+    lines, now, kept = [], 0, dict[str, None]()
     for line in text.splitlines():
         bare = line.strip()
+        quoted = re.match(r"! {1,4}(\d+)  ", bare)
+        if quoted:
+            now = int(quoted[1])
+        temporary = re.match(r"deallocate\((values\w*)(?:, (taken\w*))?\)", bare)
         if bare == "call esp_finish()":
             lines += [f"call esp_lies('{name}', loc({shown}))" for name, shown in arrays.items()]
+            lines += [f"call esp_lies('{name}', esp_kept({at}))" for at, name in enumerate(kept, start=1)]
             lines += [f"call esp_uses(({name}))" for name in results]
         elif gap_bytes and re.match(r"allocate\(\w+\(map_", bare):
             lines.append(f"call esp_gap({gap_bytes}_8)")
+        elif temporary:
+            for shown in filter(None, temporary.groups()):
+                kept[f"{shown[:5].replace('value', 'values')}@{now}"] = None
+                at = list(kept).index(f"{shown[:5].replace('value', 'values')}@{now}") + 1
+                lines.append(f"if ({at} <= size(esp_kept)) esp_kept({at}) = loc({shown})")
         lines.append(line)
         if bare == "use esp_runtime":
             lines.append("  use esp_measured")

@@ -111,7 +111,10 @@ module esp_measured
   use, intrinsic :: iso_c_binding, only: c_intptr_t, c_size_t, c_ptr
   implicit none
   private
-  public :: esp_gap, esp_lies, esp_uses
+  public :: esp_gap, esp_kept, esp_lies, esp_uses
+
+  ! Where temporaries lay last.
+  integer(c_intptr_t), save :: esp_kept(256) = 0
 
 contains
 

@@ -5,6 +5,8 @@ nest; what a nest misses is remembered for the state in which it found the cache
 have settled cost nothing more. Processors whose local parts have equal shapes share one computation in `memory`.
 """
 
+from collections.abc import Mapping
+
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,10 +14,12 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import IterD, IterSync
 from aag.spmd.access import Sweep
+from aag.spmd.course import is_uneven, temporaries
 from aag.spmd.nodes import Nest as LoweredNest
 from interpreter.metrics import COMPUTATION, Tally
 from interpreter.models.compute import alike, masked_of
-from interpreter.models.memory import Access, Cache, CacheState, Misses, Nest, interpret_nest
+from interpreter.models.listed import Listed, interpret_listed
+from interpreter.models.memory import MAX_CLASSES, Access, Cache, CacheState, Misses, Nest, interpret_nest
 from interpreter.services import TripsLike
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
@@ -26,6 +30,8 @@ Ints = NDArray[np.int64]
 
 TEMPORARIES = 1 << 44
 """A pretended address, far from those that arrays have."""
+LOOKED_AT = 1 << 19
+"""References looked at of a nest, on all classes of processors together, where each is looked at."""
 
 
 class _Seen(Struct, frozen=True):
@@ -164,21 +170,52 @@ def _found(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object
     known = run.services.kept.find(question)
     if isinstance(known, _Found):
         return known
-    sweeps = run.memo.get(("accesses", *key))
-    if not isinstance(sweeps, tuple):
-        shape = _shape(run, nest, trips or run.services.trips(nest, run.env))
-        sweeps = run.memo["accesses", *key] = _through_temporaries(shape) if nest.copies else (shape,)
     misses, after = None, state
-    if any(sweep.accesses for sweep in sweeps):
-        traces = run.memo.setdefault(("traces",), {})
-        assert isinstance(traces, dict)
-        for sweep in sweeps:
-            more, after = interpret_nest(sweep, cache, after, traces)
-            misses = more if misses is None else Misses(
-                misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
+    for part in _parts(run, nest, key, trips):
+        if isinstance(part, Listed):
+            more, after = interpret_listed(part, cache, after)
+        elif part.accesses:
+            traces = run.memo.setdefault(("traces",), {})
+            assert isinstance(traces, dict)
+            more, after = interpret_nest(part, cache, after, traces)
+        else:
+            continue
+        misses = more if misses is None else Misses(
+            misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
     found = _Found(misses, after)
     run.services.kept.keep(question, found, found.nbytes())
     return found
+
+
+def _parts(run: Run, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None) -> tuple[Nest | Listed, ...]:
+    """The nest as the cache sees it: what is done one after the other."""
+    known = run.memo.get(("accesses", *key))
+    if isinstance(known, tuple):
+        return known
+    if is_uneven(nest):
+        latest = run.memo.get(("listed", *key[:2]))
+        if isinstance(latest, tuple) and latest[0] == key:
+            return latest[1:]
+        found = _listed(run, nest)
+        run.memo["listed", *key[:2]] = key, found
+        return (found,)
+    shape = _shape(run, nest, trips or run.services.trips(nest, run.env))
+    parts = _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
+    run.memo["accesses", *key] = parts
+    return parts
+
+
+def _listed(run: Run, nest: LoweredNest) -> Listed:
+    """The nest with its references one by one. Of very many classes of processors some stand for the others."""
+    ranks = _classes(run)[1]
+    chosen = np.unique(np.linspace(0, ranks.size - 1, min(ranks.size, MAX_CLASSES)).round().astype(np.intp))
+    streams = run.services.streams(nest, run.env, ranks[chosen], LOOKED_AT)
+    for name in dict.fromkeys(name for each in streams for name in each.anywhere):
+        run.assume("cache", f"where cache misses are counted, the elements of {name} whose subscripts data decide are "
+                   "taken to be anywhere in it", nest.span)
+    stands = np.searchsorted(chosen, np.arange(ranks.size), side="right") - 1
+    sources = len({touch.source for touch in nest.touches}) if isinstance(nest, Sweep) else 1
+    return Listed(streams=tuple(streams[at] for at in stands), addresses=run.setting.addresses, sources=sources)
 
 
 def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> _Seen:
@@ -206,15 +243,16 @@ def _seconds(costs: MemoryCosts, misses: Misses) -> Array:
     return total
 
 
-def _through_temporaries(shape: Nest) -> tuple[Nest, Nest]:
+def _through_temporaries(shape: Nest, nest: LoweredNest, addresses: Mapping[str, int]) -> tuple[Nest, Nest]:
     """A nest that reads what it writes: its values go to temporaries, and from there to their places in a sweep of
     their own. A temporary is as long as there are iterations, and the next execution finds it at the same address."""
+    begin = addresses.get(temporaries(nest)[0], TEMPORARIES) if shape.addresses_known else TEMPORARIES
     inside = np.cumprod(shape.extents[:, :0:-1], axis=1, dtype=np.int64)[:, ::-1]
     apart = np.concatenate([inside, np.ones_like(shape.extents[:, :1])], axis=1)
     reads = tuple(each for each in shape.accesses if not each.write)
     writes = tuple(each for each in shape.accesses if each.write)
     filled = tuple(
-        replace(each, array=f"{each.array}$copy", start=np.full_like(each.start, TEMPORARIES + (number << 40)),
+        replace(each, array=f"{each.array}$copy", start=np.full_like(each.start, begin + (number << 40)),
                 strides=each.element_bytes * (apart if each.depth is None else _outside(shape.extents, each.depth)))
         for number, each in enumerate(writes))
     return (replace(shape, accesses=(*reads, *filled)),

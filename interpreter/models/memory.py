@@ -12,6 +12,7 @@ processor. Its loops are not walked: `cache_trace` picks the iterations from whi
 those of the whole nest (Def 17), and the cache contents go on to the next nest.
 """
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 import numpy as np
@@ -174,25 +175,25 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: Traces |
     Raises:
         ValueError: The state comes from a cache of another geometry or another number of processors.
     """
-    state = _fit(state, nest, cache)
+    state = fit(state, nest.extents.shape[0], cache)
     arrays, bases = _bases(nest, cache, state.arrays)
     class_of, leader = _classes(nest, cache, state.class_of)
     iterations = nest.extents[leader].prod(axis=1)
     chosen, position = _represent(iterations)
-    policy = _policy(cache)
+    policy = policy_of(cache)
     sources = len(nest.sources)
-    counts, after = _replayed(_traces(nest, leader[chosen], bases, policy, {} if traces is None else traces), policy,
+    counts, after = replayed(_traces(nest, leader[chosen], bases, policy, {} if traces is None else traces), policy,
                               state.contents.take(state.class_of[leader[chosen]]), sources)
     if chosen.size < leader.size:
         counts = np.stack([np.interp(iterations, iterations[chosen], kind) for kind in counts.T], axis=1)
-    label, first = _first_appearance(after.fingerprint()[position])
+    label, first = by_first_appearance(after.fingerprint()[position])
     contents = after.take(position[first])
     read, write, writeback = counts.T[:3].take(class_of, axis=1)
     misses = Misses(read, write, writeback, counts[class_of, 3:] if sources > 1 else None)
     return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=contents, arrays=arrays)
 
 
-def _replayed(traces: list[Sorted | None], policy: Policy, contents: Contents, sources: int
+def replayed(traces: list[Sorted | None], policy: Policy, contents: Contents, sources: int
               ) -> tuple[NDArray[np.float64], Contents]:
     """As `replay`; who does nothing (None) misses nothing, and keeps what it has."""
     some = [each for each in traces if each is not None]
@@ -206,11 +207,14 @@ def _replayed(traces: list[Sorted | None], policy: Policy, contents: Contents, s
     return counts, contents.replaced(busy, after)
 
 
-def _fit(state: CacheState, nest: Nest, cache: Cache) -> CacheState:
-    """The state with arrays of this cache's geometry; a cold one has none yet."""
-    if nest.extents.shape[0] != state.class_of.shape[0]:
-        raise ValueError(f"a nest of {nest.extents.shape[0]} processors meets a cache state of "
-                         f"{state.class_of.shape[0]}")
+def fit(state: CacheState, procs: int, cache: Cache) -> CacheState:
+    """The state with arrays of this cache's geometry; a cold one has none yet.
+
+    Raises:
+        ValueError: it comes from a cache of another geometry or another number of processors.
+    """
+    if procs != state.class_of.shape[0]:
+        raise ValueError(f"a nest of {procs} processors meets a cache state of {state.class_of.shape[0]}")
     if state.contents.line.size == 0:
         return replace(state, contents=Contents.empty(1, cache.sets, cache.remembered))
     if state.contents.line.shape[1:] != (cache.sets, cache.remembered):
@@ -226,10 +230,14 @@ def _bases(nest: Nest, cache: Cache, arrays: tuple[str, ...]) -> tuple[tuple[str
     """
     if nest.addresses_known:
         return arrays, (0,) * len(nest.accesses)
-    known = dict.fromkeys(arrays)
-    known.update(dict.fromkeys(access.array for access in nest.accesses))
-    place = {array: _pretended(number, cache.sets, cache.line_bytes) for number, array in enumerate(known)}
-    return tuple(known), tuple(place[access.array] for access in nest.accesses)
+    place = places_of((*arrays, *(access.array for access in nest.accesses)), cache)
+    return tuple(place), tuple(place[access.array] for access in nest.accesses)
+
+
+def places_of(arrays: Iterable[str], cache: Cache) -> dict[str, int]:
+    """The pretended places of arrays, in order of first appearance."""
+    return {array: _pretended(number, cache.sets, cache.line_bytes)
+            for number, array in enumerate(dict.fromkeys(arrays))}
 
 
 @lru_cache(maxsize=1024)
@@ -244,7 +252,8 @@ def _pretended(number: int, sets: int, line_bytes: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def _policy(cache: Cache) -> Policy:
+def policy_of(cache: Cache) -> Policy:
+    """The cache as the replay needs it."""
     return Policy(line_bytes=cache.line_bytes, sets=cache.sets, ways=cache.ways,
                   write_allocate=cache.write_allocate, random=cache.random)
 
@@ -308,7 +317,7 @@ def _classes(nest: Nest, cache: Cache, class_of: NDArray[np.int32]) -> tuple[NDA
         columns += [(access.start - where)[:, None], access.strides]
     if class_of.size <= _SMALL:
         values = np.concatenate(columns, axis=1).view(np.uint64)
-        return _first_appearance((values * odd_factors(values.shape[1])).sum(axis=1))
+        return by_first_appearance((values * odd_factors(values.shape[1])).sum(axis=1))
     mixed = np.zeros(class_of.shape[0], np.uint64)
     factor = 0
     for block in columns:
@@ -317,14 +326,14 @@ def _classes(nest: Nest, cache: Cache, class_of: NDArray[np.int32]) -> tuple[NDA
             values = block.astype(np.int64).view(np.uint64)
             for column in range(block.shape[1]):
                 mixed += values[:, column] * odd_factor(factor - column)
-    return _first_appearance(mixed)
+    return by_first_appearance(mixed)
 
 
 def _constant(block: NDArray[np.int64]) -> bool:
     return block.shape[0] == 1 or block.strides[0] == 0 or bool((block == block[:1]).all())
 
 
-def _first_appearance(values: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def by_first_appearance(values: NDArray[np.uint64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Number of each value by first appearance, and the place of that appearance."""
     if values.size <= MAX_CLASSES:
         found = (values[:, None] == values).argmax(axis=1)

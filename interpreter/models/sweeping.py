@@ -39,12 +39,17 @@ def sweep(run: Run, aau: IterD | IterSync | IterND) -> None:
         run.assume("cache", text, span)
     for number, each in enumerate(aau.sweeps if isinstance(aau, IterD) else ()):
         assert isinstance(aau, IterD)
-        if not _charged(run, aau, number, each):
+        if _charged(run, aau, str(number), each):
+            continue
+        near = [_charged(run, aau, f"{number}.{at}", one) for at, one in enumerate(each.instead)]
+        for text, span in each.told:
+            run.assume("cache", text, span)
+        if not (near and all(near)):
             run.assume("cache", "cache misses of this loop are not counted, as it is not known which elements it "
                        "touches", aau.span)
 
 
-def _charged(run: Run, aau: IterD, number: int, each: Sweep) -> bool:
+def _charged(run: Run, aau: IterD, number: str, each: Sweep) -> bool:
     if each.uses & followed_of(run).lost:
         return False
     key = (f"sweep {number}", aau.id, values_of(tuple(sorted(each.uses)), run.env))

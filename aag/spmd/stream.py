@@ -1,0 +1,427 @@
+"""The references of a nest one by one, in the order of the emitted program, as one processor makes them.
+
+`aag.spmd.access` says of each reference where it starts and how far each loop moves it. That is not enough where
+references wrap around (CSHIFT), masks leave some out, bounds depend on outer indices, loops stand side by side, or
+values go through a temporary under a mask. Here such nests are steps (`aag.spmd.course`), and the steps are enumerated:
+
+    do j                Repeat(j)
+      do i = j, n         Repeat(i)
+        if (m) then         Given(m)
+          b(i) = a(i, j)      Act(a(i, j)), Act(b(i), write)
+
+Beyond a budget only some iterations of the outermost loop are enumerated. They stand for the others by their weight.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.ir.evaluate import Environment, Unknown
+from aag.ir.expressions import Call, Element, Expr
+from aag.ir.visitors import children
+from aag.mapping.layout import Layout, Layouts
+from aag.spmd.access import Sweep, buffer_of, pitch_of, with_far
+from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Repeat, Step
+from aag.spmd.course import steps_of, temporaries
+from aag.spmd.nodes import Nest
+from aag.spmd.vector import Ints, TooLarge, evaluate_mask, evaluate_vector, is_decided_by_indices, names_in
+
+MOST = 1 << 23
+"""References that are enumerated at most, where even a few iterations of the outermost loop have many."""
+THIN = 16
+"""Iterations of the outermost loop from which the number of references is estimated."""
+BLOCKS = 8
+"""Blocks of iterations that are enumerated where not all are; the second half of each is counted."""
+LOGICAL_BYTES = 4
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Vectors = Mapping[str, NDArray[Any]]
+"""Values of scalars in each execution: whole numbers, or numbers from 0 to 1 for one that is not followed."""
+_WEIGHT = "$weight"
+
+
+class Stream(Struct, frozen=True, eq=False):
+    """T references in order of time: `storage` numbers the names of `arrays`, `offset` is in bytes from the begin of
+    the local part, `weight` says for how many references each stands (None: for itself)."""
+
+    arrays: tuple[str, ...]
+    storage: NDArray[np.uint8]
+    offset: Ints
+    write: Bools
+    source: NDArray[np.uint8]
+    weight: Floats | None
+    anywhere: tuple[str, ...] = ()
+    """Arrays with subscripts that data decide: they are taken to be anywhere."""
+
+    def nbytes(self) -> int:
+        """Memory it holds."""
+        own = self.storage.nbytes + self.offset.nbytes + self.write.nbytes + self.source.nbytes
+        return own + (0 if self.weight is None else self.weight.nbytes)
+
+
+# --- enumeration ----------------------------------------------------------------------------------------------------
+
+
+class _Piece(Struct):
+    """The references that one step makes: in which execution of the steps around it, as the how-manieth of it."""
+
+    owner: Ints
+    place: Ints
+    storage: str
+    at: Ints | tuple[Ints, ...]
+    """Bytes, or in a buffer the subscripts."""
+    write: bool
+    source: int
+    weight: Floats | None
+
+
+def stream_of(nest: Nest, layouts: Layouts, env: Environment, rank: int, budget: int) -> Stream:
+    """The references of a nest on a processor, about `budget` of them.
+
+    Raises:
+        Unknown: a bound has no value.
+        TooLarge: there are too many even in a few iterations of the outermost loop.
+    """
+    steps = steps_of(nest, layouts)
+    walk = _Enumeration(nest, layouts, env, rank)
+    total = walk.estimated(steps)
+    if total > budget:
+        walk.sampled_by = max(1, -(-total // budget))
+    return walk.stream(steps)
+
+
+class _Enumeration:
+    """One processor's way through the steps."""
+
+    def __init__(self, nest: Nest, layouts: Layouts, env: Environment, rank: int) -> None:
+        self.nest, self.layouts, self.env = nest, layouts, env
+        self.rank = np.array([rank], np.int64)
+        self.whole = isinstance(nest, Sweep)
+        self.sampled_by = 1
+        self.thin = 0
+        self.anywhere: dict[str, None] = {}
+        self.element_bytes = 8
+        stored = [each.target for each in (*nest.assigns, *(one for level in nest.outer for one in level))
+                  if isinstance(each.target, Element)]
+        if stored and stored[0].name in layouts.arrays:
+            self.element_bytes = layouts.arrays[stored[0].name].element_bytes
+        self.temporaries = dict(zip(temporaries(nest), (self.element_bytes, LOGICAL_BYTES), strict=True))
+        self.far = with_far(nest, layouts, list(layouts.arrays.values()))
+
+    def estimated(self, steps: Sequence[Step]) -> int:
+        """About how many references there are, from a few iterations of the outermost loop."""
+        self.thin = THIN
+        size, _ = self._body(steps, {}, 1)
+        self.thin = 0
+        return int(size[0])
+
+    def stream(self, steps: Sequence[Step]) -> Stream:
+        """All references, or those of the iterations looked at."""
+        size, pieces = self._body(steps, {}, 1)
+        total = int(size[0])
+        names = tuple(dict.fromkeys(each.storage for each in pieces))
+        boxes = _boxes(pieces)
+        storage, source = np.empty(total, np.uint8), np.empty(total, np.uint8)
+        offset, write = np.empty(total, np.int64), np.empty(total, np.bool_)
+        weight = None if self.sampled_by == 1 else np.ones(total)
+        sources = {number: at for at, number in enumerate(dict.fromkeys(self._sources(steps)))}
+        for each in pieces:
+            at = each.place
+            storage[at], source[at], write[at] = names.index(each.storage), sources[each.source], each.write
+            offset[at] = self._in_buffer(each, boxes) if isinstance(each.at, tuple) else each.at
+            if weight is not None and each.weight is not None:
+                weight[at] = each.weight
+        return Stream(names, storage, offset, write, source, weight, tuple(self.anywhere))
+
+    def _sources(self, steps: Sequence[Step]) -> Iterator[int]:
+        for step in steps:
+            match step:
+                case Act(source=source):
+                    yield source
+                case Given(body=body, otherwise=other):
+                    yield from self._sources((*body, *other))
+                case Repeat(body=body) | Mine(body=body):
+                    yield from self._sources(body)
+                case _:
+                    pass
+
+    def _body(self, steps: Sequence[Step], vectors: Vectors, count: int) -> tuple[Ints, list[_Piece]]:
+        """How many references each of `count` executions makes, and the references."""
+        size = np.zeros(count, np.int64)
+        pieces: list[_Piece] = []
+        vectors = dict(vectors)
+        for step in steps:
+            match step:
+                case Act():
+                    self._act(step, vectors, size, pieces)
+                case Count():
+                    vectors[COUNTER] = np.arange(count)
+                case Put(name=name, value=value):
+                    self._put(vectors, name, value, count)
+                case Repeat(body=body):
+                    scale, parent, inner = self._repeated(step, vectors, count)
+                    self._inside(body, parent, inner, size, pieces, scale)
+                case Given():
+                    holds = self._holds(step, vectors, count)
+                    for body, where in ((step.body, holds), (step.otherwise, ~holds)):
+                        parent = where.nonzero()[0]
+                        self._inside(body, parent, _taken(vectors, parent), size, pieces)
+                case Mine(body=body):
+                    parent = self._mine(step, vectors, count).nonzero()[0]
+                    self._inside(body, parent, _taken(vectors, parent), size, pieces)
+            if isinstance(step, Repeat | Given | Mine):
+                for name in _put_in((step,)):
+                    vectors[name] = self._draw(count, vectors)
+        return size, pieces
+
+    def _inside(self, body: Sequence[Step], parent: Ints, vectors: Vectors, size: Ints, pieces: list[_Piece],
+                scale: float = 1.0) -> None:
+        """What is done inside, `parent` being the execution around each; `size` grows by it."""
+        own, inner = self._body(body, vectors, parent.size)
+        if scale != 1.0:
+            size[:] += int(own.sum() * scale)
+            return
+        before = own.cumsum() - own
+        total = np.bincount(parent, own, size.size).astype(np.int64)
+        first = total.cumsum() - total
+        start = before - first[parent] + size[parent]
+        for each in inner:
+            each.place = each.place + start[each.owner]
+            each.owner = parent[each.owner]
+        pieces += inner
+        size += total
+        if len(inner) and int(size.sum()) > MOST:
+            raise TooLarge(f"it makes more than {MOST:,} references in a few iterations")
+
+    def _repeated(self, step: Repeat, vectors: Vectors, count: int) -> tuple[float, Ints, dict[str, NDArray[Any]]]:
+        """The iterations of a loop: how many more there are for each, whose they are, and the values of indices."""
+        index = step.index
+        vectors = {**vectors, **{name: self._draw(count, vectors) for name in _put_in(step.body)}}
+        lower, upper = (self._value(each, vectors) for each in (index.lower, index.upper))
+        by = np.ones(1, np.int64) if index.step is None else self._value(index.step, vectors)
+        if not by.all():
+            raise Unknown(index.name, "its step is zero")
+        trips = np.broadcast_to(np.maximum(0, (upper - lower + by) // by), (count,))
+        total = int(trips.sum())
+        if total > MOST:
+            raise TooLarge(f"the loop over {index.name} has more than {MOST:,} iterations")
+        weight, scale = None, 1.0
+        if count == 1 and total > 1 and _WEIGHT not in vectors and (self.thin or self.sampled_by > 1):
+            used = _uses(step.body, index.name)
+            if self.thin:
+                number = np.unique(np.linspace(0, total - 1, min(total, self.thin)).round().astype(np.int64))
+                scale = total / number.size
+            else:
+                number, weight = _blocks(total, max(total // self.sampled_by, 2), BLOCKS if used else 1)
+            parent = np.zeros(number.size, np.int64)
+        else:
+            parent = np.repeat(np.arange(count), trips)
+            number = np.arange(total) - np.repeat(trips.cumsum() - trips, trips)
+        inner = _taken(vectors, parent)
+        inner[index.name] = _at(lower, parent) + _at(by, parent) * number
+        if weight is not None:
+            inner[_WEIGHT] = weight
+        return scale, parent, inner
+
+    def _value(self, expr: Expr, vectors: Vectors) -> Ints:
+        self._refuse_lost(expr, vectors)
+        value = evaluate_vector(expr, self.env, vectors)
+        return np.full(1, value, np.int64) if isinstance(value, int) else value
+
+    def _refuse_lost(self, expr: Expr, vectors: Vectors) -> None:
+        lost = _lost(expr, vectors)
+        if lost:
+            raise Unknown(lost[0], "it is not followed")
+
+    def _put(self, vectors: dict[str, NDArray[Any]], name: str, value: Expr, count: int) -> None:
+        try:
+            vectors[name] = np.broadcast_to(self._value(value, vectors), (count,))
+        except Unknown:
+            vectors[name] = self._draw(count, vectors)
+
+    def _holds(self, step: Given, vectors: Vectors, count: int) -> Bools:
+        if is_decided_by_indices(step.mask):
+            try:
+                self._refuse_lost(step.mask, vectors)
+                known = {name: each for name, each in vectors.items() if each.dtype == np.int64}
+                mask = evaluate_mask(step.mask, self.env, {"": np.zeros(count, np.int64), **known})
+                return np.broadcast_to(mask, (count,))
+            except Unknown:
+                pass
+        return self._draw(count, vectors) < MASK_SHARE
+
+    def _draw(self, count: int, vectors: Vectors, salt: int = 0) -> Floats:
+        """Numbers from 0 to 1 without visible pattern, the same for the same indices (SplitMix64's finalizer)."""
+        mixed = np.full(count, salt, np.uint64)
+        for name in sorted(vectors):
+            each = vectors[name]
+            if each.dtype == np.int64 and name != COUNTER:
+                mixed = mixed * np.uint64(0x9E3779B97F4A7C15) + each.astype(np.uint64)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return (mixed ^ (mixed >> np.uint64(31))).astype(np.float64) / 2.0**64
+
+    def _mine(self, step: Mine, vectors: Vectors, count: int) -> Bools:
+        layout = self.layouts.arrays[step.array]
+        here = layout.grid.coordinate_of(self.rank, step.axis)[0]
+        if step.subscript is None:
+            return np.full(count, layout.axes[step.axis].coordinate == here)
+        owner = layout.owner_coordinate(step.axis, self._value(step.subscript, vectors))
+        return np.broadcast_to(owner == here, (count,))
+
+    # --- where elements lie ---------------------------------------------------------------------------------
+
+    def _act(self, step: Act, vectors: Vectors, size: Ints, pieces: list[_Piece]) -> None:
+        name = step.element.name
+        layout = self.layouts.arrays.get(name)
+        if name not in self.temporaries and (layout is None or not layout.rank):
+            return
+        if not self.thin:
+            storage, at = self._storage(step, layout, vectors, size.size)
+            weight = vectors.get(_WEIGHT)
+            pieces.append(_Piece(np.arange(size.size), size.copy(), storage, at, step.write, step.source,
+                                 weight))
+        size += 1
+
+    def _storage(self, step: Act, layout: Layout | None, vectors: Vectors, count: int
+                 ) -> tuple[str, Ints | tuple[Ints, ...]]:
+        """The storage of an element and where it lies there."""
+        element = step.element
+        if layout is None:
+            return element.name, vectors[COUNTER] * self.temporaries[element.name]
+        subscripts = [self._subscript(element.name, each, dim, layout.bounds[dim], vectors, count)
+                      for dim, each in enumerate(element.subscripts)]
+        buffer = None if step.write or self.far is None else buffer_of(element, self.nest, self.far)
+        if buffer is not None:
+            return buffer, tuple(np.broadcast_to(each, (count,)) for each in subscripts)
+        pitch = pitch_of(layout, self.rank, whole=self.whole)[0]
+        at = np.zeros(count, np.int64)
+        for dim, index in enumerate(subscripts):
+            at = at + self._local(index, dim, layout) * pitch[dim]
+        return element.name, at
+
+    def _subscript(self, name: str, subscript: Expr, dim: int, bounds: tuple[int, int], vectors: Vectors, count: int
+                   ) -> Ints:
+        """A subscript of an array in each execution; one that data decide is anywhere."""
+        try:
+            index = self._value(subscript, vectors)
+        except Unknown:
+            lost = _lost(subscript, vectors)
+            low, high = bounds
+            drawn = vectors[lost[0]] if lost else self._draw(count, vectors, salt=dim + 1)
+            self.anywhere.setdefault(name)
+            place: Ints = low + (drawn * max(1, high - low + 1)).astype(np.int64)
+            return place
+        inside: Ints = np.minimum(np.maximum(index, bounds[0]), bounds[1]) if _leaves(subscript) else index
+        return inside
+
+    def _local(self, index: Ints, dim: int, layout: Layout) -> Ints:
+        """The local position of a subscript (beyond the own block: in the overlap area)."""
+        axis = layout.axis_of_dim(dim)
+        if axis is None or self.whole:
+            return index - layout.bounds[dim][0]
+        distribution = layout.axes[axis].distribution
+        if distribution is not None and distribution.kind == "block":
+            here = layout.grid.coordinate_of(self.rank, axis)[0]
+            return np.asarray(index - layout.held_interval(axis)[0][here], np.int64)
+        return np.asarray(layout.local_index(dim, index), np.int64)
+
+    def _in_buffer(self, piece: _Piece, boxes: Mapping[str, tuple[Ints, Ints]]) -> Ints:
+        """Bytes from the begin of a buffer that is as large as what is read of it."""
+        assert isinstance(piece.at, tuple)
+        low, high = boxes[piece.storage]
+        pitch = self.layouts.arrays[piece.storage.partition("$")[0]].element_bytes
+        at = np.zeros(piece.place.size, np.int64)
+        for each, first, last in zip(piece.at, low, high, strict=True):
+            at = at + (each - first) * pitch
+            pitch *= int(last - first + 1)
+        return at
+
+
+def _lost(expr: Expr, vectors: Vectors) -> list[str]:
+    """Scalars that are not followed: in the place of their values stand numbers from 0 to 1."""
+    return [name for name in names_in(expr) if name in vectors and vectors[name].dtype != np.int64]
+
+
+def _boxes(pieces: Sequence[_Piece]) -> dict[str, tuple[Ints, Ints]]:
+    """The first and the last subscripts that are read of each buffer."""
+    found: dict[str, tuple[Ints, Ints]] = {}
+    for each in pieces:
+        if isinstance(each.at, tuple) and each.place.size:
+            low, high = (np.array([side(part) for part in each.at]) for side in (np.min, np.max))
+            one, other = found.get(each.storage, (low, high))
+            found[each.storage] = np.minimum(one, low), np.maximum(other, high)
+    return found
+
+
+def _taken(vectors: Vectors, parent: Ints) -> dict[str, NDArray[Any]]:
+    return {name: _at(each, parent) for name, each in vectors.items()}
+
+
+def _at(values: Ints, parent: Ints) -> Ints:
+    """The values of the executions around."""
+    return values if values.size == 1 else values[parent]
+
+
+def _leaves(subscript: Expr) -> bool:
+    """Whether it is that of an EOSHIFT, which may leave the array; the emitted program reads at its edge then."""
+    if isinstance(subscript, Call) and subscript.name == "eoshift$":
+        return True
+    return any(map(_leaves, children(subscript)))
+
+
+def _put_in(body: Sequence[Step]) -> Iterator[str]:
+    """Scalars that get values in some steps."""
+    for step in body:
+        match step:
+            case Put(name=name):
+                yield name
+            case Repeat(index=index, body=inner):
+                yield index.name
+                yield from _put_in(inner)
+            case Given(body=inner, otherwise=other):
+                yield from _put_in((*inner, *other))
+            case Mine(body=inner):
+                yield from _put_in(inner)
+            case _:
+                pass
+
+
+def _uses(body: Sequence[Step], name: str) -> bool:
+    """Whether it depends on a name what the steps do."""
+    def uses(step: Step) -> bool:
+        match step:
+            case Act(element=element):
+                return any(name in names_in(each) for each in element.subscripts)
+            case Put(value=value):
+                return name in names_in(value)
+            case Repeat(index=index, body=inner):
+                return name in index.reads or _uses(inner, name)
+            case Given(mask=mask, body=inner, otherwise=other):
+                return name in names_in(mask) or _uses((*inner, *other), name)
+            case Mine(subscript=subscript, body=inner):
+                return name in names_in(subscript) or _uses(inner, name)
+            case _:
+                return False
+
+    return any(map(uses, body))
+
+
+def _blocks(count: int, taken: int, blocks: int) -> tuple[Ints, Floats]:
+    """About `taken` of `count` iterations in `blocks` blocks, and for how many each stands: the first half of each
+    block fills the cache and, but for the first block, stands for none."""
+    half = max(1, taken // (2 * blocks))
+    if 2 * half * blocks >= count:
+        return np.arange(count), np.ones(count)
+    first = np.linspace(0, count - 2 * half, blocks).round().astype(np.int64)
+    number = (first[:, None] + np.arange(2 * half)).reshape(-1)
+    middle = first + half
+    border = np.concatenate([[half], (first[:-1] + 2 * half + middle[1:]) / 2, [count]])
+    weight = np.zeros((blocks, 2 * half))
+    weight[0, :half] = 1.0
+    weight[:, half:] = (np.diff(border) / half)[:, None]
+    return number, weight.reshape(-1)
