@@ -23,13 +23,13 @@ examples:
 Builds the node program for each number of processors, runs it with mpirun, and compares what it prints with the
 serial program (gfortran) and the messages that it sends with the prediction, processor by processor. Against
 simgrid it runs on a simulated machine, computes for as long as is predicted, and its time is compared, too.
-Against cachegrind it runs on one processor, and the cache misses of each line are compared.
+Against cachegrind it runs on one processor, and the cache misses of each loop nest are compared.
 """
 
 METHODS = {
     "mpi": "native MPI",
     "simgrid": "times of messages and waiting, in SMPI on a simulated machine",
-    "cachegrind": "misses of each line on one processor, counted by valgrind",
+    "cachegrind": "misses of each nest on one processor, counted by valgrind",
 }
 """What may follow ``--against``, and what it means."""
 
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {told}")
     add_collectives(group)
     group.add_argument("--tolerance", metavar="PERCENT", type=percent,
-                       help="cachegrind: error of a line's misses that passes (default: 15)")
+                       help="cachegrind: error of a nest's misses that passes (default: 10)")
     group.add_argument("--timeout", metavar="SECONDS", type=seconds, default=600.0,
                        help="how long one run of the program may take (default: 600; 0: for ever)")
     group.add_argument("--trace", metavar="FOLDER", help="keep executed and predicted traces there (docs/trace.md)")

@@ -27,7 +27,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """For sources and executables."""
     traces: Path | None = None
     """Where executed and predicted traces are kept (docs/trace.md)."""
-    tolerance: float = 0.15
+    tolerance: float = 0.1
     """Relative error up to which a prediction that cannot be exact passes."""
     native: bool = False
     """Whether collectives are MPI's own; then only the answer is compared."""

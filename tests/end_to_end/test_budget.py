@@ -100,7 +100,8 @@ def test_macros(tmp_path, text, what):
 
 def test_a_long_program_of_statement_functions():
     """More operands than every program has, but few for its statements."""
-    text = "f(x, y) = (x + 1)*(y - 2) + x*y/(x + y)\n" + "z = f(f(f(z, 1.0), f(1.0, z)), f(z, f(z, 2.0)))\n" * 90 + "end\n"
+    statement = "z = f(f(f(z, 1.0), f(1.0, z)), f(z, f(z, 2.0)))\n"
+    text = "f(x, y) = (x + 1)*(y - 2) + x*y/(x + y)\n" + statement * 90 + "end\n"
     program = read_program(text, "x.f90")
     assert program.complete
     assert sum(1 for _ in walk_expressions(program.main.body)) > OPERANDS.always
