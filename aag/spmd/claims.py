@@ -67,7 +67,7 @@ def _false(
     level = inside[0].loops.index(loop)
     for name in claim.reductions:
         yield from _no_reduction(name, inside, names)
-    if not lowering.is_certain:
+    if not lowering.reach.is_certain:
         return
     yield from _scalar_flow(loop, claim, inside, level, names, lowering)
     writes = [write for _, write in writes_of(inside) if write.array not in (*claim.new, *claim.reductions)]
@@ -87,7 +87,7 @@ def _false(
 def _meeting(
     first: Access, second: Access, level: int, varying: frozenset[str], lowering: "Lowering"
 ) -> Meeting | None:
-    dependence = Dependence(first, second, lowering.env, varying, lowering.around)
+    dependence = Dependence(first, second, lowering.env, varying, lowering.reach.around)
     return dependence.meeting(level) if dependence.is_exact and dependence.is_carried(level) else None
 
 
@@ -145,5 +145,5 @@ def _runs_twice(leaf: Leaf, level: int, lowering: "Lowering") -> bool:
     """Whether the loop certainly has two iterations, in some iteration of the loops around it."""
     indices = leaf.indices[: level + 1]
     anywhere = Access("", (), indices, leaf.loops[: level + 1])
-    dependence = Dependence(anywhere, anywhere, lowering.env, around=lowering.around)
+    dependence = Dependence(anywhere, anywhere, lowering.env, around=lowering.reach.around)
     return dependence.is_exact and dependence.is_carried(level)

@@ -27,16 +27,21 @@ Groups = list[list[Leaf]]
 
 
 def parallel_groups(
-    lowering: "Lowering", leaves: Sequence[Leaf], names: frozenset[str], promised: frozenset[Hashable]
+    lowering: "Lowering",
+    leaves: Sequence[Leaf],
+    names: frozenset[str],
+    promised: frozenset[Hashable] = frozenset(),
+    new: frozenset[str] = frozenset(),
 ) -> Groups | None:
     """The groups of a nest that may run in parallel; None where there are none.
 
-    `names` are the scalars that it reduces into, `promised` the loops that are INDEPENDENT: they carry nothing.
+    `names` are the scalars that it reduces into, `promised` the loops that are INDEPENDENT: they carry nothing, but
+    in the arrays that are `new` in every iteration, as all iterations use one.
     """
     if any(_foreign_indices(leaf, leaves) for leaf in leaves):
         return None
     for groups in _candidates(lowering, leaves, names):
-        if scalars_stay(lowering, groups, names) and _arrays_stay(lowering, groups, names, promised):
+        if scalars_stay(lowering, groups, names) and _arrays_stay(lowering, groups, names, promised, new):
             return groups
     return None
 
@@ -125,7 +130,11 @@ def home_of(lowering: "Lowering", group: Sequence[Leaf]) -> Leaf | None:
 
 
 def _arrays_stay(
-    lowering: "Lowering", groups: Groups, names: frozenset[str], promised: frozenset[Hashable]
+    lowering: "Lowering",
+    groups: Groups,
+    names: frozenset[str],
+    promised: frozenset[Hashable],
+    new: frozenset[str],
 ) -> bool:
     """Whether the order of every two accesses to one element is kept; updates of `names` may come in any order."""
     leaves = [leaf for group in groups for leaf in group]
@@ -133,7 +142,9 @@ def _arrays_stay(
     varying = changed(leaves)
 
     def comes(first: Access, second: Access) -> bool:
-        return Dependence(first, second, lowering.env, varying, lowering.around).exists(promised)
+        return Dependence(first, second, lowering.env, varying, lowering.reach.around).exists(
+            frozenset() if first.array in new else promised
+        )
 
     writes = [each for each in writes_of(leaves) if each[1].array not in names]
     reads = [each for each in reads_of(leaves, lowering.symbols.is_array) if each[1].array not in names]

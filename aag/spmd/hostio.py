@@ -11,10 +11,11 @@ from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Binary, Element, Expr, ImpliedDo, IntLit, Var
 from aag.spmd.elementwise import Position
 from aag.spmd.linear import multiply
-from aag.spmd.names import comm_names, scalars
+from aag.spmd.names import calls_any, comm_names, scalars
 from aag.spmd.needs import Use
 from aag.spmd.nests import uses_of
 from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference
+from aag.spmd.symbols import Unsupported
 
 if TYPE_CHECKING:
     from aag.spmd.lower import Lowering
@@ -38,6 +39,8 @@ def lower_io(lowering: "Lowering", statement: ir.Io) -> None:
     if statement.kind not in ("print", "write", "read"):
         lowering.emit(Local(span=statement.span, assigns=()))
         return
+    if any(calls_any(each, lowering.impure) for each in statement.items):
+        raise Unsupported("a list of values calls a function that may have side effects")
     kind: Literal["read", "write"] = "read" if statement.kind == "read" else "write"
     items = [found for item in statement.items for found in _items(lowering, item, ())]
     if kind == "write":

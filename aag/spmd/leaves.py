@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Element, Expr, Unary, Var
 from aag.spmd.dependence import Access
-from aag.spmd.names import elements
+from aag.spmd.names import calls_any, elements
 from aag.spmd.needs import Use
 from aag.spmd.nests import conflicts
 from aag.spmd.nodes import Index, Reference
@@ -94,7 +94,7 @@ def _assignment(lowering: "Lowering", statement: ir.Assign, around: Around, *, a
     if not isinstance(target, Var | Element):
         return None
     shape = lowering.symbols.shape(target)
-    if shape and not arrays:
+    if (shape and not arrays) or any(calls_any(each, lowering.impure) for each in (target, statement.value)):
         return None
     inner, positions = lowering.elementwise.context(shape)
     here = around.inside(inner, [(statement, at) for at in range(len(inner))])
@@ -132,6 +132,8 @@ def _conditional(
     names = frozenset(index.name for index in around.indices)
     for branch in branches:
         condition = branch.condition
+        if calls_any(condition, lowering.impure):
+            return None
         if condition is not None:
             condition = lowering.elementwise.element(condition, (), names)
         read |= names_in(condition)

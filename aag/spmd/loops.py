@@ -45,6 +45,8 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
         raise Unsupported("the loop holds more than assignments")
     if _reads_of(lowering.pending) & {name for leaf in leaves for name in names_in(leaf.assign.target)}:
         raise Unsupported("a reduction inside the loop reads what the loop changes")
+    if _has_aliases(lowering, leaves):
+        raise Unsupported("the loop uses several names of one storage")
     home = _home_clause(lowering, statement, leaves)
     promised = frozenset(_promised(statement))
     arrays = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
@@ -55,9 +57,9 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
             raise Unsupported("the loop writes no distributed data")
     claims.check(lowering, statement, leaves, names)
     if not _live(lowering, statement, leaves, names):
-        groups = parallel_groups(lowering, leaves, names, frozenset())
+        groups = parallel_groups(lowering, leaves, names)
         if groups is None and promised:
-            groups = parallel_groups(lowering, leaves, names, promised)
+            groups = parallel_groups(lowering, leaves, names, promised, _new(statement))
             if groups is not None:
                 claims.trusted(lowering, statement)
         if groups is not None:
@@ -78,9 +80,17 @@ def _live(
     """
     written = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}
     written |= set(_unsure(statement, frozenset(loop for leaf in leaves for loop in leaf.loops)))
-    private = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.new}
-    wanted = frozenset(written - names - private)
+    own = frozenset(written - names - _new(statement))
+    wanted = own.union(*(lowering.sharing.get(name, ()) for name in own))
     return wanted_after(statement, lowering.unit.body, wanted) if wanted else wanted
+
+
+def _has_aliases(lowering: "Lowering", leaves: Sequence[Leaf]) -> bool:
+    """Whether a nest uses two names of one storage (EQUIVALENCE)."""
+    used: frozenset[str] = frozenset()
+    for leaf in leaves if lowering.sharing else ():
+        used |= names_in(leaf.assign.target) | names_in(leaf.assign.value) | names_in(leaf.mask) | places(leaf)
+    return any(len(used & lowering.sharing.get(name, frozenset())) > 1 for name in used)
 
 
 def _unsure(statement: ir.Stmt, known: frozenset[Hashable], *, sure: bool = True) -> Iterator[str]:
@@ -108,6 +118,11 @@ def _claimed(statement: ir.Do) -> Iterator[ir.Do]:
     for each in statement.body:
         if isinstance(each, ir.Do):
             yield from _claimed(each)
+
+
+def _new(statement: ir.Do) -> frozenset[str]:
+    """The variables that are NEW in the iterations of a nest."""
+    return frozenset(name for loop in _claimed(statement) if loop.independent for name in loop.independent.new)
 
 
 def _promised(statement: ir.Do, listed: frozenset[str] = frozenset()) -> Iterator[Hashable]:
@@ -354,7 +369,7 @@ def _lower_sequential(lowering: "Lowering", statement: ir.Do, leaves: Sequence[L
     for _, read in reads_of(leaves, lowering.symbols.is_array):
         assert read.subscripts is not None
         flows = (
-            Dependence(write, read, lowering.env, varying, lowering.around)
+            Dependence(write, read, lowering.env, varying, lowering.reach.around)
             for write in writes
             if write.array == read.array
         )
@@ -383,6 +398,7 @@ def _lower_sequential(lowering: "Lowering", statement: ir.Do, leaves: Sequence[L
 def _has_turns(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], first: Leaf) -> bool:
     """Whether each iteration of a loop has one owner, who runs all of it, with scalars of its own."""
     targets = [leaf.assign.target for leaf in leaves]
+    is_array = lowering.symbols.is_array
     elements_written = [each for each in targets if isinstance(each, Element)]
     home = first.assign.target
     assert isinstance(home, Element)
@@ -392,6 +408,7 @@ def _has_turns(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], f
         and scalars_stay(lowering, [list(leaves)], frozenset(), frozenset((first.indices[0].name,)))
         and not _live(lowering, statement, leaves, frozenset())
         and not any(has_inner_loop(leaf.assign.value) for leaf in leaves)
+        and not any(is_array(name) for leaf in leaves for name in places(leaf))
         and not _has_replicas(lowering, leaves)
     )
 

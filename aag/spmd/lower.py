@@ -14,15 +14,26 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
-from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Section, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, RealLit, Section, Unary, Var
+from aag.ir.storage import sharing
 from aag.ir.units import Program, Unit
+from aag.ir.visitors import map_expression
 from aag.mapping.layout import Layouts
 from aag.spmd import hostio, loops, masks, reductions
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.elementwise import Elementwise, Position
 from aag.spmd.leaves import both
-from aag.spmd.names import CLOCKS, RANDOM, comm_names, nest_names, scalars, user_functions, whole_functions
+from aag.spmd.names import (
+    CLOCKS,
+    RANDOM,
+    calls_any,
+    comm_names,
+    impure_functions,
+    nest_names,
+    scalars,
+    user_functions,
+    whole_functions,
+)
 from aag.spmd.needs import Use, operations
 from aag.spmd.nests import conflicts, inner_loops, ordered, uses_of
 from aag.spmd.nodes import (
@@ -42,7 +53,8 @@ from aag.spmd.nodes import (
     WhileNode,
 )
 from aag.spmd.program import NodeProgram, Options
-from aag.spmd.symbols import Mismatch, Symbols, Unsupported, assigned, check_arguments
+from aag.spmd.reach import Reach
+from aag.spmd.symbols import Mismatch, Symbols, Unsupported, assigned, check_arguments, result_type
 
 
 def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> NodeProgram:
@@ -62,14 +74,13 @@ class Lowering:
         self.env = layouts.environment
         self.symbols = Symbols(unit, self.arrays, whole_functions(program, unit))
         self.elementwise = Elementwise(self.symbols, lambda call: reductions.extract(self, call))
+        self.sharing = sharing(unit)
+        self.impure = impure_functions(program, unit)
         self.notes: list[Diagnostic] = []
         self.errors: list[Diagnostic] = []
         self.complete = program.complete
         self.span = unit.span
-        self.around: tuple[Index, ...] = ()
-        """The counted loops around the statement that is being lowered, as far as their ranges are known."""
-        self.is_certain = True
-        """Whether that statement is certainly reached, if these loops have iterations."""
+        self.reach = Reach()
         self._nodes: list[Node] = []
 
     def run(self) -> NodeProgram:
@@ -214,13 +225,14 @@ class Lowering:
             raise Unsupported("assignment to a component of a derived type")
         self.symbols.check_variable(target)
         shape = self.symbols.shape(target)
+        value = self._called(statement.value)
         if shape:
             indices, positions = self.elementwise.context(shape)
-            self.forall(indices, None, target, statement.value, positions)
+            self.forall(indices, None, target, value, positions)
         elif isinstance(target, Element) and self.is_distributed(target.name):
-            self.forall((), None, target, statement.value, ())
+            self.forall((), None, target, value, ())
         else:
-            self._scalar_assign(target, statement.value)
+            self._scalar_assign(target, value)
 
     @_lower.register
     def _(self, statement: ir.Forall) -> None:
@@ -245,7 +257,7 @@ class Lowering:
             before = tuple(nodes)
         for node in before:
             self.emit(node)
-        with self._uncertain():
+        with self.reach.perhaps():
             body = self.body(statement.body) + before
         self.emit(
             WhileNode(
@@ -259,7 +271,7 @@ class Lowering:
 
     @_lower.register
     def _(self, statement: ir.If) -> None:
-        with self._uncertain():
+        with self.reach.perhaps():
             branches = tuple(
                 NodeBranch(
                     condition=None if each.condition is None else self.replicated(each.condition),
@@ -273,7 +285,7 @@ class Lowering:
     @_lower.register
     def _(self, statement: ir.SelectCase) -> None:
         selector = self.replicated(statement.selector)
-        with self._uncertain():
+        with self.reach.perhaps():
             branches = tuple(
                 NodeBranch(
                     condition=None if case.values is None else _any_of(selector, case.values),
@@ -336,6 +348,21 @@ class Lowering:
             node = Communicate(span=self.span, operation=operation, uses=comm_names(self.symbols, operation))
             self.emit(node)
 
+    def _called(self, value: Expr) -> Expr:
+        """The value with functions that may have side effects called beforehand: every processor calls them once."""
+        if not calls_any(value, self.impure):
+            return value
+
+        def computed(each: Expr) -> Expr:
+            if not isinstance(each, Call) or each.name not in self.impure:
+                return each
+            name = self.elementwise.fresh(each.name)
+            self.symbols.declare(name, result_type(self.impure[each.name], each, self.symbols))
+            self._scalar_assign(Var(name), each)
+            return Var(name)
+
+        return map_expression(value, computed)
+
     def _scalar_assign(self, target: Var | Element, value: Expr) -> None:
         if isinstance(target, Var) and isinstance(value, Call) and reductions.is_full(self, value):
             reductions.extract(self, value, into=target.name)
@@ -373,10 +400,14 @@ class Lowering:
             outer=outer,
             leading=tuple(min(1, len(level)) for level in outer),
             mask=condition,
-            copies=conflicts(home, uses, self.env),
+            copies=conflicts(home, uses, self.env) or self._shares(element.name, uses),
         )
         nest = ordered(nest, home, interchange=self.options.on("interchange"))
         self.emit(replace(nest, uses=nest_names(self.symbols, nest)))
+
+    def _shares(self, array: str, uses: Sequence[Use]) -> bool:
+        """Whether an array is read by another name of its storage."""
+        return any(use.element.name != array for use in uses if use.element.name in self.sharing.get(array, ()))
 
     def _forall_body(self, indices: tuple[Index, ...], mask: Expr | None, body: Sequence[ir.Stmt]) -> None:
         for statement in body:
@@ -425,34 +456,8 @@ class Lowering:
         return kept
 
     def _leave(self, node: Leave) -> None:
-        """What follows may not be reached."""
-        self.is_certain = False
+        self.reach.left()
         self.emit(node)
-
-    @contextmanager
-    def _uncertain(self) -> Iterator[None]:
-        """While statements are lowered that may not be reached."""
-        before, self.is_certain = self.is_certain, False
-        try:
-            yield
-        finally:
-            self.is_certain = before
-
-    @contextmanager
-    def _inside(self, statement: ir.Do) -> Iterator[None]:
-        """While the body of a counted loop is lowered."""
-        around, certain = self.around, self.is_certain
-        try:
-            lower, upper = (IntLit(evaluate_int(each, self.env)) for each in (statement.lower, statement.upper))
-            step = None if statement.step is None else IntLit(evaluate_int(statement.step, self.env))
-            self.around = (*around, Index(name=statement.var, lower=lower, upper=upper, step=step))
-        except Unknown:
-            self.is_certain = False
-        try:
-            yield
-        finally:
-            left = not self.is_certain and certain and self.around != around
-            self.around, self.is_certain = around, certain and not left
 
     def _branches(self, span: Span, branches: tuple[NodeBranch, ...]) -> None:
         uses = frozenset().union(*(scalars(self.symbols, each.condition) for each in branches))
@@ -460,7 +465,7 @@ class Lowering:
 
     def do_node(self, statement: ir.Do) -> None:
         """A counted loop that every processor runs."""
-        with self._inside(statement):
+        with self.reach.inside(statement, self.env):
             body = self.body(statement.body)
         self.emit(
             DoNode(

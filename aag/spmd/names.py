@@ -1,5 +1,7 @@
 """Scalar names that decide what a node does: those in loop bounds, subscripts and conditions (D8)."""
 
+from collections.abc import Container
+
 from aag.diagnostics import Span
 from aag.ir.expressions import Call, Element, Expr
 from aag.ir.units import Program, Unit
@@ -97,6 +99,18 @@ def whole_functions(program: Program, unit: Unit) -> frozenset[str]:
     known = _functions(program, unit)
     elemental = {name for name, each in known.items() if "elemental" in each.prefixes}
     return frozenset((known.keys() | _external(unit)) - elemental)
+
+
+def impure_functions(program: Program, unit: Unit) -> dict[str, Unit | None]:
+    """User functions that may have side effects, as they are neither PURE nor ELEMENTAL; None: without source."""
+    known: dict[str, Unit | None] = {**dict.fromkeys(_external(unit)), **_functions(program, unit)}
+    safe = {name for name, each in known.items() if each and {"pure", "elemental"} & set(each.prefixes)}
+    return {name: each for name, each in known.items() if name not in safe}
+
+
+def calls_any(expr: Expr | None, names: Container[str]) -> bool:
+    """Whether an expression calls one of some functions."""
+    return expr is not None and any(isinstance(each, Call) and each.name in names for each in walk_expressions(expr))
 
 
 def _functions(program: Program, unit: Unit) -> dict[str, Unit]:

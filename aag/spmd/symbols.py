@@ -306,3 +306,11 @@ def zero(kind: Type) -> Expr:
 def shifted(position: Expr, context_lower: Expr, own_lower: Expr) -> Expr:
     """The subscript of an operand whose dimension starts at `own_lower`, the context's at `context_lower`."""
     return position if context_lower == own_lower else add(position, subtract(own_lower, context_lower))
+
+
+def result_type(function: Unit | None, call: Call, symbols: Symbols) -> Type:
+    """The type of what a user function returns; without its source, what the name stands for where it is called."""
+    if function is None:
+        return symbols.type_of(Var(call.name))
+    found = {entity.name: entity.type for entity in function.entities}
+    return found.get(function.name) or symbols.type_of(Var(call.name))

@@ -125,8 +125,15 @@ def validate(job: Job) -> Report:
     return Report(table=table(found) + told(unsteady), faults=faults(found, job.tolerance, unsteady))
 
 
-def conflicts(source: api.Source, system: System, request: api.Request, folder: Path, rows: Sequence[Row],
-              gap_bytes: int = 0) -> tuple[Unsteady, ...]:
+def conflicts(
+    source: api.Source,
+    system: System,
+    request: api.Request,
+    folder: Path,
+    rows: Sequence[Row],
+    gap_bytes: int = 0,
+    limit_s: float = 0.0,
+) -> tuple[Unsteady, ...]:
     """Those of some nests that miss otherwise by `UNSTEADY` as soon as the arrays are moved apart by a few lines."""
     if not rows:
         return ()

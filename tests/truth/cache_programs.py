@@ -137,7 +137,8 @@ class Writer:
         low, high = self.pick(("1", "n"), ("j", "n"), ("1", "j"), ("2", "n-1"), ("n, 1", "-1"), ("max(1,j-5)", "j"))
         value = self.pick(f"{y}(i,j)*2", f"{y}(j,i)", f"{x}(i,j) + {y}(i,j)")
         test = self.pick("", "", "if (mod(i+j,3) == 0) ", "if (i > 10) ")
-        first, second = self.pick(("j", "i"), ("j", "i"), ("i", "j")) if low in ("1", "2") and high != "j" else ("j", "i")
+        free = low in ("1", "2") and high != "j"
+        first, second = self.pick(("j", "i"), ("j", "i"), ("i", "j")) if free else ("j", "i")
         bounds = f"{low}, {high}"
         self.add(f"  do {first} = 1, n\n    do {second} = {bounds}\n      {test}{x}(i,j) = {value}\n"
                  "    end do\n  end do")  # fmt: skip

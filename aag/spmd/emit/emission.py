@@ -14,14 +14,14 @@ from aag.ir.spelling import spell, spell_type
 from aag.ir.statements import CallStmt
 from aag.ir.storage import member_names
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import walk_expressions, walk_statements
+from aag.ir.visitors import names_used, walk_expressions, walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.emit.body import Body
 from aag.spmd.emit.clashes import INTRINSICS, without_clashes
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.kinds import Kind
 from aag.spmd.emit.library import chosen_lines
-from aag.spmd.emit.refusals import Refusals, refused
+from aag.spmd.emit.refusals import refused
 from aag.spmd.emit.text import comment, folded, indented
 from aag.spmd.emit.tracing import heading
 from aag.spmd.names import RANDOM
@@ -74,7 +74,7 @@ def emit(
     context = Context(program, poisons=poisons, traces=bool(trace), simulated=simulated)
     for each in unread:
         context.refusals.note(each.message, each.span)
-    _refuse_calls(program, context.refusals)
+    _refuse_calls(program, context)
     chosen = {**ALGORITHMS, **(algorithms or {})}
     body = list(Body(context).lines(program.body))
     name = program.unit.name or "main"
@@ -91,8 +91,9 @@ def emit(
     return Emission(name=name, procs=program.layouts.procs, files=files)
 
 
-def _refuse_calls(program: NodeProgram, refusals: Refusals) -> None:
+def _refuse_calls(program: NodeProgram, context: Context) -> None:
     """Functions get their arrays nowhere; random numbers would be others."""
+    refusals = context.refusals
     for statement in walk_statements(program.unit.body):
         if isinstance(statement, CallStmt) and statement.name in RANDOM:
             what = f"{statement.name.upper()}: processors would draw other numbers than the serial program"
@@ -100,6 +101,10 @@ def _refuse_calls(program: NodeProgram, refusals: Refusals) -> None:
     inner = {unit.name: unit for unit in program.unit.contains}
     declared = {entity.name for entity in program.unit.entities}
     for unit in program.unit.contains:
+        local = {entity.name for entity in unit.entities}
+        for name in sorted(names_used(unit.body) - local):
+            if context.distributed(name) is not None:
+                refusals.note(f"the procedure {unit.name} uses the distributed array {name}", unit.span)
         if unit.name in INTRINSICS:
             refusals.note(f"the function {unit.name} is called like an intrinsic one", unit.span)
     for each in walk_expressions(program.unit.body):
