@@ -12,6 +12,7 @@ from itertools import count
 
 from msgspec import Struct
 
+from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Constructor, Element, Expr, IntLit, Section, Unary, Var
 from aag.spmd.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
@@ -39,8 +40,9 @@ class Position(Struct, frozen=True):
 class Elementwise:
     """Rewrites array expressions of one program unit."""
 
-    def __init__(self, symbols: Symbols, extract: Callable[[Call], Expr]) -> None:
+    def __init__(self, symbols: Symbols, env: Environment, extract: Callable[[Call], Expr]) -> None:
         self._symbols = symbols
+        self._env = env
         self._extract = extract
         self._fresh = count(1)
 
@@ -56,11 +58,19 @@ class Elementwise:
             if extent.step is None or extent.step == IntLit(1):
                 index = Index(name=name, lower=extent.lower, upper=extent.upper, step=None)
             else:
-                last = Binary("/", subtract(extent.upper, extent.lower), extent.step)
-                index = Index(name=name, lower=IntLit(0), upper=last, step=None)
+                index = Index(name=name, lower=IntLit(0), upper=self._last(extent, extent.step), step=None)
             indices.append(index)
             positions.append(Position(Var(name), index.lower))
         return tuple(indices), tuple(positions)
+
+    def _last(self, extent: Extent, step: Expr) -> Expr:
+        """The last of the numbers 0, 1, ... of a strided dimension; -1 where it is empty, as division rounds to 0."""
+        span = subtract(extent.upper, extent.lower)
+        try:
+            known, stride = evaluate_int(span, self._env), evaluate_int(step, self._env)
+        except Unknown:
+            return subtract(Binary("/", add(span, step), step), IntLit(1))
+        return Binary("/", span, step) if known * stride >= 0 else IntLit(-1)
 
     def element(self, expr: Expr, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         """The element of `expr` at `positions` (as many as it has dimensions, or it is a scalar).

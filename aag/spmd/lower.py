@@ -73,7 +73,7 @@ class Lowering:
         self.layouts = replace(layouts, arrays=MappingProxyType(self.arrays))
         self.env = layouts.environment
         self.symbols = Symbols(unit, self.arrays, whole_functions(program, unit))
-        self.elementwise = Elementwise(self.symbols, lambda call: reductions.extract(self, call))
+        self.elementwise = Elementwise(self.symbols, self.env, lambda call: reductions.extract(self, call))
         self.sharing = sharing(unit)
         self.impure = impure_functions(program, unit)
         self.notes: list[Diagnostic] = []
