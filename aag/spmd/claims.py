@@ -88,7 +88,7 @@ def _meeting(
     first: Access, second: Access, level: int, varying: frozenset[str], lowering: "Lowering"
 ) -> Meeting | None:
     dependence = Dependence(first, second, lowering.env, varying, lowering.reach.around)
-    return dependence.meeting(level) if dependence.is_exact and dependence.is_carried(level) else None
+    return dependence.meeting(level) if dependence.is_carried(level) else None
 
 
 def _told(loop: ir.Do, found: Meeting, first: Access, *, both_write: bool) -> str:
@@ -146,4 +146,4 @@ def _runs_twice(leaf: Leaf, level: int, lowering: "Lowering") -> bool:
     indices = leaf.indices[: level + 1]
     anywhere = Access("", (), indices, leaf.loops[: level + 1])
     dependence = Dependence(anywhere, anywhere, lowering.env, around=lowering.reach.around)
-    return dependence.is_exact and dependence.is_carried(level)
+    return dependence.is_carried(level) and dependence.is_exact

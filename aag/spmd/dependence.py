@@ -6,16 +6,18 @@ whether whole numbers satisfy them. What cannot be expressed constrains nothing,
 "dependent", which costs time in the prediction and never a wrong program.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
+from math import gcd
 
 from msgspec import Struct
 
-from aag.ir.evaluate import Environment
-from aag.ir.expressions import Expr
+from aag.ir.evaluate import Environment, Unknown, evaluate_int
+from aag.ir.expressions import Expr, Var
+from aag.spmd.linear import linear
 from aag.spmd.nodes import Index
 from aag.spmd.omega import ONE, Row, Undecided, combined, sample
-from aag.spmd.space import Case, Space
+from aag.spmd.space import Case, Place, Space
 
 
 class Access(Struct, frozen=True):
@@ -58,54 +60,41 @@ class Dependence:
         around: Sequence[Index] = (),
     ) -> None:
         self.first, self.second = first, second
-        self._space = space = Space(env, varying)
-        outside = space.indices(around, {})
-        self._ends = []
-        for access in (first, second):
-            places = space.indices(access.indices, outside)
-            for mask in access.masks:
-                space.holds(mask, places)
-            self._ends.append(places)
+        self._env, self._varying, self._around = env, varying, around
         self.common = 0
         for one, other in zip(first.loops, second.loops, strict=False):
             if one != other:
                 break
             self.common += 1
-        self._rows: list[tuple[Row | None, Row | None]] = []
-        if first.subscripts is None or second.subscripts is None or len(first.subscripts) != len(second.subscripts):
-            space.exact = False
-            self._equal: list[Row] = []
-            return
-        self._rows = [
-            (space.row(one, self._ends[0]), space.row(other, self._ends[1]))
-            for one, other in zip(first.subscripts, second.subscripts, strict=True)
-        ]
-        self._equal = [
-            combined(one, 1, other, -1) for one, other in self._rows if one is not None and other is not None
-        ]
+        self._distances = _distances(first, second, self.common, env, varying)
+
+    @cached_property
+    def _ends(self) -> "_Ends":
+        """Both ends as constraints; made only where the distances do not decide."""
+        return _Ends.of(self.first, self.second, self._env, self._varying, self._around)
 
     @property
     def is_exact(self) -> bool:
         """Whether an answer "dependent" is a fact and not caution: all was expressed, with known numbers."""
-        return self._space.exact and self._space.closed
+        return self._ends.is_exact
 
     @cached_property
     def _cases(self) -> tuple[Case, ...]:
         """The cases in which the elements are equal, whatever the order."""
-        return tuple(
-            each for case in self._space.cases if (each := case.with_(equations=self._equal)).is_possible()
-        )
+        return self._ends.cases() if self._distances is not None else ()
 
     def is_carried(self, level: int) -> bool:
         """Whether the second may meet the first in a later iteration of common loop `level`, within one iteration of
         the loops around that."""
+        if not self._may_be_apart(level):
+            return False
         constraints = self._order(level)
         return any(case.with_(*constraints).is_possible() for case in self._cases)
 
     def is_independent(self) -> bool:
         """Whether the second may meet the first in one iteration of all common loops, the first being earlier in it:
         the dependence is independent of the loops."""
-        if self.first.order >= self.second.order:
+        if self.first.order >= self.second.order or self._distances is None or any(self._distances.values()):
             return False
         same = self._same(self.common)
         return any(case.with_(equations=same).is_possible() for case in self._cases)
@@ -113,18 +102,18 @@ class Dependence:
     def exists(self, skipped: Iterable[Hashable] = ()) -> bool:
         """Whether the second may meet the first at all, later; `skipped` loops are said to carry nothing."""
         skip = set(skipped)
-        return bool(self._cases) and (
-            self.is_independent()
-            or any(self.is_carried(at) for at in range(self.common) if self.first.loops[at] not in skip)
+        return self.is_independent() or any(
+            self.is_carried(at) for at in range(self.common) if self.first.loops[at] not in skip
         )
 
     def meeting(self, level: int) -> Meeting | None:
         """An example of two iterations of loop `level` that meet; None where there is none, or it is not certain."""
         if not self.is_exact:
             return None
-        one, other = (places[self.first.indices[level].name] for places in self._ends)
-        names = ["earlier", "later", *(f"element {at}" for at in range(len(self._rows)))]
-        values = [one.value, other.value, *(row for row, _ in self._rows)]
+        one = self._ends.first[self.first.indices[level].name]
+        other = self._ends.second[self.second.indices[level].name]
+        names = ["earlier", "later", *(f"element {at}" for at in range(len(self._ends.elements)))]
+        values = [one.value, other.value, *self._ends.elements]
         named = [
             combined({name: 1}, 1, value, -1) for name, value in zip(names, values, strict=True) if value is not None
         ]
@@ -140,17 +129,105 @@ class Dependence:
                 return Meeting(earlier, later, tuple(element))
         return None
 
+    def _may_be_apart(self, level: int) -> bool:
+        """Whether the distances between the ends let a loop carry the dependence."""
+        if self._distances is None or any(self._distances.get(at) for at in range(level)):
+            return False
+        distance = self._distances.get(level)
+        if not distance:
+            return distance is None
+        try:
+            step = self.first.indices[level].step
+            return distance * (1 if step is None else evaluate_int(step, self._env)) >= 0
+        except Unknown:
+            return True
+
     def _same(self, count: int) -> list[Row]:
         """That the outermost loops are in one iteration at both ends."""
-        names = [index.name for index in self.first.indices[:count]]
-        one, other = self._ends
-        theirs = [index.name for index in self.second.indices[:count]]
-        return [combined(one[a].value, 1, other[b].value, -1) for a, b in zip(names, theirs, strict=True)]
+        return [
+            combined(self._ends.first[one.name].value, 1, self._ends.second[other.name].value, -1)
+            for one, other in zip(self.first.indices[:count], self.second.indices[:count], strict=True)
+        ]
 
     def _order(self, level: int) -> tuple[list[Row], list[Row]]:
         """That the ends are in one iteration of the loops around `level`, and the second in a later one of it."""
-        before = self._ends[0][self.first.indices[level].name].position
-        after = self._ends[1][self.second.indices[level].name].position
+        before = self._ends.first[self.first.indices[level].name].position
+        after = self._ends.second[self.second.indices[level].name].position
         if before is None or after is None:
             return self._same(level), []
         return self._same(level), [combined(combined(after, 1, before, -1), 1, {ONE: -1})]
+
+
+class _Ends(Struct, frozen=True):
+    """The places of the indices at both ends, the elements that are touched, and all constraints on them."""
+
+    space: Space
+    first: Mapping[str, Place]
+    second: Mapping[str, Place]
+    elements: tuple[Row | None, ...]
+    equal: tuple[Row, ...]
+
+    @staticmethod
+    def of(
+        first: Access, second: Access, env: Environment, varying: frozenset[str], around: Sequence[Index]
+    ) -> "_Ends":
+        space = Space(env, varying)
+        outside = space.indices(around, {})
+        places = []
+        for access in (first, second):
+            places.append(space.indices(access.indices, outside))
+            for mask in access.masks:
+                space.holds(mask, places[-1])
+        if first.subscripts is None or second.subscripts is None or len(first.subscripts) != len(second.subscripts):
+            space.exact = False
+            return _Ends(space, places[0], places[1], (), ())
+        pairs = [
+            (space.row(one, places[0]), space.row(other, places[1]))
+            for one, other in zip(first.subscripts, second.subscripts, strict=True)
+        ]
+        equal = tuple(combined(one, 1, other, -1) for one, other in pairs if one is not None and other is not None)
+        return _Ends(space, places[0], places[1], tuple(one for one, _ in pairs), equal)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all was expressed, with known numbers."""
+        return self.space.exact and self.space.closed
+
+    def cases(self) -> tuple[Case, ...]:
+        """The cases in which the elements are equal, whatever the order."""
+        return tuple(each for case in self.space.cases if (each := case.with_(equations=self.equal)).is_possible())
+
+
+def _distances(
+    first: Access, second: Access, common: int, env: Environment, varying: frozenset[str]
+) -> dict[int, int] | None:
+    """How far apart the ends are in some loops, wherever they meet, from subscripts that one index decides; None:
+    they never meet, as the distance or the greatest common divisor of the coefficients tells."""
+    found: dict[int, int] = {}
+    if first.subscripts is None or second.subscripts is None:
+        return found
+    levels = {index.name: at for at, index in enumerate(first.indices[:common])}
+    shared = levels.keys() & {index.name for index in second.indices[:common]}
+    inner = {index.name for access in (first, second) for index in access.indices[common:]}
+    for one, other in zip(first.subscripts, second.subscripts, strict=False):
+        left, right = linear(one, env), linear(other, env)
+        atoms = left.terms.keys() | right.terms.keys()
+        names = {each.name for each in atoms if isinstance(each, Var)}
+        if len(names) < len(atoms) or names & (varying - shared) or names & inner:
+            continue
+        divisor = gcd(*(form.coefficient(name) for form in (left, right) for name in names & shared))
+        if any(left.coefficient(name) != right.coefficient(name) for name in names - shared):
+            continue
+        apart = left.constant - right.constant
+        if (apart % divisor if divisor else apart) != 0:
+            return None
+        moving = names & shared
+        if len(moving) == 1:
+            (name,) = moving
+            factor = left.coefficient(name)
+            if factor != right.coefficient(name):
+                continue
+            distance = apart // factor
+            if found.setdefault(levels[name], distance) != distance:
+                return None
+    return found

@@ -1,0 +1,132 @@
+"""INDEPENDENT, NEW and REDUCTION are checked: what is false is an error, what data decide is trusted and noted."""
+
+import pytest
+
+from aag.diagnostics import SourceError
+from aag.pipeline import Options, Overrides, lower, read_program
+
+HEAD = """program p
+  implicit none
+  integer, parameter :: n = 12
+  real(8) :: a(n), b(n), c(n,n), s, t
+  integer :: i, j, ix(n)
+!HPF$ DISTRIBUTE (BLOCK) :: A, B
+!HPF$ DISTRIBUTE (*,BLOCK) :: C
+"""
+
+FALSE = {
+    "a recurrence": (
+        """!HPF$ INDEPENDENT
+  do i = 2, n
+    a(i) = a(i-1)*0.5d0 + 1
+  end do""",
+        "the loop over i is not INDEPENDENT: i=3 reads a(2), which i=2 assigns",
+    ),
+    "an element that an iteration reads before another assigns it": (
+        """!HPF$ INDEPENDENT
+  do i = 1, n - 1
+    a(i) = a(i+1)
+  end do""",
+        "the loop over i is not INDEPENDENT: i=1 reads a(2), which i=2 assigns",
+    ),
+    "two iterations that assign one element": (
+        """!HPF$ INDEPENDENT
+  do i = 1, n
+    a(i/2 + 1) = b(i)
+  end do""",
+        "the loop over i is not INDEPENDENT: i=2 and i=3 both assign a(2)",
+    ),
+    "a triangle whose row feeds the next": (
+        """!HPF$ INDEPENDENT(i)
+  do j = 1, n
+    do i = j + 1, n
+      c(i,j) = c(i-1,j) + 1
+    end do
+  end do""",
+        "the loop over i is not INDEPENDENT: i=3 reads c(2,1), which i=2 assigns",
+    ),
+    "in a loop that runs for some iterations of the one around": (
+        """  do j = 1, n
+!HPF$ INDEPENDENT
+    do i = 12 - j, 1, -1
+      a(i) = a(i+1) + 1
+    end do
+  end do""",
+        "the loop over i is not INDEPENDENT: i=1 reads a(2), which i=2 assigns",
+    ),
+    "a NEW variable that has no value yet": (
+        """!HPF$ INDEPENDENT, NEW(t)
+  do i = 1, n
+    a(i) = t
+    t = b(i)
+  end do""",
+        "t is NEW, but an iteration reads it (line 10) before assigning it",
+    ),
+    "a scalar from iteration to iteration": (
+        """!HPF$ INDEPENDENT
+  do i = 1, n
+    a(i) = t
+    t = b(i)
+  end do""",
+        "the loop over i is not INDEPENDENT: each iteration reads t (line 10), which the one before assigns",
+    ),
+    "a REDUCTION variable that is read": (
+        """!HPF$ INDEPENDENT, REDUCTION(s)
+  do i = 1, n
+    s = s + b(i)
+    a(i) = s
+  end do""",
+        (
+            "s is not a REDUCTION variable: line 10 is not an update such as s = s + ..., or another statement of "
+            "the loop uses s"
+        ),
+    ),
+}
+
+TRUE = {
+    "other elements": "!HPF$ INDEPENDENT\n  do i = 1, n/2\n    a(2*i) = a(2*i-1)\n  end do",
+    "one iteration": "!HPF$ INDEPENDENT\n  do i = 2, 2\n    a(i) = a(i-1)\n  end do",
+    "no iteration": "!HPF$ INDEPENDENT\n  do i = 5, 4\n    a(i) = a(i-1)\n  end do",
+    "a condition keeps them apart": "!HPF$ INDEPENDENT\n  do i = 2, n\n    if (i == 7) a(i) = a(i-1)\n  end do",
+    "never reached": "if (s > 0) then\n!HPF$ INDEPENDENT\n  do i = 2, n\n    a(i) = a(i-1)\n  end do\nend if",
+    "after the way out": "if (s > 0) stop\n!HPF$ INDEPENDENT\n  do i = 2, n\n    a(i) = a(i-1)\n  end do",
+    "a triangle": "!HPF$ INDEPENDENT\n  do i = 2, n\n    do j = 1, i - 1\n      c(j,i) = c(i,j)\n    end do\n  end do",
+    "data decide": "!HPF$ INDEPENDENT\n  do i = 2, n\n    if (b(i) > 0) a(i) = a(i-1)\n  end do",
+}
+
+
+def lowered(body, **options):
+    program = read_program(f"{HEAD}{body}\nend program p\n", "p.hpf")
+    return lower(program, Overrides(procs=4), 4, Options(**options))
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_a_false_claim_is_an_error_at_the_directive(name):
+    body, message = FALSE[name]
+    with pytest.raises(SourceError) as caught:
+        lowered(body)
+    (found,) = caught.value.diagnostics
+    line = next(at for at, text in enumerate(f"{HEAD}{body}".splitlines(), 1) if "INDEPENDENT" in text)
+    assert (found.code, found.span.line, found.message) == ("E320", line, message)
+    assert "--trust-directives" in found.hint
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_trust_accepts_it(name):
+    assert lowered(FALSE[name][0], trusts_directives=True)
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_what_is_true_or_open_is_no_error(name):
+    assert lowered(TRUE[name])
+
+
+def test_an_open_claim_that_is_used_is_noted():
+    notes = [each.message for each in lowered(TRUE["data decide"]).notes]
+    assert notes == [
+        "INDEPENDENT is trusted for the loop over i: whether its iterations are independent depends on data"
+    ]
+
+
+def test_a_claim_that_can_be_proved_is_not_noted():
+    assert lowered(TRUE["other elements"]).notes == ()
