@@ -7,12 +7,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Binary, Call, Element, Expr, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
+from aag.ir.visitors import walk_statements
 from aag.spmd.dependence import Access
 from aag.spmd.names import calls_any, elements
 from aag.spmd.needs import Use
 from aag.spmd.nests import conflicts
 from aag.spmd.nodes import Index, Reference
+from aag.spmd.symbols import LOGICAL
 from aag.spmd.vector import names_in
 
 if TYPE_CHECKING:
@@ -125,25 +127,46 @@ def _reads_itself(lowering: "Lowering", leaves: Sequence[Leaf], outside: int) ->
 def _conditional(
     lowering: "Lowering", branches: Sequence[ir.Branch], around: Around, *, arrays: bool
 ) -> list[Leaf] | None:
-    """The assignments of an IF, each under its condition; None where a branch changes what a condition reads."""
+    """The assignments of an IF, each under its condition. Conditions that a branch changes are kept in logical scalars
+    of the iteration first."""
+    tests: list[Leaf] = []
     found: list[Leaf] = []
     reached: Expr | None = None
-    read: frozenset[str] = frozenset()
     names = frozenset(index.name for index in around.indices)
+    kept = _is_changed(branches)
     for branch in branches:
         condition = branch.condition
         if calls_any(condition, lowering.impure):
             return None
         if condition is not None:
             condition = lowering.elementwise.element(condition, (), names)
-        read |= names_in(condition)
+        if condition is not None and kept:
+            own = Var(lowering.elementwise.fresh("holds"))
+            lowering.symbols.declare(own.name, LOGICAL)
+            # Where an earlier branch is taken this one is not tested, and says no.
+            first = ir.Assign(span=branch.span, target=own, value=LogicalLit(False))
+            test = ir.Assign(span=branch.span, target=own, value=condition)
+            before = around.inside((), (), reached)
+            tests += [] if reached is None else [Leaf(around.indices, around.loops, around.mask, first)]
+            tests.append(Leaf(before.indices, before.loops, before.mask, test))
+            condition = own
         inner = _body(lowering, branch.body, around.inside((), (), both(reached, condition)), arrays=arrays)
         if inner is None:
             return None
         found += inner
         reached = reached if condition is None else both(reached, Unary(".not.", condition))
-    written = {leaf.assign.target.name for leaf in found if isinstance(leaf.assign.target, Var | Element)}
-    return None if read & written else found
+    return tests + found
+
+
+def _is_changed(branches: Sequence[ir.Branch]) -> bool:
+    """Whether a branch changes what a condition reads and the condition is tested again after that: each assignment
+    tests it by itself, so that only the last one of a single branch may change it."""
+    read = frozenset().union(*(names_in(branch.condition) for branch in branches))
+    if len(branches) == 1 and branches[0].body and isinstance(branches[0].body[-1], ir.Assign):
+        body: Sequence[ir.Stmt] = branches[0].body[:-1]
+    else:
+        body = [each for branch in branches for each in branch.body]
+    return any(isinstance(each, ir.Assign) and _name(each.target) in read for each in walk_statements(body))
 
 
 def both(left: Expr | None, right: Expr | None) -> Expr | None:

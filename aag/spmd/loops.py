@@ -287,9 +287,9 @@ def _at_home(use: Use, home: Reference | None) -> Use:
 
 
 def _mask(lowering: "Lowering", group: Sequence[Leaf]) -> Expr | None:
-    """The condition that all assignments of a group share."""
+    """The condition that all assignments of a group share, unless one of them changes it for the next."""
     masks = {leaf.mask for leaf in group}
-    if len(masks) > 1:
+    if len(masks) > 1 or changed(group[:-1]) & names_in(group[0].mask):
         lowering.note("W203", "conditions inside the loop differ: what they guard is charged for all iterations")
         return None
     (mask,) = masks

@@ -225,14 +225,13 @@ class Lowering:
             raise Unsupported("assignment to a component of a derived type")
         self.symbols.check_variable(target)
         shape = self.symbols.shape(target)
-        value = self._called(statement.value)
         if shape:
             indices, positions = self.elementwise.context(shape)
-            self.forall(indices, None, target, value, positions)
+            self.forall(indices, None, target, self._called(statement.value), positions)
         elif isinstance(target, Element) and self.is_distributed(target.name):
-            self.forall((), None, target, value, ())
+            self.forall((), None, target, self._called(statement.value), ())
         else:
-            self._scalar_assign(target, value)
+            self._scalar_assign(target, statement.value)
 
     @_lower.register
     def _(self, statement: ir.Forall) -> None:

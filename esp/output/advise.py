@@ -34,7 +34,7 @@ _HARDLY = 0.01
 _EXPLAINED = 3
 """Runners-up whose difference is explained."""
 
-_NO_ADVICE = "none: the order is that of lower bounds and need not be that of the programs: nothing to paste"
+_NO_ADVICE = "none: the predictions are incomplete, so their order may be wrong: nothing to paste"
 """What is said where time is missing."""
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))

@@ -36,7 +36,7 @@ def _value(checked: Checked, value: float) -> str:
 
 
 def as_json(budget: Budget, checked: Sequence[Checked], partial: Sequence[str] = ()) -> Mapping[str, object]:
-    """What `--json` says; docs/inspect.md describes the fields. `partial`: why figures are lower bounds only."""
+    """What `--json` says; docs/inspect.md describes the fields. `partial`: why figures are incomplete."""
     return {
         "budget": budget.file,
         "kept": not partial and all(each.kept for each in checked),

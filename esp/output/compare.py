@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # a comparison prints itself with this module
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
-ORDER_OF_BOUNDS = "the order is that of lower bounds and need not be that of the programs"
+ORDER_OF_BOUNDS = "the predictions are incomplete, so their order may be wrong"
 
 _LONGEST_NAME = 32
 """Columns for formats or the name of a program; what is longer ends in dots."""

@@ -1,4 +1,7 @@
-"""What a prediction leaves out, so that its time is a lower bound: the one source of what every view says about it."""
+"""What a prediction leaves out: the one source of what every view says about it.
+
+What is left out may make the program slower or, as a remapping does, faster: the time is incomplete, and no bound.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +22,9 @@ _UNREAD = "the prediction is not complete"
 _BY_MACHINE = frozenset({"no-network", "no-io", "unpriced"})
 """Assumptions that say what the machine description has no figure for."""
 
+INCOMPLETE = " incomplete"
+"""After the time of an incomplete prediction."""
+
 _UNNAMED = "something could not be charged"
 
 _SHOWN = 3
@@ -38,7 +44,7 @@ def reasons(predictions: Sequence[Prediction]) -> tuple[str, ...]:
 def reasons_among(
     assumptions: Sequence[Assumption], warnings: Sequence[Diagnostic], main_file: str = ""
 ) -> tuple[str, ...]:
-    """As `reasons`, of what predictions with a lower bound assume and warn of; `main_file`, or the first one
+    """As `reasons`, of what incomplete predictions assume and warn of; `main_file`, or the first one
     that is spoken of, is not named."""
     spans = [*(each.span for each in assumptions), *(each.span for each in warnings)]
     main_file = main_file or next((each.file for each in spans if each is not None and each.file), "")
@@ -80,7 +86,7 @@ def reasons_said(said: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(said.get("partial", ())) or (_UNNAMED,)
 
 
-def partial_text(told: Sequence[str], what: str = "a lower bound") -> str:
+def partial_text(told: Sequence[str], what: str = "incomplete") -> str:
     """The reasons as one line behind the word ``partial``; `what` is partial."""
     more = f"; and {len(told) - _SHOWN} more (--json lists all)" if len(told) > _SHOWN else ""
     return printable(f"{what}: " + "; ".join(told[:_SHOWN]) + more)
@@ -96,9 +102,9 @@ def partial_notes(predictions: Sequence[Prediction], screen: Screen) -> list[str
     return partial_lines(reasons(predictions), screen)
 
 
-def time_bound(prediction: Prediction, shown: str) -> str:
-    """A time as a table shows it, told as a bound where the prediction is partial."""
-    return shown if prediction.complete else f">= {shown}"
+def time_shown(prediction: Prediction, shown: str) -> str:
+    """A time as a table shows it, marked where the prediction is incomplete."""
+    return shown if prediction.complete else f"{shown}{INCOMPLETE}"
 
 
 def trusted(prediction: Prediction, of: str = "the time") -> str:
@@ -106,7 +112,7 @@ def trusted(prediction: Prediction, of: str = "the time") -> str:
     share = percent(float(prediction.estimated_share.flat[0]))
     if prediction.complete:
         return f"{share} of {of} rests on estimated figures"
-    return f"a lower bound only, see partial; {share} of what is charged rests on estimated figures"
+    return f"incomplete, see partial; {share} of what is charged rests on estimated figures"
 
 
 def _at(span: Span | None) -> list[tuple[str, int]]:

@@ -20,7 +20,7 @@ from esp.output.figures import (
     without_rounding,
 )
 from esp.output.numbers import count, data, memory, percentages, plural, seconds, significant
-from esp.output.partial import partial_notes, trusted
+from esp.output.partial import partial_notes, time_shown, trusted
 from esp.output.screen import Screen, flow, paragraph, printable
 from interpreter.result import LineMetrics, Prediction
 
@@ -58,8 +58,7 @@ def heading(prediction: Shown, screen: Screen) -> str:
     procs = f"{plural(prediction.processors, 'proc')} {shape}".rstrip()
     subject = [printable(name), procs, prediction.system, " ".join(constants(prediction.constants)[:6])]
     shares = percentages(four(prediction.parts))
-    least = "" if prediction.complete else ">= "
-    total = [f"time {least}{seconds(first(prediction.time_s))}"]
+    total = [f"time {time_shown(prediction, seconds(first(prediction.time_s)))}"]
     total += [f"{name} {share}%" for name, share in zip(CATEGORIES, shares, strict=True)]
     width = screen.columns
     lines = [

@@ -16,7 +16,7 @@ from esp.output.figures import CATEGORIES, Shown, first, four, grid, hottest_fir
 from esp.output.figures import constants as constants_of
 from esp.output.html import COLOURS, bar, notes
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
-from esp.output.partial import partial_text, reasons, time_bound
+from esp.output.partial import partial_text, reasons, time_shown
 from esp.output.report_charts import shares, times
 from esp.output.report_style import STYLE
 from esp.output.screen import printable, shorten
@@ -99,7 +99,7 @@ def _head(shown: Report) -> str:
         f"<h1>{escape(_name(prediction))}</h1>",
         f'<p class="soft">{escape(", ".join(map(printable, subject)))}</p>',
         f'<p>with <code>{escape("  ".join(map(printable, given)))}</code></p>' if given else "",
-        f'<p class="total">{escape(time_bound(prediction, seconds(time_s)))} <small>predicted{timed}</small></p>',
+        f'<p class="total">{escape(time_shown(prediction, seconds(time_s)))} <small>predicted{timed}</small></p>',
         bar(parts, time_s, "bar whole"),
         f"<p>{_key(parts)}</p>",
         _facts(_answers(shown)),
@@ -202,7 +202,7 @@ def _processors(shown: Report) -> str:
     fastest = min(many, key=lambda each: first(each.time_s), default=None)
     for each, (ratio, efficiency) in zip(many, speed_up(many) if many else (), strict=True):
         time_s = first(each.time_s)
-        cells = [str(each.processors), grid(each.grid) or "-", escape(time_bound(each, seconds(time_s)))]
+        cells = [str(each.processors), grid(each.grid) or "-", escape(time_shown(each, seconds(time_s)))]
         cells.append(significant(ratio))
         cells.append(escape(percent(efficiency)))
         cells += [f"{share}%" for share in percentages(four(each.parts))] + [count(each.messages), data(each.bytes)]

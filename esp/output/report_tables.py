@@ -25,7 +25,7 @@ from esp.output.figures import (
 from esp.output.html import bar
 from esp.output.layout_svg import drawings
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds
-from esp.output.partial import time_bound
+from esp.output.partial import time_shown
 from esp.output.screen import printable, shorten
 from interpreter.result import LineMetrics
 from sag.describe import ComponentView, SystemView, UnitView
@@ -153,7 +153,7 @@ def _source_row(
 def distributions(found: "Comparison") -> str:
     """All choices, the fastest first, as bars of one scale, and the directives of the best one.
 
-    Nothing is concluded from an order of lower bounds.
+    Nothing is concluded from an order of incomplete predictions.
     """
     partial = not all(each.prediction.complete for each in found.ranked)
     best_s = found.best.time_s
@@ -162,7 +162,7 @@ def distributions(found: "Comparison") -> str:
     for each in found.ranked:
         mark = "of the source" if each.written else ""
         tie = "" if each.tie is None else f"tie with {each.tie}"
-        time = escape(time_bound(each.prediction, seconds(each.time_s)))
+        time = escape(time_shown(each.prediction, seconds(each.time_s)))
         cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
         cells += ["best" if each.rank == 1 else more(each.time_s, best_s)]
         cells += [bar(four(each.prediction.parts), longest_s, "bar"), count(each.prediction.messages)]

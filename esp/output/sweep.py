@@ -194,7 +194,7 @@ def _notes(sweep: "Sweep", screen: Screen) -> list[str]:
     incomplete = int((sweep.done & ~sweep.complete).sum())
     if incomplete:
         told = reasons_among(sweep.assumptions, sweep.warnings)
-        text = partial_text(told, f"{plural(incomplete, 'prediction')} of lower bounds")
+        text = partial_text(told, f"{plural(incomplete, 'prediction')} incomplete")
         notes.insert(0, screen.paint("warm", paragraph("partial", text, width)))
     texts = list(dict.fromkeys(each.text for each in sweep.assumptions))
     for at, text in enumerate(texts[:4]):

@@ -205,7 +205,7 @@ def time_s(state: State, key: str) -> float | None:
 
 
 def bounds_only(state: State) -> bool:
-    """Whether some time is but a lower bound, so that the order of the choices need not be that of the programs."""
+    """Whether some prediction is incomplete, so that the order of the choices may be wrong."""
     return any(isinstance(each, Prediction) and not each.complete for each in state.outcomes.values())
 
 

@@ -515,4 +515,4 @@ def test_a_prediction_prints_itself():
 def test_every_view_of_a_partial_prediction_says_so(esp, monkeypatch, view):
     made = prediction(complete=False)
     monkeypatch.setattr(api, "predict_source", lambda source, system, request, *_: made)
-    assert "lower bound" in " ".join(esp("run", "laplace.hpf", "-q", *view.split())[1].split())
+    assert "incomplete" in " ".join(esp("run", "laplace.hpf", "-q", *view.split())[1].split())

@@ -508,7 +508,7 @@ def test_indirect_subscripts_are_said():
     outcome = command(changed(("a(i-1) + a(i+1)", "a(idx(i))"), (":: i\n", ":: i, idx(n)\n")))
     assert outcome.code == 0
     assert "goes through the array idx" in " ".join(outcome.out.split())
-    assert "lower bound" in " ".join(outcome.out.split())
+    assert "incomplete" in " ".join(outcome.out.split())
 
 
 # --- files ------------------------------------------------------------------------------------------------------

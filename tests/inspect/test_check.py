@@ -152,7 +152,7 @@ def test_what_could_not_be_charged_is_a_lower_bound(esp, budget):
     text = "program p\n  real :: y\n  call stranger(y)\n  y = 1.0\nend program p\n"
     code, out, err = esp("check", "-", "--budget", budget("format: 1\nlimits: {time: 1 s}\n"), stdin=text)
     assert (code, out) == (1, "")
-    assert "a lower bound: the body of stranger (line 3) is not interpreted" in " ".join(err.split())
+    assert "incomplete: the body of stranger (line 3) is not interpreted" in " ".join(err.split())
     assert esp("check", "-", "--budget", budget("format: 1\nlimits: {speed-up: 2}\n"), stdin=text)[0] == 1
     assert esp("check", "-", "--budget", budget("format: 1\nlimits: {time: 1 ns}\n"), stdin=text)[0] == 3
 

@@ -116,5 +116,5 @@ def test_annotated_source_marks_the_lines_that_are_not_charged():
 
 def test_the_table_of_processors_says_that_time_is_missing():
     text = " ".join(table.scaling([prediction(processors=1), PARTIAL], Screen(80)).split())
-    assert "partial a lower bound: lines 8, sizes.inc:3 could not be charged" in text
+    assert "partial incomplete: lines 8, sizes.inc:3 could not be charged" in text
     assert "partial" not in table.scaling([prediction()], Screen(80))

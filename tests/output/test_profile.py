@@ -89,7 +89,7 @@ def test_a_machine_without_memory_says_no_bound():
 
 
 def test_a_partial_prediction_says_so():
-    assert "lower bound" in profile(prediction(complete=False), Screen(120))
+    assert "incomplete" in profile(prediction(complete=False), Screen(120))
 
 
 def test_many_assumptions_are_counted():

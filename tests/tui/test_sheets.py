@@ -64,18 +64,18 @@ def test_a_moved_slider_tells_which_lines_moved(made, home):
     assert changes.changes(home, 40)[0].text == "w moves the sliders"
 
 
-def test_a_partial_prediction_is_a_lower_bound_wherever_its_time_stands(home):
-    """As `esp run` and `esp compare` have it: ``>=`` before its time, an order that may deceive, nothing to paste."""
+def test_a_partial_prediction_is_incomplete_wherever_its_time_stands(home):
+    """As `esp run` and `esp compare` have it: the word after its time, an order that may deceive, nothing to paste."""
     other = home.order[1]
     state = steps.select(home, other)
     assert "to paste into the source" in choices.sheet(state, 60).text
-    assert ">=" not in choices.sheet(state, 60).text + frame.heading(state, 80)[0].text
+    assert "incomplete" not in choices.sheet(state, 60).text + frame.heading(state, 80)[0].text
     found = replace(home.outcomes[other], complete=False)
     state = replace(state, outcomes={**home.outcomes, other: found})
-    time = f">= {seconds(first(found.time_s))}"
+    time = f"{seconds(first(found.time_s))} incomplete"
     listed = choices.sheet(state, 60)
     assert time in listed.lines[1].text
-    assert listed.text.count(">=") == 1
+    assert [" incomplete" in line.text for line in listed.lines[:3]] == [False, True, False]
     assert "!HPF$" not in listed.text
     assert "nothing to paste" in " ".join(listed.text.split())
     assert time in frame.heading(state, 80)[0].text

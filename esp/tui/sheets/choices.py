@@ -3,9 +3,10 @@
 from esp.explore.ties import ERROR, stated_error
 from esp.output.figures import four, grid
 from esp.output.numbers import percentages
+from esp.output.partial import INCOMPLETE
 from esp.tui.lines import Field, Layout, Line, Piece, Sheet, joined, words, wrapped
 from esp.tui.question import Choice
-from esp.tui.sheets.figures import COMING, LEAST, ROLES, change, whole_time
+from esp.tui.sheets.figures import COMING, ROLES, change, whole_time
 from esp.tui.state import State, bounds_only, choice_of, rival, tied, time_s
 from interpreter.result import Prediction
 
@@ -20,7 +21,7 @@ def sheet(state: State, width: int) -> Sheet:
     """The choices; while a question is being answered, in the order of the one before."""
     shapes = max([4, *(len(grid(each.grid)) for each in state.choices)])
     fields = [Field("#", 2), Field("", 1), Field("distribute", 0, "<"), Field("grid", shapes, "<"),
-              Field("time", 8 + (len(LEAST) if bounds_only(state) else 0), gap=0)]  # fmt: skip
+              Field("time", 8 + (len(INCOMPLETE) if bounds_only(state) else 0), gap=0)]  # fmt: skip
     if width >= _WITH_DIFFERENCE:
         fields.append(Field("vs best", 8))
     if width >= _WITH_SHARES:
@@ -87,10 +88,10 @@ def _legend(state: State, ordered: list[Choice], ties: object, width: int) -> li
 
 
 def _to_paste(state: State, width: int) -> list[Line]:
-    """The directives that make the source have the selected choice; none where all times are but lower bounds, as
+    """The directives that make the source have the selected choice; none where all predictions are incomplete, as
     `esp compare` has it."""
     if bounds_only(state):
-        told = "the order is that of lower bounds and need not be that of the programs: nothing to paste"
+        told = "the predictions are incomplete, so their order may be wrong: nothing to paste"
         return [joined(()), *(joined([(" ", ""), *line.pieces]) for line in wrapped(words(told, "bad"), width - 1))]
     choice = choice_of(state, state.selected)
     if choice is None or not choice.directives:

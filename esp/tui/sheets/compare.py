@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from esp.output.figures import CATEGORIES, first, four, grid, hottest_communication, source_text
 from esp.output.numbers import count, data, seconds
+from esp.output.partial import INCOMPLETE
 from esp.output.screen import printable
 from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined
-from esp.tui.sheets.figures import LEAST, ROLES, change, share_cells, time_cell, whole_time, why_so
+from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell, whole_time, why_so
 from esp.tui.state import State, choice_of, prediction, rival
 from interpreter.result import LineMetrics, Prediction
 
@@ -21,7 +22,7 @@ def sheet(state: State, width: int) -> Sheet:
     if one is None or not isinstance(other, Prediction) or other_key is None:
         return Sheet(None, (joined([("There is no second choice with a prediction to compare with.", "faint")]),))
     shares = width >= _WITH_SHARES
-    time = 8 if one.complete and other.complete else 8 + len(LEAST)
+    time = 8 if one.complete and other.complete else 8 + len(INCOMPLETE)
     fields = [Field("line", 4), Field("A", time), Field("B", time), Field("A to B", 7)]
     if shares:
         fields += [Field("A comp", 6, gap=2), Field("comm", 4), Field("B comp", 6, gap=2), Field("comm", 4)]

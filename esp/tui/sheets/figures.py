@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from esp.output.figures import CATEGORIES, first, four, why
 from esp.output.numbers import percentages, seconds, significant
+from esp.output.partial import time_shown
 from esp.tui.lines import Piece
 from esp.tui.state import State
 from interpreter.result import AauMetrics, Parts, Prediction
@@ -79,17 +80,13 @@ def time_cell(time_s: float, total_s: float) -> Piece:
     return seconds(time_s), heat(time_s / total_s if total_s > 0 else 0.0)
 
 
-LEAST = ">= "
-"""Before the time of a partial prediction, as `esp run` has it: something is left out of it."""
-
-
 ABOUT = "≈"
 """Before the time of a first estimate."""
 
 
 def whole_time(found: Prediction, *, rough: bool = False) -> str:
-    """The time of a prediction, which may be but a lower bound, or an estimate."""
-    return ("" if found.complete else LEAST) + (ABOUT if rough else "") + seconds(first(found.time_s))
+    """The time of a prediction, which may be incomplete, or an estimate."""
+    return (ABOUT if rough else "") + time_shown(found, seconds(first(found.time_s)))
 
 
 def total_of(parts: Parts) -> float:
