@@ -42,15 +42,16 @@ def call(
     *,
     environment: Mapping[str, str] | None = None,
     limit_s: float | None = None,
+    text: str = "",
 ) -> str:
-    """Run a tool; returns what it prints. `environment` is set besides what is set already.
+    """Run a tool; returns what it prints. `environment` is set besides what is set already; `text`: its standard input.
 
     Raises:
         PredictionError: it fails, or goes beyond a limit of time, memory or output. `limit_s`: seconds; 0: no limit;
             None: that of a compiler.
     """
     limits = Limits(seconds=BUILD_S if limit_s is None else limit_s)
-    ended = run(words, folder=folder, environment=environment, limits=limits)
+    ended = run(words, folder=folder, environment=environment, text=text, limits=limits)
     check_limits(ended, fault, limit_s)
     if ended.code:
         said = "\n".join((ended.errors.strip() or ended.output.strip()).splitlines()[:12])

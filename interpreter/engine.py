@@ -210,8 +210,8 @@ class Walker:
     def communication(self, run: Run, aau: g.Comm) -> str:
         """Comm: between processors, or with the host."""
         communicate(run, aau)
+        self.scalars.forget(run.env, aau.defines & self.scalars.relevant)  # what is read may say how much is read
         host_io(run, aau)
-        self.scalars.forget(run.env, aau.defines & self.scalars.relevant)
         return ""
 
     def barrier(self, run: Run, aau: g.Sync) -> str:

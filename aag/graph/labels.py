@@ -19,7 +19,7 @@ def label_of(node: n.Node) -> str:
         case n.Combine(op=op):
             return f"reduction {op}"
         case n.HostIo(kind=kind):
-            return "print" if kind == "write" else "read"
+            return {"write": "print", "format": "internal file", "control": "file"}.get(kind, kind)
         case n.DoNode(var=var, lower=lower, upper=upper, step=step):
             return _do(var, lower, upper, step)
         case n.OwnedLoop(index=index):

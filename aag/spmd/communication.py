@@ -281,7 +281,8 @@ def _collectives(
     groups = _groups(layout.grid, special)
     if groups.shape[1] < 2:
         return
-    here = _present(relation, layout.grid.size)[groups]
+    present = _present(relation, layout.grid.size)
+    here = (_to_replicas(present, layout) if operation.pattern == "scatter" else present)[groups]
     if not isinstance(operation, Multicast):
         wanted = here.any(axis=1)
         if wanted.any():
@@ -292,6 +293,15 @@ def _collectives(
         wanted = here[:, root_column] > 0
         root = np.full(int(wanted.sum()), root_column, dtype=np.int64)
         yield _call("broadcast", groups[wanted], root, here[wanted], operation.pattern, relation)
+
+
+def _to_replicas(present: Ints, layout: Layout) -> Ints:
+    """What each rank is to have where every copy of an element gets it: along an axis that holds copies all ranks have
+    what the first has."""
+    box = present.reshape(layout.grid.shape, order="F")
+    copied = tuple(0 if axis.role == "replicated" else slice(None) for axis in layout.axes)
+    kept = np.expand_dims(box[copied], [at for at, axis in enumerate(layout.axes) if axis.role == "replicated"])
+    return np.broadcast_to(kept, box.shape).reshape(-1, order="F")
 
 
 def _call(kind: str, members: Ints, root: Ints, elements: Ints, name: str, relation: Relation) -> CollectiveCall:

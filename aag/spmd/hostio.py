@@ -1,81 +1,201 @@
-"""PRINT, WRITE and READ: rank 0 talks to the host; distributed data are gathered before or scattered after (Def 15)."""
+"""PRINT, WRITE and READ: rank 0 talks to the host (Def 15). Distributed data are gathered before or scattered after,
+replicated data that are read go to all in a broadcast; all processors write to and read from internal files.
+"""
 
-from collections.abc import Sequence
-from math import prod
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
 from aag.ir import statements as ir
-from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Binary, Element, Expr, ImpliedDo, IntLit, Var
+from aag.ir.control import Control, control_of
+from aag.ir.evaluate import Environment
+from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
+from aag.ir.visitors import walk_expressions
+from aag.spmd.amounts import amount
 from aag.spmd.elementwise import Position
-from aag.spmd.linear import multiply
+from aag.spmd.linear import add, multiply
 from aag.spmd.names import calls_any, comm_names, scalars
 from aag.spmd.needs import Use
 from aag.spmd.nests import uses_of
-from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference
+from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference, Shared, Value
 from aag.spmd.symbols import Unsupported
+from aag.spmd.vector import names_in
 
 if TYPE_CHECKING:
     from aag.spmd.lower import Lowering
 
-_TEXT_BYTES = {"int": 12, "r4": 17, "r8": 26, "c8": 36, "c16": 54, "logical": 2}
+TEXT_BYTES = {"int": 12, "r4": 17, "r8": 26, "c8": 36, "c16": 54, "logical": 2}
 """Characters that list-directed output takes for a value of each kind (gfortran's field widths)."""
 
 
-class _Item(Struct, frozen=True):
-    """Values of one kind in an I/O list: how many, their size as text and in memory, and the distributed arrays."""
+class Item(Struct, frozen=True):
+    """Values of one kind in an I/O list, an element inside loops: how many, their size as text and in memory, and the
+    distributed arrays."""
 
+    element: Expr
+    indices: tuple[Index, ...]
     count: Expr
     characters: int
     bytes: int
     uses: tuple[Use, ...]
-    scalar: bool
+
+    @property
+    def scalar(self) -> bool:
+        """Whether it is a single value."""
+        return not self.indices
 
 
 def lower_io(lowering: "Lowering", statement: ir.Io) -> None:
-    """Lower one I/O statement."""
+    """Lower one I/O statement.
+
+    Raises:
+        Unsupported: a form that is not modelled.
+    """
+    control = checked(lowering, statement)
+    extra = tuple(_set_value(lowering, name) for name in control.sets)
     if statement.kind not in ("print", "write", "read"):
-        lowering.emit(Local(span=statement.span, assigns=()))
+        if extra:
+            emit_host(lowering, statement, "control", (), extra=extra)
+        else:
+            lowering.emit(Local(span=statement.span, assigns=()))
         return
     if any(calls_any(each, lowering.impure) for each in statement.items):
         raise Unsupported("a list of values calls a function that may have side effects")
-    kind: Literal["read", "write"] = "read" if statement.kind == "read" else "write"
-    items = [found for item in statement.items for found in _items(lowering, item, ())]
-    if kind == "write":
+    items = [found for item in statement.items for found in items_of(lowering, item, ())]
+    if is_internal(lowering, control):
+        _internal(lowering, statement, control, items)
+    elif statement.kind == "read":
+        emit_host(lowering, statement, "read", items, extra=extra)
+        scatter(lowering, items, statement)
+    else:
         for item in items:
             _gather(lowering, item, statement)
+        emit_host(lowering, statement, "write", items, extra=extra)
+
+
+def checked(lowering: "Lowering", statement: ir.Io) -> Control:
+    """The control list of a statement whose form is modelled.
+
+    Raises:
+        Unsupported: it is not.
+    """
+    control = control_of(statement)
+    types = lowering.symbols.types()
+    form = control.format.lower()
+    named = form.isidentifier() and (form not in types or types[form].base == "derived")
+    if control.namelist or (named and statement.kind in ("read", "write")):
+        raise Unsupported("NAMELIST input and output are not modelled")
+    far = sorted(name for name in control.names if lowering.is_distributed(name))
+    if far:
+        raise Unsupported(f"the control list depends on the distributed array {far[0]}")
+    for name in control.sets:
+        if name not in types or lowering.symbols.is_array(name):
+            raise Unsupported(f"the statement sets {name}, which is not a scalar variable")
+    if control.jumps:
+        lowering.note("W208", f"the statement succeeds: its {' and '.join(control.jumps)} branch is not taken")
+    return control
+
+
+def is_internal(lowering: "Lowering", control: Control) -> bool:
+    """Whether the unit is a character variable."""
+    name = control.unit.partition("(")[0].strip().lower()
+    kind = lowering.symbols.types().get(name)
+    return kind is not None and kind.base == "character"
+
+
+def _set_value(lowering: "Lowering", name: str) -> Item:
+    kind = lowering.symbols.type_of(Var(name))
+    return Item(Var(name), (), IntLit(1), 0, kind.bytes, ())
+
+
+def emit_host(
+    lowering: "Lowering", statement: ir.Io, kind: Literal["write", "read", "format", "control"],
+    items: Sequence[Item], *, extra: Sequence[Item] = (), records: Expr | None = None, nest: ir.Do | None = None,
+    changed: frozenset[str] = frozenset(),
+) -> None:
+    """Emit the node of rank 0's part. `extra`: values that the control list sets; `records`: how many statements are
+    executed; `nest`: the loops that hold nothing but READs; `changed`: further names that get another value."""
     count: Expr = IntLit(0)
     size: Expr = IntLit(0)
-    spread: Expr = IntLit(0)
     for item in items:
-        count = _sum(count, item.count)
-        size = _sum(size, multiply(item.count, IntLit(item.characters)))
-        if kind == "read" and not item.uses:
-            spread = _sum(spread, multiply(item.count, IntLit(item.bytes)))
-    names = frozenset(each.name for each in statement.items if isinstance(each, Var))
+        count = add(count, item.count)
+        size = add(size, multiply(item.count, IntLit(item.characters)))
+    records = IntLit(1) if records is None else records
+    shared = share(lowering.env, [*(items if kind == "read" else ()), *extra])
+    targets = (*(items if kind == "read" else ()), *extra)
+    defines = {item.element.name for item in targets if isinstance(item.element, Var | Element)}
+    defines |= set(loop_names(statement.items))
+    amounts = [count, size, records, *(each.bytes for each in shared)]
     lowering.emit(
         HostIo(
             span=statement.span,
             kind=kind,
             items=count,
             bytes=size,
-            spread=spread,
-            uses=scalars(lowering.symbols, count),
-            defines=names if kind == "read" else frozenset(),
+            records=records,
+            shared=shared,
+            nest=nest,
+            uses=scalars(lowering.symbols, *amounts),
+            defines=frozenset(defines) | changed,
         )
     )
-    if kind == "read":
-        for item in items:
-            _scatter(lowering, item, statement)
 
 
-def _items(lowering: "Lowering", item: Expr, around: tuple[Index, ...]) -> list[_Item]:
+def loop_names(items: Iterable[Expr]) -> list[str]:
+    """The variables of implied DO loops, which have another value afterwards."""
+    return [each.var for item in items for each in walk_expressions(item) if isinstance(each, ImpliedDo)]
+
+
+def share(env: Environment, items: Sequence[Item]) -> tuple[Shared, ...]:
+    """The broadcasts of replicated values that were read. How many values there are may depend on those before them in
+    the same list; these are then known to all beforehand."""
+    groups: list[list[Item]] = []
+    known: set[str] = set()
+    for item in items:
+        if item.uses or not isinstance(item.element, Var | Element):
+            continue
+        if not groups or known & _places(item):
+            groups.append([])
+            known = set()
+        groups[-1].append(item)
+        known.add(item.element.name)
+    found = []
+    for group in groups:
+        size: Expr = IntLit(0)
+        values = []
+        for item in group:
+            indices = _moving(item)
+            size = add(size, multiply(amount(indices, env), IntLit(item.bytes)))
+            if isinstance(item.element, Var | Element):
+                values.append(Value(element=item.element, indices=indices))
+        found.append(Shared(values=tuple(values), bytes=size))
+    return tuple(found)
+
+
+def _places(item: Item) -> frozenset[str]:
+    """Names that decide which values an item has."""
+    subscripts = item.element.subscripts if isinstance(item.element, Element) else ()
+    return frozenset().union(*map(names_in, subscripts), *(index.reads for index in item.indices))
+
+
+def _moving(item: Item) -> tuple[Index, ...]:
+    """The loops that decide the place of a value: those around whose index nothing mentions bring it once."""
+    subscripts = item.element.subscripts if isinstance(item.element, Element) else ()
+    wanted = frozenset().union(*map(names_in, subscripts))
+    kept: list[Index] = []
+    for index in reversed(item.indices):
+        if index.name in wanted:
+            kept.insert(0, index)
+            wanted |= index.reads
+    return tuple(kept)
+
+
+def items_of(lowering: "Lowering", item: Expr, around: tuple[Index, ...]) -> list[Item]:
     """The values of one entry of the list; an implied DO is a loop around its entries."""
     if isinstance(item, ImpliedDo):
         index = lowering.index(item.var, item.lower, item.upper, item.step)
-        return [found for each in item.values for found in _items(lowering, each, (*around, index))]
+        return [found for each in item.values for found in items_of(lowering, each, (*around, index))]
     symbols = lowering.symbols
     inner, positions = lowering.elementwise.context(symbols.shape(item))
     indices = around + inner
@@ -84,57 +204,46 @@ def _items(lowering: "Lowering", item: Expr, around: tuple[Index, ...]) -> list[
         use for use in uses_of(element, indices, symbols) if lowering.is_distributed(use.element.name)
     )
     kind = symbols.type_of(item)
-    characters = kind.bytes if kind.base == "character" else _TEXT_BYTES[kind.operation_kind]
-    return [_Item(_elements(lowering, indices), characters, kind.bytes, uses, not indices)]
+    characters = kind.bytes if kind.base == "character" else TEXT_BYTES[kind.operation_kind]
+    return [Item(element, indices, amount(indices, lowering.env), characters, kind.bytes, uses)]
 
 
 def _element(lowering: "Lowering", item: Expr, positions: Sequence[Position], indices: Sequence[Index]) -> Expr:
     return lowering.elementwise.element(item, positions, frozenset(index.name for index in indices))
 
 
-def _gather(lowering: "Lowering", item: _Item, statement: ir.Io) -> None:
+def _internal(lowering: "Lowering", statement: ir.Io, control: Control, items: Sequence[Item]) -> None:
+    """A character variable as a file: every processor has one of its own."""
+    far = [use for item in items for use in item.uses]
+    if far and (statement.kind == "read" or not all(item.scalar for item in items)):
+        raise Unsupported(f"an internal file with the distributed array {far[0].element.name}")
+    lowering.communicate(far, None)
+    unit = control.unit.partition("(")[0].strip().lower()
+    changed = frozenset((*control.sets, unit) if statement.kind == "write" else control.sets)
+    targets = frozenset(item.element.name for item in items if isinstance(item.element, Var | Element))
+    emit_host(lowering, statement, "format", items,
+              changed=changed | (targets if statement.kind == "read" else frozenset()))
+
+
+def _gather(lowering: "Lowering", item: Item, statement: ir.Io) -> None:
     """What is written must be on rank 0: one element is brought to all, more are gathered."""
     if item.scalar:
         lowering.communicate(list(item.uses), None)
         return
     for use in item.uses:
-        _emit(lowering, use, statement, "gather")
+        _move(lowering, use, statement, "gather")
 
 
-def _scatter(lowering: "Lowering", item: _Item, statement: ir.Io) -> None:
+def scatter(lowering: "Lowering", items: Sequence[Item], statement: ir.Io) -> None:
     """What was read goes to its owners; an element of a distributed array, too."""
-    for use in item.uses:
-        _emit(lowering, use, statement, "scatter")
+    for item in items:
+        for use in item.uses:
+            _move(lowering, use, statement, "scatter")
 
 
-def _emit(lowering: "Lowering", use: Use, statement: ir.Io, pattern: Literal["gather", "scatter"]) -> None:
+def _move(lowering: "Lowering", use: Use, statement: ir.Io, pattern: Literal["gather", "scatter"]) -> None:
     element: Element = use.element
     reference = Reference(array=element.name, subscripts=element.subscripts, indices=use.indices)
     operation = Gather(array=element.name, needs=(Need(reference=reference, home=None),), pattern=pattern)
     uses = comm_names(lowering.symbols, operation)
     lowering.emit(Communicate(span=statement.span, operation=operation, uses=uses))
-
-
-def _elements(lowering: "Lowering", indices: Sequence[Index]) -> Expr:
-    """How many values a set of loops goes through."""
-    steps = [each.step or IntLit(1) for each in indices]
-    try:
-        bounds = [
-            tuple(evaluate_int(part, lowering.env) for part in (each.lower, each.upper, step))
-            for each, step in zip(indices, steps, strict=True)
-        ]
-    except Unknown:
-        whole: Expr = IntLit(1)
-        for each, step in zip(indices, steps, strict=True):
-            length = Binary("-", Binary("+", each.upper, step), each.lower)
-            whole = multiply(whole, length if each.step is None else Binary("/", length, step))
-        return whole
-    return IntLit(prod(max(0, (upper - lower + step) // step) for lower, upper, step in bounds if step))
-
-
-def _sum(left: Expr, right: Expr) -> Expr:
-    match left, right:
-        case IntLit(value=a), IntLit(value=b):
-            return IntLit(a + b)
-        case _:
-            return Binary("+", left, right)

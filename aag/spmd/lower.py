@@ -22,6 +22,7 @@ from aag.mapping.layout import Layouts
 from aag.spmd import hostio, loops, masks, reductions
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.elementwise import Elementwise, Position
+from aag.spmd.hostinput import lower_input
 from aag.spmd.leaves import both
 from aag.spmd.names import (
     CLOCKS,
@@ -244,7 +245,8 @@ class Lowering:
 
     @_lower.register
     def _(self, statement: ir.Do) -> None:
-        loops.lower_do(self, statement)
+        if not lower_input(self, statement):
+            loops.lower_do(self, statement)
 
     @_lower.register
     def _(self, statement: ir.DoWhile) -> None:

@@ -27,8 +27,8 @@ from typing import Literal
 from msgspec import Struct
 
 from aag.diagnostics import Span
-from aag.ir.expressions import Expr, IntLit
-from aag.ir.statements import Assign
+from aag.ir.expressions import Element, Expr, IntLit, Var
+from aag.ir.statements import Assign, Do
 from aag.spmd.vector import names_in
 
 Pattern = Literal[
@@ -201,16 +201,34 @@ class Combine(Node, frozen=True, kw_only=True, eq=False):
     result: str = ""
 
 
-class HostIo(Node, frozen=True, kw_only=True, eq=False):
-    """PRINT, WRITE (rank 0 formats and sends to the host) or READ (rank 0 receives, then a broadcast, Def 15).
+class Value(Struct, frozen=True, kw_only=True):
+    """A replicated scalar, or the elements of a replicated array in the space of `indices`."""
 
-    `bytes`: characters on the host link; `spread`: bytes in memory that a READ then brings to all processors.
+    element: Var | Element
+    indices: tuple[Index, ...]
+
+
+class Shared(Struct, frozen=True, kw_only=True):
+    """What one broadcast from rank 0 brings to all processors, and its bytes in memory."""
+
+    values: tuple[Value, ...]
+    bytes: Expr
+
+
+class HostIo(Node, frozen=True, kw_only=True, eq=False):
+    """PRINT, WRITE (``write``: rank 0 formats and sends to the host), READ (``read``: rank 0 receives, Def 15), a READ
+    or WRITE of an internal file (``format``: by every processor), or another I/O statement (``control``).
+
+    `bytes`: characters on the host link; `records`: how many statements are executed; `shared`: what goes to all
+    processors afterwards; `nest`: the loops of READs that this stands for.
     """
 
-    kind: Literal["write", "read"]
+    kind: Literal["write", "read", "format", "control"]
     items: Expr
     bytes: Expr
-    spread: Expr = IntLit(0)
+    records: Expr = IntLit(1)
+    shared: tuple[Shared, ...] = ()
+    nest: Do | None = None
 
 
 class DoNode(Node, frozen=True, kw_only=True, eq=False):

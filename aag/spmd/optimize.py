@@ -104,7 +104,7 @@ def effects(nodes: Iterable[Node]) -> Effects:
                 arrays += inner.arrays
                 names |= inner.scalars
                 everything |= inner.everything
-            case HostIo(kind="read", defines=read):
+            case HostIo(defines=read):
                 arrays += [(name, None) for name in read]
             case Unmodelled():
                 everything = True

@@ -224,6 +224,8 @@ def _verb(operation: n.Operation) -> str:
             return f"{pattern} {array}"
         case n.Multicast(axes=axes, pattern=pattern) | n.Concatenate(axes=axes, pattern=pattern):
             return f"{pattern} {array} along {_axes(axes)}"
+        case n.Gather(pattern="scatter"):
+            return f"scatter {array} from processor 0"
         case n.Gather():
             return f"gather {array} to processor 0"
     raise TypeError(f"print_node: unknown operation {type(operation).__name__}")
@@ -253,9 +255,8 @@ def _combine(node: n.Combine) -> str:
 
 def _simple(node: n.Node) -> str:
     match node:
-        case n.HostIo(kind=kind, items=items, bytes=size):
-            amount = f"{spell(items)} item{'s' * (items != IntLit(1))}, {spell(size)} bytes"
-            return f"print {amount}, through the host" if kind == "write" else f"read {amount}, from the host"
+        case n.HostIo():
+            return _host(node)
         case n.ClockMark():
             return "read the clock"
         case n.Leave(kind=kind, name=name):
@@ -263,6 +264,20 @@ def _simple(node: n.Node) -> str:
         case n.Unmodelled(text=text, reason=reason):
             return f"not modelled: {' '.join(text.split())}   ! {reason}"
     raise TypeError(f"print_node: unknown node {type(node).__name__} at {node.span}")
+
+
+def _host(node: n.HostIo) -> str:
+    amount = f"{spell(node.items)} item{'s' * (node.items != IntLit(1))}, {spell(node.bytes)} bytes"
+    known = "".join(f", then broadcast {spell(each.bytes)} bytes" for each in node.shared)
+    match node.kind:
+        case "write":
+            return f"print {amount}, through the host{known}"
+        case "read":
+            return f"read {amount}, from the host{known}"
+        case "format":
+            return f"format {amount}, on every processor"
+        case _:
+            return f"input or output statement of processor 0{known}"
 
 
 def _assign(assign: Assign) -> str:

@@ -110,11 +110,14 @@ def execute(options: argparse.Namespace) -> int:
     from aag.running import scratch
     from esp import api
     from esp.cli.reading import source_of
+    from esp.validate.given import given_to
     from esp.validate.job import Job
 
     with scratch() as temporary:
+        source = source_of(options.program, options.form)
         job = Job(
-            source=source_of(options.program, options.form),
+            source=source,
+            given=given_to(source.program),
             fixed=options.form == "fixed" or Path(options.program).suffix in (".f", ".for", ".F"),
             texts=pairs("--set", options.set, lower=True),
             system=api.load_machine(options.system),

@@ -57,6 +57,8 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
             axes = ", ".join(str(axis + 1) for axis in combine.axes)
             return f"partial results ({combine.op}) are combined along grid axis {axes}; all get the result"
         case g.Comm(host=n.HostIo(kind=kind)):
+            if kind == "format":
+                return "every processor has its own internal file"
             return f"processor 0 does the {kind} through the host" + (
                 ", then sends to all what was read" if kind == "read" else "")
         case g.Comm(operation=operation) if operation is not None:

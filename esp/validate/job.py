@@ -8,6 +8,7 @@ from msgspec import Struct
 from aag.pipeline import main_unit
 from esp.api import Request, Source
 from esp.errors import UsageError
+from esp.validate.given import NOTHING, Given
 from sag.unit import System
 
 
@@ -31,6 +32,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """Relative error up to which a prediction that cannot be exact passes."""
     native: bool = False
     """Whether collectives are MPI's own; then only the answer is compared."""
+    given: Given = NOTHING
+    """What the program reads."""
     limit_s: float = 600.0
     """How long one run of the program may take; 0: for ever."""
 

@@ -4,7 +4,7 @@
 module mpi
   use, intrinsic :: iso_c_binding, only: c_int
   implicit none
-  integer, parameter :: MPI_COMM_WORLD = 0, MPI_INTEGER = 1, MPI_INTEGER8 = 2, MPI_STATUS_SIZE = 1
+  integer, parameter :: MPI_COMM_WORLD = 0, MPI_INTEGER = 1, MPI_INTEGER8 = 2, MPI_BYTE = 3, MPI_STATUS_SIZE = 1
   integer :: MPI_STATUS_IGNORE(MPI_STATUS_SIZE) = 0, MPI_STATUSES_IGNORE(MPI_STATUS_SIZE, 1) = 0
   private :: c_int, alone
 

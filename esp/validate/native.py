@@ -17,6 +17,7 @@ from esp.building import build, compiler_of_mpi, emitted, launcher_of_mpi, write
 from esp.tools import call, tool
 from esp.validate.answer import difference, unsteady_items
 from esp.validate.counts import Counts, Predicted, counted, predicted
+from esp.validate.given import NOTHING, Given
 from esp.validate.job import Job, Report, check_processors, columns, computed_names
 from esp.validate.serial import expected_of
 from esp.validate.tracing import other_partners, told
@@ -94,7 +95,7 @@ def _outcome(
     place = job.folder / f"{emission.name}-{emission.procs}"
     write(emission, place, like)
     build(place)
-    answer, counts = run(place / emission.name, emission.procs, job.limit_s, **told(job, emission))
+    answer, counts = run(place / emission.name, emission.procs, job.limit_s, job.given, **told(job, emission))
     differs, unsteady = difference(expected(emission.procs), answer), frozenset[int]()
     if differs:
         unsteady = unsteady_items(expected(emission.procs), expected_of(job)(emission.procs))
@@ -118,7 +119,9 @@ def reads_clock(program: Program) -> bool:
     return any(isinstance(each, CallStmt) and each.name in CLOCKS for each in walk_statements(main_unit(program).body))
 
 
-def run(executable: Path, procs: int, limit_s: float = 0.0, **environment: str) -> tuple[str, Counts]:
+def run(
+    executable: Path, procs: int, limit_s: float = 0.0, given: Given = NOTHING, **environment: str
+) -> tuple[str, Counts]:
     """Run a node program: what it prints, and what each processor sent.
 
     Raises:
@@ -129,7 +132,8 @@ def run(executable: Path, procs: int, limit_s: float = 0.0, **environment: str) 
     words = [tool(launcher_of_mpi()), "-np", str(procs), str(executable)]
     told = {**RANKS, "ESP_COUNTERS": str(counters), **environment}
     fault = f"the node program fails on {procs} processors"
-    answer = call(words, fault, executable.parent, environment=told, limit_s=limit_s)
+    given.put(executable.parent)
+    answer = call(words, fault, executable.parent, environment=told, limit_s=limit_s, text=given.text)
     return answer, counted(counters)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from esp.tools import call, tool
+from esp.validate.given import NOTHING, Given
 from esp.validate.inquiry import is_asked, with_use, write_module
 from esp.validate.job import Job
 
@@ -21,8 +22,9 @@ def expected_of(job: Job) -> Callable[[int], str]:
     text = "\n".join(program.lines) + "\n"
     if is_asked(text, fixed=job.fixed):
         asking = with_values(with_use(text, program), job.texts)
-        return lambda procs: serial_answer(asking, folder, fixed=job.fixed, procs=procs, limit_s=job.limit_s)
-    answer = serial_answer(with_values(text, job.texts), folder, fixed=job.fixed, limit_s=job.limit_s)
+        return lambda procs: serial_answer(asking, folder, fixed=job.fixed, procs=procs, limit_s=job.limit_s,
+                                           given=job.given)
+    answer = serial_answer(with_values(text, job.texts), folder, fixed=job.fixed, limit_s=job.limit_s, given=job.given)
     return lambda _: answer
 
 
@@ -40,7 +42,8 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
 
 
 def serial_answer(
-    text: str, folder: Path, *, fixed: bool = False, procs: int | None = None, limit_s: float = 0.0
+    text: str, folder: Path, *, fixed: bool = False, procs: int | None = None, limit_s: float = 0.0,
+    given: Given = NOTHING,
 ) -> str:
     """What a serial program prints, which takes `procs` for the number of processors where it asks.
 
@@ -52,4 +55,5 @@ def serial_answer(
     (folder / name).write_text(text)
     names = [name] if procs is None else [write_module(folder, procs), name]
     call([tool("gfortran"), *SERIAL_FLAGS, *names, "-o", "serial"], "the serial program does not compile", folder)
-    return call([str(folder / "serial")], "the serial program fails", folder, limit_s=limit_s)
+    given.put(folder)
+    return call([str(folder / "serial")], "the serial program fails", folder, limit_s=limit_s, text=given.text)

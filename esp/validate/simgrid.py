@@ -22,6 +22,7 @@ from esp.traces.record import predicted_trace
 from esp.validate import platform
 from esp.validate.answer import difference
 from esp.validate.blocks import Blocks, predicted_blocks
+from esp.validate.given import NOTHING, Given
 from esp.validate.job import Job, Report, check_processors, columns
 from esp.validate.retimed import retimed
 from esp.validate.serial import expected_of
@@ -107,13 +108,14 @@ def validate(job: Job) -> Report:
         place = job.folder / f"{stages.node_program.unit.name or 'main'}-{stages.node_program.layouts.procs}-simulated"
         answer = expected(stages.node_program.layouts.procs)
         outcomes.append(outcome(stages, job.system, request, place, expected=answer, like=before, traces=job.traces,
-                                limit_s=job.limit_s))
+                                limit_s=job.limit_s, given=job.given))
         before = place
     return Report(table=table(outcomes), faults=faults(outcomes))
 
 
 def outcome(stages: api.Stages, system: System, request: api.Request, folder: Path, *, expected: str | None = None,
-            like: Path | None = None, traces: Path | None = None, limit_s: float = 0.0) -> Outcome:
+            like: Path | None = None, traces: Path | None = None, limit_s: float = 0.0,
+            given: Given = NOTHING) -> Outcome:
     """Predict, build, simulate and compare one program.
 
     Args:
@@ -125,6 +127,7 @@ def outcome(stages: api.Stages, system: System, request: api.Request, folder: Pa
         like: a folder with a program that was compiled before.
         traces: a folder for the predicted and the simulated trace.
         limit_s: how long the simulation may take; 0: as long as it takes.
+        given: what the program reads.
 
     Raises:
         PredictionError: SimGrid cannot express the machine, the program does not compile or run, or has too many events
@@ -136,7 +139,7 @@ def outcome(stages: api.Stages, system: System, request: api.Request, folder: Pa
     emission = emitted_of(stages, system, request, simulated=True)
     write(emission, folder, like)
     build(folder, FLAGS, compiler="smpif90")
-    answer, times = simulate(folder / emission.name, blocks, wires, after_s(machine, blocks, wires.law), limit_s)
+    answer, times = simulate(folder / emission.name, blocks, wires, after_s(machine, blocks, wires.law), limit_s, given)
     if traces is not None:
         silent = replace(request, scenario=replace(request.scenario, io=False))
         trace, _ = predicted_trace(stages, system, silent)
@@ -274,7 +277,7 @@ def contended(prediction: Prediction, blocks: Blocks, machine: Machine, stages: 
 
 
 def simulate(
-    executable: Path, blocks: Blocks, wires: Interconnect, after: Floats, limit_s: float = 0.0
+    executable: Path, blocks: Blocks, wires: Interconnect, after: Floats, limit_s: float = 0.0, given: Given = NOTHING
 ) -> tuple[str, Floats]:
     """Run a node program under SimGrid: what it prints, and when each processor ends (P,).
 
@@ -291,9 +294,10 @@ def simulate(
     words = [tool("smpirun"), "-np", str(blocks.procs), "-platform", str(files["platform.xml"]), "-hostfile",
              str(files["hosts"]), "--log=root.thresh:critical", *wires.options, str(executable)]
     told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times", "moments")}
+    given.put(folder)
     try:
         answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, environment=told,
-                      limit_s=limit_s)
+                      limit_s=limit_s, text=given.text)
     except PredictionError as problem:
         if "predicted: " not in problem.why:
             raise

@@ -1,12 +1,13 @@
 """Input and output through the host (Def 2, 15): rank 0 formats, the host link carries the bytes.
 
-Formatting is overhead, the host link communication; both together are `io_s`. What is read goes on to all
-processors in a broadcast.
+Formatting is overhead, the host link communication; both together are `io_s`. Replicated data that were read go on to
+all processors in a broadcast. Internal files are formatted by every processor.
 """
 
 from aag.graph.aau import Comm
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Expr
+from aag.spmd.nodes import HostIo
 from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, OVERHEAD, Tally
 from interpreter.models.communication import Plan, execute, make_plan
@@ -18,35 +19,42 @@ HOST = Traffic("host")
 
 
 def host_io(run: Run, aau: Comm) -> None:
-    """Interpret PRINT, WRITE or READ."""
+    """Interpret PRINT, WRITE, READ and other I/O statements."""
     host = aau.host
     if host is None:
         return
-    amount = _number(run, host.bytes, aau)
-    if run.setting.io:
-        _link(run, aau, _number(run, host.items, aau), amount)
+    if run.setting.io and host.kind != "control":
+        _link(run, aau, host)
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
-    spread = _number(run, host.spread, aau) if host.kind == "read" else 0
-    if run.procs > 1 and spread:
-        key = ("read", aau.id, spread)
+    for number, shared in enumerate(host.shared):
+        amount = _number(run, shared.bytes, aau)
+        if run.procs == 1 or not amount:
+            continue
+        key = ("read", aau.id, number, amount)
         plan = run.memo.get(key)
         if not isinstance(plan, Plan):
-            plan = make_plan(run, (everybody(run, "broadcast", 1, spread),), array="", pattern_name="broadcast")
+            plan = make_plan(run, (everybody(run, "broadcast", 1, amount),), array="", pattern_name="broadcast")
             run.memo[key] = plan
         execute(run, aau.id, plan)
         run.count(aau.id, Tally.EXECUTIONS, -1.0)
 
 
-def _link(run: Run, aau: Comm, items: int, amount: int) -> None:
+def _link(run: Run, aau: Comm, host: HostIo) -> None:
     io = run.machine.io
     if io is None:
         run.assume("no-io", f"the machine {run.machine.name} describes no input and output: they could not be charged")
         run.complete = False
         return
-    formatting = (io.format_item_s * items)[:, None]
-    link = (io.host_latency_s + io.host_per_byte_s * amount)[:, None]
-    host = aau.host
-    if host is not None and host.kind == "read":
+    formatting = (io.format_item_s * _number(run, host.items, aau))[:, None]
+    if host.kind == "format":  # an internal file of each processor
+        run.spend(aau.id, OVERHEAD, formatting)
+        run.count(aau.id, Tally.IO_S, formatting[:, 0])
+        if io.estimated:
+            run.count(aau.id, Tally.ESTIMATED_S, formatting[:, 0])
+        return
+    records = _number(run, host.records, aau)
+    link = (io.host_latency_s * records + io.host_per_byte_s * _number(run, host.bytes, aau))[:, None]
+    if host.kind == "read":
         run.spend(aau.id, COMMUNICATION, link, ROOT, HOST)
         run.spend(aau.id, OVERHEAD, formatting, ROOT)
     else:

@@ -116,12 +116,12 @@ def test_missing_tool_is_named(monkeypatch, capsys):
 
 def test_what_cannot_be_compiled_is_refused_with_its_line(tmp_path, capsys):
     program = tmp_path / "reads.hpf"
-    program.write_text("program reads\ninteger :: n\nread *, n\nprint *, n\nend program reads\n")
+    program.write_text("program reads\ninteger :: n\ncall other\nprint *, n\nend program reads\n")
     assert main(["compile", str(program), "--procs", "2", "-o", str(tmp_path / "out")]) == 1
     told = capsys.readouterr().err.splitlines()
-    assert "E601 this cannot be compiled: READ" in " ".join(map(str.strip, told))
-    at = told.index("    3 | read *, n")
-    assert told[at + 1] == "      | ^^^^^^^^^"
+    assert "E601 this cannot be compiled: the call of the subroutine other" in " ".join(map(str.strip, told))
+    at = told.index("    3 | call other")
+    assert told[at + 1] == "      | ^^^^^^^^^^"
     assert "`esp run` still predicts" in told[at + 2]
     assert not (tmp_path / "out").exists()
 

@@ -10,6 +10,7 @@ from esp.api import Request, Source
 from esp.building import compiler_of_mpi
 from esp.validate.answer import difference
 from esp.validate.counts import predicted_counts
+from esp.validate.given import NOTHING
 from esp.validate.native import run
 from esp.validate.serial import serial_answer, with_values
 
@@ -24,10 +25,10 @@ class Native:
         self.objects = {}
         self.answers = {}
 
-    def expected(self, text):
+    def expected(self, text, given=NOTHING):
         """What the serial program prints."""
         if text not in self.answers:
-            self.answers[text] = serial_answer(text, self.folder / f"serial{len(self.answers)}")
+            self.answers[text] = serial_answer(text, self.folder / f"serial{len(self.answers)}", given=given)
         return self.answers[text]
 
     def build(self, emission):
@@ -54,10 +55,10 @@ class Native:
             self.objects[name] = text
         return str(self.folder / name.replace(".f90", ".o"))
 
-    def answer(self, node_program, algorithms=None, **options):
+    def answer(self, node_program, algorithms=None, given=NOTHING, **options):
         """What a node program prints and sends; copies that are stale are NaN."""
         emission = emit(node_program, algorithms, poisons=True, **options)
-        return run(self.build(emission), emission.procs)
+        return run(self.build(emission), emission.procs, given=given)
 
 
 def mpif90(folder, *words):
@@ -70,11 +71,11 @@ def lowered(program, procs, values=None, distribute=None, options=None, *, grid=
     return lower(program, asked, procs, options)
 
 
-def check(native, program, system, procs, values=None, distribute=None, disabled=frozenset()):
+def check(native, program, system, procs, values=None, distribute=None, disabled=frozenset(), given=NOTHING):
     """Answer and messages of a program on some processors."""
     node_program = lowered(program, procs, values, distribute, Options(disabled=disabled))
-    answer, sent = native.answer(node_program)
-    assert difference(native.expected(serial_text(program, values)), answer) == "", answer
+    answer, sent = native.answer(node_program, given=given)
+    assert difference(native.expected(serial_text(program, values), given), answer) == "", answer
     request = Request(procs=procs, values=values or {}, distribute=distribute or {}, off=disabled)
     assert sent == predicted_counts(Source(program=program), system, request)
 

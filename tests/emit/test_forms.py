@@ -7,6 +7,7 @@ import pytest
 from aag.pipeline import read_program
 from aag.spmd.emit import NotEmitted, emit
 from esp.validate.answer import difference
+from esp.validate.given import Given
 from tests.emit.native import check, lowered
 from tests.emit.test_benchmarks import source, values
 
@@ -27,6 +28,13 @@ def test_program(name, procs, native, system):
         assert_same(native.expected("\n".join(program.lines) + "\n"), answer)
     else:
         check(native, program, system, procs)
+
+
+@pytest.mark.parametrize("procs", [1, 2, 3, 6])
+def test_input_goes_where_it_belongs(procs, native, system):
+    program = read_program((FOLDER / "input.hpf").read_text(), "input.hpf")
+    given = Given((FOLDER / "input.txt").read_text())
+    check(native, program, system, procs, values={"count": 4, "late": 5}, given=given)
 
 
 def assert_same(expected, answer):
@@ -56,7 +64,8 @@ def test_multipliers_of_gauss_go_to_a_buffer_and_the_matrix_is_packed():
 @pytest.mark.parametrize(
     ("statement", "reason"),
     [
-        ("read *, x", "READ"),
+        ("read (*, *, end=9) x", "END="),
+        ("read (*, nml=some)", "NAMELIST"),
         ("call other(x)", "other"),
         ("call random_number(a)", "RANDOM_NUMBER"),
         ("x = minloc(a, dim=1)", "MINLOC"),
@@ -81,11 +90,12 @@ def refusals(statement):
 
 
 def test_all_that_cannot_be_written_is_refused_at_once():
-    statement = "read *, x\nif (x > 1) then\na = minloc(a, dim=1)\ncall other(x)\nend if\nread *, x\nopen (newunit=x)"
+    read = "read (*, *, err=9) x"
+    statement = f"{read}\nif (x > 1) then\na = minloc(a, dim=1)\ncall other(x)\nend if\n{read}\nopen (7, err=9)"
     found = [(each.span.line, each.message.partition(": ")[2]) for each in refusals(statement)]
     assert [line for line, _ in found] == [5, 8, 9, 12]
-    assert found[0][1].endswith("READ statements; so in line 11")
-    assert found[3][1] == "OPEN statements that set a variable"
+    assert found[0][1].endswith("READ statements with ERR=, END= or EOR=; so in line 11")
+    assert found[3][1] == "OPEN statements with ERR=, END= or EOR="
 
 
 def test_files_are_opened_by_rank_0(native):

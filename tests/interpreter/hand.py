@@ -129,7 +129,7 @@ class Hand:
     def host(self, kind, items, size, line=0):
         node = n.HostIo(
             span=Span("hand.hpf", line), kind=kind, items=IntLit(items), bytes=IntLit(size),
-            spread=IntLit(size if kind == "read" else 0),
+            shared=(n.Shared(values=(), bytes=IntLit(size)),) if kind == "read" else (),
         )
         return g.Comm(**self._base(line), host=node)
 

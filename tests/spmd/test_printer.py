@@ -168,7 +168,7 @@ def test_conditionals():
 
 def test_input_output_calls_clocks_and_what_is_not_modelled():
     lines = shown("read *, s\ncall system_clock(it)\ncall outside(s, t)\nprint *, s\nstop\nx = reshape(y, (/ n /))")
-    assert re.fullmatch(r"    1  read 1 item, \d+ bytes, from the host", lines[0])
+    assert re.fullmatch(r"    1  read 1 item, \d+ bytes, from the host, then broadcast \d bytes", lines[0])
     assert lines[1] == "    2  read the clock"
     assert lines[2].startswith("    3  call outside, 2 arguments   ! ")
     assert any(re.fullmatch(r"    4  print 1 item, \d+ bytes, through the host", line) for line in lines)

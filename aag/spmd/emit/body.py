@@ -1,15 +1,13 @@
 """The statements of the node program, in order."""
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import singledispatchmethod
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Call, Expr, Var
 from aag.ir.printer import print_statement
-from aag.ir.visitors import map_expression
 from aag.spmd import nodes as n
 from aag.spmd.emit.context import Context
+from aag.spmd.emit.host import host_io, on_host
 from aag.spmd.emit.lasting import Lasting, last_values
 from aag.spmd.emit.moves import combine, communicate
 from aag.spmd.emit.nests import assignment, nest
@@ -17,10 +15,6 @@ from aag.spmd.emit.owned import owned_loop
 from aag.spmd.emit.refusals import refused
 from aag.spmd.emit.renaming import Renaming
 from aag.spmd.emit.text import comment, indented
-from aag.spmd.symbols import REDUCTIONS
-
-_ANSWERS = re.compile(r"\b(newunit|iostat|iomsg)\s*=", re.IGNORECASE)
-"""What OPEN and the like set only where they are executed, and that is rank 0."""
 
 
 class Body:
@@ -73,9 +67,7 @@ class Body:
         yield from (assignment(self.context, each) for each in self.context.reading(node).assigns)
         statement = self.context.statement(node.span)
         if isinstance(statement, ir.Io) and not node.assigns:
-            if statement.kind == "inquire" or _ANSWERS.search(statement.control):
-                raise refused(f"{statement.kind.upper()} statements that set a variable", node.span)
-            yield f"if (esp_me == 0) {print_statement(statement)}"
+            yield from on_host(statement)
 
     @_node.register
     def _(self, node: n.Communicate) -> Iterator[str]:
@@ -149,25 +141,4 @@ class Body:
 
     @_node.register
     def _(self, node: n.HostIo) -> Iterator[str]:
-        statement = self.context.statement(node.span)
-        if not isinstance(statement, ir.Io) or statement.kind not in ("print", "write"):
-            raise refused("READ statements", node.span)
-        waiting = list(self.context.results.get(node.span.line, ()))
-        items = [self._item(each, waiting, node.span.line) for each in statement.items]
-        yield "if (esp_me == 0) then"
-        head = f"print {statement.control}" if statement.kind == "print" else f"write ({statement.control})"
-        comma = ", " if statement.kind == "print" and items else " "
-        yield f"  {head}{comma}{', '.join(items)}".rstrip()
-        yield "end if"
-
-    def _item(self, item: Expr, waiting: list[str], line: int) -> str:
-        """An item of an output list; reductions in it have been computed before, in order."""
-
-        def known(each: Expr) -> Expr:
-            if isinstance(each, Call) and (each.name in REDUCTIONS or each.name == "dot_product"):
-                if not waiting:
-                    raise refused(f"{each.name.upper()} in an output list", line)
-                return Var(waiting.pop(0))
-            return each
-
-        return self.context.spell(map_expression(item, known), line)
+        yield from host_io(self.context, node)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.statements import Assign, Io
-from aag.ir.visitors import map_expression, walk_expressions
+from aag.ir.visitors import map_expression, walk_expressions, walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.names import elements
 from aag.spmd.needs import classify
@@ -22,6 +22,7 @@ from aag.spmd.nodes import (
     DoNode,
     Exchange,
     Gather,
+    HostIo,
     IfNode,
     Index,
     Local,
@@ -105,8 +106,9 @@ class Buffers:
 
     def _other(self, node: Node) -> None:
         statement = self._statements.get((node.span.line, node.span.column))
-        if isinstance(statement, Io):
-            for item in statement.items:
+        nest = node.nest if isinstance(node, HostIo) else None
+        for each in (statement,) if nest is None else walk_statements((nest,)):
+            for item in each.items if isinstance(each, Io) else ():
                 self.inside |= {name for name in _names(item) if self._distributed(name)}
 
     def _inside(self, *exprs: Expr | None) -> None:
@@ -190,6 +192,8 @@ def touched(body: Sequence[Node], *, moved: bool = True) -> set[str]:
             case IfNode(branches=branches):
                 for branch in branches:
                     found |= touched(branch.body, moved=moved)
+            case HostIo(defines=names):
+                found |= names
             case _:
                 pass
     return found

@@ -40,6 +40,7 @@ ALGORITHMS = {
     "reduction": "recursive_doubling",
     "concatenation": "recursive_doubling",
     "gather": "binomial",
+    "scatter": "binomial",
     "transpose": "",
     "exchange": "sequential",
 }

@@ -95,8 +95,8 @@ def _collective(operation: Operation) -> str:
             return "esp_broadcast"
         case Concatenate():
             return "esp_concatenation"
-        case Gather():
-            return "esp_gather"
+        case Gather(pattern=pattern):
+            return f"esp_{pattern}"
         case _:
             return "esp_no_collective"
 

@@ -67,13 +67,25 @@ contains
     type(esp_plan), intent(in) :: plan
     @TYPE@, intent(inout) :: a(*)
     integer(esp_byte), allocatable :: pool(:)
-    integer :: i, column
+    integer :: i, column, first, last
     if (plan%collective == esp_no_collective .or. plan%columns < 2) return
     allocate(pool(bytes * size(plan%slot_place)))
-    do i = plan%slot(plan%column) + 1, plan%slot(plan%column + 1)
+    first = plan%slot(plan%column) + 1
+    last = plan%slot(plan%column + 1)
+    if (plan%collective == esp_scatter .and. plan%column == 0) then
+      first = 1
+      last = size(plan%slot_place)
+    end if
+    do i = first, last
       pool(bytes * (i - 1) + 1:bytes * i) = transfer(a(plan%slot_place(i)), pool, bytes)
     end do
     call esp_collect(plan, bytes, pool)
+    if (plan%collective == esp_scatter) then
+      do i = first, last
+        a(plan%slot_place(i)) = transfer(pool(bytes * (i - 1) + 1:bytes * i), a(1))
+      end do
+      return
+    end if
     if (plan%collective == esp_gather .and. plan%column /= 0) return
     do column = 0, plan%columns - 1
       if (column == plan%column) cycle
@@ -248,7 +260,8 @@ contains
     do i = 1, size(plan%from_place)
       a(plan%from_place(i)) = @POISON@
     end do
-    if (plan%collective == esp_no_collective .or. plan%collective == esp_gather .and. plan%column /= 0) return
+    if (plan%collective == esp_no_collective .or. plan%collective == esp_scatter) return
+    if (plan%collective == esp_gather .and. plan%column /= 0) return
     do i = 1, size(plan%slot_place)
       if (i > plan%slot(plan%column) .and. i <= plan%slot(plan%column + 1)) cycle
       if (plan%slot_place(i) > 0) a(plan%slot_place(i)) = @POISON@

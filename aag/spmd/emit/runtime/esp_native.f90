@@ -5,7 +5,8 @@ module esp_native
   use mpi
   implicit none
   private
-  public :: esp_native_broadcast, esp_native_concatenate, esp_native_gather, esp_native_operation, esp_native_group
+  public :: esp_native_broadcast, esp_native_concatenate, esp_native_gather, esp_native_scatter, esp_native_operation
+  public :: esp_native_group
 
   integer, parameter :: esp_byte = selected_int_kind(2)
 
@@ -73,6 +74,17 @@ contains
     mine = pool(first(column) + 1:first(column + 1))
     call MPI_Gatherv(mine, size(mine), MPI_BYTE, pool, bytes, first, MPI_BYTE, 0, esp_native_group(members), error)
   end subroutine esp_native_gather
+
+  ! Column 0 has what is for each of the others.
+  subroutine esp_native_scatter(members, column, first, pool)
+    integer, intent(in) :: members(:), column, first(0:)
+    integer(esp_byte), intent(inout) :: pool(*)
+    integer :: bytes(size(members)), error
+    integer(esp_byte) :: mine(first(column + 1) - first(column))
+    bytes = first(1:) - first(:size(members) - 1)
+    call MPI_Scatterv(pool, bytes, first, MPI_BYTE, mine, size(mine), MPI_BYTE, 0, esp_native_group(members), error)
+    pool(first(column) + 1:first(column + 1)) = mine
+  end subroutine esp_native_scatter
 
   ! MPI's name of a reduction.
   integer function esp_native_operation(op) result(operation)

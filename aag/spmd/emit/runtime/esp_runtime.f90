@@ -15,12 +15,12 @@ module esp_runtime
   public :: esp_within
   public :: esp_circular, esp_claim
   public :: esp_known, esp_begin, esp_need, esp_need_all, esp_held, esp_held_all, esp_stale, esp_drop, esp_end
-  public :: esp_messages, esp_collect, esp_group, esp_send, esp_receive, esp_swap, esp_power_below
+  public :: esp_messages, esp_collect, esp_share, esp_group, esp_send, esp_receive, esp_swap, esp_power_below
   public :: esp_turns_begin, esp_arrives, esp_written, esp_stop
   public :: esp_reduction
 
   integer, parameter, public :: esp_long = selected_int_kind(18), esp_byte = selected_int_kind(2)
-  integer, parameter, public :: esp_no_collective = 0, esp_broadcast = 1, esp_concatenation = 2, esp_gather = 3
+  integer, parameter, public :: esp_no_collective = 0, esp_broadcast = 1, esp_concatenation = 2, esp_gather = 3, esp_scatter = 4
   ! In which order messages of an operation go out: by their directions, by directions around the grid, or as a complete
   ! exchange.
   integer, parameter, public :: esp_by_direction = 0, esp_around = 1, esp_to_all = 2
@@ -86,7 +86,7 @@ module esp_runtime
   integer :: line_now = 0
   integer(esp_long), allocatable :: sent_messages(:), sent_bytes(:)
   character(len=24) :: how_broadcast = 'binomial', how_concatenation = 'recursive_doubling'
-  character(len=24) :: how_gather = 'binomial', how_transpose = '', how_exchange = 'sequential'
+  character(len=24) :: how_gather = 'binomial', how_scatter = 'binomial', how_transpose = '', how_exchange = 'sequential'
   character(len=24) :: esp_reduction = 'recursive_doubling'
 
 contains
@@ -95,7 +95,7 @@ contains
 
   subroutine esp_start(wanted, lines, algorithms)
     integer, intent(in) :: wanted, lines
-    character(len=*), intent(in) :: algorithms(6)
+    character(len=*), intent(in) :: algorithms(7)
     integer :: error
     call MPI_Init(error)
     call MPI_Comm_rank(MPI_COMM_WORLD, esp_me, error)
@@ -108,8 +108,9 @@ contains
     esp_reduction = algorithms(2)
     how_concatenation = algorithms(3)
     how_gather = algorithms(4)
-    how_transpose = algorithms(5)
-    how_exchange = algorithms(6)
+    how_scatter = algorithms(5)
+    how_transpose = algorithms(6)
+    how_exchange = algorithms(7)
     call esp_simulation_begin(esp_me) !simulated
   end subroutine esp_start
 
@@ -624,6 +625,7 @@ contains
       end if
     end if
     do axis = 1, plan%map%axes
+      every(axis) = to_replicas(plan, axis)
       if (plan%special(axis)) cycle
       every(axis) = .not. present(home)
       if (present(home)) then
@@ -648,6 +650,13 @@ contains
       if (axis > plan%map%axes) exit
     end do
   end subroutine claim
+
+  ! Whether all coordinates of an axis get what is scattered.
+  logical function to_replicas(plan, axis)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: axis
+    to_replicas = plan%collective == esp_scatter .and. plan%map%axis(axis)%role == replicated
+  end function to_replicas
 
   logical function lives(map, index, rank)
     type(esp_map), intent(in) :: map
@@ -683,7 +692,7 @@ contains
         from = plan%map%axis(axis)%coordinate
       case default
         from = to
-        if (plan%special(axis)) from = 0
+        if (plan%special(axis) .and. .not. to_replicas(plan, axis)) from = 0
       end select
       if (plan%special(axis)) to = from
       source = source + from * plan%map%stride(axis)
@@ -1048,6 +1057,8 @@ contains
       call esp_native_concatenate(plan%members, bytes * plan%slot, pool) !native
     case (esp_gather) !native
       call esp_native_gather(plan%members, plan%column, bytes * plan%slot, pool) !native
+    case (esp_scatter) !native
+      call esp_native_scatter(plan%members, plan%column, bytes * plan%slot, pool) !native
     end select !native
     return !native
     select case (plan%collective)
@@ -1063,8 +1074,26 @@ contains
       end if
     case (esp_gather)
       call collect_tree(plan, bytes, pool)
+    case (esp_scatter)
+      call deal_tree(plan, bytes, pool)
     end select
   end subroutine esp_collect
+
+  ! What rank 0 has in a box goes to all.
+  subroutine esp_share(box)
+    integer(esp_byte), intent(inout) :: box(:)
+    type(esp_map) :: map
+    type(esp_plan) :: plan
+    call esp_grid(map, (/ esp_procs /))
+    call esp_group(map, (/ .true. /), plan%members, plan%column)
+    plan%columns = esp_procs
+    plan%collective = esp_broadcast
+    plan%line = line_now
+    allocate(plan%slot(0:esp_procs))
+    plan%slot = 0
+    plan%slot(minloc(plan%members, 1):) = size(box)
+    call esp_collect(plan, 1, box)
+  end subroutine esp_share
 
   subroutine spread_slot(plan, bytes, pool, root)
     type(esp_plan), intent(in) :: plan
@@ -1249,6 +1278,40 @@ contains
       if (.not. sends) call esp_receive(pool(at), length, plan%members(first))
     end subroutine up
   end subroutine collect_tree
+
+  ! From column 0 to all, down a binomial tree or directly: each message carries what is for those below.
+  subroutine deal_tree(plan, bytes, pool)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: bytes
+    integer(esp_byte), intent(inout) :: pool(*)
+    integer :: p, bit, v, child
+    p = plan%columns
+    v = plan%column
+    if (how_scatter == 'linear') then
+      if (v > 0) call down(v, 1, .false., 0)
+      do child = 1, merge(p - 1, 0, v == 0)
+        call down(child, 1, .true., child)
+      end do
+      return
+    end if
+    bit = esp_power_below(p - 1)
+    do while (bit > 0)
+      if (mod(v, 2 * bit) == 0 .and. v + bit < p) call down(v + bit, bit, .true., v + bit)
+      if (mod(v, 2 * bit) == bit) call down(v, bit, .false., v - bit)
+      bit = bit / 2
+    end do
+  contains
+    subroutine down(first, span, sends, partner)
+      integer, intent(in) :: first, span, partner
+      logical, intent(in) :: sends
+      integer :: at, length
+      at = bytes * plan%slot(first) + 1
+      length = bytes * (plan%slot(min(first + span, p)) - plan%slot(first))
+      if (length == 0) return
+      if (sends) call esp_send(pool(at), length, plan%members(partner))
+      if (.not. sends) call esp_receive(pool(at), length, plan%members(partner))
+    end subroutine down
+  end subroutine deal_tree
 
   ! The largest power of two that is not above p.
   integer function esp_power_below(p)
