@@ -333,6 +333,8 @@ class _Enumeration:
     def _in_buffer(self, piece: _Piece, boxes: Mapping[str, tuple[Ints, Ints]]) -> Ints:
         """Bytes from the begin of a buffer that is as large as what is read of it."""
         assert isinstance(piece.at, tuple)
+        if not piece.place.size:  # a processor without a part of the loops reads no buffer
+            return piece.place
         low, high = boxes[piece.storage]
         pitch = self.layouts.arrays[piece.storage.partition("$")[0]].element_bytes
         at = np.zeros(piece.place.size, np.int64)
