@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from aag.ir.evaluate import Environment, Unknown, Value
 from aag.spmd.access import ArrayAccess, Parts, Sweep, accesses, accesses_along
 from aag.spmd.communication import combine_call, steps, steps_along
+from aag.spmd.formulas import Known, formulas_at
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips, trips_along
 from aag.spmd.program import NodeProgram
@@ -75,9 +76,27 @@ class Lowered(Struct, frozen=True, dict=True):
         """Iterations of each processor."""
         layouts = self.program.layouts
         return self._answer(
-            ("trips", nest), nest.uses, env, lambda: trips(nest, layouts, env),
-            lambda along: trips_along(nest, layouts, env, along),
+            ("trips", nest), nest.uses, env, lambda: trips(nest, layouts, env, self._known(nest)),
+            lambda along: self._trips_along(nest, env, along),
             lambda found: found.level.nbytes + 2 * found.count.nbytes)
+
+    def _trips_along(self, nest: Nest, env: Environment, along: Along) -> tuple[Trips, ...]:
+        """Iterations of each processor for several values of a scalar, if no data decide them."""
+        if nest.mask is not None and self._known(nest):
+            raise TooLarge("data are computed for one value after the other")
+        return trips_along(nest, self.program.layouts, env, along)
+
+    def _known(self, nest: Nest) -> Known:
+        """What is known of data when a nest is reached."""
+        node = nest.loop if isinstance(nest, Sweep) else nest
+        if node is None or (isinstance(node, Nest) and node.mask is None):
+            return {}
+        key = ("formulas",)
+        found = self.kept.find(key)
+        if not isinstance(found, dict):
+            found = formulas_at(self.program)
+            self.kept.keep(key, found, 0)
+        return found.get(id(node), {})
 
     def segments(self, owned: OwnedLoop, env: Environment) -> Segments:
         """Runs of an owned loop."""
@@ -103,8 +122,9 @@ class Lowered(Struct, frozen=True, dict=True):
         """The references of a nest one by one on some processors; a DO nest is the same on all."""
         layouts = self.program.layouts
         if isinstance(nest, Sweep):
-            return (stream_of(nest, layouts, env, int(ranks[0]), budget),) * ranks.size
-        return tuple(stream_of(nest, layouts, env, int(rank), budget // ranks.size) for rank in ranks)
+            return (stream_of(nest, layouts, env, int(ranks[0]), budget, self._known(nest)),) * ranks.size
+        return tuple(stream_of(nest, layouts, env, int(rank), budget // ranks.size, self._known(nest))
+                     for rank in ranks)
 
     def steps(self, operation: Operation, env: Environment) -> tuple[Step, ...]:
         """What a communication does."""

@@ -30,13 +30,10 @@ from aag.spmd.course import acts, reads
 from aag.spmd.linear import linear
 from aag.spmd.names import elements
 from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node, NodeBranch
-from aag.spmd.vector import is_decided_by_indices, names_in
+from aag.spmd.vector import names_in
 
 Arrays = Callable[[str], bool]
 """Whether a name is an array."""
-
-
-_HALF = "where cache misses are counted, a condition that data decide is taken to hold in half of the iterations"
 
 
 class Swept(Struct, frozen=True):
@@ -77,7 +74,7 @@ def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], is_array: Arrays, const
     if not steps.acts:
         return Swept()
     listed = _listed(loop, body, steps, Swept(sweeps, told), changed, is_array)
-    return Swept((listed,), tuple(dict.fromkeys(steps.told)))
+    return Swept((listed,))
 
 
 def _listed(loop: DoNode, body: tuple[Step, ...], steps: "_Steps", near: Swept, changed: frozenset[str],
@@ -85,19 +82,17 @@ def _listed(loop: DoNode, body: tuple[Step, ...], steps: "_Steps", near: Swept, 
     """A loop as one sweep of steps."""
     names = steps.names - changed
     return Sweep(span=loop.span, uses=frozenset(each for each in names if not is_array(each)), indices=(), home=None,
-                 assigns=(), touches=tuple(steps.acts), steps=body, instead=near.sweeps, told=near.unswept)
+                 assigns=(), touches=tuple(steps.acts), steps=body, instead=near.sweeps, told=near.unswept, loop=loop)
 
 
 class _Steps:
-    """Makes steps of the nodes of a simple loop; keeps its references, the names that decide about them, and what is
-    not followed."""
+    """Makes steps of the nodes of a simple loop; keeps its references and the names that decide about them."""
 
     def __init__(self, numbers: Mapping[Node, int], is_array: Arrays) -> None:
         self.numbers = numbers
         self.is_array = is_array
         self.acts: list[Touch] = []
         self.names: frozenset[str] = frozenset()
-        self.told: list[tuple[str, Span]] = []
 
     def of(self, body: Sequence[Node]) -> tuple[Step, ...]:
         """The steps of some nodes."""
@@ -120,11 +115,11 @@ class _Steps:
                         self.names |= names_in(assign.value)
                         yield Put(name=assign.target.name, value=assign.value)
             case IfNode(branches=branches):
-                yield from self._branches(branches, node, number)
+                yield from self._branches(branches, number)
             case _:
                 pass
 
-    def _branches(self, branches: Sequence[NodeBranch], node: Node, number: int) -> Iterable[Step]:
+    def _branches(self, branches: Sequence[NodeBranch], number: int) -> Iterable[Step]:
         if not branches:
             return
         first, rest = branches[0], branches[1:]
@@ -133,10 +128,7 @@ class _Steps:
             return
         yield from self._reads(first.condition, number)
         self.names |= names_in(first.condition)
-        before = len(self.acts)
-        body, otherwise = self.of(first.body), tuple(self._branches(rest, node, number))
-        if not is_decided_by_indices(first.condition) and len(self.acts) > before:
-            self.told.append((_HALF, node.span))
+        body, otherwise = self.of(first.body), tuple(self._branches(rest, number))
         yield Given(mask=first.condition, body=body, otherwise=otherwise)
 
     def _reads(self, expr: Expr, number: int) -> Iterable[Step]:

@@ -21,7 +21,7 @@ from aag.spmd.acts import Step
 from aag.spmd.linear import linear
 from aag.spmd.names import elements
 from aag.spmd.needs import classify
-from aag.spmd.nodes import Index, Need, Nest, Reference
+from aag.spmd.nodes import DoNode, Index, Need, Nest, Reference
 from aag.spmd.vector import (
     NUMBER,
     Along,
@@ -59,6 +59,8 @@ class Sweep(Nest, frozen=True, kw_only=True, eq=False):
     """Sweeps that come near it, for loops with too many references to look at one by one, and what is taken of them
     (`told`)."""
     told: tuple[tuple[str, Span], ...] = ()
+    loop: DoNode | None = None
+    """The loop, of whose steps they are."""
 
 
 class ArrayAccess(Struct, frozen=True, eq=False):

@@ -17,6 +17,7 @@ from aag.ir.expressions import Element, Expr
 from aag.mapping.distinct import distinct_rows, distinct_with_inverse
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.components import Partition, Slot, tie_bounds
+from aag.spmd.formulas import Known, mask_holds
 from aag.spmd.nodes import Index, Nest, OwnedLoop, Reference
 from aag.spmd.relax import box
 from aag.spmd.steps import Phase
@@ -71,8 +72,8 @@ class Segments(Struct, frozen=True, eq=False):
     iterations: int
 
 
-def trips(nest: Nest, layouts: Layouts, env: Environment) -> Trips:
-    """Iterations of each processor at each level.
+def trips(nest: Nest, layouts: Layouts, env: Environment, known: Known | None = None) -> Trips:
+    """Iterations of each processor at each level; `known`: values of the data that a mask reads.
 
     Raises:
         Unknown: a bound has no value.
@@ -80,9 +81,9 @@ def trips(nest: Nest, layouts: Layouts, env: Environment) -> Trips:
     """
     level, bounded = _levels(nest.home, nest.indices, layouts, env)
     masked = None
-    if nest.mask is not None and not bounded and is_decided_by_indices(nest.mask):
+    if nest.mask is not None and not bounded and (known or is_decided_by_indices(nest.mask)):
         with suppress(Unknown, TooLarge):
-            masked = _counted(nest.home, nest.indices, layouts, env, single=False, mask=nest.mask)[0]
+            masked = _counted(nest.home, nest.indices, layouts, env, single=False, mask=nest.mask, known=known)[0]
     return _trips(nest, level, None if masked is None else masked[:, -1], bounded=bounded)
 
 
@@ -252,6 +253,7 @@ def _counted(
     single: bool,
     mask: Expr | None = None,
     along: Along | None = None,
+    known: Known | None = None,
 ) -> Sequence[Ints]:
     """For each value of `along`, or once, (P, D + 1): column 0 is 1 where the processor takes part at all, column
     d + 1 the iterations of loop d.
@@ -293,17 +295,24 @@ def _counted(
                 prefix = tuple(indices[at] for at in levels[:inside])
                 before = {index.name for index in prefix}
                 decided = [axis for axis in axes if used[axis] <= before]
-                share = _share(home, layout, prefix, decided, env, holds, along)
+                share = _share(home, layout, prefix, decided, env, holds, along, known)
                 shares[inside] = share if isinstance(share, int) or share.ndim > 1 else share.reshape(-1, *flat)
             columns[column] = columns[column] * shares[inside]
     if mask is not None and not tested:
-        verdict = evaluate_mask(mask, env, {} if along is None else along.vectors)
+        verdict = _holds(mask, env, {} if along is None else along.vectors, known)
         columns = [column * verdict.reshape(-1, *flat) for column in columns]
     values = 1 if along is None else along.values.size
     result = np.empty((values, len(wanted), grid.size), dtype=np.int64)
     for column, share in enumerate(columns):
         result[:, column].reshape(values, *grid.shape[::-1])[...] = share
     return [each.T for each in result]
+
+
+def _holds(mask: Expr, env: Environment, vectors: dict[str, Ints], known: Known | None) -> NDArray[np.bool_]:
+    """Whether a mask holds for each combination of the indices."""
+    if known and not is_decided_by_indices(mask):
+        return mask_holds(mask, known, env, vectors)
+    return evaluate_mask(mask, env, vectors)
 
 
 def _share(
@@ -314,6 +323,7 @@ def _share(
     env: Environment,
     mask: Expr | None = None,
     along: Along | None = None,
+    known: Known | None = None,
 ) -> Ints | int:
     """How many combinations of the prefix indices of one component each processor runs: one number, or an array for
     the values of `along` with the grid's axes in reverse order (so that it ravels to linear ranks), of extent 1 where
@@ -330,7 +340,7 @@ def _share(
             along = None
     vectors = enumerate_indices(prefix, env, along)
     if mask is not None:
-        holds = evaluate_mask(mask, env, vectors)
+        holds = _holds(mask, env, vectors, known)
         vectors = {name: vector[holds] for name, vector in vectors.items()}
     length = len(next(iter(vectors.values()))) if vectors else 1
     values = 1 if along is None else along.values.size

@@ -26,6 +26,7 @@ from aag.mapping.layout import Layout, Layouts
 from aag.spmd.access import Sweep, buffer_of, pitch_of, with_far
 from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Repeat, Step
 from aag.spmd.course import steps_of, temporaries
+from aag.spmd.formulas import Known, mask_holds
 from aag.spmd.nodes import Nest
 from aag.spmd.vector import Ints, TooLarge, evaluate_mask, evaluate_vector, is_decided_by_indices, names_in
 
@@ -56,6 +57,8 @@ class Stream(Struct, frozen=True, eq=False):
     weight: Floats | None
     anywhere: tuple[str, ...] = ()
     """Arrays with subscripts that data decide: they are taken to be anywhere."""
+    halved: bool = False
+    """Whether a condition that data decide is taken to hold for half of the executions."""
 
     def nbytes(self) -> int:
         """Memory it holds."""
@@ -79,15 +82,16 @@ class _Piece(Struct):
     weight: Floats | None
 
 
-def stream_of(nest: Nest, layouts: Layouts, env: Environment, rank: int, budget: int) -> Stream:
-    """The references of a nest on a processor, about `budget` of them.
+def stream_of(nest: Nest, layouts: Layouts, env: Environment, rank: int, budget: int, known: Known | None = None
+              ) -> Stream:
+    """The references of a nest on a processor, about `budget` of them; `known`: values of data that masks read.
 
     Raises:
         Unknown: a bound has no value.
         TooLarge: there are too many even in a few iterations of the outermost loop.
     """
     steps = steps_of(nest, layouts)
-    walk = _Enumeration(nest, layouts, env, rank)
+    walk = _Enumeration(nest, layouts, env, rank, known or {})
     total = walk.estimated(steps)
     if total > budget:
         walk.sampled_by = max(1, -(-total // budget))
@@ -97,7 +101,9 @@ def stream_of(nest: Nest, layouts: Layouts, env: Environment, rank: int, budget:
 class _Enumeration:
     """One processor's way through the steps."""
 
-    def __init__(self, nest: Nest, layouts: Layouts, env: Environment, rank: int) -> None:
+    def __init__(self, nest: Nest, layouts: Layouts, env: Environment, rank: int, known: Known) -> None:
+        self.known = known
+        self.halved = False
         self.nest, self.layouts, self.env = nest, layouts, env
         self.rank = np.array([rank], np.int64)
         self.whole = isinstance(nest, Sweep)
@@ -135,7 +141,7 @@ class _Enumeration:
             offset[at] = self._in_buffer(each, boxes) if isinstance(each.at, tuple) else each.at
             if weight is not None and each.weight is not None:
                 weight[at] = each.weight
-        return Stream(names, storage, offset, write, source, weight, tuple(self.anywhere))
+        return Stream(names, storage, offset, write, source, weight, tuple(self.anywhere), self.halved)
 
     def _sources(self, steps: Sequence[Step]) -> Iterator[int]:
         for step in steps:
@@ -244,15 +250,17 @@ class _Enumeration:
             vectors[name] = self._draw(count, vectors)
 
     def _holds(self, step: Given, vectors: Vectors, count: int) -> Bools:
-        if is_decided_by_indices(step.mask):
-            try:
-                self._refuse_lost(step.mask, vectors)
-                known = {name: each for name, each in vectors.items() if each.dtype == np.int64}
-                mask = evaluate_mask(step.mask, self.env, {"": np.zeros(count, np.int64), **known})
-                return np.broadcast_to(mask, (count,))
-            except Unknown:
-                pass
-        return self._draw(count, vectors) < MASK_SHARE
+        try:
+            self._refuse_lost(step.mask, vectors)
+            followed = {name: each for name, each in vectors.items() if each.dtype == np.int64}
+            if is_decided_by_indices(step.mask):
+                mask = evaluate_mask(step.mask, self.env, {"": np.zeros(count, np.int64), **followed})
+            else:
+                mask = mask_holds(step.mask, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
+            return np.broadcast_to(mask, (count,))
+        except (Unknown, TooLarge):
+            self.halved = True
+            return self._draw(count, vectors) < MASK_SHARE
 
     def _draw(self, count: int, vectors: Vectors, salt: int = 0) -> Floats:
         """Numbers from 0 to 1 without visible pattern, the same for the same indices (SplitMix64's finalizer)."""

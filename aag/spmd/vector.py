@@ -79,8 +79,8 @@ def evaluate_vector(expr: Expr, env: Environment, vectors: Vectors) -> Ints | in
                 as_index(_largest(both[0]) * _largest(both[1]))
             found = _OPERATORS[op](*both)
             return as_index(found) if isinstance(found, int) else found
-        case Call(name=name, args=args) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](*(evaluate_vector(arg, env, vectors) for arg in args))
+        case Call(name=name, args=args) if name in FUNCTIONS:
+            return FUNCTIONS[name](*(evaluate_vector(arg, env, vectors) for arg in args))
         case _ if not names_in(expr) & vectors.keys():
             return evaluate_int(expr, env)
         case _:
@@ -111,7 +111,7 @@ def _is_integer(expr: Expr) -> bool:
         case Binary(op=op, left=left, right=right):
             return op in _OPERATORS and _is_integer(left) and _is_integer(right)
         case Call(name=name, args=args, keywords=keywords):
-            return name in _FUNCTIONS and not keywords and all(map(_is_integer, args))
+            return name in FUNCTIONS and not keywords and all(map(_is_integer, args))
         case _:
             return False
 
@@ -242,7 +242,7 @@ _COMPARISONS: Mapping[str, Callable[[Ints | int, Ints | int], NDArray[np.bool_]]
     ">=": np.greater_equal,
 }
 
-_FUNCTIONS: Mapping[str, Callable[..., Ints | int]] = {
+FUNCTIONS: Mapping[str, Callable[..., Ints | int]] = {
     "mod": lambda a, b: a - b * _divide(a, b),
     "modulo": np.mod,
     "min": lambda *xs: np.minimum.reduce(np.broadcast_arrays(*xs)),

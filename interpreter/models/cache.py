@@ -213,6 +213,9 @@ def _listed(run: Run, nest: LoweredNest) -> Listed:
     for name in dict.fromkeys(name for each in streams for name in each.anywhere):
         run.assume("cache", f"where cache misses are counted, the elements of {name} whose subscripts data decide are "
                    "taken to be anywhere in it", nest.span)
+    if isinstance(nest, Sweep) and any(each.halved for each in streams):
+        run.assume("cache", "where cache misses are counted, a condition that data decide is taken to hold in half of "
+                   "the iterations", nest.span)
     stands = np.searchsorted(chosen, np.arange(ranks.size), side="right") - 1
     sources = len({touch.source for touch in nest.touches}) if isinstance(nest, Sweep) else 1
     return Listed(streams=tuple(streams[at] for at in stands), addresses=run.setting.addresses, sources=sources)

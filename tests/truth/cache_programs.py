@@ -19,12 +19,16 @@ class Writer:
     def __init__(self, seed):
         self.draw = random.Random(f"cache {seed}")
         self.lines = []
+        self.targets = MATRICES
 
     def pick(self, *choices):
         return self.draw.choice(choices)
 
     def two(self, names):
-        return self.draw.sample(names, 2)
+        """An array that is written and another one. Loops do not write what masks read: its values are not followed
+        through them."""
+        x = self.pick(*(name for name in names if name not in MATRICES or name in self.targets))
+        return x, self.pick(*(name for name in names if name != x))
 
     def add(self, text):
         self.lines += text.splitlines()
@@ -56,8 +60,10 @@ class Writer:
     def statement(self):
         if self.draw.random() < 0.2:
             self.add(f"  do it = 1, {self.draw.randint(2, 3)}")
+            self.targets = ("b", "c")
             self.simple()
             self.simple()
+            self.targets = MATRICES
             self.add("  end do")
         elif self.draw.random() < 0.45:
             self.pick(self.do_nest, self.do_pair, self.swap, self.elimination, self.triangular_sections)()
@@ -127,7 +133,7 @@ class Writer:
     # --- DO ---------------------------------------------------------------------------------------------------
 
     def triangular_sections(self):
-        x, y = self.two((*MATRICES, *SERIAL))
+        x, y = self.two(("b", "c", *SERIAL))
         self.add("  do k = 1, n-1\n    " + self.pick(
             f"{x}(k+1:n,k) = {x}(k+1:n,k)*0.5", f"{x}(k,k+1:) = {x}(k,k+1:)/(1 + {x}(k,k))",
             f"{x}(1:k,k) = {y}(1:k,k)", f"{x}(k,1:k) = {y}(k,1:k) + 1") + "\n  end do")  # fmt: skip
@@ -138,7 +144,7 @@ class Writer:
         value = self.pick(f"{y}(i,j)*2", f"{y}(j,i)", f"{x}(i,j) + {y}(i,j)")
         test = self.pick("", "", "if (mod(i+j,3) == 0) ", "if (i > 10) ")
         free = low in ("1", "2") and high != "j"
-        first, second = self.pick(("j", "i"), ("j", "i"), ("i", "j")) if free else ("j", "i")
+        first, second = self.pick(("j", "i"), ("i", "j")) if free else ("j", "i")
         bounds = f"{low}, {high}"
         self.add(f"  do {first} = 1, n\n    do {second} = {bounds}\n      {test}{x}(i,j) = {value}\n"
                  "    end do\n  end do")  # fmt: skip

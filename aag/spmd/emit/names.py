@@ -7,6 +7,7 @@ from aag.ir.spelling import spell
 from aag.ir.visitors import map_expression
 from aag.spmd.elementwise import FILLED
 from aag.spmd.emit.clashes import clashes, names_of
+from aag.spmd.linear import add, subtract
 from aag.spmd.program import NodeProgram
 
 
@@ -60,8 +61,8 @@ class Names:
         match expr:
             case Var(name=name):
                 return Var(self.of(name)) if "$" in name else expr
-            case Call(name="cshift$", args=args):
-                return Call("esp_wrap", args)
+            case Call(name="cshift$", args=(index, shift, lower, upper)):
+                return _wrapped(index, shift, lower, upper)
             case Call(name="eoshift$", args=(position, shift, lower, upper)):  # MERGE evaluates what it does not take
                 return Call("max", (lower, Call("min", (upper, Binary("+", position, shift)))))
             case Call(name=name, args=(value, boundary, place, lower, upper)) if name == FILLED:
@@ -79,3 +80,9 @@ class Names:
             Element(self.packed[name, dim], (each,)) if (name, dim) in self.packed else each
             for dim, each in enumerate(subscripts)
         )
+
+
+def _wrapped(index: Expr, shift: Expr, lower: Expr, upper: Expr) -> Expr:
+    """The index that a circular shift reads. A function would put its arguments on the stack in each iteration."""
+    length = Call("max", (IntLit(1), add(subtract(upper, lower), 1)))
+    return add(Call("modulo", (add(subtract(index, lower), shift), length)), lower)

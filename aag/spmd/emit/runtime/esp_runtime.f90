@@ -11,7 +11,7 @@ module esp_runtime
   private
   public :: esp_map, esp_plan, esp_turns, esp_me, esp_procs
   public :: esp_start, esp_finish, esp_line, esp_grid, esp_spread, esp_fixed, esp_bounds, esp_store, esp_range
-  public :: esp_pack, esp_mine, esp_here, esp_owns, esp_owner, esp_stored, esp_code, esp_place, esp_owned, esp_first, esp_wrap
+  public :: esp_pack, esp_mine, esp_here, esp_owns, esp_owner, esp_stored, esp_code, esp_place, esp_owned, esp_first
   public :: esp_within
   public :: esp_circular, esp_claim
   public :: esp_known, esp_begin, esp_need, esp_need_all, esp_held, esp_held_all, esp_stale, esp_drop, esp_end
@@ -422,12 +422,6 @@ contains
     integer, intent(in) :: index, lower, upper
     esp_within = merge(index, -2**26, index >= lower .and. index <= upper)
   end function esp_within
-
-  ! The index that a circular shift reads.
-  integer function esp_wrap(index, shift, lower, upper)
-    integer, intent(in) :: index, shift, lower, upper
-    esp_wrap = lower + modulo(index - lower + shift, max(1, upper - lower + 1))
-  end function esp_wrap
 
   ! --- plans: who needs what (the inspector) -------------------------------------------------------------------
 

@@ -1,0 +1,367 @@
+"""What values arrays have where it can be computed: the data that decide a mask (D8).
+
+An array whose elements an assignment computes from constants, indices and arrays of the same kind has a formula. A mask
+that reads it is as good as one of indices. Where a later assignment writes a part of the array, its formula comes on
+top of the one before. What a loop writes is not known inside it before it is written anew.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.ir.evaluate import Environment, Unknown
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Unary, Var
+from aag.ir.statements import Assign
+from aag.ir.units import Type
+from aag.ir.visitors import children
+from aag.spmd.linear import linear
+from aag.spmd.nodes import CallNode, DoNode, HostIo, IfNode, Index, Local, Nest, Node, OwnedLoop, Unmodelled, WhileNode
+from aag.spmd.program import NodeProgram
+from aag.spmd.vector import FUNCTIONS, TooLarge, evaluate_vector
+
+Values = NDArray[Any]
+Vectors = Mapping[str, Values]
+Known = Mapping[str, "Formula"]
+
+DEEPEST = 64
+"""Assignments on which a formula may rest; beyond it the array is not followed."""
+_FOLLOWED = frozenset(("integer", "real", "logical"))
+LARGEST = 1 << 20
+"""Elements that are computed at once."""
+
+
+class Formula(Struct, frozen=True, kw_only=True, eq=False):
+    """The values of an array or scalar: `value` at the elements `targets` where `mask` holds, else as `before`.
+
+    `known`: what held when it was assigned. `depth`: assignments on which it rests.
+    """
+
+    targets: tuple[Expr, ...]
+    indices: tuple[Index, ...]
+    value: Expr
+    mask: Expr | None
+    kind: Type
+    known: Known
+    before: "Formula | None"
+    bounds: tuple[tuple[int, int], ...]
+    depth: int
+
+
+def formulas_at(program: NodeProgram) -> dict[int, Known]:
+    """For each nest with a mask, by identity, what is known when it is reached, and for each DO loop all along."""
+    finder = _Finder(program)
+    finder.body(program.body, {})
+    return finder.found
+
+
+class _Finder:
+    """Walks through a program and keeps what is known at each place."""
+
+    def __init__(self, program: NodeProgram) -> None:
+        self.types = program.types
+        self.constants = program.layouts.constants
+        self.arrays = program.layouts.arrays
+        self.found: dict[int, Known] = {}
+
+    def body(self, body: Sequence[Node], known: dict[str, Formula]) -> None:
+        """Walk through some nodes; `known` changes."""
+        for node in body:
+            match node:
+                case Nest():
+                    if node.mask is not None:
+                        self.found[id(node)] = dict(known)
+                    self._nest(node, known)
+                case Local(assigns=assigns):
+                    for each in assigns:
+                        self._assign(each, (), None, known, replicated=True)
+                case DoNode() | WhileNode():
+                    _forget(known, _written((node,)))
+                    self.found[id(node)] = dict(known)
+                    self.body(node.body, dict(known))
+                case IfNode(branches=branches):
+                    for branch in branches:
+                        self.body(branch.body, dict(known))
+                    _forget(known, _written((node,)))
+                case OwnedLoop():
+                    _forget(known, _written((node,)))
+                case HostIo(kind="write"):
+                    pass
+                case HostIo() | CallNode() | Unmodelled():
+                    known.clear()
+                case _:
+                    _forget(known, node.defines)
+
+    def _nest(self, node: Nest, known: dict[str, Formula]) -> None:
+        if node.reduce or node.outer:
+            _forget(known, _written((node,)))
+            return
+        for each in node.assigns:
+            self._assign(each, node.indices, node.mask, known, replicated=False)
+
+    def _assign(self, each: Assign, indices: tuple[Index, ...], mask: Expr | None, known: dict[str, Formula], *,
+                replicated: bool) -> None:
+        target = each.target
+        if not isinstance(target, Var | Element):
+            known.clear()
+            return
+        before = known.pop(target.name, None)
+        kind = self.types.get(target.name)
+        if kind is None or kind.base not in _FOLLOWED or (replicated and isinstance(target, Element)):
+            return
+        names = {index.name for index in indices} | self.constants.keys()
+        if any(index.reads - names for index in indices):
+            return
+        reads = frozenset().union(*map(_names, (each.value, mask))) - names
+        then = {name: known[name] for name in reads if name in known}
+        if before is not None and target.name in reads:
+            then[target.name] = before
+        if reads - then.keys():
+            return
+        # Without a formula from before, elements that are not assigned are unknown.
+        depth = 1 + sum(one.depth for one in then.values()) + (before.depth if before is not None else 0)
+        if depth <= DEEPEST:
+            subscripts = target.subscripts if isinstance(target, Element) else ()
+            known[target.name] = Formula(targets=subscripts, indices=indices, value=each.value, mask=mask, kind=kind,
+                                         known=then, before=before, bounds=self._bounds(target.name), depth=depth)
+
+
+    def _bounds(self, name: str) -> tuple[tuple[int, int], ...]:
+        layout = self.arrays.get(name)
+        return () if layout is None else layout.bounds
+
+
+def _forget(known: dict[str, Formula], names: Iterator[str] | frozenset[str]) -> None:
+    for name in names:
+        known.pop(name, None)
+
+
+def _written(body: Sequence[Node]) -> Iterator[str]:
+    """Everything that some nodes may change."""
+    for node in body:
+        yield from node.defines
+        match node:
+            case Nest(assigns=assigns, outer=outer):
+                yield from (each.target.name for level in (assigns, *outer) for each in level
+                            if isinstance(each.target, Var | Element))
+            case Local(assigns=assigns) | OwnedLoop(assigns=assigns):
+                yield from (each.target.name for each in assigns if isinstance(each.target, Var | Element))
+            case DoNode(var=var, body=inner):
+                yield var
+                yield from _written(inner)
+            case WhileNode(body=inner) | CallNode(body=inner):
+                yield from _written(inner)
+            case IfNode(branches=branches):
+                for branch in branches:
+                    yield from _written(branch.body)
+            case _:
+                pass
+
+
+def _names(expr: Expr | None) -> frozenset[str]:
+    if expr is None:
+        return frozenset()
+    own = frozenset((expr.name,)) if isinstance(expr, Var | Element) else frozenset[str]()
+    return own.union(*map(_names, children(expr)))
+
+
+# --- values ---------------------------------------------------------------------------------------------------------
+
+
+def mask_holds(mask: Expr, known: Known, env: Environment, vectors: Vectors) -> NDArray[np.bool_]:
+    """Whether a mask holds in each of some iterations.
+
+    Raises:
+        Unknown: it reads what is not known.
+        TooLarge: there are too many of them.
+    """
+    count = max((each.size for each in vectors.values()), default=1)
+    if count > LARGEST:
+        raise TooLarge(f"{count:,} elements are too many to compute what is in them")
+    # What does not divide or overflows is as in the program: no number.
+    with np.errstate(all="ignore"):
+        value = _Evaluation(known, env, vectors, count).of(mask)
+    return np.broadcast_to(np.asarray(value, np.bool_), (count,))
+
+
+class _Evaluation:
+    """Values of expressions in each of `count` iterations."""
+
+    def __init__(self, known: Known, env: Environment, vectors: Vectors, count: int) -> None:
+        self.known, self.env, self.vectors, self.count = known, env, vectors, count
+
+    def of(self, expr: Expr) -> Values:
+        """The value of an expression."""
+        match expr:
+            case IntLit(value=whole):
+                return np.asarray(whole, np.int64)
+            case LogicalLit(value=truth):
+                return np.asarray(truth)
+            case RealLit(value=number, double=double):
+                return np.asarray(number, np.float64 if double else np.float32)
+            case Var(name=name):
+                return self._variable(name)
+            case Element(name=name, subscripts=subscripts) if name in self.known:
+                return self._shifted(self.known[name], subscripts, [self.of(each) for each in subscripts])
+            case Unary(op=op, operand=operand):
+                value = self.of(operand)
+                return ~value if op == ".not." else -value if op == "-" else value
+            case Binary(op=op, left=left, right=right) if op in _BINARY:
+                one, other = self.of(left), self.of(right)
+                whole_numbers = one.dtype.kind == other.dtype.kind == "i"
+                if op == "/" and whole_numbers:
+                    return _truncated(one, other)
+                if op == "**" and whole_numbers and (np.asarray(other) < 0).any():
+                    raise Unknown("**", "a power of a whole number with a negative exponent")
+                return _BINARY[op](*_alike(one, other))
+            case Call(name=name, args=args, keywords=()):
+                return self._call(name, [self.of(each) for each in args])
+            case _:
+                raise Unknown(type(expr).__name__.lower(), "it is not followed")
+
+    def _variable(self, name: str) -> Values:
+        if name in self.vectors:
+            return self.vectors[name]
+        if name in self.known:
+            return self._element(self.known[name], [])
+        value = self.env.get(name)
+        if value is None or isinstance(value, str | complex):
+            raise Unknown(name)
+        return np.asarray(value)
+
+    def _call(self, name: str, args: list[Values]) -> Values:
+        if name in _REAL and args:
+            return _REAL[name](args[0] if args[0].dtype.kind == "f" else args[0].astype(np.float64))
+        if name in _CONVERSIONS and args:
+            return _CONVERSIONS[name](args[0])
+        if name in ("max", "min", "mod", "modulo", "abs", "sign", "merge"):
+            return _SELECTING[name](*args)
+        if name in FUNCTIONS:
+            return np.asarray(FUNCTIONS[name](*[each.astype(np.int64) for each in args]))
+        raise Unknown(name, "it is not followed")
+
+    def _shifted(self, formula: Formula, subscripts: Sequence[Expr], places: list[Values]) -> Values:
+        """The elements of an array, and zeros where an EOSHIFT leaves it."""
+        inside = np.ones(self.count, np.bool_)
+        for dim, (each, (lower, upper)) in enumerate(zip(subscripts, formula.bounds, strict=True)):
+            if isinstance(each, Call) and each.name == "eoshift$":
+                inside &= (places[dim] >= lower) & (places[dim] <= upper)
+                places[dim] = np.clip(places[dim], lower, upper)
+        found = self._element(formula, places)
+        return found if inside.all() else np.asarray(np.where(inside, found, found.dtype.type(0)))
+
+    def _element(self, formula: Formula, places: Sequence[Values]) -> Values:
+        """The elements of an array at some places, by the last assignment that reached each."""
+        places = [np.broadcast_to(each, (self.count,)) for each in places]
+        values, holds = self._indices(formula, places)
+        dtype = {"integer": np.int64, "logical": np.bool_}.get(
+            formula.kind.base, np.float64 if formula.kind.bytes == 8 else np.float32)
+        if formula.mask is not None and holds.any():
+            chosen = holds.nonzero()[0]
+            holds = holds.copy()
+            holds[chosen] = self._at(formula, values, chosen).of(formula.mask)
+        inside, outside = holds.nonzero()[0], (~holds).nonzero()[0]
+        found: Values = np.empty(self.count, dtype)
+        if inside.size:
+            found[inside] = self._at(formula, values, inside).of(formula.value).astype(dtype)
+        if outside.size:
+            if formula.before is None:
+                raise Unknown("an element", "it has no value")
+            rest = _Evaluation(formula.known, self.env, {}, outside.size)
+            found[outside] = rest._element(formula.before, [each[outside] for each in places])
+        return found
+
+    def _at(self, formula: Formula, values: Vectors, chosen: Values) -> "_Evaluation":
+        some = {name: each[chosen] for name, each in values.items()}
+        return _Evaluation(formula.known, self.env, some, chosen.size)
+
+    def _indices(self, formula: Formula, places: Sequence[Values]) -> tuple[dict[str, Values], Values]:
+        """The values of the indices at which an assignment reaches some places, and whether it does."""
+        names = {index.name: index for index in formula.indices}
+        values: dict[str, Values] = {}
+        holds = np.ones(self.count, np.bool_)
+        env = {name: value for name, value in self.env.items() if name not in names}
+        for subscript, place in zip(formula.targets, places, strict=True):
+            form = linear(subscript, env)
+            if not form.terms:
+                holds &= place == form.constant
+                continue
+            ((atom, factor),) = form.terms.items() if len(form.terms) == 1 else ((subscript, 0),)
+            if not isinstance(atom, Var) or atom.name not in names or not factor:
+                raise Unknown("a subscript", "it is not followed which elements an assignment reaches")
+            number, rest = np.divmod(place - form.constant, factor)
+            holds &= rest == 0
+            if atom.name in values:
+                holds &= values[atom.name] == number
+            values[atom.name] = number
+        for name, index in names.items():
+            if name not in values:
+                raise Unknown(name, "it is not followed which elements an assignment reaches")
+            lower, upper = (evaluate_vector(each, env, values) for each in (index.lower, index.upper))
+            step = 1 if index.step is None else evaluate_vector(index.step, env, values)
+            down = np.less(step, 0)
+            holds &= np.where(down, values[name] <= lower, values[name] >= lower)
+            holds &= np.where(down, values[name] >= upper, values[name] <= upper)
+            holds &= (values[name] - lower) % step == 0
+        return values, holds
+
+
+def _alike(one: Values, other: Values) -> tuple[Values, Values]:
+    """Operands in the type in which Fortran combines them."""
+    if one.dtype.kind == "i" and other.dtype.kind == "f":
+        return one.astype(other.dtype), other
+    if one.dtype.kind == "f" and other.dtype.kind == "i":
+        return one, other.astype(one.dtype)
+    wider = np.result_type(one.dtype, other.dtype)
+    return one.astype(wider), other.astype(wider)
+
+
+def _truncated(one: Values, other: Values) -> Values:
+    if (other == 0).any():
+        raise Unknown("/", "division by zero")
+    quotient = np.abs(one) // np.abs(other)
+    return np.asarray(np.where((one < 0) == (other < 0), quotient, -quotient))
+
+
+def _modulo(one: Values, other: Values) -> Values:
+    if (other == 0).any():
+        raise Unknown("modulo", "division by zero")
+    return np.asarray(np.mod(*_alike(one, other)))
+
+
+def _mod(one: Values, other: Values) -> Values:
+    if (other == 0).any():
+        raise Unknown("mod", "division by zero")
+    return np.asarray(np.fmod(*_alike(one, other)))
+
+
+def _reduced(combine: Callable[[Values, Values], Values]) -> Callable[..., Values]:
+    def all_of(*args: Values) -> Values:
+        first, *rest = args
+        for each in rest:
+            first = combine(*_alike(first, each))
+        return first
+
+    return all_of
+
+
+_BINARY: Mapping[str, Callable[[Values, Values], Values]] = {
+    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power,
+    "==": np.equal, "/=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
+    ".and.": np.logical_and, ".or.": np.logical_or, ".eqv.": np.equal, ".neqv.": np.not_equal,
+}  # fmt: skip
+_REAL: Mapping[str, Callable[[Values], Values]] = {
+    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan, "atan": np.arctan,
+}  # fmt: skip
+_CONVERSIONS: Mapping[str, Callable[[Values], Values]] = {
+    "dble": lambda x: x.astype(np.float64), "real": lambda x: x.astype(np.float32),
+    "float": lambda x: x.astype(np.float32), "int": lambda x: np.trunc(x).astype(np.int64),
+    "nint": lambda x: np.asarray(np.where(x < 0, np.ceil(x - 0.5), np.floor(x + 0.5))).astype(np.int64),
+}  # fmt: skip
+_SELECTING: Mapping[str, Callable[..., Values]] = {
+    "max": _reduced(np.maximum), "min": _reduced(np.minimum), "mod": _mod, "modulo": _modulo, "abs": np.abs,
+    "sign": lambda a, b: np.asarray(np.where(b < 0, -np.abs(a), np.abs(a))),
+    "merge": lambda a, b, mask: np.asarray(np.where(mask, *_alike(a, b))),
+}  # fmt: skip
