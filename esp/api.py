@@ -100,14 +100,15 @@ class Prediction(Shown, frozen=True):
 
     def _repr_html_(self) -> str:
         from esp.output.html import page
+        from esp.output.screen import visible
 
-        return page(self)
+        return visible(page(self))
 
     def __str__(self) -> str:
         from esp.output.profile import profile
-        from esp.output.screen import Screen
+        from esp.output.screen import Screen, visible
 
-        return profile(self, Screen())
+        return visible(profile(self, Screen()))
 
 
 def predict(

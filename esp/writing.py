@@ -1,10 +1,17 @@
-"""Files written whole or not at all."""
+"""What leaves esp: text for a stream, and files written whole or not at all. Nothing in it is hidden (`visible`)."""
 
 import os
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TextIO
 
 from esp.errors import UnreadableFileError
+from esp.output.screen import visible
+
+
+def put(stream: TextIO, text: str) -> None:
+    """Write text to a stream."""
+    stream.write(visible(text))
 
 
 def write_whole(path: Path, text: str | Iterable[str]) -> None:
@@ -14,7 +21,7 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
         UnreadableFileError: the folder does not exist or may not be written to.
         BrokenPipeError: the file is a pipe whose reader went away.
     """
-    parts = (text,) if isinstance(text, str) else text
+    parts = map(visible, (text,) if isinstance(text, str) else text)
     try:
         # A device or a pipe cannot be replaced, a folder not written. What /dev/stdout resolves to may have no name.
         if path.exists() and not path.is_file():

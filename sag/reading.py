@@ -16,6 +16,10 @@ from sag.errors import Finding, MachineError, Place
 MOST_BYTES = 300_000
 """A machine file is some ten kilobytes; what is much larger is something else."""
 
+SUFFIXES = (".yaml", ".yml")
+"""Other files are not read: findings would show their lines, whoever named them, also in the `extends` of a stranger's
+machine file."""
+
 DEEPEST = 30
 """Levels of nesting; machine files need about twelve."""
 
@@ -37,6 +41,8 @@ def read_text(path: Path, kind: Kind) -> str:
     Raises:
         MachineError: or what `kind` says: it cannot be read, is too large or no text.
     """
+    if path.suffix.lower() not in SUFFIXES and path.is_file():
+        raise _unreadable(path, f"its name does not end in {' or '.join(SUFFIXES)}", kind)
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -22,6 +22,7 @@ from xml.sax.saxutils import escape, quoteattr
 from aag.graph import aau as g
 from aag.graph.links import Link, Place, links, places
 from aag.graph.tally import works
+from aag.visible import escaped
 
 _WIDTH = 100
 _SHAPES = {"Comm": "parallelogram", "Sync": "parallelogram", "SyncSeq": "parallelogram", "Start": "oval", "End": "oval"}
@@ -155,7 +156,7 @@ def _dot(graph: g.Graph) -> str:
 
 
 def _dot_text(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    return escaped(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
 # --- graphml ----------------------------------------------------------------------------------------------------
@@ -220,7 +221,7 @@ def _mermaid(graph: g.Graph) -> str:
 
 def _mermaid_text(text: str) -> str:
     """Text inside quotes: what Mermaid or HTML would read otherwise becomes a numeric entity."""
-    return "".join(f"#{ord(char)};" if char in '"#<>&;`\\' or char < " " else char for char in text)
+    return "".join(f"#{ord(char)};" if char in '"#<>&;`\\' or char < " " else char for char in escaped(text))
 
 
 _WRITERS: Mapping[str, Callable[[g.Graph], str]] = {

@@ -116,13 +116,13 @@ def _progress(console: "Console", began: float) -> "Callable[[Progress], None] |
         if now - began <= PATIENCE_S or now - said <= EVERY_S:
             return
         from esp.output.numbers import seconds
-        from esp.output.screen import shorten
+        from esp.output.screen import shorten, visible
 
         said = now
         text = f"{step.total:,} choices, {step.bounded:,} bounded, {step.predicted:,} predicted"
         if step.best is not None:
             text += f", best so far {seconds(step.best_s)} {step.best.shown} on {step.best.procs}"
-        sys.stderr.write("\r\x1b[K" + shorten(text, console.screen.columns - 1))
+        sys.stderr.write("\r\x1b[K" + shorten(visible(text), console.screen.columns - 1))
         sys.stderr.flush()
 
     return show

@@ -11,7 +11,7 @@ from msgspec import Struct
 from aag.diagnostics import Diagnostic
 from esp.output.diagnostics import diagnostic
 from esp.output.screen import Screen
-from esp.writing import write_whole
+from esp.writing import put, write_whole
 
 _PIPED_WIDTH = 80
 _WIDEST = 160
@@ -34,14 +34,14 @@ class Console(Struct, frozen=True, kw_only=True):
             UnreadableFileError: the file cannot be written.
         """
         if self.file is None or self.file == "-":
-            sys.stdout.write(text)
+            put(sys.stdout, text)
         else:
             write_whole(Path(self.file), text)
 
     def note(self, text: str) -> None:
         """Say something beside the result, unless the user wants quiet."""
         if not self.quiet:
-            sys.stderr.write(text + "\n")
+            put(sys.stderr, text + "\n")
 
     def warn(self, found: Iterable[Diagnostic], lines: tuple[str, ...] = ()) -> None:
         """Show warnings with their places, on standard error."""

@@ -12,6 +12,7 @@ from esp.cli.console import screen_for
 from esp.errors import EspError, UsageError
 from esp.output import diagnostics
 from esp.output.screen import Screen, flow
+from esp.writing import put
 from sag.errors import MachineError
 
 _MOST_FINDINGS = 10
@@ -26,9 +27,9 @@ def report(error: Exception, words: Sequence[str]) -> int:
     """
     screen = screen_for(sys.stderr, _colour(words))
     if "--debug" in words:
-        sys.stderr.write("".join(traceback.format_exception(error)))
+        put(sys.stderr, "".join(traceback.format_exception(error)))
     text, code = describe(error, screen, words)
-    sys.stderr.write(text + "\n")
+    put(sys.stderr, text + "\n")
     return code
 
 

@@ -87,6 +87,9 @@ def run(words: Sequence[str]) -> int:
     long = next((word for word in words if _LONG_NUMBER.search(word)), None)
     if long is not None:
         raise UsageError(f"{long[:40]}... has a number of more than {_MOST_DIGITS} digits.", hint="Give a smaller one.")
+    for word in words:
+        if any(ord(each) < 32 or ord(each) == 127 for each in word):
+            raise UsageError(f"{word} contains a control character.", hint="Rename the file, or correct the option.")
     typed = next((word for word in words if not word.startswith("-")), None)
     if typed is not None and typed not in COMMANDS:
         raise UsageError(f"there is no command {typed!r}.", hint=_nearest_command(typed))

@@ -10,6 +10,7 @@ from aag.ir.evaluate import Value
 from esp.api import Request
 from esp.cli.options import value_of
 from esp.errors import UsageError
+from esp.writing import put
 from interpreter.errors import UnresolvedError
 
 Made = TypeVar("Made")
@@ -48,9 +49,9 @@ def _answers(error: UnresolvedError) -> dict[str, Value]:
 
 
 def _answer(name: str, why: str, error: UnresolvedError) -> Value:
-    sys.stderr.write(f"{why}\n")
+    put(sys.stderr, f"{why}\n")
     while True:
-        sys.stderr.write(f"  {name} = ")
+        put(sys.stderr, f"  {name} = ")
         sys.stderr.flush()
         text = sys.stdin.readline().strip()
         if not text:
@@ -58,4 +59,4 @@ def _answer(name: str, why: str, error: UnresolvedError) -> Value:
         try:
             return value_of(name, text)
         except UsageError as wrong:
-            sys.stderr.write(f"  {wrong}\n")
+            put(sys.stderr, f"  {wrong}\n")

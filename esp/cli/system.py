@@ -78,7 +78,7 @@ def _fit(options: argparse.Namespace, console: Console) -> None:
     from esp.fit.law import fit
     from esp.fit.table import read_table
     from esp.output import fit as output
-    from esp.writing import write_whole
+    from esp.writing import put, write_whole
 
     path = find_system(options.base)
     base = load_system(path, folder=systems_dir())
@@ -95,7 +95,7 @@ def _fit(options: argparse.Namespace, console: Console) -> None:
         following = f"esp system check {quote(target)}"
     shown = output.law_json(law) if options.json else output.law_text(
         law, console.screen, following="" if options.quiet else following)
-    sys.stdout.write(shown)
+    put(sys.stdout, shown)
 
 
 def _listed(name: str) -> machines.Listed:

@@ -170,10 +170,11 @@ def _pieces(trace: "Trace", name: str) -> "Iterator[str]":
 
 def _write(pieces: "Iterator[str]", output: str | None) -> None:
     """Write a file, or standard output; the text may be too long to be held as a whole."""
-    from esp.writing import write_whole
+    from esp.writing import put, write_whole
 
     if output in (None, "-"):
-        sys.stdout.writelines(pieces)
+        for each in pieces:
+            put(sys.stdout, each)
     else:
         write_whole(Path(str(output)), pieces)
 

@@ -39,7 +39,7 @@ from esp.explore.compare import is_written, named_formats, written_choice
 from esp.explore.ties import stated_error, ties
 from esp.output.advise import advice_text
 from esp.output.figures import first
-from esp.output.screen import Screen
+from esp.output.screen import Screen, visible
 from interpreter.errors import UnresolvedError
 from sag.unit import System
 
@@ -137,7 +137,7 @@ class Advice(Struct, frozen=True, kw_only=True):
         return sum(each.bound_s <= self.best.time_s * (1.0 + self.best.error) for each in self.excluded)
 
     def __str__(self) -> str:
-        return advice_text(self, Screen())
+        return visible(advice_text(self, Screen()))
 
 
 class Progress(Struct, frozen=True, kw_only=True):

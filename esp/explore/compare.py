@@ -31,7 +31,7 @@ from esp.explore.ties import stated_error, ties
 from esp.explore.workers import Workers
 from esp.output.compare import comparison_text
 from esp.output.figures import first
-from esp.output.screen import Screen
+from esp.output.screen import Screen, visible
 from interpreter.errors import UnresolvedError
 from sag.unit import System
 
@@ -92,7 +92,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return self.ranked[0]
 
     def __str__(self) -> str:
-        return comparison_text(self, Screen())
+        return visible(comparison_text(self, Screen()))
 
     __repr__ = __str__
 

@@ -45,7 +45,7 @@ from esp.explore.plan import (
     partition,
 )
 from esp.output.figures import grid
-from esp.output.screen import Screen
+from esp.output.screen import Screen, visible
 from esp.output.sweep import sweep_text
 from interpreter.errors import UnresolvedError
 from interpreter.result import Assumption, Prediction
@@ -113,7 +113,7 @@ class Sweep(Struct, frozen=True, kw_only=True, eq=False):
         return changed
 
     def __str__(self) -> str:
-        return sweep_text(self, Screen())
+        return visible(sweep_text(self, Screen()))
 
     __repr__ = __str__
 

@@ -29,7 +29,7 @@ from esp.api import (
 from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.plan import DIMENSIONS, PARAMETERS, machine_scenario
-from esp.output.screen import Screen
+from esp.output.screen import Screen, visible
 from esp.output.whatif import what_if_text
 from sag.unit import System
 
@@ -99,7 +99,7 @@ class WhatIf(Struct, frozen=True, kw_only=True):
         return tuple(each.line for each in lines if (each.file, each.line) not in moved)
 
     def __str__(self) -> str:
-        return what_if_text(self, Screen())
+        return visible(what_if_text(self, Screen()))
 
     __repr__ = __str__
 

@@ -98,13 +98,14 @@ def _cells(line: str, separator: str) -> list[str]:
 def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:
     """Name and unit (may be empty) of each column."""
     columns = []
-    for cell in cells:
+    for number, cell in enumerate(cells, 1):
         found = _HEADING.fullmatch(cell)
         told = found.group(1).lower().replace("_", " ").replace("-", " ") if found else cell
         name = _ALIASES.get(told, told)
         if found is None or name not in _DIMENSIONS:
             known = ", ".join(_DIMENSIONS)
-            raise UnreadableFileError(f"{cell!r} is no column; columns are {known}.", where=where, hint=_FORM)
+            # The heading itself is not shown: perhaps this is another file than a table.
+            raise UnreadableFileError(f"column {number} is none of {known}.", where=where, hint=_FORM)
         columns.append((name, found.group(2) or ""))
     names = [name for name, _ in columns]
     if len(set(names)) < len(names) or "size" not in names or ("time" in names) == ("round trip" in names):

@@ -1,10 +1,9 @@
 """A comparison of distributions or programs as a table, JSON and CSV."""
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from esp.output.cells import csv_text
 from esp.output.columns import Column, Row, table
 from esp.output.figures import constants, four, grid
 from esp.output.numbers import percent, plural, seconds, significant
@@ -246,8 +245,4 @@ def comparison_csv(found: "Comparison") -> str:
         sent = (each.prediction.messages, each.prediction.bytes)
         figures = (each.time_s, *four(each.prediction.parts), *sent)
         rows.append((each.rank, each.shown, grid(each.grid), *figures, tie, *flags))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heading)
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text(heading, rows)

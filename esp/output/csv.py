@@ -1,9 +1,8 @@
 """Predictions as comma-separated values with a heading: SI units, full precision."""
 
-import csv
-import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
+from esp.output.cells import csv_text
 from esp.output.figures import first, grid, source_text, uncharged
 from esp.output.table import speed_up
 from interpreter.result import Parts, Prediction
@@ -24,7 +23,7 @@ def lines(prediction: Prediction) -> str:
         text = source_text(prediction, each.file, each.line).strip()
         row = (each.file, each.line, *_five(each.parts), most, where, each.messages, each.bytes, complete, text)
         rows.append(row)
-    return _text(heading, rows)
+    return csv_text(heading, rows)
 
 
 def aaus(prediction: Prediction, chosen: frozenset[int] | None) -> str:
@@ -36,7 +35,7 @@ def aaus(prediction: Prediction, chosen: frozenset[int] | None) -> str:
             parent = "" if each.parent is None else each.parent
             head = (each.id, each.kind, each.label, each.span.file, each.span.line, parent)
             rows.append((*head, *_five(each.parts), first(each.total_s), each.executions, each.misses))
-    return _text(heading, rows)
+    return csv_text(heading, rows)
 
 
 def processors(prediction: Prediction) -> str:
@@ -44,7 +43,7 @@ def processors(prediction: Prediction) -> str:
     data = prediction.per_processor
     columns = (data.end_s, data.computation_s, data.communication_s, data.overhead_s, data.waiting_s)
     rows = zip(range(prediction.processors), *(column[0].tolist() for column in columns), strict=True)
-    return _text(("processor", "end_s", *_PARTS[1:]), rows)
+    return csv_text(("processor", "end_s", *_PARTS[1:]), rows)
 
 
 def scaling(predictions: Sequence[Prediction]) -> str:
@@ -55,7 +54,7 @@ def scaling(predictions: Sequence[Prediction]) -> str:
         shape = grid(each.grid)
         told = (each.processors, shape, *_total(each), ratio, efficiency, each.messages, each.bytes)
         rows.append((*told, _boolean(each.complete)))
-    return _text(heading, rows)
+    return csv_text(heading, rows)
 
 
 def _boolean(value: bool) -> str:
@@ -69,11 +68,3 @@ def _total(prediction: Prediction) -> tuple[float, ...]:
 def _five(parts: Parts) -> tuple[float, ...]:
     four = (parts.computation_s, parts.communication_s, parts.overhead_s, parts.waiting_s)
     return (first(parts.time_s), *(first(each) for each in four))
-
-
-def _text(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(heading)
-    writer.writerows(rows)
-    return text.getvalue()

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from aag.diagnostics import Diagnostic
+from aag.source.files import is_quoted
 from esp.errors import EspError
 from esp.output.screen import Screen, flow, printable, shorten
 
@@ -36,8 +37,8 @@ def diagnostic(found: Diagnostic, screen: Screen, lines: tuple[str, ...] = ()) -
           hint: ...
     """
     span = found.span
-    text = found.source_line
-    if not text and 1 <= span.line <= len(lines):
+    text = found.source_line if is_quoted(span.file) else ""
+    if is_quoted(span.file) and not text and 1 <= span.line <= len(lines):
         text = lines[span.line - 1]
     until = span.end_column if span.end_line in (0, span.line) else 0
     length = max(1, until - span.column)

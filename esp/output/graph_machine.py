@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from xml.sax.saxutils import escape, quoteattr
 
+from aag.visible import escaped
 from esp.inspect.drawing import path_name, refined, states
 from esp.output.machines import machine_json
 from sag.describe import describe
@@ -37,7 +38,7 @@ def _dot(system: System) -> str:
 
 
 def _dot_text(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
+    return escaped(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
 _KEYS = (("id", "node"), ("name", "node"), ("title", "node"), ("role", "node"), ("components", "node"),
@@ -71,7 +72,7 @@ def _mermaid(system: System) -> str:
 
 def _mermaid_text(text: str) -> str:
     """Text inside quotes: what Mermaid or HTML would read otherwise becomes a numeric entity."""
-    return "".join(f"#{ord(char)};" if char in '"#<>&;`\\' or char < " " else char for char in text)
+    return "".join(f"#{ord(char)};" if char in '"#<>&;`\\' or char < " " else char for char in escaped(text))
 
 
 def _json(system: System) -> str:

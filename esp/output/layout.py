@@ -7,7 +7,7 @@ from msgspec import Struct, structs
 from esp.inspect.doubts import Doubt
 from esp.inspect.ownership import Picture, Plane, Run, Side, ranks_text
 from esp.output.numbers import memory, plural
-from esp.output.screen import Screen, flow, paragraph, shorten
+from esp.output.screen import Screen, flow, inked, paragraph, shorten
 
 SYMBOLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 """Of the first processors; with more of them boxes carry numbers."""
@@ -151,7 +151,7 @@ def _box(box: tuple[int, ...], size: int, procs: int, screen: Screen, *, labelle
     label = _label(box, procs)
     if screen.colour:
         text = f"{shorten(label, size) if labelled else '':^{size}}"
-        return f"\x1b[30;48;5;{_COLOURS[box[0] % len(_COLOURS)]}m{text}\x1b[0m"
+        return inked(f"30;48;5;{_COLOURS[box[0] % len(_COLOURS)]}", text)
     if len(label) == 1 and procs <= len(SYMBOLS):
         return label * size
     return f"{label if labelled else '':^{size}}"

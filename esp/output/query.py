@@ -1,11 +1,10 @@
 """`esp query` as a table, JSON or comma-separated values."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from esp.inspect.query import Part, total
+from esp.output.cells import csv_text
 from esp.output.columns import Column, Row, table
 from esp.output.figures import CATEGORIES
 from esp.output.numbers import count, data, percent, percentages, plural, seconds
@@ -66,10 +65,6 @@ def _fields(part: Part) -> Mapping[str, object]:
 
 def as_csv(parts: Sequence[Part]) -> str:
     """One row for each part; lines and units are joined by blanks."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_FIELDS)
-    for each in parts:
-        fields = _fields(each)
-        writer.writerow(" ".join(map(str, value)) if isinstance(value, list) else value for value in fields.values())
-    return text.getvalue()
+    return csv_text(_FIELDS, (
+        [" ".join(map(str, value)) if isinstance(value, list) else value for value in _fields(each).values()]
+        for each in parts))

@@ -1,7 +1,5 @@
 """A sweep as a table, CSV, JSON and JSON lines."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator
 from math import isnan
@@ -10,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from esp.explore.ties import ERROR
+from esp.output.cells import csv_text
 from esp.output.columns import Column, Row, table
 from esp.output.numbers import percent, percentages, plural, seconds
 from esp.output.partial import partial_text, reasons_among
@@ -242,15 +241,10 @@ def _value(axis: "Axis", at: int) -> Any:
 
 def sweep_csv(sweep: "Sweep", *, versus: str = "") -> str:
     """One row for each cell: its values, then its figures in SI units and full precision; empty where impossible."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    heading: list[str] | None = None
-    for record in _records(sweep, versus):
-        if heading is None:
-            heading = list(record)
-            writer.writerow(heading)
-        writer.writerow([_csv(each) for each in record.values()])
-    return text.getvalue()
+    records = list(_records(sweep, versus))
+    if not records:
+        return ""
+    return csv_text(list(records[0]), ([_csv(each) for each in record.values()] for record in records))
 
 
 def _csv(value: Any) -> Any:

@@ -1,9 +1,9 @@
 """What-ifs as a table, JSON and CSV."""
 
-import csv
-import io
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from esp.output.cells import csv_text
 from esp.output.columns import Column, Row, table
 from esp.output.figures import CATEGORIES
 from esp.output.numbers import percentages, seconds
@@ -125,13 +125,10 @@ def _parts(parts: Parts, scenario: int) -> dict[str, float]:
 
 def what_if_csv(found: "WhatIf") -> str:
     """One row for the base and each change: SI units, full precision."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("change", "time_s", *(f"{name}_s" for name in CATEGORIES), "moved"))
-    writer.writerow(("base", float(found.base.time_s[0]), *_four(found.base.parts, 0), ""))
+    rows: list[Sequence[object]] = [("base", float(found.base.time_s[0]), *_four(found.base.parts, 0), "")]
     for each in found.outcomes:
         moved = " ".join(str(line.line) for line in each.moved)
-        writer.writerow((each.label, each.time_s, *_four(each.prediction.parts, each.scenario), moved))
-    return text.getvalue()
+        rows.append((each.label, each.time_s, *_four(each.prediction.parts, each.scenario), moved))
+    return csv_text(("change", "time_s", *(f"{name}_s" for name in CATEGORIES), "moved"), rows)
 
 

@@ -7,7 +7,7 @@ from aag.diagnostics import Diagnostic, Span
 from esp.output.assumptions import assumed, told_once
 from esp.output.figures import messages
 from esp.output.profile import hot_lines, profile
-from esp.output.screen import Screen
+from esp.output.screen import Screen, visible
 from interpreter.result import Assumption, MessageSummary
 from tests.output.build import LINES, array, line, prediction
 
@@ -138,7 +138,7 @@ def test_colour_changes_no_character():
     plain = profile(prediction(), Screen(80))
     coloured = profile(prediction(), Screen(80, colour=True))
     assert coloured != plain
-    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+    assert re.sub(r"\x1b\[[\d;]*m", "", visible(coloured)) == plain
 
 
 def test_control_characters_of_a_source_do_not_reach_the_terminal():
