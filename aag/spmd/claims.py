@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
 from aag.ir.directives import Independent
-from aag.ir.expressions import Element, Var
+from aag.ir.expressions import Var
 from aag.spmd.dependence import Access, Dependence, Meeting
 from aag.spmd.groups import changed
-from aag.spmd.leaves import Leaf, reads_of, writes_of
+from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
 from aag.spmd.vector import names_in
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _false(
         return
     level = inside[0].loops.index(loop)
     for name in claim.reductions:
-        yield from _no_reduction(name, inside, names)
+        yield from _no_reduction(name, inside)
     if not lowering.reach.is_certain:
         return
     yield from _scalar_flow(loop, claim, inside, level, names, lowering)
@@ -101,16 +101,14 @@ def _told(loop: ir.Do, found: Meeting, first: Access, *, both_write: bool) -> st
     return f"the loop over {loop.var} is not INDEPENDENT: {reader} reads {element}, which {writer} assigns"
 
 
-def _no_reduction(name: str, inside: Sequence[Leaf], names: frozenset[str]) -> Iterator[str]:
-    """A scalar in REDUCTION that something else than its own updates mentions."""
+def _no_reduction(name: str, inside: Sequence[Leaf]) -> Iterator[str]:
+    """A variable in REDUCTION that something else than its own updates mentions."""
     for leaf in inside:
-        target = leaf.assign.target
-        if name in names or (isinstance(target, Element) and target.name == name):
-            return
-        if name in names_in(leaf.assign.value) | names_in(leaf.mask) or target == Var(name):
+        used = names_in(leaf.assign.value) | names_in(leaf.assign.target)
+        if name in names_in(leaf.mask) or (name in used and reduction(leaf, frozenset((name,))) is None):
             yield (
-                f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} is not an update such as "
-                f"{name} = {name} + ..., or another statement of the loop uses {name}"
+                f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} uses it for something else than "
+                f"an update such as {name} = {name} + ..."
             )
             return
 

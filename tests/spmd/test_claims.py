@@ -76,15 +76,15 @@ FALSE = {
     s = s + b(i)
     a(i) = s
   end do""",
-        (
-            "s is not a REDUCTION variable: line 10 is not an update such as s = s + ..., or another statement of "
-            "the loop uses s"
-        ),
+        "s is not a REDUCTION variable: line 11 uses it for something else than an update such as s = s + ...",
     ),
 }
 
 TRUE = {
     "other elements": "!HPF$ INDEPENDENT\n  do i = 1, n/2\n    a(2*i) = a(2*i-1)\n  end do",
+    "a bound that the reduction changes": (
+        "j = 2\n!HPF$ INDEPENDENT, REDUCTION(j)\n  do i = 5, j, -1\n    j = j - 1\n  end do"
+    ),
     "one iteration": "!HPF$ INDEPENDENT\n  do i = 2, 2\n    a(i) = a(i-1)\n  end do",
     "no iteration": "!HPF$ INDEPENDENT\n  do i = 5, 4\n    a(i) = a(i-1)\n  end do",
     "a condition keeps them apart": "!HPF$ INDEPENDENT\n  do i = 2, n\n    if (i == 7) a(i) = a(i-1)\n  end do",
