@@ -27,7 +27,7 @@ def lower_input(lowering: "Lowering", statement: ir.Do) -> bool:
     reads = _reads(statement, ())
     if not reads or not _stands_alone(reads):
         return False
-    return lowering.attempt(lambda: _lower(lowering, statement, reads))
+    return not lowering.attempt(lambda: _lower(lowering, statement, reads))
 
 
 def _reads(statement: ir.Do, around: tuple[ir.Do, ...]) -> list[Read] | None:

@@ -28,9 +28,11 @@ if TYPE_CHECKING:
 
 def lower_do(lowering: "Lowering", statement: ir.Do) -> None:
     """Lower a DO loop, with or without INDEPENDENT."""
-    if not lowering.attempt(lambda: _lower_nest(lowering, statement)):
+    why = lowering.attempt(lambda: _lower_nest(lowering, statement))
+    if why:
         if statement.independent is not None:
-            lowering.note("W204", "INDEPENDENT has no effect here: every processor runs all iterations of this loop")
+            told = f"INDEPENDENT has no effect here: every processor runs all iterations of this loop, as {why}"
+            lowering.note("W204", told)
         lowering.do_node(statement)
 
 

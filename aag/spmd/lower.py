@@ -137,17 +137,18 @@ class Lowering:
         """The nodes emitted so far for the statement (or attempt) that is being lowered."""
         return tuple(self._nodes)
 
-    def attempt(self, lower: Callable[[], None]) -> bool:
-        """Try a way of lowering: its nodes and notes stay only where it does not raise `Unsupported`."""
+    def attempt(self, lower: Callable[[], None]) -> str:
+        """Try a way of lowering: its nodes and notes stay only where it does not raise `Unsupported`. Returns why it
+        did, or nothing."""
         notes = len(self.notes)
         with self._collecting() as nodes:
             try:
                 lower()
-            except Unsupported:
+            except Unsupported as problem:
                 del self.notes[notes:]
-                return False
+                return str(problem)
         self._nodes += nodes
-        return True
+        return ""
 
     def index(self, name: str, lower: Expr, upper: Expr, step: Expr | None) -> Index:
         """A loop index; array inquiries and reductions in its bounds are computed before."""
