@@ -214,8 +214,8 @@ def temporary() -> str:
     Raises:
         OSError: there is no place for one.
     """
-    places = [each for each in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp") if each and os.access(each, os.W_OK)]  # noqa: S108
-    path = os.path.join((places or ["."])[0], f"esp-{os.getpid()}-{time.time_ns():x}")  # noqa: PTH118
+    places = [each for each in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp") if each and os.access(each, os.W_OK)]  # noqa: S108 (where the system keeps them)
+    path = os.path.join((places or ["."])[0], f"esp-{os.getpid()}-{time.time_ns():x}")  # noqa: PTH118 (as below)
     os.mkdir(path, 0o700)  # noqa: PTH102 (pathlib starts slowly; it fails where something has this name)
     return os.path.realpath(path)
 

@@ -17,6 +17,7 @@ from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, 
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import children
+from aag.spmd.elementwise import FILLED
 from aag.spmd.linear import linear
 from aag.spmd.nodes import CallNode, DoNode, HostIo, IfNode, Index, Local, Nest, Node, OwnedLoop, Unmodelled, WhileNode
 from aag.spmd.program import NodeProgram
@@ -236,7 +237,7 @@ class _Evaluation:
             return _REAL[name](args[0] if args[0].dtype.kind == "f" else args[0].astype(np.float64))
         if name in _CONVERSIONS and args:
             return _CONVERSIONS[name](args[0])
-        if name in ("max", "min", "mod", "modulo", "abs", "sign", "merge"):
+        if name in _SELECTING:
             return _SELECTING[name](*args)
         if name in FUNCTIONS:
             return np.asarray(FUNCTIONS[name](*[each.astype(np.int64) for each in args]))
@@ -364,4 +365,5 @@ _SELECTING: Mapping[str, Callable[..., Values]] = {
     "max": _reduced(np.maximum), "min": _reduced(np.minimum), "mod": _mod, "modulo": _modulo, "abs": np.abs,
     "sign": lambda a, b: np.asarray(np.where(b < 0, -np.abs(a), np.abs(a))),
     "merge": lambda a, b, mask: np.asarray(np.where(mask, *_alike(a, b))),
+    FILLED: lambda a, b, at, low, high: np.asarray(np.where((low <= at) & (at <= high), *_alike(a, b))),
 }  # fmt: skip

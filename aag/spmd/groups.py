@@ -40,6 +40,8 @@ def parallel_groups(
     """
     if any(_foreign_indices(leaf, leaves) for leaf in leaves):
         return None
+    if any(index.reads & changed(leaves) for leaf in leaves for index in leaf.indices):
+        return None
     for groups in _candidates(lowering, leaves, names):
         if scalars_stay(lowering, groups, names) and _arrays_stay(lowering, groups, names, promised, new):
             return groups
@@ -216,10 +218,10 @@ def _has_private(group: Sequence[Leaf], at: int, name: str, spread: frozenset[st
     writers = [leaf for leaf in group if leaf.assign.target == Var(name)]
     certain = [
         leaf
-        for leaf in group[:at]
+        for number, leaf in enumerate(group[:at])
         if leaf.assign.target == Var(name)
         and leaf.loops == reader.loops[: len(leaf.loops)]
-        and (leaf.mask is None or leaf.mask == reader.mask)
+        and (leaf.mask is None or (leaf.mask == reader.mask and not changed(group[number:at]) & names_in(leaf.mask)))
     ]
     if not certain:
         return False

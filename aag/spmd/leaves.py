@@ -1,6 +1,6 @@
 """The assignments of a nest of DO loops, each with the loops around it and the conditions on the way."""
 
-from collections.abc import Callable, Collection, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -20,7 +20,7 @@ from aag.spmd.vector import names_in
 if TYPE_CHECKING:
     from aag.spmd.lower import Lowering
 
-_OPERATORS = {"+": "sum", "*": "product", ".and.": "all", ".or.": "any"}
+_OPERATORS = {"*": "product", ".and.": "all", ".or.": "any"}
 _FUNCTIONS = ("max", "min")
 
 
@@ -233,15 +233,55 @@ def _name(target: Expr) -> str:
 
 
 def _update(leaf: Leaf) -> tuple[str, Expr] | None:
-    """The operation and operand of ``s = s op expression`` or ``s = max(s, expression)``, else None."""
-    target = leaf.assign.target
-    match leaf.assign.value:
-        case Binary(op=op, left=left, right=right) if op in _OPERATORS:
-            name = _OPERATORS[op]
-        case Call(name=name, args=(left, right)) if name in _FUNCTIONS:
-            pass
+    """The operation and operand of ``s = s op expression`` or ``s = max(s, expression)``, else None.
+
+    ``s = a + s - b`` is a sum with the operand a - b.
+    """
+    target, value = leaf.assign.target, leaf.assign.value
+    match value:
+        case Binary(op="+" | "-"):
+            found = _without(target, list(_terms(value)))
+            return None if found is None else ("sum", found)
+        case Binary(op=op) if op in _OPERATORS:
+            operands = list(_operands(value, op))
+        case Call(name=op, args=args, keywords=()) if op in _FUNCTIONS:
+            operands = list(args)
         case _:
             return None
-    if right == target:
-        left, right = right, left
-    return (name, right) if left == target and _name(target) not in names_in(right) else None
+    if operands.count(target) != 1:
+        return None
+    operands.remove(target)
+    rest = operands[0]
+    for each in operands[1:]:
+        rest = Call(op, (rest, each)) if op in _FUNCTIONS else Binary(op, rest, each)
+    return None if _name(target) in names_in(rest) else (_OPERATORS.get(op, op), rest)
+
+
+def _operands(expr: Expr, op: str) -> Iterator[Expr]:
+    if isinstance(expr, Binary) and expr.op == op:
+        yield from _operands(expr.left, op)
+        yield from _operands(expr.right, op)
+    else:
+        yield expr
+
+
+def _terms(expr: Expr, sign: int = 1) -> Iterator[tuple[int, Expr]]:
+    """The terms of a sum, each with its sign."""
+    match expr:
+        case Binary(op="+" | "-" as op, left=left, right=right):
+            yield from _terms(left, sign)
+            yield from _terms(right, sign if op == "+" else -sign)
+        case _:
+            yield sign, expr
+
+
+def _without(target: Expr, terms: list[tuple[int, Expr]]) -> Expr | None:
+    """A sum without one term; None where that is not there once, or mentioned elsewhere."""
+    if terms.count((1, target)) != 1:
+        return None
+    terms.remove((1, target))
+    (sign, rest), *others = sorted(terms, key=lambda term: -term[0])
+    rest = rest if sign > 0 else Unary("-", rest)
+    for sign, each in others:
+        rest = Binary("+" if sign > 0 else "-", rest, each)
+    return None if _name(target) in names_in(rest) else rest

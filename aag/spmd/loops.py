@@ -220,7 +220,7 @@ def _first(part: _Partial) -> Expr:
     """What changes nothing when it is combined."""
     if part.operation in FIRST:
         return FIRST[part.operation]
-    most = Call("huge", (Var(part.name),))
+    most = Call("huge", (Var(part.into),))
     return most if part.operation == "min" else Unary("-", most)
 
 
@@ -338,7 +338,7 @@ def _combine(lowering: "Lowering", nest: Nest, operation: str, result: Expr) -> 
             kept=(),
             element_bytes=kind.bytes,
             operation_class=operation_class(operation, kind),
-            result=result.name if isinstance(result, Var) else "",
+            result=result.name if isinstance(result, Var) and not nest.reduce else "",
         )
     )
 

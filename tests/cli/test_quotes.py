@@ -7,8 +7,8 @@ SECRETS = {
     "token": "hidden\n",
     "netrc": "machine example.org login me password hidden\n",
     "key": "-----BEGIN KEY-----\nhidden+hidden/hidden==\n-----END KEY-----\n",
-    "settings": "password = 'hidden\nx = = hidden\n",
-    "yaml": "password: [hidden\n",
+    "settings": "motto = 'hidden\nx = = hidden\n",
+    "yaml": "motto: [hidden\n",
     "listed": "- hidden\n- - hidden: {x\n",
 }
 COMMANDS = ("run {secret}", "run {including}", "run {cpp}", "run --form free {secret}", "run pi --system {secret}",

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 
 from aag.ir import expressions as e
-from aag.ir.visitors import walk_expressions
+from aag.ir.visitors import names_used, walk_expressions
 from aag.spmd import communication, nodes, partition
 from aag.spmd.steps import Phase
 from tests.spmd.nest_run import COMBINE, Nests
@@ -226,6 +226,8 @@ class Machine:
         kind = self.program.types.get(target.name)
         if kind is not None and kind.base == "integer" and not is_integer(values):
             values = np.trunc(values)
+        if kind is not None and kind.base == "real":
+            values = np.asarray(values, dtype=np.float64)
         if isinstance(target, e.Var):
             current = np.array(self.scalars.get(target.name, np.zeros(self.procs)))
             if current.dtype != np.asarray(values).dtype:
@@ -398,7 +400,12 @@ class Machine:
     # --- reductions and owned loops -------------------------------------------------------------------------
 
     def combine(self, node):
-        op, target, before, partial, wrote = self.partial
+        if node.result:  # a scalar that the nest before it has reduced like any other
+            partial = np.array(self.scalars[node.result], dtype=np.float64)
+            wrote = np.ones(self.procs, dtype=bool)
+            op, target, before = node.op, e.Var(node.result), None
+        else:
+            op, target, before, partial, wrote = self.partial
         call = communication.combine_call(node, self.layouts, self.environment())
         layout = self.layouts.arrays[node.home.array]
         ownership = self.copies[node.home.array].ownership
@@ -485,11 +492,11 @@ def written_in(body):
 
 
 def reductions_by_hand(statements):
-    """Lines of ``s = s + ...`` statements: their reduction starts from the old value."""
+    """Lines of statements such as ``s = a + s``: their reduction starts from the old value."""
     found = set()
     for each in statements:
         target, value = getattr(each, "target", None), getattr(each, "value", None)
-        if isinstance(target, e.Var) and isinstance(value, e.Binary) and value.left == target:
+        if isinstance(target, e.Var) and target.name in names_used(value):
             found.add(each.span.line)
         for branch in getattr(each, "branches", ()):
             found |= reductions_by_hand(branch.body)

@@ -147,24 +147,15 @@ class Nests:
             return
         name = self.nest.indices[depth].name
         values = list(dict.fromkeys(self.vectors[name][rows].tolist()))
-        outer = self.nest.outer[depth] if depth < len(self.nest.outer) else ()
         for value in values:
             here = rows & (self.vectors[name] == value)
             at = int(np.flatnonzero(here)[0])
             running = self.runs[:, here].any(axis=1)
             known = {index.name: self.vectors[index.name][at] for index in self.nest.indices[: depth + 1]}
-            before, after = self.around(outer)
+            before, after = self.nest.around(depth + 1)
             self.execute(before, running, known)
             self.loop(depth + 1, here)
             self.execute(after, running, known)
-
-    def around(self, outer):
-        """Assignments of a loop level that stand before and after the loop inside it."""
-        inner = self.nest.assigns[0].span.line if self.nest.assigns else 0
-        before = [each for each in outer if each.span.line < inner]
-        after = [each for each in outer if each.span.line > inner]
-        same = [each for each in outer if each.span.line == inner]
-        return before + same[:1], same[1:] + after
 
     def execute(self, assigns, running, known):
         rank = np.flatnonzero(running)

@@ -62,6 +62,7 @@ def _mod(a, b):
 
 
 ELEMENTAL = {
+    "huge": lambda _: 1.0e300,
     "abs": np.abs,
     "exp": np.exp,
     "sqrt": np.sqrt,

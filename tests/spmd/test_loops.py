@@ -11,7 +11,7 @@ HEAD = """program p
   integer, parameter :: n = 13, m = 6
   real(8) :: a(n), b(n), c(n), d(n,m), e(n,m)
   real(8) :: s, t
-  integer :: i, j
+  integer :: i, j, k
 !HPF$ DISTRIBUTE ({one}) :: A
 !HPF$ ALIGN WITH A :: B, C
 !HPF$ DISTRIBUTE ({two}) :: D
@@ -52,6 +52,73 @@ BODIES = {
     s = max(s, b(i))
   end do
   a = s""",
+    "reductions in long sums": """
+  t = 0
+!HPF$ INDEPENDENT, REDUCTION(s, t)
+  do i = 1, n
+    s = b(i) + s - 2*c(i) - 1
+    t = max(b(i), t, c(i))
+  end do
+  a = s + t""",
+    "reductions of what an iteration computes": """
+  t = 0
+!HPF$ INDEPENDENT, NEW(j), REDUCTION(s, t)
+  do i = 1, n
+    j = mod(i, 3)
+    a(i) = b(i) + j
+    if (j > 0) s = s + a(i)
+    t = max(t, a(i) * j)
+  end do
+  c = s + t""",
+    "reduction into an array": """
+!HPF$ INDEPENDENT, REDUCTION(a)
+  do j = 1, m
+    do i = 1, n
+      if (d(i, j) > 1) a(i) = a(i) + d(i, j)
+    end do
+  end do""",
+    "condition that its branch changes": """
+  do i = 1, n
+    if (a(i) > 1) then
+      a(i) = a(i) - 1
+      b(i) = a(i)
+    else if (a(i) > 0.5d0) then
+      a(i) = 0
+    else
+      a(i) = 2
+    end if
+    if (a(i) > 1) c(i) = 0
+  end do""",
+    "triangle": """
+  do j = 1, n
+    do i = j + 1, n
+      a(i) = a(i) - b(j) * a(j)
+    end do
+  end do""",
+    "elimination": """
+  do j = 1, m - 1
+    do i = j + 1, n
+      d(i, j) = d(i, j) / (3 + d(j, j))
+    end do
+    do i = j + 1, n
+      do k = j + 1, m
+        d(i, k) = d(i, k) - d(i, j) * d(j, k)
+      end do
+    end do
+  end do""",
+    "wavefront": """
+  do j = 2, m
+    do i = 2, n
+      d(i, j) = 0.5d0 * (d(i-1, j) + d(i, j-1)) + e(i, j)
+    end do
+  end do""",
+    "private scalar in a recurrence": """
+  do j = 1, m
+    do i = 2, n
+      t = 1 / (3 + d(i-1, j))
+      d(i, j) = d(i, j) - t * d(i-1, j)
+    end do
+  end do""",
     "nest with index list": """
 !HPF$ INDEPENDENT(j, i)
   do j = 2, m
