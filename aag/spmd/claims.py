@@ -5,7 +5,8 @@ One that cannot be decided (data decide a condition or a subscript) is trusted a
 lowering makes use of it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from aag.diagnostics import Diagnostic
@@ -36,26 +37,30 @@ def check(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], names:
     """Report the claims of a nest that are certainly false; `names` are the scalars that it reduces into."""
     if lowering.options.trusts_directives:
         return
+    refuted: set[int] = set()
     for loop, claim in _claims(statement):
         for message in _false(lowering, loop, claim, leaves, names):
+            if claim.span.line in refuted:
+                break
+            refuted.add(claim.span.line)
             lowering.errors.append(Diagnostic(code="E320", message=message, span=claim.span, hint=_WAY_OUT))
             break
 
 
-def _claims(statement: ir.Do) -> Iterator[tuple[ir.Do, Independent]]:
-    """The loops that a claim is about, each with its directive."""
-    listed: dict[str, Independent] = {}
-    pending: list[ir.Stmt] = [statement]
-    while pending:
-        loop = pending.pop(0)
-        if not isinstance(loop, ir.Do):
-            continue
-        if loop.independent is not None:
-            for name in loop.independent.indices or (loop.var,):
-                listed[name] = loop.independent
-        if loop.var in listed:
-            yield loop, listed[loop.var]
-        pending += loop.body
+def _claims(
+    statement: ir.Stmt, listed: Mapping[str, Independent] = MappingProxyType({})
+) -> Iterator[tuple[ir.Do, Independent]]:
+    """The loops that a claim is about, each with its directive: the next loop, or those inside that it lists."""
+    if not isinstance(statement, ir.Do):
+        return
+    own = statement.independent
+    if own is not None:
+        listed = {**listed, **dict.fromkeys(own.indices, own)}
+    claim = own if own is not None and not own.indices else listed.get(statement.var)
+    if claim is not None:
+        yield statement, claim
+    for each in statement.body:
+        yield from _claims(each, listed)
 
 
 def _false(

@@ -82,7 +82,14 @@ def _live(
     """
     written = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}
     written |= set(_unsure(statement, frozenset(loop for leaf in leaves for loop in leaf.loops)))
-    own = frozenset(written - names - _new(statement))
+    private = {
+        name
+        for loop in _claimed(statement)
+        if loop.independent
+        for name in loop.independent.new
+        if all(loop in leaf.loops for leaf in leaves if leaf.assign.target == Var(name))
+    }
+    own = frozenset(written - names - private)
     wanted = own.union(*(lowering.sharing.get(name, ()) for name in own))
     return wanted_after(statement, lowering.unit.body, wanted) if wanted else wanted
 
