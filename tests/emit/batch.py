@@ -4,19 +4,25 @@ A node program stays as it is emitted but for its first and last line: it become
 MPI_Init and MPI_Finalize end here, so that MPI starts before the first and ends after the last.
 """
 
+import os
 import re
 import shutil
+import subprocess
+from pathlib import Path
 
 from msgspec import Struct
 
 from aag.spmd.emit import emit
 from aag.spmd.emit.emission import Emission
+from esp.errors import PredictionError
 from esp.tools import call, tool
 from esp.validate.counts import Counts, counted
 from esp.validate.native import RANKS
 from tests.emit.native import FLAGS, Native, mpif90
 
 WRAPPED = "-Wl,--wrap=mpi_init_,--wrap=mpi_finalize_"
+
+STOPPED = re.compile(r"(?<=call esp_finish\(\)\n)\s*stop$", re.MULTILINE)
 
 AROUND = """\
 subroutine stand_in_for_init(error) bind(c, name='__wrap_mpi_init_')
@@ -47,18 +53,22 @@ program batch
       integer(c_int), value :: again
     end function
   end interface
-  integer :: error, rank
+  integer :: error, rank, first
+  character(len=12) :: digits
   call really_init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  call get_environment_variable('FIRST_OF_BATCH', digits, status=error)
+  first = 0
+  if (error == 0) read (digits, *) first
 {calls}
   call really_finalize(error)
 contains
   subroutine begin(number)
     integer, intent(in) :: number
-    character(len=12) :: digits
     write (digits, '(i0)') number
     error = setenv('ESP_COUNTERS' // c_null_char, 'counters' // trim(digits) // c_null_char, 1_c_int)
     if (rank == 0) print '(a)', '=== program ' // trim(digits)
+    flush (6)
   end subroutine
 end program
 """
@@ -77,20 +87,52 @@ def run_batch(native: Native, node_programs: list, procs: int) -> list[Ran]:
     Raises:
         esp.errors.PredictionError: one of them fails; what was printed before tells which.
     """
+    place = built(native, node_programs)
+    words = [tool("mpirun"), "-np", str(procs), str(place / "batch")]
+    printed = call(words, "the batch fails", place, environment=RANKS)
+    said = re.split(r"^=== program \d+\n", printed, flags=re.MULTILINE)[1:]
+    assert len(said) == len(node_programs)
+    return [Ran(answer, counted(place / f"counters{number}")) for number, answer in enumerate(said)]
+
+
+def run_each(native: Native, node_programs: list, procs: int, limit_s: float) -> list[str | PredictionError]:
+    """The same, where some of them may fail or wait for ever: then their error stands in place of what they print.
+
+    A program that fails ends the run; the next run begins with the one after it. `limit_s` is for each run.
+    """
+    place = built(native, node_programs)
+    words = [tool("mpirun"), "-np", str(procs), str(place / "batch")]
+    found: list[str | PredictionError] = []
+    while len(found) < len(node_programs):
+        with (place / "printed").open("w") as out, (place / "told").open("w") as told:
+            more = {**os.environ, **RANKS, "FIRST_OF_BATCH": str(len(found))}
+            with subprocess.Popen(words, cwd=place, stdout=out, stderr=told, env=more) as running:
+                try:
+                    failed = running.wait(limit_s) != 0
+                    fault = "the program fails"
+                except subprocess.TimeoutExpired:
+                    running.terminate()
+                    failed, fault = True, f"the program is not at its end after {limit_s:g} s"
+        said = re.split(r"^=== program \d+\n", (place / "printed").read_text(), flags=re.MULTILINE)[1:]
+        if failed:
+            why = "\n".join((place / "told").read_text().splitlines()[:12])
+            said[-1:] = [PredictionError(fault, why=why)]
+        found += said
+    return found
+
+
+def built(native: Native, node_programs: list) -> Path:
+    """The folder with the executable of node programs."""
     place = native.folder / "batch"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     emissions = [emit(each, poisons=True) for each in node_programs]
     objects = {name: path for each in emissions for name, path in native.library(each).items()}
     units = [_subroutine(each, number) for number, each in enumerate(emissions)]
-    calls = "\n".join(f"  call begin({number})\n  call program_{number}()" for number in range(len(units)))
+    calls = "\n".join(f"  if (first <= {number}) then\n    call begin({number})\n    call program_{number}()\n  end if" for number in range(len(units)))
     (place / "batch.f90").write_text("\n".join([*units, AROUND.format(calls=calls)]))
     mpif90(place, *FLAGS, f"-I{native.folder}", WRAPPED, "batch.f90", *objects.values(), "-o", "batch")
-    words = [tool("mpirun"), "-np", str(procs), str(place / "batch")]
-    printed = call(words, "the batch fails", place, environment=RANKS)
-    said = re.split(r"^=== program \d+\n", printed, flags=re.MULTILINE)[1:]
-    assert len(said) == len(units)
-    return [Ran(answer, counted(place / f"counters{number}")) for number, answer in enumerate(said)]
+    return place
 
 
 def _subroutine(emission: Emission, number: int) -> str:
@@ -98,4 +140,4 @@ def _subroutine(emission: Emission, number: int) -> str:
     pattern = re.compile(rf"^((?:end )?)program {emission.name}$", re.MULTILINE)
     changed, times = pattern.subn(rf"\1subroutine program_{number}", text)
     assert times == 2, text
-    return changed
+    return STOPPED.sub("return", changed)

@@ -1,0 +1,77 @@
+"""Many random programs at a time: emitted, compiled into one executable, run, and compared with gfortran."""
+
+import re
+import shutil
+
+from msgspec import Struct
+
+from aag.diagnostics import SourceError
+from aag.pipeline import Options, read_program
+from aag.spmd.emit import NotEmitted
+from aag.spmd.emit import emit
+from esp.tools import call, tool
+from esp.validate.serial import SERIAL_FLAGS
+from tests.emit.batch import run_each
+from tests.emit.native import lowered
+
+
+class Case(Struct, frozen=True):
+    """One program on some processors, some optimisations switched off."""
+
+    text: str
+    procs: int
+    disabled: frozenset = frozenset()
+    note: object = None
+
+
+class Verdict(Struct, frozen=True):
+    """What became of a case: empty `fault` where the answer is the right one."""
+
+    case: Case
+    fault: str = ""
+    expected: str = ""
+    found: str = ""
+
+
+def judge(native, cases, *, limit_s=120):
+    """Compare each case with the serial program; all have the same number of processors."""
+    expected = serial_answers(native, [each.text for each in cases])
+    ready, found = [], {}
+    for number, case in enumerate(cases):
+        try:
+            program = lowered(read_program(case.text, "nest.hpf"), case.procs, options=Options(disabled=case.disabled))
+            emit(program, poisons=True)
+            ready.append((number, program))
+        except (SourceError, NotEmitted) as problem:
+            found[number] = Verdict(case, f"refused: {problem}", expected[number])
+        except Exception as problem:  # noqa: BLE001 (a bug in esp is a finding, not the end of the sweep)
+            found[number] = Verdict(case, f"bug: {type(problem).__name__}: {problem}", expected[number])
+    ran = run_each(native, [program for _, program in ready], cases[0].procs, limit_s) if ready else []
+    for (number, _), said in zip(ready, ran, strict=True):
+        fault, answer = ("", said) if not isinstance(said, Exception) else (f"fails: {said}", "")
+        if not fault and answer.split() != expected[number].split() and values(answer) != values(expected[number]):
+            fault = "answers otherwise"
+        found[number] = Verdict(cases[number], fault, expected[number], answer)
+    return [found[number] for number in range(len(cases))]
+
+
+def values(answer):
+    """What is printed, as numbers: 5.0 and 5 are the same."""
+    return [float(each) for each in answer.split()]
+
+
+def serial_answers(native, texts):
+    """What gfortran's programs print: each a subroutine of one executable."""
+    place = native.folder / "serial_batch"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    units = []
+    for number, text in enumerate(texts):
+        unit = re.sub(r"^(end )?program \w+$", rf"\1subroutine program_{number}", text, flags=re.MULTILINE)
+        units.append(re.sub(r"\bstop$", "return", unit, flags=re.MULTILINE))
+    calls = "\n".join(f"print '(a)', '=== program {number}'\ncall program_{number}()" for number in range(len(texts)))
+    (place / "all.f90").write_text("\n".join([*units, f"program every\n{calls}\nend program\n"]))
+    flags = [each if each != "-O2" else "-O0" for each in SERIAL_FLAGS]
+    call([tool("gfortran"), *flags, "all.f90", "-o", "all"], "the serial programs do not compile", place)
+    said = call([str(place / "all")], "the serial programs fail", place)
+    return re.split(r"^=== program \d+\n", said, flags=re.MULTILINE)[1:]

@@ -1,0 +1,47 @@
+"""Random mappings: all formats, grids of one and two dimensions, alignments."""
+
+
+def grids(procs):
+    """Shapes of processor grids: one dimension, then two."""
+    return [(procs,), *((a, procs // a) for a in range(1, procs + 1) if procs % a == 0)]
+
+
+def mapped(writer):
+    """Directives for the arrays of a writer."""
+    pick, chance = writer.pick, writer.chance
+    shapes = [(writer.procs,)]
+    if any(len(each.bounds) > 1 for each in writer.arrays) and chance(60):
+        shapes.append(writer.random.choice(grids(writer.procs)[1:]))
+    found = [f"processors g{at}({', '.join(map(str, shape))})" for at, shape in enumerate(shapes)]
+    placed = []
+    for array in writer.arrays:
+        rank = len(array.bounds)
+        same = [each for each in placed if each.bounds == array.bounds]
+        wider = [each for each in placed if len(each.bounds) == 2 and rank == 1]
+        if chance(10):
+            continue
+        if same and chance(30):
+            found.append(f"align with {pick(*same).name} :: {array.name}")
+            continue
+        if wider and chance(40):
+            other = pick(*wider)
+            dim = pick(0, 1)
+            if inside(array.bounds[0], other.bounds[dim]):
+                lower, upper = other.bounds[1 - dim]
+                rest = pick("*", str(writer.random.randint(lower, upper)))
+                at = ("d", rest) if dim == 0 else (rest, "d")
+                found.append(f"align {array.name}(d) with {other.name}({', '.join(at)})")
+                continue
+        grid = writer.random.choice([at for at, shape in enumerate(shapes) if len(shape) <= rank])
+        spread = writer.random.sample(range(rank), len(shapes[grid]))
+        formats = [
+            pick("block", "block", "cyclic", "cyclic", "cyclic(2)", "cyclic(3)") if dim in spread else "*"
+            for dim in range(rank)
+        ]
+        found.append(f"distribute {array.name}({', '.join(formats)}) onto g{grid}")
+        placed.append(array)
+    return tuple(found)
+
+
+def inside(one, other):
+    return other[0] <= one[0] and one[1] <= other[1]
