@@ -254,11 +254,26 @@ def can_be_sections(each):
                 return True
             case ("call", _, arguments):
                 return all(map(fits, arguments))
+            case ("total", *_):
+                return False
         return fits(tree[1]) and fits(tree[2])
 
     def has_section(tree):
         return each.index in names((Assign(var("?"), tree),))
 
+    def steady(tree):
+        """Whether it reads single elements of the target: gfortran reads these again after each assignment."""
+        match tree:
+            case ("ref", name, _):
+                return name == each.target[1] and not has_section(tree)
+            case ("num" | "var", _):
+                return False
+            case ("call", _, arguments):
+                return any(map(steady, arguments))
+        return steady(tree[1]) or steady(tree[2])
+
+    if each.mask is not None and (steady(each.value) or steady(each.mask)):
+        return False
     return fits(each.target) and fits(each.value) and (each.mask is None or (fits(each.mask) and has_section(each.mask)))
 
 
