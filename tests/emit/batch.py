@@ -98,27 +98,43 @@ def run_batch(native: Native, node_programs: list, procs: int) -> list[Ran]:
 def run_each(native: Native, node_programs: list, procs: int, limit_s: float) -> list[str | PredictionError]:
     """The same, where some of them may fail or wait for ever: then their error stands in place of what they print.
 
-    A program that fails ends the run; the next run begins with the one after it. `limit_s` is for each run.
+    A program that fails ends the run; the next run begins with the one after it. One that a run has not ended within
+    `limit_s` seconds begins the next run, and fails if it is not at its end then either.
     """
     place = built(native, node_programs)
     words = [tool("mpirun"), "-np", str(procs), str(place / "batch")]
     found: list[str | PredictionError] = []
     while len(found) < len(node_programs):
-        with (place / "printed").open("w") as out, (place / "told").open("w") as told:
-            more = {**os.environ, **RANKS, "FIRST_OF_BATCH": str(len(found))}
-            with subprocess.Popen(words, cwd=place, stdout=out, stderr=told, env=more) as running:
-                try:
-                    failed = running.wait(limit_s) != 0
-                    fault = "the program fails"
-                except subprocess.TimeoutExpired:
-                    running.terminate()
-                    failed, fault = True, f"the program is not at its end after {limit_s:g} s"
+        first = len(found)
+        fault = _run(words, place, {**os.environ, **RANKS, "FIRST_OF_BATCH": str(first)}, limit_s)
         said = re.split(r"^=== program \d+\n", (place / "printed").read_text(), flags=re.MULTILINE)[1:]
-        if failed:
-            why = "\n".join((place / "told").read_text().splitlines()[:12])
-            said[-1:] = [PredictionError(fault, why=why)]
+        if fault is None:
+            assert first + len(said) == len(node_programs)
+        elif len(said) > 1 and "not at its end" in str(fault):
+            said.pop()
+        else:
+            said[-1:] = [fault]
         found += said
     return found
+
+
+def _run(words: list[str], place: Path, environment: dict[str, str], limit_s: float) -> PredictionError | None:
+    with (
+        (place / "printed").open("w") as out,
+        (place / "told").open("w") as told,
+        subprocess.Popen(words, cwd=place, stdout=out, stderr=told, env=environment) as running,
+    ):
+        try:
+            failed = running.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            running.terminate()
+            try:
+                running.wait(5)
+            except subprocess.TimeoutExpired:
+                running.kill()
+            return PredictionError(f"the program is not at its end after {limit_s:g} s")
+    why = "\n".join((place / "told").read_text().splitlines()[:12])
+    return PredictionError("the program fails", why=why) if failed else None
 
 
 def built(native: Native, node_programs: list) -> Path:
@@ -129,7 +145,8 @@ def built(native: Native, node_programs: list) -> Path:
     emissions = [emit(each, poisons=True) for each in node_programs]
     objects = {name: path for each in emissions for name, path in native.library(each).items()}
     units = [_subroutine(each, number) for number, each in enumerate(emissions)]
-    calls = "\n".join(f"  if (first <= {number}) then\n    call begin({number})\n    call program_{number}()\n  end if" for number in range(len(units)))
+    one = "  if (first <= {0}) then\n    call begin({0})\n    call program_{0}()\n  end if"
+    calls = "\n".join(one.format(number) for number in range(len(units)))
     (place / "batch.f90").write_text("\n".join([*units, AROUND.format(calls=calls)]))
     mpif90(place, *FLAGS, f"-I{native.folder}", WRAPPED, "batch.f90", *objects.values(), "-o", "batch")
     return place

@@ -32,12 +32,12 @@ class Clauses:
     reduction: tuple
 
     def text(self):
-        return "".join(f", {word}({', '.join(names)})" for word, names in (("new", self.new), ("reduction", self.reduction))
-                       if names)  # fmt: skip
+        both = (("new", self.new), ("reduction", self.reduction))
+        return "".join(f", {word}({', '.join(names)})" for word, names in both if names)
 
 
 def inside_of(replay, loop):
-    """Execution of a loop -> its accesses in order, each with the value of its index and the number of its iteration."""
+    """Execution of a loop -> its accesses in order, each with number and index of its iteration."""
     found = defaultdict(list)
     for access in replay.accesses:
         for each, execution, trip, value in access.loops:
@@ -93,7 +93,8 @@ def clauses(replay, loop):
             return None
     if any(loop.index == name for name in new) or not executions:
         return None
-    written = {each.target[1] for each in statements(loop.body) if isinstance(each, t.Assign) and each.target[0] == "var"}
+    assigned = [each.target for each in statements(loop.body) if isinstance(each, t.Assign)]
+    written = {target[1] for target in assigned if target[0] == "var"}
     inner = {each.index for each in statements(loop.body) if isinstance(each, t.Do)}
     for name in sorted((written | inner) - {*new, *reduction}):
         if not defined_first(executions, name):
@@ -160,7 +161,7 @@ def update(each, name):
 
 
 def with_claims(program, chooser, chance=70):
-    """The program with INDEPENDENT where that is true; NEW variables get a value after the loop, where they have none."""
+    """The program with INDEPENDENT where that is true; after the loop NEW variables, then undefined, get a value."""
     replay = Replay(program)
 
     def changed(body):
@@ -187,7 +188,7 @@ def with_claims(program, chooser, chance=70):
     return replace(program, body=changed(program.body))
 
 
-def false_claims(program, chooser):
+def false_claims(program):
     """Programs with one false INDEPENDENT each, with the conflicts that show it: between elements of arrays."""
     replay = Replay(program)
     for loop in [each for each in statements(program.body) if isinstance(each, t.Do)]:

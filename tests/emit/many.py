@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from aag.diagnostics import SourceError
 from aag.pipeline import Options, read_program
-from aag.spmd.emit import NotEmitted
-from aag.spmd.emit import emit
+from aag.spmd.emit import NotEmitted, emit
 from esp.tools import call, tool
 from esp.validate.serial import SERIAL_FLAGS
 from tests.emit.batch import run_each

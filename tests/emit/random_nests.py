@@ -9,9 +9,9 @@ import random
 from dataclasses import replace
 
 from tests.emit import tree as t
-from tests.emit.replay import Replay, Unusable
 from tests.emit.kernels import kernel
 from tests.emit.mappings import mapped
+from tests.emit.replay import Replay, Unusable
 
 INDICES = t.INDICES
 CARRIED = ("s", "t", "u", "x", "y")
@@ -151,7 +151,7 @@ class Writer:
         deeper = depth < 4 and len(taken) < 4
         k = self.kinds
         match self.weighted(
-            array=10, update=k.get("update", 8), scalar=k.get("scalar", 2), private=k.get("private", 3), reduction=k.get("reduction", 3),
+            array=10, update=8, scalar=k.get("scalar", 2), private=k.get("private", 3), reduction=k.get("reduction", 3),
             vector=k.get("vector", 1), forall=k.get("forall", 2), branch=k.get("branch", 2) if depth else 0,
             leave=k.get("leave", 1) if taken else 0, show=k.get("show", 1) if self.prints < 3 else 0,
             nest=(12 if depth < 2 else 4) if deeper else 0, bound=k.get("bound", 1) if taken else 0,
@@ -226,8 +226,8 @@ class Writer:
         subscripts = [self.subscript(rows, each) for each in array.bounds]
         subscripts[dim] = t.var("p")
         empty = len({tuple(row[each] for each in taken) for row in inside}) < len(rows)
-        return ("total", "sum" if empty else self.pick("sum", "sum", "maxval", "minval"), t.ref(array.name, *subscripts),
-                ("p", low, high, None))  # fmt: skip
+        name = "sum" if empty else self.pick("sum", "sum", "maxval", "minval")
+        return ("total", name, t.ref(array.name, *subscripts), ("p", low, high, None))
 
     def accumulate(self, target, rows, taken):
         term = self.term(rows, taken)
@@ -264,7 +264,8 @@ class Writer:
         return ("*", t.num(self.pick(2, 3, 5)), atom) if self.chance(40) else atom
 
     def atom(self, rows, taken):
-        match self.weighted(total=self.kinds.get("total", 1) if "p" not in (rows[0] if rows else {}) else 0, element=8, scalar=2, index=1 if taken else 0, number=1):
+        total = 0 if rows and "p" in rows[0] else self.kinds.get("total", 1)
+        match self.weighted(total=total, element=8, scalar=2, index=1 if taken else 0, number=1):
             case "total":
                 return self.total(rows, taken)
             case "element":
@@ -294,7 +295,7 @@ class Writer:
             one = t.var(wanted or self.random.choice(names))
             other = t.var(self.random.choice(names))
             form = self.pick(
-                one, one, one, one, one, ("-", t.num(0), one), ("*", t.num(2), one), ("+", one, other), ("-", one, other)
+                *[one] * 5, ("-", t.num(0), one), ("*", t.num(2), one), ("+", one, other), ("-", one, other)
             )
             values = [integer(form, row) for row in rows]
             most = max(values) - min(values)
@@ -350,7 +351,8 @@ def drawn(writer):
         if writer.chance(10):
             body += writer.one([], (), 3, ())
         loop = writer.loop([{}], (), 0, ())
-        if writer.chance(15) and loop.upper[0] == "num":  # a bound that the body may change
+        may_change = writer.kinds.get("bound", 1) and loop.upper[0] == "num"
+        if may_change and writer.chance(15):  # a bound that the body may change
             body.append(t.Assign(t.var("m"), loop.upper))
             loop = replace(loop, upper=t.var("m"))
         body.append(loop)

@@ -10,7 +10,7 @@ TRIED = 40
 """Smaller programs that are compiled and run together."""
 
 
-def shrink(native, program, case, *, same=lambda fault: bool(fault), limit_s=60):
+def shrink(native, program, case, *, same=bool, limit_s=60):
     """The smallest program found and its verdict; `same` says whether a fault is the one that is looked for."""
     while True:
         trials = []
@@ -42,7 +42,7 @@ def candidates(program):
         for number in range(len(last.items)):
             if len(last.items) > 1:
                 less = t.Print(last.items[:number] + last.items[number + 1 :])
-                yield t.with_parts(program, body_end=program.body_end[:at] + (less,) + program.body_end[at + 1 :])
+                yield t.with_parts(program, body_end=(*program.body_end[:at], less, *program.body_end[at + 1:]))
     used = t.names(program.body + program.body_end)
     kept = tuple(each for each in program.arrays if each.name in used)
     if kept != program.arrays:

@@ -7,7 +7,7 @@ Expressions are tuples, so that they can be compared and rewritten: ("num", 3), 
 from dataclasses import dataclass, replace
 
 INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "/=", ".and.", ".or."}
-STRENGTH = {each: 2 for each in INFIX} | {".or.": 0, ".and.": 1, "+": 3, "-": 3, "*": 4}
+STRENGTH = dict.fromkeys(INFIX, 2) | {".or.": 0, ".and.": 1, "+": 3, "-": 3, "*": 4}
 PRIME = 10007
 INDICES = ("i", "j", "k", "l")
 SCALARS = ("s", "t", "u", "x", "y", "m")
@@ -176,7 +176,8 @@ def statement(each, indent, real):
             inexact = real and target[1] not in INTEGERS
             return [f"{pad}{subscript(target)} = {expression(value, real=inexact)}"]
         case Do():
-            bounds = [str(bound[1]) if bound[0] == "num" else subscript(bound) for bound in (each.lower, each.upper, each.step) if bound is not None]
+            given = [bound for bound in (each.lower, each.upper, each.step) if bound is not None]
+            bounds = [str(bound[1]) if bound[0] == "num" else subscript(bound) for bound in given]
             name = f"{each.label}: " if each.label else ""
             return [
                 *([f"!hpf$ independent{each.claim}"] if each.claim is not None else []),
@@ -274,7 +275,9 @@ def can_be_sections(each):
 
     if each.mask is not None and (steady(each.value) or steady(each.mask)):
         return False
-    return fits(each.target) and fits(each.value) and (each.mask is None or (fits(each.mask) and has_section(each.mask)))
+    if each.mask is not None and not (fits(each.mask) and has_section(each.mask)):
+        return False
+    return fits(each.target) and fits(each.value)
 
 
 def offset(tree, index):
@@ -326,32 +329,32 @@ def smaller(body):
         match each:
             case Do():
                 if each.claim is None and not each.label:
-                    yield before + (Assign(var(each.index), each.lower),) + each.body + after
+                    yield (*before, Assign(var(each.index), each.lower), *each.body, *after)
                 for inner in smaller(each.body):
-                    yield before + (replace(each, body=inner),) + after
+                    yield (*before, replace(each, body=inner), *after)
                 if each.claim is not None:
-                    yield before + (replace(each, claim=None),) + after
+                    yield (*before, replace(each, claim=None), *after)
             case If(condition, then, otherwise):
                 yield before + then + after
                 yield before + otherwise + after
                 for inner in smaller(then):
-                    yield before + (If(condition, inner, otherwise),) + after
+                    yield (*before, If(condition, inner, otherwise), *after)
                 for inner in smaller(otherwise):
-                    yield before + (If(condition, then, inner),) + after
+                    yield (*before, If(condition, then, inner), *after)
             case Assign(target, value):
                 for simpler in parts(value):
-                    yield before + (Assign(target, simpler),) + after
+                    yield (*before, Assign(target, simpler), *after)
             case Forall():
                 if each.mask is not None:
-                    yield before + (replace(each, mask=None),) + after
+                    yield (*before, replace(each, mask=None), *after)
                 if each.form == "section" :
-                    yield before + (replace(each, form="forall"),) + after
+                    yield (*before, replace(each, form="forall"), *after)
                 for simpler in parts(each.value):
-                    yield before + (replace(each, value=simpler, form="forall"),) + after
+                    yield (*before, replace(each, value=simpler, form="forall"), *after)
             case Print(items):
                 for number in range(len(items)):
                     if len(items) > 1:
-                        yield before + (Print(items[:number] + items[number + 1 :]),) + after
+                        yield (*before, Print(items[:number] + items[number + 1:]), *after)
 
 
 def parts(value):
@@ -369,7 +372,7 @@ def parts(value):
                 yield (operator, each, right)
             for each in parts(right):
                 yield (operator, left, each)
-        case ("call", name, arguments) if len(arguments) > 1:
+        case ("call", _, arguments) if len(arguments) > 1:
             yield from arguments
 
 

@@ -105,8 +105,8 @@ class Pair:
                 )
                 found.append((trips, tuple(integer(each, row) for each in subscripts), row))
         indices = tuple(
-            Index(name=index, lower=expression(low), upper=expression(high), step=None if step is None else IntLit(step))
-            for index, low, high, step, _ in loops
+            Index(name=name, lower=expression(low), upper=expression(high), step=None if step is None else IntLit(step))
+            for name, low, high, step, _ in loops
         )
         masks = () if mask is None else (expression(mask),)
         of_esp = Access("a", tuple(map(expression, subscripts)), indices, tuple(each[-1] for each in loops), end, masks)
