@@ -78,7 +78,7 @@ def conflicts(replay, loop):
 def clauses(replay, loop):
     """Clauses that make INDEPENDENT true for a loop, or None."""
     if any(isinstance(each, t.Print) or (isinstance(each, t.Leave) and each.word in {"stop", "exit"})
-           for each in statements(loop.body)):  # fmt: skip
+           for each in t.statements(loop.body)):  # fmt: skip
         return None
     executions = inside_of(replay, loop)
     touched = {each.name for each in conflicts(replay, loop)}
@@ -93,21 +93,14 @@ def clauses(replay, loop):
             return None
     if any(loop.index == name for name in new) or not executions:
         return None
-    assigned = [each.target for each in statements(loop.body) if isinstance(each, t.Assign)]
+    assigned = [each.target for each in t.statements(loop.body) if isinstance(each, t.Assign)]
     written = {target[1] for target in assigned if target[0] == "var"}
-    inner = {each.index for each in statements(loop.body) if isinstance(each, t.Do)}
+    inner = {each.index for each in t.statements(loop.body) if isinstance(each, t.Do)}
     for name in sorted((written | inner) - {*new, *reduction}):
         if not defined_first(executions, name):
             return None  # read, but in no two iterations: nobody would claim anything of it
         new.append(name)
     return Clauses(tuple(sorted(new)), tuple(reduction))
-
-
-def statements(body):
-    for each in body:
-        yield each
-        for part in ("body", "then", "otherwise"):
-            yield from statements(getattr(each, part, ()))
 
 
 def defined_first(executions, name):
@@ -125,7 +118,7 @@ def defined_first(executions, name):
 def is_reduction(body, name):
     """Whether all of its uses are updates by one kind of operator."""
     kinds = set()
-    for each in statements(body):
+    for each in t.statements(body):
         if name not in own_names(each):
             continue
         kind = update(each, name)
@@ -174,7 +167,7 @@ def with_claims(program, chooser, chance=70):
                     if said is None or chooser.randrange(100) >= chance:
                         found.append(inner)
                         continue
-                    indices = {one.index for one in statements(each.body) if isinstance(one, t.Do)}
+                    indices = {one.index for one in t.statements(each.body) if isinstance(one, t.Do)}
                     shown = said if chooser.randrange(2) else Clauses(
                         tuple(name for name in said.new if name not in indices), said.reduction)
                     found.append(replace(inner, claim=shown.text()))
@@ -191,7 +184,7 @@ def with_claims(program, chooser, chance=70):
 def false_claims(program):
     """Programs with one false INDEPENDENT each, with the conflicts that show it: between elements of arrays."""
     replay = Replay(program)
-    for loop in [each for each in statements(program.body) if isinstance(each, t.Do)]:
+    for loop in [each for each in t.statements(program.body) if isinstance(each, t.Do)]:
         if clauses(replay, loop) is not None:
             continue
         arrays = {each.name for each in program.arrays}
@@ -204,7 +197,7 @@ def false_claims(program):
             for each in body:
                 match each:
                     case t.Do() if each is loop:
-                        indices = sorted({one.index for one in statements(each.body) if isinstance(one, t.Do)})
+                        indices = sorted({one.index for one in t.statements(each.body) if isinstance(one, t.Do)})
                         result.append(replace(each, claim=Clauses(tuple(indices), ()).text()))
                     case t.Do():
                         result.append(replace(each, body=claimed(each.body)))

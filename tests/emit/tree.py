@@ -376,6 +376,14 @@ def parts(value):
             yield from arguments
 
 
+def statements(body):
+    """All statements, also those inside others, in the order of the text."""
+    for each in body:
+        yield each
+        for part in ("body", "then", "otherwise"):
+            yield from statements(getattr(each, part, ()))
+
+
 def with_parts(program, **changes):
     return replace(program, **changes)
 
