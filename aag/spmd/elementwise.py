@@ -16,7 +16,17 @@ from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Constructor, Element, Expr, IntLit, Section, Unary, Var
 from aag.spmd.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
-from aag.spmd.symbols import REDUCTIONS, Extent, Mismatch, Symbols, Unsupported, reduction_dim, shifted, zero
+from aag.spmd.symbols import (
+    REDUCTIONS,
+    Extent,
+    Mismatch,
+    Symbols,
+    Unsupported,
+    converted,
+    reduction_dim,
+    shifted,
+    zero,
+)
 from aag.spmd.vector import names_in
 
 FILLED = "merge$eoshift"
@@ -25,9 +35,12 @@ FILLED = "merge$eoshift"
 INNER = "$"
 """Suffix of the calls that stand for an inner reduction loop."""
 
+_WITH_LIBRARY = "sum copy maxval minval count product all any iall iany iparity parity".split()
+_FORMS = ("scatter", "prefix", "suffix")
 _UNMODELLED = frozenset(
-    ("reshape", "spread", "pack", "unpack", "sum_scatter", "sum_prefix", "grade_up", "maxloc", "minloc")
-)
+    "reshape spread pack unpack transfer maxloc minloc findloc norm2 parity iall iany iparity".split()
+).union(("grade_up", "grade_down"), (f"{name}_{kind}" for name in _WITH_LIBRARY for kind in _FORMS))
+"""Functions of whole arrays."""
 
 
 class Position(Struct, frozen=True):
@@ -172,7 +185,7 @@ class Elementwise:
             filled = zero(self._symbols.type_of(call.args[0]))
         else:
             around = (*positions[:at], *positions[at + 1 :]) if self._symbols.shape(filled) else ()
-            filled = self.element(filled, around, bound)
+            filled = converted(self.element(filled, around, bound), self._symbols, self._symbols.type_of(call.args[0]))
         return Call(FILLED, (value, filled, add(own, shift), extent.lower, last), span=call.span)
 
     def _inquiry(self, call: Call, keywords: dict[str, Expr]) -> Expr:

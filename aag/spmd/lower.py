@@ -14,19 +14,18 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
-from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, RealLit, Section, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Section, Unary, Var
 from aag.ir.storage import sharing
 from aag.ir.units import Program, Unit
 from aag.ir.visitors import map_expression
 from aag.mapping.layout import Layouts
 from aag.spmd import hostio, loops, masks, reductions
 from aag.spmd.aliasing import mapped_members, with_aliases
+from aag.spmd.calls import lower_intrinsic
 from aag.spmd.elementwise import Elementwise, Position
 from aag.spmd.hostinput import lower_input
 from aag.spmd.leaves import both
 from aag.spmd.names import (
-    CLOCKS,
-    RANDOM,
     calls_any,
     comm_names,
     impure_functions,
@@ -39,7 +38,6 @@ from aag.spmd.needs import Use, operations
 from aag.spmd.nests import conflicts, inner_loops, ordered, uses_of
 from aag.spmd.nodes import (
     CallNode,
-    ClockMark,
     Communicate,
     DoNode,
     IfNode,
@@ -300,18 +298,7 @@ class Lowering:
 
     @_lower.register
     def _(self, statement: ir.CallStmt) -> None:
-        name, args = statement.name, statement.args
-        if name in CLOCKS:
-            self.emit(ClockMark(span=statement.span))
-            return
-        if name in RANDOM and not self._has_procedure(name):
-            if args and name == "random_number":
-                # Every element is drawn by its owner.
-                double = self.symbols.type_of(args[0]).bytes == 8
-                drawn = Call(name, (RealLit(0.0, "0.0d0" if double else "0.0", double),), span=self.span)
-                self._lower(ir.Assign(span=statement.span, target=args[0], value=drawn))
-            else:
-                self.emit(CallNode(span=statement.span, name=name, arguments=len(args), body=()))
+        if lower_intrinsic(self, statement):
             return
         self.complete = False
         assumption = f"the body of {statement.name} is not interpreted: only its call is charged"
@@ -326,7 +313,8 @@ class Lowering:
     def _(self, statement: ir.Io) -> None:
         hostio.lower_io(self, statement)
 
-    def _has_procedure(self, name: str) -> bool:
+    def has_procedure(self, name: str) -> bool:
+        """Whether the source has a procedure of this name, which hides an intrinsic one."""
         units = (*self.program.units, *self.unit.contains)
         return any(each.name == name for each in units)
 
@@ -366,7 +354,8 @@ class Lowering:
         return map_expression(value, computed)
 
     def _scalar_assign(self, target: Var | Element, value: Expr) -> None:
-        if isinstance(target, Var) and isinstance(value, Call) and reductions.is_full(self, value):
+        same = self.symbols.type_of(value) == self.symbols.type_of(target)  # else partial results would be converted
+        if same and isinstance(target, Var) and isinstance(value, Call) and reductions.is_full(self, value):
             reductions.extract(self, value, into=target.name)
             return
         element = self.replicated(value)

@@ -303,6 +303,16 @@ def zero(kind: Type) -> Expr:
             return IntLit(0) if size == 4 else Call("int", (IntLit(0), IntLit(size)))
 
 
+def converted(value: Expr, symbols: Symbols, kind: Type) -> Expr:
+    """A value of the same base type as one of just that type."""
+    own = symbols.type_of(value)
+    if own == kind or own.base != kind.base or kind.base == "character":
+        return value
+    if kind.base == "complex":
+        return Call("cmplx", (value,), (("kind", IntLit(kind.bytes // 2)),))
+    return Call({"integer": "int"}.get(kind.base, kind.base), (value, IntLit(kind.bytes)))
+
+
 def shifted(position: Expr, context_lower: Expr, own_lower: Expr) -> Expr:
     """The subscript of an operand whose dimension starts at `own_lower`, the context's at `context_lower`."""
     return position if context_lower == own_lower else add(position, subtract(own_lower, context_lower))

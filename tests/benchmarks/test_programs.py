@@ -26,7 +26,11 @@ Values = Mapping[str, float]
 LINE = ({"n": 1}, {"n": 257, "reps": 3})
 PLATE = ({"n": 7, "k": 5}, {"n": 34, "k": 12})
 SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
+    "cholesky": ({"n": 1}, {"n": 37}),
+    "floyd": ({"n": 2}, {"n": 31}),
     "gauss": ({"n": 2}, {"n": 37}),
+    "gausspivot_array": ({"n": 2}, {"n": 29}),
+    "gausspivot_do": ({"n": 2}, {"n": 29}),
     "laplace": ({"n": 7}, {"n": 34, "k": 12}),
     "laplace_bb": PLATE,
     "laplace_bx": PLATE,
@@ -35,6 +39,8 @@ SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "lfk03": LINE,
     "lfk09": LINE,
     "lfk22": LINE,
+    "lu": ({"n": 2}, {"n": 37}),
+    "oddeven": ({"n": 2}, {"n": 101}),
     "pbs1": ({"n": 3}, {"n": 1001}),
     "pbs2": ({"n": 16, "m": 16}, {"n": 5, "m": 31}),
     "pbs3": ({"n": 16, "m": 16}, {"n": 5, "m": 31}),
@@ -42,6 +48,9 @@ SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "pi": ({"n": 1}, {"n": 1001}),
     "pipeline": ({"n": 2}, {"n": 1001}),
     "redblack": PLATE,
+    "sor": ({"n": 3, "k": 2}, {"n": 26, "k": 7}),
+    "thomas": ({"n": 2, "k": 1}, {"n": 33, "k": 3}),
+    "trisolve": ({"n": 1}, {"n": 37}),
 }
 CASES = [(name, size) for name, sizes in SIZES.items() for size in ({}, *sizes)]
 
@@ -222,8 +231,76 @@ def factors(p: Values) -> np.ndarray:
     return lower - np.eye(len(a)) + upper
 
 
+def pivoted(p: Values) -> np.ndarray:
+    """L and U in one array: the first of the largest numbers of a column becomes the pivot."""
+    n = int(p["n"])
+    i, j = np.arange(1, n + 1)[:, None], np.arange(1, n + 1)[None, :]
+    a = (1 + (7 * i * i + 3 * j * j + i * j) % 23) / 23 + n * (i + j == n + 1)
+    for k in range(n - 1):
+        row = k + int(np.argmax(np.abs(a[k:, k])))
+        a[[k, row]] = a[[row, k]]
+        a[k + 1:, k] /= a[k, k]
+        a[k + 1:, k + 1:] -= np.outer(a[k + 1:, k], a[k, k + 1:])
+    return np.abs(a)
+
+
+def root(p: Values) -> np.ndarray:
+    """The Cholesky factor, by LAPACK."""
+    at = np.arange(int(p["n"]))
+    return np.linalg.cholesky(4 * p["n"] / (1 + 4 * (at[:, None] - at[None, :]) ** 2))
+
+
+def substituted(p: Values) -> np.ndarray:
+    n = int(p["n"])
+    i, j = np.arange(1, n + 1)[:, None], np.arange(1, n + 1)[None, :]
+    lower = np.tril((1 + (i + 2 * j) % 5) / (4 * n), -1) + 2 * np.eye(n)
+    return np.linalg.solve(lower, 1 + np.arange(1, n + 1) % 7)
+
+
+def alternated(p: Values) -> np.ndarray:
+    """Both kinds of systems as dense ones."""
+    n = int(p["n"])
+    u = 1.0 + (3 * np.arange(1, n + 1)[:, None] + 5 * np.arange(1, n + 1)[None, :]) % 11
+    system = 4 * np.eye(n) - np.eye(n, k=1) - np.eye(n, k=-1)
+    for _ in range(int(p["k"])):
+        u = np.linalg.solve(system, u)
+        u = np.linalg.solve(system, u.T).T
+    return u
+
+
+def distances(p: Values) -> np.ndarray:
+    """Shortest paths by squaring in the algebra of minimum and sum."""
+    n = int(p["n"])
+    i, j = np.arange(1, n + 1)[:, None], np.arange(1, n + 1)[None, :]
+    d = 1 + (7 * i + 11 * j * j + i * j) % 97
+    np.fill_diagonal(d, 0)
+    for _ in range(n.bit_length()):
+        d = (d[:, :, None] + d[None, :, :]).min(axis=1)
+    return d
+
+
+def weighted(p: Values) -> np.ndarray:
+    i = np.arange(1, int(p["n"]) + 1)
+    return i * np.sort((37 * i * i + 11 * i) % 1009)
+
+
+def relaxed(p: Values) -> np.ndarray:
+    u = np.zeros((int(p["n"]), int(p["n"])))
+    u[:, 0] = 100
+    for _ in range(int(p["k"])):
+        for j in range(1, len(u) - 1):
+            for i in range(1, len(u) - 1):
+                mean = (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1]) / 4
+                u[i, j] += p["omega"] * (mean - u[i, j])
+    return u
+
+
 EXPECTED: dict[str, Callable[[Values], np.ndarray]] = {
+    "cholesky": root,
+    "floyd": distances,
     "gauss": factors,
+    "gausspivot_array": pivoted,
+    "gausspivot_do": pivoted,
     "laplace": lambda p: jacobi_until(p)[0],
     "laplace_bb": jacobi_sweeps,
     "laplace_bx": jacobi_sweeps,
@@ -232,6 +309,8 @@ EXPECTED: dict[str, Callable[[Values], np.ndarray]] = {
     "lfk03": inner_product,
     "lfk09": predictors,
     "lfk22": planckian,
+    "lu": lambda p: np.abs(factors(p)),
+    "oddeven": weighted,
     "pbs1": trapezoids,
     "pbs2": formula_products,
     "pbs3": matrix_products,
@@ -239,6 +318,9 @@ EXPECTED: dict[str, Callable[[Values], np.ndarray]] = {
     "pi": lambda p: 4 / (1 + ((np.arange(p["n"]) + 0.5) / p["n"]) ** 2) / p["n"],
     "pipeline": filtered,
     "redblack": red_black,
+    "sor": relaxed,
+    "thomas": alternated,
+    "trisolve": substituted,
 }
 
 
@@ -270,6 +352,7 @@ def test_checksum(case):
 
 @pytest.mark.parametrize(("name", "array"), [
     ("laplace", "a"), ("laplace_bb", "a"), ("laplace_bx", "a"), ("laplace_xb", "a"), ("redblack", "u"),
+    ("sor", "u"), ("thomas", "u"), ("trisolve", "b"), ("floyd", "d"),
     ("lfk01", "x"), ("lfk09", "px"), ("lfk22", "w"), ("pbs2", "p"), ("pbs3", "p"), ("pipeline", "x"),
 ])
 def test_every_element(name, array):

@@ -21,7 +21,11 @@ SIZES = (5, 11, 16)
 PROCS = (1, 2, 3, 4, 6, 8)
 PLAIN = frozenset(("hoist", "coalesce", "redundant"))
 TARGETS = {
+    "cholesky": ("a", 2),
+    "floyd": ("d", 2),
     "gauss": ("a", 2),
+    "gausspivot_array": ("a", 2),
+    "gausspivot_do": ("a", 2),
     "laplace": ("temp", 2),
     "laplace_bb": ("temp", 2),
     "laplace_bx": ("temp", 1),
@@ -30,6 +34,8 @@ TARGETS = {
     "lfk03": ("x", 1),
     "lfk09": ("px", 2),
     "lfk22": ("x", 1),
+    "lu": ("a", 2),
+    "oddeven": ("x", 1),
     "pbs1": ("f", 1),
     "pbs2": ("rows", 1),
     "pbs3": ("a", 2),
@@ -37,8 +43,13 @@ TARGETS = {
     "pi": ("x", 1),
     "pipeline": ("y", 1),
     "redblack": ("u", 2),
+    "sor": ("u", 2),
+    "thomas": ("u", 2),
+    "trisolve": ("a", 2),
 }
 """What each program distributes, and its rank."""
+WHOLE_COLUMNS = ("gausspivot_array", "gausspivot_do")
+"""Data decide which row is read: where rows are distributed, messages cannot be predicted."""
 SIZES = (5, 11, 16)
 PROCS = (1, 2, 3, 4, 6, 8)
 PLAIN = frozenset(("hoist", "coalesce", "redundant"))
@@ -62,6 +73,7 @@ def mappings(name, procs):
     return [({}, None)] + [
         ({target: f"({','.join(formats)})"}, grid)
         for formats in product(FORMATS, repeat=rank)
+        if name not in WHOLE_COLUMNS or formats[0] == "*"
         for grid in grids(procs, rank - formats.count("*"))
     ]
 

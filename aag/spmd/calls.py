@@ -1,0 +1,35 @@
+"""Calls of intrinsic subroutines: the clock and random numbers."""
+
+from typing import TYPE_CHECKING
+
+from aag.ir import statements as ir
+from aag.ir.expressions import Call, Element, RealLit, Var
+from aag.spmd.names import CLOCKS, RANDOM
+from aag.spmd.nodes import CallNode, ClockMark
+
+if TYPE_CHECKING:
+    from aag.spmd.lower import Lowering
+
+EMITTED_CLOCKS = frozenset(("system_clock", "cpu_time", "date_and_time", "etime", "second"))
+"""Those that gfortran has as subroutines."""
+
+
+def lower_intrinsic(lowering: "Lowering", statement: ir.CallStmt) -> bool:
+    """Lower a call of an intrinsic subroutine; False where it is none."""
+    name, args, span = statement.name, statement.args, statement.span
+    if name in CLOCKS:
+        if name not in EMITTED_CLOCKS:
+            lowering.note("W209", f"{name.upper()} reads the clock; such a program is not compiled")
+        lowering.emit(ClockMark(span=span))
+        return True
+    if name not in RANDOM or lowering.has_procedure(name):
+        return False
+    lowering.note("W209", "what depends on random numbers is not known; such a program is not compiled")
+    if name == "random_number" and args and isinstance(args[0], Var | Element):
+        # Every element is drawn by its owner.
+        double = lowering.symbols.type_of(args[0]).bytes == 8
+        drawn = Call(name, (RealLit(0.0, "0.0d0" if double else "0.0", double),), span=span)
+        lowering.statement(ir.Assign(span=span, target=args[0], value=drawn))
+    else:
+        lowering.emit(CallNode(span=span, name=name, arguments=len(args), body=()))
+    return True

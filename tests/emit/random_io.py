@@ -1,0 +1,268 @@
+"""Random programs with data of all types under shifts, gathers and reductions, and with input and output in any order.
+
+    text, procs, given = program(seed)
+
+`given` is the standard input. What is written to a file is read back from it. All values are small whole numbers, or
+quarters of them, so that answers are the same to the last digit.
+"""
+
+import random
+from dataclasses import dataclass
+
+TYPES = {
+    "integer": "mod({0}, 7)",
+    "integer(8)": "mod({0}, 7) + 1_8",
+    "integer(2)": "mod({0}, 5)",
+    "double precision": "mod({0}, 9) * 0.25d0",
+    "real": "mod({0}, 9) * 0.5",
+    "complex": "cmplx(mod({0}, 5), mod({0}, 3))",
+    "complex(8)": "dcmplx(mod({0}, 5), mod({0}, 3))",
+    "logical": "mod({0}, 3) == 0",
+    "character(len=3)": "achar(97 + mod({0}, 9)) // 'xy'",
+    "character": "achar(97 + mod({0}, 9))",
+}
+"""The types of arrays, and a formula for their first values."""
+
+VALUES = {
+    "integer": "7", "integer(8)": "7_8", "integer(2)": "7_2", "double precision": "0.75d0", "real": "0.5",
+    "complex": "(1.0, 2.0)", "complex(8)": "(1.0d0, 2.0d0)", "logical": ".true.", "character(len=3)": "'end'",
+    "character": "'e'",
+}  # fmt: skip
+FORMATS = ("block", "cyclic", "cyclic(2)")
+
+
+@dataclass(frozen=True)
+class Array:
+    name: str
+    kind: str
+    extents: tuple[int, ...]
+
+    @property
+    def number(self):
+        return "logical" not in self.kind and "character" not in self.kind
+
+
+class Writer:
+    """Writes one program."""
+
+    def __init__(self, seed):
+        self.random = random.Random(f"io {seed}")
+        self.procs = self.random.choice((1, 2, 3, 4, 6))
+        self.arrays = []
+        self.lines = []
+        self.given = []
+        self.labels = 0
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def chance(self, percent):
+        return self.random.randrange(100) < percent
+
+    # --- declarations ---------------------------------------------------------------------------------------
+
+    def declare(self):
+        n, m = self.random.randint(5, 11), self.random.randint(3, 6)
+        kinds = self.random.sample(sorted(TYPES), 3)
+        yield "program p"
+        yield "  implicit none"
+        yield "  integer :: i, j, k, ios, many"
+        yield "  double precision :: s, few(4)"
+        yield "  character(len=8) :: word"
+        yield "  logical :: there"
+        for at, kind in enumerate(kinds):
+            for rank, letter in ((1, "ab"), (2, "c")):
+                for name in (f"{each}{at}" for each in letter):
+                    extents = (n, m)[:rank]
+                    self.arrays.append(Array(name, kind, extents))
+                    yield f"  {kind} :: {name}({', '.join(map(str, extents))})"
+        if self.procs in (4, 6) and self.chance(50):
+            shape = "(2, 2)" if self.procs == 4 else "(3, 2)"
+            yield f"!hpf$ processors g{shape}"
+            yield f"!hpf$ template t({n}, {m})"
+            yield f"!hpf$ distribute t({self.pick(*FORMATS)}, {self.pick(*FORMATS)}) onto g"
+            for each in self.arrays:
+                place = "(i, j) with t(i, j)"
+                if len(each.extents) == 1:
+                    place = self.pick("(i) with t(i, *)", "(i) with t(i, 1)")
+                if self.chance(80):
+                    yield f"!hpf$ align {each.name}{place}"
+            return
+        yield f"!hpf$ processors g({self.procs})"
+        for each in self.arrays:
+            if self.chance(80):
+                formats = [self.pick(*FORMATS), *["*"] * (len(each.extents) - 1)]
+                self.random.shuffle(formats)
+                yield f"!hpf$ distribute {each.name}({', '.join(formats)}) onto g"
+
+    def start(self):
+        for at, each in enumerate(self.arrays):
+            if len(each.extents) == 1:
+                formula, head = f"{3 + at} * i", f"i = 1:{each.extents[0]}"
+            else:
+                formula = f"{3 + at} * i + j"
+                head = f"i = 1:{each.extents[0]}, j = 1:{each.extents[1]}"
+            subscripts = "i" if len(each.extents) == 1 else "i, j"
+            yield f"  forall ({head}) {each.name}({subscripts}) = {TYPES[each.kind].format(f'({formula})')}"
+        yield "  k = 2"
+        yield "  s = 0.5d0"
+        yield "  few = 0.25d0"
+        yield "  word = ' '"
+
+    def label(self):
+        """Some statements have one, though nothing jumps."""
+        if not self.chance(30):
+            return ""
+        self.labels += 1
+        return f"{10 * self.labels} "
+
+    # --- statements -----------------------------------------------------------------------------------------
+
+    def like(self, array):
+        same = (array.kind, array.extents)
+        return self.random.choice([each for each in self.arrays if (each.kind, each.extents) == same])
+
+    def shifted(self, array):
+        """The array under a shift, circular or not, with a boundary or without, perhaps one shift inside another."""
+        text = self.like(array).name
+        for _ in range(self.pick(1, 1, 2)):
+            dim, by = self.random.randint(1, len(array.extents)), self.random.randint(-3, 3)
+            if self.chance(40):
+                text = f"cshift({text}, {by}, {dim})"
+            elif self.chance(40):
+                text = f"eoshift({text}, {by}, dim={dim})"
+            else:
+                text = f"eoshift({text}, {by}, {VALUES[array.kind]}, {dim})"
+        return text
+
+    def shift(self):
+        array = self.random.choice(self.arrays)
+        yield f"  {array.name} = {self.shifted(array)}"
+
+    def section(self):
+        array = self.random.choice(self.arrays)
+        n = array.extents[0]
+        low, by = self.random.randint(2, 3), self.random.randint(0, 1)
+        rest = ", :" if len(array.extents) == 2 else ""
+        other = self.like(array).name
+        text = f"{other}({low - by}:{n - by - 1}{rest})"
+        if self.chance(50):
+            text = f"eoshift({text}, {self.pick(-1, 1)}, {VALUES[array.kind]})"
+        yield f"  {array.name}({low}:{n - 1}{rest}) = {text}"
+
+    def reduce(self):
+        array = self.random.choice(self.arrays)
+        shown = self.pick(array.name, self.shifted(array))
+        if array.kind == "logical":
+            yield f"  print *, count({shown}), any({shown}), all({shown})"
+        elif "character" in array.kind:
+            yield f"  print *, maxval({array.name}), minval({array.name})"
+        elif "complex" in array.kind:
+            yield f"  print *, sum({shown})"
+        else:
+            yield f"  print *, sum({shown}), maxval({shown}), minval({array.name})"
+            yield f"  s = {self.pick('sum', 'maxval')}({array.name})"
+
+    def write(self):
+        array = self.random.choice(self.arrays)
+        n = array.extents[0]
+        label = self.label()
+        if self.chance(40):
+            yield f"  {label}print *, {array.name}"
+        elif len(array.extents) == 1:
+            yield f"  {label}print *, ({array.name}(i), i = {self.pick(1, 2)}, {n}, {self.pick(1, 2)}), k"
+        else:
+            triangle = f"(({array.name}(i, j), i = j, {n}), j = 1, {array.extents[1]})"
+            yield f"  {label}write (*, *) {triangle}, {array.name}(2, :)"
+
+    def update(self):
+        array = self.random.choice(self.arrays)
+        rest = ", 1" if len(array.extents) == 2 else ""
+        yield f"  {array.name}({self.random.randint(1, array.extents[0])}{rest}) = {VALUES[array.kind]}"
+
+    def read_fixed(self):
+        """Input of a size that is known beforehand; what is read decides nothing but what is printed."""
+        self.given.append("0.5 1.5 2.25 4.0 8.0")
+        yield f"  read {self.pick('*,', '(*, *)', '(5, *)', '(unit=5, fmt=*)')} s, few"
+        yield "  print *, s, few"
+
+    def read_sized(self):
+        """Input that says how much more there is."""
+        count = self.random.randint(1, 4)
+        numbers = " ".join(str(0.25 * each) for each in range(count))
+        self.given.append(f"{count} {self.random.randint(1, 9)} {numbers}")
+        if self.chance(50):
+            yield "  read *, many, k, (few(i), i = 1, many)"
+        else:
+            yield "  read (5, *, iostat=ios) many, k, (few(i), i = 1, many)"
+        yield "  print *, few, k"
+
+    def read_back(self):
+        """Write an array to a file and read another like it."""
+        array = self.random.choice(self.arrays)
+        other = self.like(array)
+        yield f"  {self.label()}open (11, file='data', status='replace'{self.pick('', ', iostat=ios')})"
+        yield from self.transfer(array, other)
+        yield "  close (11, status='delete')"
+
+    def transfer(self, array, other):
+        n = array.extents[0]
+        whole = len(array.extents) == 1
+        loops = [f"do i = 1, {n}"] if whole else self.pick([f"do i = 1, {n}", f"do j = 1, {array.extents[1]}"],
+                                                          [f"do j = 1, {array.extents[1]}", f"do i = 1, {n}"])
+        element = "(i)" if whole else "(i, j)"
+        form = self.pick("nest", "list", "each")
+        for loop in loops:
+            yield f"  {loop}"
+        yield f"  write (11, *) {self.quoted(array, array.name + element)}"
+        yield from ["  end do"] * len(loops)
+        yield "  rewind (11)"
+        if form == "list":
+            implied = f"{other.name}{element}"
+            for loop in reversed(loops):
+                implied = f"({implied}, {loop.removeprefix('do ')})"
+            yield f"  read (11, *) {implied}"
+            return
+        for loop in loops:
+            yield f"  {loop}"
+        yield f"  read (11, *) {other.name}{element}"
+        if form == "each":
+            yield "  k = k + 1"
+        yield from ["  end do"] * len(loops)
+        if form == "nest":
+            yield "  print *, i"
+
+    def quoted(self, array, text):
+        return f"\"'\", {text}, \"'\"" if "character" in array.kind else text
+
+    def internal(self):
+        yield "  write (word, '(i4)') k"
+        yield "  read (word, *) many"
+        yield "  print *, word, many"
+
+    def inquire(self):
+        yield "  inquire (file='nowhere', exist=there)"
+        yield "  print *, there"
+
+    def conditional(self):
+        yield "  if (k > 3) then"
+        yield from (f"  {line}" for line in self.pick(self.shift, self.update)())
+        yield "  end if"
+
+    def text(self, statements):
+        self.lines += list(self.declare())
+        self.lines += list(self.start())
+        sized = (self.read_sized, self.read_sized) if self.chance(20) else ()
+        choices = (*sized, self.shift, self.shift, self.section, self.reduce, self.write, self.update, self.read_fixed,
+                   self.read_back, self.read_back, self.internal, self.inquire, self.conditional)
+        for _ in range(statements):
+            self.lines += list(self.pick(*choices)())
+        self.lines += [f"  print *, {each.name}" for each in self.arrays]
+        return "\n".join([*self.lines, "  print *, k, s", "end program p"]) + "\n"
+
+
+def program(seed, statements=8):
+    """Text, number of processors and standard input of a program."""
+    writer = Writer(seed)
+    text = writer.text(statements)
+    return text, writer.procs, "\n".join([*writer.given, ""])
