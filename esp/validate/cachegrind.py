@@ -18,6 +18,7 @@ from esp import api
 from esp.building import emitted_of
 from esp.errors import PredictionError, UsageError
 from esp.tools import tool
+from esp.validate.given import NOTHING, Given
 from esp.validate.job import Job, Report, columns
 from esp.validate.measured import Pair, alone, measure
 from esp.validate.valgrind import Geometry
@@ -119,9 +120,10 @@ def validate(job: Job) -> Report:
     for each in ("gfortran", "make", "valgrind"):
         tool(each)
     request = job.request(1)
-    found = compared(job.source, job.system, request, job.folder, limit_s=job.limit_s)
+    found = compared(job.source, job.system, request, job.folder, limit_s=job.limit_s, given=job.given)
     far = astray(found, job.tolerance)
-    unsteady = conflicts(job.source, job.system, request, job.folder, far, limit_s=job.limit_s)
+    unsteady = conflicts(job.source, job.system, request, job.folder, far, limit_s=job.limit_s,
+                         given=job.given)
     return Report(table=table(found) + told(unsteady), faults=faults(found, job.tolerance, unsteady))
 
 
@@ -133,6 +135,7 @@ def conflicts(
     rows: Sequence[Row],
     gap_bytes: int = 0,
     limit_s: float = 0.0,
+    given: Given = NOTHING,
 ) -> tuple[Unsteady, ...]:
     """Those of some nests that miss otherwise by `UNSTEADY` as soon as the arrays are moved apart by a few lines."""
     if not rows:
@@ -141,7 +144,7 @@ def conflicts(
     for lines in SHIFTS:
         # The library takes 8 bytes of its own.
         gap = gap_bytes + lines * geometry_of(_memory(system, request)).line_bytes - 8
-        moved = compared(source, system, request, folder, gap, limit_s)
+        moved = compared(source, system, request, folder, gap, limit_s, given)
         for row in moved.nests:
             if row.line in counts:
                 counts[row.line].append(row.misses)
@@ -159,10 +162,11 @@ def _memory(system: System, request: api.Request) -> MemoryCosts:
 
 
 def compared(
-    source: api.Source, system: System, request: api.Request, folder: Path, gap_bytes: int = 0, limit_s: float = 0.0
+    source: api.Source, system: System, request: api.Request, folder: Path, gap_bytes: int = 0, limit_s: float = 0.0,
+    given: Given = NOTHING,
 ) -> Comparison:
     """All nests of a program on one processor. `gap_bytes`: unused memory between arrays; `limit_s`: how long the
-    program may run (0: as long as it takes).
+    program may run (0: as long as it takes); `given`: what it reads.
 
     Raises:
         PredictionError: the machine has no data cache, or the program does not compile or run.
@@ -173,7 +177,7 @@ def compared(
     stages = api.lower_source(source, system, request)
     program = alone(stages.node_program)
     emission = emitted_of(replace(stages, node_program=program), system, request)
-    measured = measure(program, emission, folder / "cachegrind", geometry, gap_bytes, limit_s)
+    measured = measure(program, emission, folder / "cachegrind", geometry, gap_bytes, limit_s, given)
     predicted, nests = predicted_misses(stages, machine, request, measured.addresses)
     arrays = {name: at for name, at in measured.addresses.items() if "@" not in name}
     lines = [at for at in sorted({*measured.misses, *predicted})

@@ -22,6 +22,7 @@ from aag.spmd.nodes import CallNode, Communicate, DoNode, IfNode, Nest, Node, Ow
 from aag.spmd.program import NodeProgram
 from esp.building import write
 from esp.tools import call, tool
+from esp.validate.given import NOTHING, Given
 from esp.validate.valgrind import Geometry, watched
 
 STUB = Path(__file__).with_name("mpi_stub.f90")
@@ -66,7 +67,8 @@ def _alone(body: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def measure(
-    program: NodeProgram, emission: Emission, folder: Path, geometry: Geometry, gap_bytes: int = 0, limit_s: float = 0.0
+    program: NodeProgram, emission: Emission, folder: Path, geometry: Geometry, gap_bytes: int = 0,
+    limit_s: float = 0.0, given: Given = NOTHING,
 ) -> Measured:
     """Compile what was emitted of `alone(program)`, run it under cachegrind, and sort misses by source line.
 
@@ -77,6 +79,7 @@ def measure(
         geometry: of the data cache.
         gap_bytes: unused memory between arrays; 0: they lie directly behind each other.
         limit_s: how long the program may run; 0: as long as it takes.
+        given: what the program reads.
 
     Raises:
         PredictionError: a tool is missing, or the program does not compile or run.
@@ -88,7 +91,8 @@ def measure(
     text = telling(emission.files[main], arrays, results, gap_bytes)
     write(replace(emission, files={**emission.files, main: text, STUB.name: STUB.read_text()}), folder)
     compile_in(folder)
-    run = watched(folder / emission.name, (), geometry, limit_s)
+    given.put(folder)
+    run = watched(folder / emission.name, (), geometry, limit_s, given.text)
     line_of = source_lines(text, program.lines)
     misses: dict[int, Pair] = {}
     for each in run.misses:

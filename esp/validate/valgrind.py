@@ -50,7 +50,7 @@ class Run(Struct, frozen=True, kw_only=True):
     errors: str
 
 
-def watched(program: Path, arguments: Sequence[str], geometry: Geometry, limit_s: float = 0.0) -> Run:
+def watched(program: Path, arguments: Sequence[str], geometry: Geometry, limit_s: float = 0.0, text: str = "") -> Run:
     """Run a static program with an empty environment and count what it misses.
 
     Raises:
@@ -74,7 +74,7 @@ def watched(program: Path, arguments: Sequence[str], geometry: Geometry, limit_s
             f"./{program.name}",
             *arguments,
         ]
-        done = run(words, folder=program.parent, bare=True, limits=Limits(seconds=limit_s))
+        done = run(words, folder=program.parent, bare=True, text=text, limits=Limits(seconds=limit_s))
         check_limits(done, "the program fails under valgrind", limit_s)
         if done.code or not out.is_file():
             told = "\n".join((done.errors.strip() or done.output.strip()).splitlines()[-12:])

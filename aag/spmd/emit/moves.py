@@ -64,10 +64,11 @@ def _inspector(context: Context, node: Communicate, name: str, plan: str) -> Ite
     numbers = {id(each): number for number, each in enumerate(needed, start=1)} if told else {}
     for needs in _alike(needed):
         body += _claims(context, needs, plan, "need", line, names, special, numbers)
-    if operation.held:
-        for needs in _alike([own_names(each.need, node.uses) for each in operation.held]):
+    for stale in dict.fromkeys(each.stale for each in operation.held):  # a later copy may be good where one is stale
+        held = [own_names(each.need, node.uses) for each in operation.held if each.stale == stale]
+        for needs in _alike(held):
             body += _claims(context, needs, plan, "held", line, names, special)
-        for write in _distinct([own_names_of(stale, node.uses) for each in operation.held for stale in each.stale]):
+        for write in _distinct([own_names_of(each, node.uses) for each in stale]):
             call = f"call esp_stale({plan}, {context.names.subscripts(write.subscripts)})"
             body += _over(context, write.indices, [call], line, names, write.subscripts)
         body.append(f"call esp_drop({plan})")
