@@ -55,10 +55,10 @@ __all__ = [
     "presented",
     "read_source",
     "requested",
-    "switched_off",
+    "switched",
 ]
 
-SWITCHES = ("hoist", "coalesce", "aggregate", "redundant", "interchange", "inline", "fuse", "invariant")
+SWITCHES = (*OPTIMISATIONS, "aggregate", "inline", "fuse")
 """Names of optimisations (Def 9); those that are not done may be switched off all the same."""
 
 
@@ -79,6 +79,8 @@ class Request(Struct, frozen=True, kw_only=True):
     scenario: Scenario = field(default_factory=Scenario)
     off: frozenset[str] = frozenset()
     """Optimisations that are switched off."""
+    on: frozenset[str] = frozenset()
+    """Optimisations that are switched on, whatever the compiler of the machine does."""
     timed: bool = False
     """Only the timed region (Def 5)."""
     unroll: bool = False
@@ -152,7 +154,7 @@ def predict(
             ``2.8 MB/s``.
         load, overlap: fractions, or text such as ``30%``.
         io: False (or ``"off"``) leaves the time of input and output out.
-        opt: optimisation -> whether it is on (all are, unless switched off; Def 9).
+        opt: optimisation -> whether it is on (Def 9), instead of what the machine says of its compiler.
         system_set: path of a parameter of the machine -> its change.
         timed: restrict the profile to the timed region (Def 5).
         unroll: walk every iteration instead of closing loops (D5).
@@ -227,7 +229,7 @@ def requested(
         io=arguments.switch("io", io),
         sets=tuple((system_set or {}).items()),
     )
-    return Request(
+    request = Request(
         procs=arguments.processors(procs),
         grid=arguments.grid(grid),
         distribute=dict(distribute or {}),
@@ -235,11 +237,11 @@ def requested(
         align_texts=(align,) if isinstance(align, str) else tuple(align or ()),
         values={name: _plain(value) for name, value in {**(set or {}), **parameters}.items()},
         scenario=scenario,
-        off=switched_off({name: arguments.switch(name, on) for name, on in (opt or {}).items()}),
         timed=timed,
         unroll=unroll,
         trust_directives=trust_directives,
     )
+    return switched(request, {name: arguments.switch(name, on) for name, on in (opt or {}).items()})
 
 
 def predict_source(source: Source, system: System, request: Request, watch: Watch | None = None) -> Prediction:
@@ -273,7 +275,7 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
     Raises:
         aag.diagnostics.SourceError: mapping or values prevent it.
     """
-    options = Options(disabled=request.off, trusts_directives=request.trust_directives)
+    options = compiled(system, request)
     with _quoting(source.program, request):
         node_program = lower(source.program, _overrides(request), system.default_processors, options)
         return Stages(source=source, node_program=node_program, graph=abstract(node_program))
@@ -295,7 +297,7 @@ def interpret_stages(
         sag.errors.MachineError: the scenario does not fit the machine.
         aag.diagnostics.SourceError: values prevent it.
     """
-    machine = export(system, request.scenario)
+    machine = export(system, scenario_of(request))
     setting = Setting(
         io=request.scenario.io,
         timed=request.timed,
@@ -337,8 +339,25 @@ def _overrides(request: Request) -> Overrides:
     )
 
 
-def switched_off(opt: Mapping[str, bool]) -> frozenset[str]:
-    """The optimisations that are off.
+def scenario_of(request: Request) -> Scenario:
+    """The scenario, with what the request says of the copying of messages."""
+    if "pack" not in request.on | request.off:
+        return request.scenario
+    return structs.replace(request.scenario, copies="pack" in request.on)
+
+
+def compiled(system: System, request: Request) -> Options:
+    """What the compiler does: what the request says, else the machine, else what is always done."""
+    said = {name: choice.value for name, choice in system.compiler.items() if name not in request.off | request.on}
+    without = frozenset(name for name, value in said.items() if value == "no" and Options().on(name))
+    more = frozenset(name for name, value in said.items() if value == "yes")
+    return Options(
+        disabled=request.off | (without & frozenset(OPTIMISATIONS)), enabled=request.on | more,
+        trusts_directives=request.trust_directives)
+
+
+def switched(request: Request, opt: Mapping[str, bool]) -> Request:
+    """The request with some optimisations switched on or off.
 
     Raises:
         UsageError: there is no such optimisation, or it cannot be switched on.
@@ -349,7 +368,9 @@ def switched_off(opt: Mapping[str, bool]) -> frozenset[str]:
         if on and name not in OPTIMISATIONS:
             hint = f"These are done: {', '.join(OPTIMISATIONS)}."
             raise UsageError(f"the optimisation {name!r} is not done, so it is always off.", hint=hint)
-    return frozenset(name for name, on in opt.items() if not on)
+    off = frozenset(name for name, wanted in opt.items() if not wanted)
+    more = frozenset(opt) - off
+    return structs.replace(request, off=(request.off - more) | off, on=(request.on - off) | more)
 
 
 def presented(result: Result, stages: Stages, request: Request) -> Prediction:

@@ -25,7 +25,7 @@ def asked(request: "Request") -> Mapping[str, Plain]:
         "overlap": _plain(scenario.overlap),
         "io": scenario.io,
         "system_set": {path: _plain(change) for path, change in scenario.sets},
-        "opt": dict.fromkeys(sorted(request.off), False),
+        "opt": {name: name in request.on for name in sorted(request.on | request.off)},
         "grid": None if request.grid is None else list(request.grid),
         "distribute": dict(request.distribute),
         "align": [spell_directive(each).removeprefix("align ") for each in request.align],

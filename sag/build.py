@@ -7,8 +7,8 @@ from types import MappingProxyType
 from sag.document import Findings
 from sag.errors import Place, nearest
 from sag.outline import Outline, RawFigure, RawPart, RawUnit
-from sag.quantities import QuantityError, parse_quantity
-from sag.schema import MOST_PROCESSORS, PARTS, RESERVED, Key, Keys, keys_of, plain_word
+from sag.quantities import QuantityError, parse_quantity, parse_range
+from sag.schema import COMPILER, MOST_PROCESSORS, PARTS, RESERVED, Key, Keys, keys_of, plain_word
 from sag.unit import (
     CERTAINTIES,
     COMPONENTS,
@@ -40,6 +40,7 @@ def build_system(outline: Outline) -> System:
         if name not in outline.words:
             findings.add("M104", f"the key '{name}' is missing", outline.place)
     _refuse_twice("role", ((role, raw.place) for role, raw in _roles(outline.root)), findings)
+    compiler = _known(outline.compiler, COMPILER, "'compiler'", outline, findings)[0]
     findings.raise_any()
     return System(
         name=outline.words["name"].text,
@@ -49,6 +50,7 @@ def build_system(outline: Outline) -> System:
         largest_built=largest,
         sources=MappingProxyType({key: text.text for key, text in outline.sources.items()}),
         notes=outline.notes,
+        compiler=MappingProxyType(compiler),
         file=outline.place.file,
     )
 
@@ -147,6 +149,21 @@ def _component(name: str, part: RawPart, role: str, outline: Outline, findings: 
     for each in part.dropped:
         findings.add("M107", f"there is no message range '{each.text}' to leave out", each.place)
     known = keys_of(role, name, tuple(each.text for each in part.ranges))
+    figures, blamed = _known(part, known, f"'{name}' of a {role}", outline, findings)
+    for path, key in known.items():
+        if key.required and path not in part.figures and not path.startswith(blamed):
+            message = f"the key '{path}' is missing in '{name}' ({key.about})"
+            findings.add("M104", message, _place_of_group(path, part))
+    if (role, name) == ("network", "network"):
+        _check_ranges(part, figures, findings)
+    return Simple(MappingProxyType(figures))
+
+
+def _known(
+    part: RawPart, known: Keys, where: str, outline: Outline, findings: Findings
+) -> tuple[dict[str, Parameter], tuple[str, ...]]:
+    """The figures of a part whose keys are known, and the keys that were probably meant by the others: a mistyped key
+    is one mistake, not also a missing one."""
     figures: dict[str, Parameter] = {}
     meant = set()
     for path, raw in part.figures.items():
@@ -155,15 +172,8 @@ def _component(name: str, part: RawPart, role: str, outline: Outline, findings: 
             if parameter is not None:
                 figures[path] = parameter
         else:
-            meant.add(_unknown(raw, known, f"'{name}' of a {role}", findings))
-    blamed = tuple(meant - {""})  # a mistyped key is one mistake, not also a missing one
-    for path, key in known.items():
-        if key.required and path not in part.figures and not path.startswith(blamed):
-            message = f"the key '{path}' is missing in '{name}' ({key.about})"
-            findings.add("M104", message, _place_of_group(path, part))
-    if (role, name) == ("network", "network"):
-        _check_ranges(part, figures, findings)
-    return Simple(MappingProxyType(figures))
+            meant.add(_unknown(raw, known, where, findings))
+    return figures, tuple(meant - {""})
 
 
 def _place_of_group(path: str, part: RawPart) -> Place:
@@ -228,9 +238,30 @@ def _parameter(raw: RawFigure, key: Key, outline: Outline, findings: Findings) -
         text=text,
         source=source,
         certainty=certainty,
+        span=_span(raw, key, value, findings),
+        group=raw.group.text if raw.group else "",
         remark=raw.remark,
         place=raw.value.place,
     )
+
+
+def _span(raw: RawFigure, key: Key, value: float, findings: Findings) -> tuple[float, float] | None:
+    """The range of a figure; whatever is wrong with it is noted."""
+    given = raw.range
+    if given is None and raw.certainty is not None and raw.certainty.text == "estimated" and value > 0 and key.swept:
+        given = raw.general
+    if given is None:
+        return None
+    try:
+        low, high = parse_range(given.text, key.dimension, value)
+    except QuantityError as error:
+        findings.add("M106", f"the range of '{raw.path}': {error.message}", given.place, error.hint)
+        return None
+    if not max(key.least, 0.0) <= low <= value <= high <= key.most or low <= 0:
+        message = f"the range of '{raw.path}' is {given.text}, its value {raw.value.text.strip()}"
+        findings.add("M107", message, given.place, "a range begins above 0 and holds the value")
+        return None
+    return low, high
 
 
 def _attribution(raw: RawFigure, outline: Outline, findings: Findings) -> tuple[str, str]:

@@ -31,6 +31,10 @@ class FigureView(Struct, frozen=True, kw_only=True):
     """Key into `SystemView.sources`."""
     certainty: str
     remark: str
+    range: tuple[float, float] | None = None
+    """The ends of its range in SI units, of a cited figure without one +-10 % (Def 19)."""
+    group: str = ""
+    """Figures of one group move together."""
 
 
 class ComponentView(Struct, frozen=True, kw_only=True):
@@ -68,6 +72,8 @@ class SystemView(Struct, frozen=True, kw_only=True):
     certainties: Mapping[str, int]
     """How many figures have each certainty."""
     notes: tuple[str, ...]
+    compiler: tuple[FigureView, ...]
+    """What the compiler does; its paths are names of ``--opt``."""
 
 
 SI: Mapping[str, str] = {
@@ -96,6 +102,7 @@ def describe(system: System) -> SystemView:
         sources=system.sources,
         certainties=counts,
         notes=system.notes,
+        compiler=tuple(_figure(name, name, each) for name, each in system.compiler.items()),
     )
 
 
@@ -136,4 +143,6 @@ def _figure(path: str, key: str, parameter: Parameter) -> FigureView:
         source=parameter.source,
         certainty=parameter.certainty,
         remark=parameter.remark,
+        range=parameter.spread if isinstance(parameter, Figure) else None,
+        group=parameter.group if isinstance(parameter, Figure) else "",
     )

@@ -20,6 +20,9 @@ Array = NDArray[np.float64]
 """Shape (S,) or (1,): one value for each scenario."""
 
 
+NONE: Array = np.zeros(1)
+
+
 class ProcessorCosts(Struct, frozen=True, kw_only=True):
     """The P component: seconds for one operation of each class.
 
@@ -58,6 +61,9 @@ class MemoryCosts(Struct, frozen=True, kw_only=True):
     usable_bytes: float
     page_bytes: int
     estimated: bool
+    tlb_entries: int = 0
+    """Pages whose translation is kept; 0: looking them up is not charged."""
+    tlb_miss_s: Array = NONE
 
 
 class MessageRange(Struct, frozen=True, kw_only=True):
@@ -114,6 +120,8 @@ class NetworkCosts(Struct, frozen=True, kw_only=True):
     copy_per_byte_s: Array
     """The same for a contiguous section, where a run time copies it at all."""
     pack_estimated: bool
+    copies: bool = False
+    """Whether contiguous sections are copied to a message buffer, too."""
     collectives: Mapping[str, Collective]
     """Keys: broadcast, reduction, concatenation, transpose, gather, scatter, barrier."""
 
@@ -152,6 +160,7 @@ class Machine(Struct, frozen=True, kw_only=True):
         found = list(self.processor.time_s.values())
         if self.memory is not None:
             found += [self.memory.read_miss_s, self.memory.write_miss_s, self.memory.writeback_s]
+            found += [self.memory.tlb_miss_s]
         if self.network is not None:
             network = self.network
             found += [network.exchange_factor, network.load, network.overlap]

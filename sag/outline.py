@@ -22,12 +22,25 @@ class RawFigure(Struct, frozen=True, kw_only=True):
     value: Scalar
     source: Scalar | None = None
     certainty: Scalar | None = None
+    range: Scalar | None = None
+    general: Scalar | None = None
+    """The range that stands above, for estimated figures without one of their own."""
+    group: Scalar | None = None
     remark: str = ""
 
     @property
     def path(self) -> str:
         """Dotted key; the group of message ranges is left out."""
         return ".".join(key.text for key in self.keys)
+
+
+class Above(Struct, frozen=True, kw_only=True):
+    """What a group of figures says for all below it."""
+
+    source: Scalar | None = None
+    certainty: Scalar | None = None
+    range: Scalar | None = None
+    group: Scalar | None = None
 
 
 class RawPart(Struct, frozen=True, kw_only=True):
@@ -62,6 +75,7 @@ class Outline(Struct, frozen=True, kw_only=True):
     sources: Mapping[str, Scalar]
     notes: tuple[str, ...]
     extends: Scalar | None
+    compiler: RawPart
     root: RawUnit
 
 
@@ -88,6 +102,7 @@ def outline_of(document: Table, findings: Findings) -> Outline:
         sources=_words_of(document, "sources", None, findings),
         notes=_notes(document.get("notes"), findings),
         extends=_word(document, "extends", findings),
+        compiler=_compiler(document, findings),
         root=root,
     )
 
@@ -101,8 +116,20 @@ def merge(base: Outline, over: Outline) -> Outline:
         sources={**base.sources, **over.sources},
         notes=base.notes + over.notes,
         extends=None,
+        compiler=replace(over.compiler, figures={**base.compiler.figures, **over.compiler.figures}),
         root=_merge_units(base.root, over.root),
     )
+
+
+def _compiler(document: Table, findings: Findings) -> RawPart:
+    """What the file says of the compiler."""
+    node = document.get("compiler")
+    figures: dict[str, RawFigure] = {}
+    if isinstance(node, Table):
+        _figures(node, (), Above(), figures, findings)
+    elif node is not None:
+        findings.add("M105", "'compiler' must be a mapping from transformations to yes, no or undecided", node.place)
+    return RawPart(place=document.place if node is None else node.place, figures=figures)
 
 
 def _merge_units(base: RawUnit, over: RawUnit) -> RawUnit:
@@ -153,7 +180,7 @@ def _unit(name: str, table: Table, findings: Findings) -> RawUnit:
 def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
     if isinstance(node, Table):
         figures: dict[str, RawFigure] = {}
-        ranges = _figures(node, (), (None, None), figures, findings)
+        ranges = _figures(node, (), Above(), figures, findings)
         return RawPart(place=key.place, figures=figures, ranges=ranges, dropped=_dropped(node))
     if isinstance(node, Listing) and all(isinstance(item, Scalar) for item in node.items):
         return RawPart(place=key.place, refined_by=tuple(n for n in node.items if isinstance(n, Scalar)))
@@ -176,13 +203,12 @@ def _is_void(node: Node) -> bool:
 def _figures(
     table: Table,
     keys: tuple[Scalar, ...],
-    above: tuple[Scalar | None, Scalar | None],
+    above: Above,
     into: dict[str, RawFigure],
     findings: Findings,
 ) -> tuple[Scalar, ...]:
     """Collect the figures of a group and those below it; the names of message ranges are returned."""
-    source = _word(table, "source", findings) or above[0]
-    certainty = _word(table, "certainty", findings) or above[1]
+    above = _above(table, above, findings)
     ranges: tuple[Scalar, ...] = ()
     for key, node in table:
         chain = (*keys, key)
@@ -191,30 +217,48 @@ def _figures(
         if isinstance(node, Listing):
             findings.add("M105", f"'{key.text}' must be one value or a group of them, not a list", node.place)
         elif isinstance(node, Scalar):
-            raw = RawFigure(keys=chain, value=node, source=source, certainty=certainty)
-            into[raw.path] = raw
+            into[".".join(each.text for each in chain)] = RawFigure(
+                keys=chain,
+                value=node,
+                source=above.source,
+                certainty=above.certainty,
+                general=above.range,
+                group=above.group,
+            )
         elif node.get("value") is not None:
-            raw = _figure(node, chain, (source, certainty), findings)
+            raw = _figure(node, chain, above, findings)
             into[raw.path] = raw
         elif not keys and key.text == "ranges":
             given = tuple((name, value) for name, value in node if not _is_void(value))
             ranges = tuple(name for name, _ in given)
-            _figures(replace(node, entries=given), (), (source, certainty), into, findings)
+            _figures(replace(node, entries=given), (), above, into, findings)
         else:
-            _figures(node, chain, (source, certainty), into, findings)
+            _figures(node, chain, above, into, findings)
     return ranges
 
 
-def _figure(
-    table: Table, keys: tuple[Scalar, ...], above: tuple[Scalar | None, Scalar | None], findings: Findings
-) -> RawFigure:
+def _above(table: Table, above: Above, findings: Findings) -> Above:
+    """What stands above the figures of a group."""
+    return Above(
+        source=_word(table, "source", findings) or above.source,
+        certainty=_word(table, "certainty", findings) or above.certainty,
+        range=_word(table, "range", findings) or above.range,
+        group=_word(table, "group", findings) or above.group,
+    )
+
+
+def _figure(table: Table, keys: tuple[Scalar, ...], above: Above, findings: Findings) -> RawFigure:
     _refuse_unknown(table, FIGURE_KEYS, f"the figure '{keys[-1].text}'", findings)
     remark = _word(table, "remark", findings)
+    general, above = above.range, _above(table, above, findings)
     return RawFigure(
         keys=keys,
         value=_word(table, "value", findings) or Scalar("", table.place),
-        source=_word(table, "source", findings) or above[0],
-        certainty=_word(table, "certainty", findings) or above[1],
+        source=above.source,
+        certainty=above.certainty,
+        range=_word(table, "range", findings),
+        general=general,
+        group=above.group,
         remark=remark.text if remark else "",
     )
 

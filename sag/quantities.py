@@ -86,6 +86,26 @@ def parse_quantity(text: str, dimension: str) -> float:
     return value
 
 
+def parse_range(text: str, dimension: str, value: float) -> tuple[float, float]:
+    """The ends of a range in SI: ``0.05 to 0.20 us``, or as factors of `value`: ``x0.5 to x2``.
+
+    Raises:
+        QuantityError: neither of these.
+    """
+    ends = [each.strip() for each in text.split(" to ")]
+    if len(ends) != 2:
+        example = EXAMPLES[dimension]
+        raise QuantityError(f"'{text}' is no range", f"write for example 0.5 to {example}, or x0.5 to x2")
+    first, second = ends
+    if first[:1] == "x" and second[:1] == "x":
+        low, high = (value * parse_quantity(each[1:], "number") for each in ends)
+        return low, high
+    number = _NUMBER.match(second)
+    unit = second[number.end() :] if number and _NUMBER.fullmatch(first) else ""
+    low, high = sorted((parse_quantity(first + unit, dimension), parse_quantity(second, dimension)))
+    return low, high
+
+
 def _inverse(factor: float) -> float:
     """Dividing by the exact power of ten keeps 65 us equal to the literal 65e-6."""
     return float(round(1.0 / factor))

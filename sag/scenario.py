@@ -48,6 +48,8 @@ class Scenario(Struct, frozen=True, kw_only=True, eq=False):
     memory_speed: WhatIf | None = None
     overlap: WhatIf | None = None
     io: bool = True
+    copies: bool | None = None
+    """Whether contiguous sections are copied to a message buffer, too; None: as the compiler of the machine does."""
     sets: tuple[tuple[str, WhatIf], ...] = ()
     """Path and change of any parameter, as `sag.values` reads them."""
 
@@ -74,7 +76,7 @@ class _Asked:
     def __init__(self, system: System, wanted: Scenario) -> None:
         self.system = system
         self.wanted = wanted
-        self.changes = (*_changes(wanted), wanted.io, *(path for path, _ in wanted.sets))
+        self.changes = (*_changes(wanted), wanted.io, wanted.copies, *(path for path, _ in wanted.sets))
 
     def __eq__(self, other: object) -> bool:
         """Whether the answer is the same."""
@@ -107,7 +109,7 @@ def _flattened(system: System, wanted: Scenario) -> Machine:
         largest_built=system.largest_built,
         processor=_processor(values.part("node", "processor"), wanted, notes),
         memory=_memory(memory, wanted, notes),
-        network=_network(values.part("network", "network"), memory, wanted, notes),
+        network=_network(values.part("network", "network"), memory, wanted, notes, copies=_copies(system, wanted)),
         io=_io(values, wanted, notes),
         notes=tuple(notes),  # last: what could not be charged has been noted by now
     )
@@ -212,6 +214,7 @@ def _memory(part: Part | None, wanted: Scenario, notes: list[str]) -> MemoryCost
     if cache % (line * ways):
         message = f"a cache of {cache} B does not divide into sets of {ways} lines of {line} B"
         raise what_if_error("M121", message, "cache_size must be a multiple of line x associativity")
+    entries = int(part.number("tlb_entries")) if "tlb_miss" in part.arrays else 0
     return MemoryCosts(
         cache_bytes=cache,
         line_bytes=line,
@@ -224,6 +227,8 @@ def _memory(part: Part | None, wanted: Scenario, notes: list[str]) -> MemoryCost
         usable_bytes=part.number("usable"),
         page_bytes=int(part.number("page")),
         estimated=part.estimated("read_miss", "write_miss", "writeback"),
+        tlb_entries=entries,
+        tlb_miss_s=part.arrays["tlb_miss"] / speed if entries else NONE,
     )
 
 
@@ -232,7 +237,7 @@ def _memory_speed(wanted: Scenario) -> Array:
 
 
 def _network(
-    part: Part | None, memory: Part | None, wanted: Scenario, notes: list[str]
+    part: Part | None, memory: Part | None, wanted: Scenario, notes: list[str], *, copies: bool
 ) -> NetworkCosts | None:
     if part is None:
         notes.append("The machine describes no network: communication is not charged.")
@@ -262,8 +267,16 @@ def _network(
         pack_per_byte_s=memory.arrays["pack"] / speed if memory else NONE,
         copy_per_byte_s=memory.arrays["copy"] / speed if memory else NONE,
         pack_estimated=memory.estimated("pack", "copy") if memory else False,
+        copies=copies,
         collectives=MappingProxyType({name: _collective(part, name) for name in COLLECTIVES}),
     )
+
+
+def _copies(system: System, wanted: Scenario) -> bool:
+    if wanted.copies is not None:
+        return wanted.copies
+    said = system.compiler.get("pack")
+    return said is not None and said.value == "yes"
 
 
 def _range(part: Part, name: str, latency: Array, stretch: Array) -> MessageRange:

@@ -113,8 +113,9 @@ NODE_MEMORY: Keys = {
     "pack": Key(dimension="per_byte", about="gathering a strided section into a message buffer"),
     "copy": Key(dimension="per_byte", about="copying a contiguous section into a message buffer"),
     "instruction_cache": _noted("size", "instruction cache"),
-    "tlb_entries": _noted("count", "pages whose translation is kept"),
-    "tlb_miss": _noted("time", "looking up a translation"),
+    "tlb_entries": _shape("count", "pages whose translation is kept", required=False),
+    "tlb_associativity": _noted("count", "translations in a set"),
+    "tlb_miss": _time("looking up a translation that is not kept; nothing unless given", required=False),
     "bandwidth": _noted("bandwidth", "peak bandwidth of main memory"),
 }
 
@@ -189,11 +190,12 @@ PARTS: Mapping[tuple[str, str], Keys] = {
 }
 """(role of the unit, component) -> its keys. Any other component can only be compound or void."""
 
-TOP_KEYS = ("format", "name", "title", "extends", "processors", "sources", "notes", "system")
+TOP_KEYS = ("format", "name", "title", "extends", "processors", "sources", "notes", "compiler", "system")
 PROCESSORS_KEYS = ("default", "largest_built")
 UNIT_KEYS = ("id", "title", "role", "processor", "memory", "network", "io", "units")
-FIGURE_KEYS = ("value", "source", "certainty", "remark")
-"""Keys of a figure written as a mapping; `source` and `certainty` may also stand above, for all below."""
+FIGURE_KEYS = ("value", "range", "group", "source", "certainty", "remark")
+"""Keys of a figure written as a mapping; `source`, `certainty` and `group` may also stand above, for all
+below, and `range` as factors, for the estimated figures below that have none of their own."""
 
 
 def keys_of(role: str, component: str, ranges: tuple[str, ...] = ()) -> Keys:
@@ -210,6 +212,31 @@ def plain_word(text: str, key: Key) -> str:
         return text
     return {"yes": "true", "on": "true", "no": "false", "off": "false"}.get(text, text)
 
+
+STANCES = ("yes", "no", "undecided")
+"""What a machine file can say of a transformation: undecided where no source tells."""
+
+COMPILER: Keys = {
+    "hoist": _word(STANCES, "moving communication out of loops", required=False),
+    "coalesce": _word(STANCES, "one message for all references to an array", required=False),
+    "redundant": _word(STANCES, "leaving out messages whose data have not changed", required=False),
+    "interchange": _word(STANCES, "ordering the loops of parallel constructs for stride 1", required=False),
+    "masks": _word(
+        STANCES, "testing a mask in the loops whose indices it depends on, which then go outside", required=False
+    ),
+    "invariant": _word(STANCES, "moving invariant operations out of loops", required=False),
+    "strength": _word(
+        STANCES, "stepping addresses by induction variables instead of computing them anew", required=False
+    ),
+    "library": _word(
+        STANCES, "reductions by a run-time library, which computes addresses from descriptors", required=False
+    ),
+    "pack": _word(STANCES, "copying contiguous sections to a message buffer, too", required=False),
+    "fuse": _word(("no",), "joining loops, which is not modelled", required=False),
+    "inline": _word(("no",), "putting procedures in the place of their calls, which is not modelled", required=False),
+}
+"""What the compiler of the machine does to a program: the names of ``--opt``, which overrides it. What is not given, or
+undecided, is done for hoist, coalesce, redundant, interchange and invariant, and not done for the others."""
 
 RESERVED = frozenset(key.split(".")[0] for key in NETWORK) | {"ranges", *FIGURE_KEYS}
 """Names that a message range cannot have, as its keys stand beside those of the network."""

@@ -33,6 +33,10 @@ class Figure(Struct, frozen=True, kw_only=True):
     text: str
     source: str
     certainty: str
+    span: tuple[float, float] | None = None
+    """Its range: between which values it lies with 90 % (Def 19); None: none is given."""
+    group: str = ""
+    """Figures of one group move together, from the low ends of their ranges to the high ones."""
     remark: str = ""
     place: Place = NOWHERE
 
@@ -40,6 +44,13 @@ class Figure(Struct, frozen=True, kw_only=True):
     def estimated(self) -> bool:
         """Whether it is no more than a reasoned guess."""
         return self.certainty == "estimated"
+
+    @property
+    def spread(self) -> tuple[float, float] | None:
+        """Its range, that of a cited figure without one +-10 % (Def 19); None: it is taken to be sure."""
+        if self.span is None and self.certainty == "cited" and self.value > 0:
+            return 0.9 * self.value, 1.1 * self.value
+        return self.span
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -114,6 +125,8 @@ class System(Struct, frozen=True, kw_only=True):
     largest_built: int
     sources: Mapping[str, str]
     notes: tuple[str, ...]
+    compiler: Mapping[str, Parameter]
+    """Optimisation -> yes, no or undecided, for those of which the file says something."""
     file: str
 
     def find(self, role: str) -> tuple[str, SystemUnit] | None:

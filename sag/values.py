@@ -112,6 +112,12 @@ def settable(system: System) -> Mapping[str, Key]:
     return {path: spec for path, (_, spec) in _addresses(system)}
 
 
+def short_path(system: System, path: str) -> str:
+    """The path as `System.parameters` has it, of one that may name the component also where it need not."""
+    name = path.strip().lower()
+    return next((short for short, (full, _) in _addresses(system) if full == name), name)
+
+
 def _ranges(content: Simple) -> tuple[str, ...]:
     """Every range has a start-up, and nothing else of a network does."""
     return tuple(key.removesuffix(".startup") for key in content.figures if key.endswith(".startup"))

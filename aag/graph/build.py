@@ -19,6 +19,7 @@ from aag.graph.tally import add_counts
 from aag.ir.statements import Assign
 from aag.ir.storage import sharing
 from aag.spmd import nodes as n
+from aag.spmd.order import mask_level
 from aag.spmd.program import NodeProgram
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import names_in
@@ -27,15 +28,19 @@ _GUARD = g.Work(overhead=(("guard", 1.0),))
 _BOUND = (("int.add", 4.0), ("int.cmp", 2.0))
 """Local bounds of one partitioned loop: offset by the coordinate, clipped at both ends."""
 
+_BOUND_CALL = (("call", 1.0), ("int.add", 8.0), ("int.cmp", 4.0), ("int.div", 2.0), ("int.mul", 2.0))
+"""The same by a call of a run-time library, for any distribution: block and place in it of both ends."""
+
 
 def build_graph(program: NodeProgram) -> g.Graph:
     """The AAG of a node program, communication edges not yet superimposed (`aag.graph.synchronize`)."""
     symbols = Symbols(program.unit, program.layouts.arrays)
     for name, kind in program.types.items():
         symbols.declare(name, kind)
+    done = program.options.on
     context = Context(
-        symbols=symbols, constants=program.layouts.constants, invariant=program.options.on("invariant")
-    )
+        symbols=symbols, constants=program.layouts.constants, invariant=done("invariant"), strength=done("strength"),
+        library=done("library"), masks=done("masks"))
     builder = _Builder(program, context)
     body = builder.spawn()
     return g.Graph(body=(body,), count=builder.count, critical=_critical(program.body),
@@ -146,11 +151,13 @@ class _Builder:
         depth = len(nest.indices)
         setup = works[0] if depth else g.Work()
         overhead = self._nest_overhead(nest)
+        tested = mask_level(nest) if nest.mask is not None and self.context.masks else depth
         return g.IterD(
             **_common(number, nest),
             nest=nest,
             work=works[depth],
             masked=masked,
+            tested=tested,
             outer=works[1:depth],
             setup=replace(setup, overhead=add_counts(setup.overhead, overhead)),
         )
@@ -164,7 +171,7 @@ class _Builder:
         overhead: g.Counts = ()
         for axis in layout.axes:
             if axis.role == "dim" and names_in(nest.home.subscripts[axis.dim]) & names:
-                overhead = add_counts(overhead, _BOUND)
+                overhead = add_counts(overhead, _BOUND_CALL if self.context.library else _BOUND)
             elif axis.role != "replicated":
                 overhead = add_counts(overhead, _GUARD.overhead)
         return overhead
@@ -173,8 +180,9 @@ class _Builder:
         number = self._id()
         whole, former = is_simple(loop), self.inside
         self.inside = former or whole
+        outside, self.context = self.context, replace(self.context, around=loop.var)
         body = self.body(loop.body)
-        self.inside = former
+        self.inside, self.context = former, outside
         swept = Swept()
         if not former:
             is_array = self.program.layouts.arrays.__contains__
@@ -187,7 +195,7 @@ class _Builder:
 
     def _owned(self, loop: n.OwnedLoop) -> g.IterSync:
         number = self._id()
-        work = work_of(self.context, assigns=loop.assigns)
+        work = work_of(replace(self.context, around=loop.index.name), assigns=loop.assigns)
         return g.IterSync(
             **_common(number, loop),
             owned=loop,

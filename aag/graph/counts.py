@@ -4,12 +4,17 @@ Counts add like numbers. In a nest each operation belongs to the loop level of t
 with the optimisation `invariant` it is done there, without it where it is written. What holds constants only is folded
 by every compiler and counts nothing. Scalars that are read are in registers; an array element is loaded once and its
 address computed once at each level, however often it is written down there.
+
+With the optimisation `strength` an address that is linear in the index of the innermost loop around it is computed
+before that loop and stepped in it (``index.1d``), once for all references that differ by constants; without it each
+address is computed where it is used.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from aag.graph.aau import Counts, Work
 from aag.graph.operations import (
@@ -25,7 +30,9 @@ from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, 
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import children
+from aag.spmd.linear import linear
 from aag.spmd.nodes import Nest
+from aag.spmd.order import mask_level
 from aag.spmd.symbols import Symbols, wider
 from aag.spmd.vector import names_in
 
@@ -37,12 +44,18 @@ _REDUCTION = {"sum": "add", "product": "mul"}
 
 
 class Context(Struct, frozen=True, kw_only=True):
-    """What counting has to know of the program: types, the values of named constants, and whether loop-invariant
-    operations move outwards."""
+    """What counting has to know of the program, types and the values of named constants, and of its compiler: whether
+    loop-invariant operations move outwards, addresses are stepped (but for those of reductions, where a
+    library does them), masks are tested as far outside as they can be.
+    `around` is the variable of the innermost DO loop around what is counted."""
 
     symbols: Symbols
     constants: Mapping[str, Value] = field(default_factory=dict)
     invariant: bool = True
+    strength: bool = False
+    library: bool = False
+    masks: bool = False
+    around: str = ""
 
 
 class OperationCounter:
@@ -52,8 +65,9 @@ class OperationCounter:
         self._context = context
         self._symbols = context.symbols
         self._level = {name: at for at, name in enumerate(loops, start=1)}
+        self._inner = (context.around if not loops else "", *loops)
         self._loaded: set[tuple[int, Expr]] = set()
-        self._addressed: set[tuple[int, Expr]] = set()
+        self._addressed: set[tuple[int, object]] = set()
         self.levels = [Counter[str]() for _ in range(len(loops) + 1)]
 
     def level_of(self, expr: Expr, used: int) -> int:
@@ -128,6 +142,8 @@ class OperationCounter:
             self._address(element, at, used)
 
     def _address(self, element: Element, at: int, used: int) -> None:
+        if self._context.strength and self._inner[at] and self._stepped(element, at):
+            return
         if (at, element) in self._addressed:
             return
         self._addressed.add((at, element))
@@ -135,6 +151,25 @@ class OperationCounter:
         for subscript in element.subscripts:
             if not _is_offset(subscript):
                 self.expression(subscript, used)
+
+    def _stepped(self, element: Element, at: int) -> bool:
+        """Count an address that the loop at hand steps or leaves alone; False: each iteration must compute it."""
+        index = self._inner[at]
+        forms = [linear(each, self._context.constants) for each in element.subscripts]
+        if any(index in names_in(atom) and atom != Var(index) for form in forms for atom in form.terms):
+            return False
+        key = at, (element.name, *(frozenset(form.terms.items()) for form in forms))
+        if key in self._addressed:
+            return True
+        self._addressed.add(key)
+        if any(form.coefficient(index) for form in forms):
+            self.levels[at]["index.1d"] += 1
+        if at:
+            self.levels[at - 1].update(_index(len(forms)))
+            for subscript in element.subscripts:
+                if not _is_offset(subscript):
+                    self.expression(subscript, at - 1)
+        return True
 
     def _type(self, expr: Expr) -> Type:
         return self._symbols.type_of(expr)
@@ -226,10 +261,12 @@ def work_of(context: Context, exprs: Iterable[Expr | None] = (), assigns: Iterab
 def nest_work(nest: Nest, context: Context) -> tuple[tuple[Work, ...], Work]:
     """Work of a nest, one entry for each level (before the loops, in loop 1, ..., in the innermost loop), and what an
     innermost iteration does more where the mask holds."""
+    if nest.reduce and context.library:
+        context = replace(context, strength=False)
     innermost = len(nest.indices)
     counter = OperationCounter(context, [index.name for index in nest.indices])
     if nest.mask is not None:
-        counter.expression(nest.mask, innermost)
+        counter.expression(nest.mask, mask_level(nest) if context.masks else innermost)
     always = Counter(counter.levels[innermost])
     for level, assigns in enumerate(nest.outer, start=1):
         for assign in assigns:
@@ -241,15 +278,15 @@ def nest_work(nest: Nest, context: Context) -> tuple[tuple[Work, ...], Work]:
             counter.assign(assign, innermost)
     if nest.copies:
         for assign in nest.assigns:
-            counter.levels[innermost].update(_copy(assign.target))
+            counter.levels[innermost].update(_copy(assign.target, context))
     masked = Counter[str]()
     if nest.mask is not None:
         masked, counter.levels[innermost] = counter.levels[innermost] - always, always
     return tuple(Work(computation=counts(each)) for each in counter.levels), Work(computation=counts(masked))
 
 
-def _copy(target: Expr) -> "Counter[str]":
+def _copy(target: Expr, context: Context) -> "Counter[str]":
     """Storing a value to a temporary and moving it to its place in a loop of its own."""
-    rank = len(target.subscripts) if isinstance(target, Element) else 1
+    rank = len(target.subscripts) if isinstance(target, Element) and not context.strength else 1
     once = Counter(_index(rank))
     return once + once + Counter({"load": 1, "store": 1, "loop.iteration": 1})

@@ -35,7 +35,7 @@ from aag.spmd.names import (
     whole_functions,
 )
 from aag.spmd.needs import Use, operations
-from aag.spmd.nests import conflicts, inner_loops, ordered, uses_of
+from aag.spmd.nests import conflicts, inner_loops, uses_of
 from aag.spmd.nodes import (
     CallNode,
     Communicate,
@@ -51,6 +51,7 @@ from aag.spmd.nodes import (
     Unmodelled,
     WhileNode,
 )
+from aag.spmd.order import in_order
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reach import Reach
 from aag.spmd.symbols import Mismatch, Symbols, Unsupported, assigned, check_arguments, result_type
@@ -393,7 +394,7 @@ class Lowering:
             mask=condition,
             copies=conflicts(home, uses, self.env) or self._shares(element.name, uses),
         )
-        nest = ordered(nest, home, interchange=self.options.on("interchange"))
+        nest = in_order(nest, home, self.options)
         self.emit(replace(nest, uses=nest_names(self.symbols, nest)))
 
     def _shares(self, array: str, uses: Sequence[Use]) -> bool:

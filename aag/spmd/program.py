@@ -9,21 +9,28 @@ from aag.ir.units import Type, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd.nodes import Node
 
-OPTIMISATIONS = ("hoist", "coalesce", "redundant", "interchange", "invariant")
-"""Names for ``--opt NAME=off`` (Def 9) that this compiler has: hoist communication out of loops, coalesce the
-references to one array into one message, drop redundant messages, order loops for stride 1, and move loop-invariant
-operations outwards."""
+OPTIMISATIONS = ("hoist", "coalesce", "redundant", "interchange", "invariant", "masks", "strength", "library", "pack")
+"""Names for ``--opt NAME=on|off`` (Def 9) that this compiler has: hoist communication out of loops, coalesce the
+references to one array into one message, drop redundant messages, order loops for stride 1, move loop-invariant
+operations outwards, test masks in outer loops, and step addresses by induction variables (strength reduction). Two cost
+time: calling a run-time library for reductions, which knows no array but by its descriptor, and packing contiguous
+sections, too."""
+
+ON_REQUEST = frozenset(("masks", "strength", "library", "pack"))
+"""Those that are off unless the compiler of the machine has them, or the user asks for them."""
 
 
 class Options(Struct, frozen=True, kw_only=True):
-    """Which optimisations are off, and whether INDEPENDENT, NEW and REDUCTION are trusted without a check."""
+    """Which optimisations are off, which of `ON_REQUEST` are on, and whether INDEPENDENT, NEW and REDUCTION are trusted
+    without a check."""
 
     disabled: frozenset[str] = frozenset()
+    enabled: frozenset[str] = frozenset()
     trusts_directives: bool = False
 
     def on(self, name: str) -> bool:
         """Whether an optimisation is on."""
-        return name not in self.disabled
+        return name in self.enabled or (name not in self.disabled and name not in ON_REQUEST)
 
 
 class NodeProgram(Struct, frozen=True, kw_only=True, eq=False, weakref=True):

@@ -12,8 +12,9 @@ from aag.mapping.layout import REPLICATED, GridAxis, Layout
 from aag.spmd.linear import linear
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use
-from aag.spmd.nests import accumulate, ordered, uses_of
+from aag.spmd.nests import accumulate, uses_of
 from aag.spmd.nodes import Combine, Index, Nest, Reference
+from aag.spmd.order import in_order
 from aag.spmd.symbols import INTEGER, LOGICAL, REDUCTIONS, Unsupported, reduction_dim
 from aag.spmd.vector import names_in
 
@@ -114,7 +115,7 @@ def _reduce(
         defines=frozenset() if kept else frozenset((name,)),
     )
     order = home or Reference(array="", subscripts=tuple(Var(index.name) for index in indices), indices=indices)
-    nest = ordered(nest, order, interchange=lowering.options.on("interchange"))
+    nest = in_order(nest, order, lowering.options)
     lowering.emit(replace(nest, uses=nest_names(symbols, nest)))
     if home is not None:
         _combine(lowering, home, indices, kept, op, kind)

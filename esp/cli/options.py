@@ -82,10 +82,10 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--io", choices=("on", "off"), default="on", help="whether input and output count")
     group.add_argument(
         "--opt",
-        metavar="NAME=off",
+        metavar="NAME=on|off",
         action="append",
         default=[],
-        help="switch an optimisation off (repeatable)",
+        help="switch an optimisation on or off (repeatable)",
     )
     group.add_argument(
         "--system-set",
@@ -125,7 +125,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
     Raises:
         UsageError: an option that cannot be read.
     """
-    from esp.api import Request, switched_off
+    from esp.api import Request, switched
     from esp.arguments import alignments
     from sag.scenario import Scenario
 
@@ -143,7 +143,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
             io=options.io == "on",
             sets=tuple(pairs("--system-set", options.system_set).items()),
         )
-    return Request(
+    request = Request(
         procs=procs,
         grid=grid_of(options.grid),
         distribute=pairs("--distribute", options.distribute, lower=True),
@@ -151,11 +151,11 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         align_texts=tuple(aligned),
         values={name: value_of(name, text) for name, text in pairs("--set", options.set, lower=True).items()},
         scenario=scenario,
-        off=switched_off(switches_of(given.get("opt", []))),
         timed=given.get("timed", False),
         unroll=given.get("unroll", False),
         trust_directives=given.get("trust_directives", False),
     )
+    return switched(request, switches_of(given.get("opt", [])))
 
 
 def pairs(option: str, given: list[str], *, lower: bool = False) -> dict[str, str]:

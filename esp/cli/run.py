@@ -43,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--per-processor", action="store_true", help="how each processor spends the time")
     views.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
     views.add_argument("--trace", metavar="FILE", help="also write what each processor does and when (docs/trace.md)")
+    views.add_argument("--interval", action="store_true", help="also between which times it lies (takes longer)")
     views.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
     add_forms(views, "docs/json.md")
     add_output(parser)
@@ -64,6 +65,7 @@ def execute(options: argparse.Namespace) -> int:
         from aag.diagnostics import SourceError
         from esp import api
         from esp.cli.prompt import with_answers
+        from esp.explore.interval import with_interval
         from interpreter.errors import UnresolvedError
 
         system = api.load_machine(options.system)
@@ -80,6 +82,8 @@ def execute(options: argparse.Namespace) -> int:
         try:
             wanted = replace(request, procs=number)
             made, request = with_answers(lambda asked: _predicted(source, system, asked, console), wanted)
+            if options.interval:
+                made = with_interval(made, source, system, request)
             predictions.append(made)
         except UnresolvedError:
             raise

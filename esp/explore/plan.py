@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.source.joining import Form
-from esp.api import Request, switched_off
+from esp.api import Request, switched
 from esp.explore.axes import Axis
 from sag.quantities import Change, make_change
 from sag.scenario import Scenario, export
@@ -169,7 +169,7 @@ def lowering_request(base: Request, axes: Sequence[Axis], at: Sequence[int]) -> 
     values: dict[str, Any] = {}
     distribute = dict(base.distribute)
     known = dict(base.values)
-    off = set(base.off)
+    opt = {}
     for axis, where in zip(axes, at, strict=True):
         given = axis.values[where]
         match axis.kind:
@@ -180,8 +180,8 @@ def lowering_request(base: Request, axes: Sequence[Axis], at: Sequence[int]) -> 
             case "set":
                 known[axis.key] = given
             case "opt":
-                off = (off - {axis.key}) | switched_off({axis.key: given})
-    return replace(base, **values, distribute=distribute, values=known, off=frozenset(off))
+                opt[axis.key] = given
+    return switched(replace(base, **values, distribute=distribute, values=known), opt)
 
 
 def machine_scenario(base: Scenario, system: System, given: Mapping[str, Any]) -> Scenario:

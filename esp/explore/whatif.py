@@ -24,7 +24,7 @@ from esp.api import (
     lower_source,
     read_source,
     requested,
-    switched_off,
+    switched,
 )
 from esp.arguments import in_python
 from esp.errors import UsageError
@@ -187,8 +187,9 @@ def what_if(
     names = [(each.kind, each.key) for each in changes]
     if together and len(set(names)) < len(names):
         raise UsageError("together, each change has one value.", where="--together", hint="Give one value each.")
-    stages = {request.off: lower_source(source, system, request)}
-    base = interpret_stages(stages[request.off], system, request)
+    unchanged = lower_source(source, system, request)
+    stages = {(request.on, request.off): unchanged}
+    base = interpret_stages(unchanged, system, request)
     outcomes: dict[int, Outcome] = {}
     total = 1 + len(changes) + (together and len(changes) > 1)
 
@@ -201,15 +202,16 @@ def what_if(
         which = [at for at, each in enumerate(changes) if each.kind == kind]
         values = [changes[at].value for at in which]
         scenario = machine_scenario(request.scenario, system, {kind: values})
-        made = interpret_stages(stages[request.off], system, replace(request, scenario=scenario))
+        made = interpret_stages(unchanged, system, replace(request, scenario=scenario))
         done({at: _outcome(changes[at].label, base, made, index) for index, at in enumerate(which)})
     groups = [[at] for at, each in enumerate(changes) if each.kind not in DIMENSIONS]
     groups += [list(range(len(changes)))] if together and len(changes) > 1 else []
     for group in groups:
         changed = _changed(request, system, [changes[at] for at in group])
-        if changed.off not in stages:
-            stages[changed.off] = lower_source(source, system, changed)
-        made = interpret_stages(stages[changed.off], system, changed)
+        options = changed.on, changed.off
+        if options not in stages:
+            stages[options] = lower_source(source, system, changed)
+        made = interpret_stages(stages[options], system, changed)
         if len(group) > 1:
             done({len(changes): _outcome("all together", base, made, 0)})
         else:
@@ -218,14 +220,15 @@ def what_if(
 
 
 def _changed(request: Request, system: System, changes: Sequence[Change]) -> Request:
-    off = set(request.off)
+    opt = {}
     given = {}
     for each in changes:
         if each.kind == "opt":
-            off = (off - {each.key}) | switched_off({each.key: each.value})
+            opt[each.key] = each.value
         else:
             given[each.key or each.kind] = each.value
-    return replace(request, off=frozenset(off), scenario=machine_scenario(request.scenario, system, given))
+    changed = replace(request, scenario=machine_scenario(request.scenario, system, given))
+    return switched(changed, opt)
 
 
 def _outcome(label: str, base: Prediction, made: Prediction, scenario: int) -> Outcome:

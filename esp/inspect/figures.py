@@ -20,6 +20,7 @@ _MEMORY = {
     "read_miss_s": "cache line read",
     "write_miss_s": "write missed",
     "writeback_s": "dirty line written back",
+    "tlb_miss_s": "page translation looked up",
 }
 _RANGE = {
     "call_overhead_s": "message call",

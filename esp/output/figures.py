@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from msgspec import field
+from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from aag.diagnostics import Diagnostic
@@ -15,6 +15,31 @@ Plain = bool | int | float | str | list[Any] | dict[str, Any] | None
 """What JSON can say."""
 
 
+class Interval(Struct, frozen=True, kw_only=True):
+    """Between which times the program takes with 90 %, as the ranges of the machine's figures say (Def 19)."""
+
+    low_s: float
+    high_s: float
+    timed_low_s: float | None
+    timed_high_s: float | None
+    scenarios: int
+    quantities: int
+    """How many independent quantities were drawn, each a figure or a group of them."""
+    model_error: float
+    """By how much the interval was widened."""
+    undecided: tuple["Variant", ...] = ()
+    """The times with the machine's own figures for each way to compile that no source decides."""
+
+
+class Variant(Struct, frozen=True, kw_only=True):
+    """What the compiler may do, and the time if it does."""
+
+    on: tuple[str, ...]
+    off: tuple[str, ...]
+    time_s: float
+    timed_s: float | None
+
+
 class Shown(Prediction, frozen=True, kw_only=True, eq=False):
     """A prediction with what the door knows of it. `bundled`: the program comes with esp."""
 
@@ -22,6 +47,8 @@ class Shown(Prediction, frozen=True, kw_only=True, eq=False):
     asked: Mapping[str, Plain] = field(default_factory=dict)
     """What was asked for beside program, machine and processors: name of an argument -> what was given."""
     warnings: tuple[Diagnostic, ...] = ()
+    interval: Interval | None = None
+    """None where nobody asked for it."""
 
 
 CATEGORIES = ("computation", "communication", "waiting", "overhead")

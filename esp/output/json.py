@@ -84,6 +84,7 @@ def content(prediction: Shown, wanted: Wanted | None = None) -> dict[str, Any]:
         "memory_bytes": prediction.memory_bytes,
         "memory_usable_bytes": prediction.memory_usable_bytes,
         "estimated_share": first(prediction.estimated_share),
+        "interval": _interval(prediction),
         "iterations": prediction.iterations,
         "iterations_walked": prediction.iterations_walked,
         "complete": prediction.complete,
@@ -108,6 +109,25 @@ def content(prediction: Shown, wanted: Wanted | None = None) -> dict[str, Any]:
         chosen = [a for a in prediction.aaus if wanted.aaus is None or a.id in wanted.aaus]
         told["aaus"] = [_aau(each) for each in chosen]
     return told
+
+
+def _interval(prediction: Shown) -> dict[str, Any] | None:
+    found = prediction.interval
+    if found is None:
+        return None
+    return {
+        "low_s": found.low_s,
+        "high_s": found.high_s,
+        "timed_low_s": found.timed_low_s,
+        "timed_high_s": found.timed_high_s,
+        "scenarios": found.scenarios,
+        "quantities": found.quantities,
+        "model_error": found.model_error,
+        "undecided": [
+            {"on": list(each.on), "off": list(each.off), "time_s": each.time_s, "timed_s": each.timed_s}
+            for each in found.undecided
+        ],
+    }
 
 
 def _parts(parts: Parts) -> dict[str, float]:

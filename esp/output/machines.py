@@ -1,6 +1,6 @@
 """Machines as text: the list, and one machine with its units, figures and their sources."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from esp.output.columns import Column, Row, table
 from esp.output.json import text_of
 from esp.output.numbers import count, plural
 from esp.output.screen import Screen, flow, paragraph, shorten
-from sag.describe import ComponentView, SystemView, UnitView
+from sag.describe import ComponentView, FigureView, SystemView, UnitView
 
 
 class Listed(Struct, frozen=True, kw_only=True):
@@ -35,6 +35,9 @@ def machine(view: SystemView, screen: Screen) -> str:
     sizes = f"{plural(view.default_processors, 'processor')} by default, {view.largest_built:,} at most"
     sure = ", ".join(f"{number} {name}" for name, number in sorted(view.certainties.items()))
     blocks = [screen.paint("strong", head) + f"\n{sizes}\nfigures: {sure}"]
+    if view.compiler:
+        head = screen.paint("strong", "compiler: what it does to a program (--opt NAME=on|off overrides it)")
+        blocks.append(f"{head}\n{_figures(view.compiler, 'transformation', screen)}")
     blocks += [_unit(unit, depth, screen) for depth, unit in _walk(view.root, 0)]
     blocks.append("\n".join(paragraph(key, text, screen.columns, 12) for key, text in view.sources.items()))
     if view.notes:
@@ -52,6 +55,13 @@ def _unit(unit: UnitView, depth: int, screen: Screen) -> str:
     states = "  ".join(f"{each.letter} {_state(each)}" for each in unit.components)
     lines = [screen.paint("strong", f"{'  ' * depth}{unit.id} {unit.name}: {unit.title}")]
     lines.append(f"{'  ' * depth}  {states}")
+    figures = [each for component in unit.components for each in component.figures]
+    if figures:
+        lines.append(_figures(figures, "parameter", screen))
+    return "\n".join(lines)
+
+
+def _figures(figures: Sequence[FigureView], what: str, screen: Screen) -> str:
     rows = [
         Row(
             (
@@ -61,18 +71,15 @@ def _unit(unit: UnitView, depth: int, screen: Screen) -> str:
                 shorten(f"{each.source} {each.remark}".strip(), 400),
             )
         )
-        for component in unit.components
-        for each in component.figures
+        for each in figures
     ]
-    if rows:
-        columns = [
-            Column("  parameter", "<"),
-            Column("value"),
-            Column("certainty", "<"),
-            Column("source", "<"),
-        ]
-        lines.append(table(columns, rows, screen, flexible=True))
-    return "\n".join(lines)
+    columns = [
+        Column(f"  {what}", "<"),
+        Column("value"),
+        Column("certainty", "<"),
+        Column("source", "<"),
+    ]
+    return table(columns, rows, screen, flexible=True)
 
 
 def _state(component: ComponentView) -> str:

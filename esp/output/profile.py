@@ -6,7 +6,9 @@ from esp.output.assumptions import assumed
 from esp.output.columns import Column, Row, table
 from esp.output.figures import (
     CATEGORIES,
+    Interval,
     Shown,
+    Variant,
     constants,
     first,
     four,
@@ -151,7 +153,7 @@ def _heat(time_s: float, total_s: float) -> str:
     return "hot" if share >= 0.5 else "warm" if share >= 0.1 else ""
 
 
-def footnotes(prediction: Prediction, screen: Screen) -> list[str]:
+def footnotes(prediction: Shown, screen: Screen) -> list[str]:
     """Why the hottest communication costs what it does, and what the figure rests on."""
     width = screen.columns
     notes = []
@@ -180,8 +182,22 @@ def _memory(prediction: Prediction) -> str:
     return f"{text}, {memory(usable)} usable"
 
 
-def _trust(prediction: Prediction) -> str:
+def between(found: Interval) -> str:
+    """The interval of a time, and the ways to compile that no source decides."""
+    low, high = seconds(found.low_s), seconds(found.high_s)
+    text = f"{low} to {high} with 90% ({found.quantities} uncertain quantities)"
+    ways = [f"{seconds(each.time_s)} with {' and '.join(_way(each))}" for each in found.undecided]
+    return f"{text}; undecided: {', '.join(ways)}" if ways else text
+
+
+def _way(found: Variant) -> list[str]:
+    return [f"{name}={state}" for names, state in ((found.on, "on"), (found.off, "off")) for name in names]
+
+
+def _trust(prediction: Shown) -> str:
     text = trusted(prediction)
+    if prediction.interval is not None:
+        text = f"{between(prediction.interval)}; {text}"
     if prediction.iterations:
         walked, all_of_them = prediction.iterations_walked, prediction.iterations
         text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked"

@@ -20,6 +20,7 @@ from interpreter.metrics import COMPUTATION, Tally
 from interpreter.models.compute import alike, masked_of
 from interpreter.models.listed import Listed, interpret_listed
 from interpreter.models.memory import MAX_CLASSES, Access, Cache, CacheState, Misses, Nest, interpret_nest
+from interpreter.models.pages import page_misses
 from interpreter.services import TripsLike
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
@@ -54,10 +55,13 @@ class _Found(Struct, frozen=True, eq=False):
 
     misses: Misses | None
     after: CacheState
+    pages: Array | None = None
+    """(K, G) translations that each of its G statements lacked; None: the machine does not say what that costs."""
 
     def nbytes(self) -> int:
         """Memory it holds, about."""
         own = 0 if self.misses is None else 3 * self.misses.read.nbytes
+        own += 0 if self.pages is None else self.pages.nbytes
         if self.misses is not None and self.misses.parts is not None:
             own += self.misses.parts.nbytes
         return own + self.after.nbytes() + 500
@@ -129,7 +133,8 @@ def _apart(sweep: Sweep, found: _Found) -> list[tuple[int, _Found]]:
     read, write = misses.parts[:, ::2], misses.parts[:, 1::2]
     brought = np.where(write.sum(axis=1, keepdims=True) > 0, write, read)
     share = brought / np.maximum(brought.sum(axis=1, keepdims=True), 1.0)
-    return [(source, _Found(Misses(read[:, at], write[:, at], misses.writeback * share[:, at]), found.after))
+    return [(source, _Found(Misses(read[:, at], write[:, at], misses.writeback * share[:, at]), found.after,
+                            None if found.pages is None else found.pages[:, at:at + 1]))
             for at, source in enumerate(sources)]
 
 
@@ -166,7 +171,7 @@ def _found(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object
     cache = Cache(size_bytes=costs.cache_bytes, line_bytes=costs.line_bytes, associativity=costs.associativity,
                   replacement=costs.replacement, write_allocate=costs.write_allocate)
     node = aau.owned if isinstance(aau, IterSync) else nest
-    question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, state)
+    question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, costs.tlb_entries, state)
     known = run.services.kept.find(question)
     if isinstance(known, _Found):
         return known
@@ -182,7 +187,11 @@ def _found(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object
             continue
         misses = more if misses is None else Misses(
             misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
-    found = _Found(misses, after)
+    pages = None
+    if misses is not None and costs.tlb_entries:
+        tested = aau.tested if isinstance(aau, IterD) else 0
+        pages = _pages(_shape(run, nest, trips or run.services.trips(nest, run.env), tested), costs)
+    found = _Found(misses, after, pages)
     run.services.kept.keep(question, found, found.nbytes())
     return found
 
@@ -221,6 +230,13 @@ def _listed(run: Run, nest: LoweredNest) -> Listed:
     return Listed(streams=tuple(streams[at] for at in stands), addresses=run.setting.addresses, sources=sources)
 
 
+def _pages(sweep: Nest, costs: MemoryCosts) -> Array:
+    """(K, G) translations that each statement of a sweep lacks."""
+    lacking = page_misses(sweep, costs.tlb_entries, costs.page_bytes)
+    return np.stack([lacking[:, [access.source == source for access in sweep.accesses]].sum(axis=1)
+                     for source in sweep.sources], axis=1)
+
+
 def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> _Seen:
     """What the misses cost on the machine of the run."""
     misses = found.misses
@@ -228,6 +244,8 @@ def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> 
         return _Seen(state, state, np.zeros((1, 1)), 0.0, 0.0, np.zeros(1))
     class_of, ranks = _classes(run)
     seconds = _seconds(costs, misses)
+    if found.pages is not None:
+        seconds = seconds + costs.tlb_miss_s[:, None] * found.pages.sum(axis=1)[None, :]
     often = np.bincount(class_of, minlength=ranks.size).astype(np.float64)
     estimated = seconds @ often / run.procs if costs.estimated else np.zeros(1)
     spent: Figures = seconds
@@ -270,8 +288,9 @@ def _outside(extents: Ints, depth: int) -> Ints:
     return apart
 
 
-def _shape(run: Run, nest: LoweredNest, trips: TripsLike) -> Nest:
-    """The nest as the cache sees it: trip counts and addresses on each processor."""
+def _shape(run: Run, nest: LoweredNest, trips: TripsLike, tested: int = 0) -> Nest:
+    """The nest as the cache sees it: trip counts and addresses on each processor. Where the mask is `tested` outside
+    the innermost loop, the loop of the test is as much shorter."""
     ranks = _classes(run)[1]
     extents = trips.extents_of(ranks)
     accesses = run.services.accesses(nest, run.env)
@@ -281,6 +300,10 @@ def _shape(run: Run, nest: LoweredNest, trips: TripsLike) -> Nest:
         strides = [np.zeros_like(extents) for _ in accesses]
     # One share for all processors: the model asks how often a reference is made, not which elements it takes.
     share = 1.0 if nest.mask is None else float(masked_of(nest, trips).sum() / max(1, trips.count.sum()))
+    if nest.mask is not None and 0 < tested < extents.shape[1]:
+        extents = extents.copy()
+        extents[:, tested - 1] = np.rint(extents[:, tested - 1] * share)
+        share = 1.0
     address = run.setting.addresses
     known = bool(address) and all(each.array in address for each in accesses)
     return Nest(extents=extents, addresses_known=known, accesses=tuple(

@@ -147,15 +147,18 @@ def _all_to_all(procs: int, steps: Sequence[Step], network: NetworkCosts) -> Seq
 
 
 def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None) -> Pattern:
-    packing = None if phase.contiguous else packing_of(run, network, phase.element_bytes)
+    packing = packing_of(run, network, phase.element_bytes, contiguous=phase.contiguous)
     return pattern(run, network, name=phase.name, source=phase.source, destination=phase.destination,
                    size_bytes=phase.elements * phase.element_bytes, element_bytes=phase.element_bytes, packing=packing,
                    together=together)
 
 
-def packing_of(run: Run, network: NetworkCosts, element_bytes: int) -> Packing:
-    """The machine's figure per byte (0 is one, too), by counts where it describes no memory."""
-    per_byte = network.pack_per_byte_s
+def packing_of(run: Run, network: NetworkCosts, element_bytes: int, *, contiguous: bool = False) -> Packing | None:
+    """The machine's figure per byte (0 is one, too), by counts where it describes no memory. A contiguous section is
+    sent from where it is, unless the compiler of the machine copies it all the same."""
+    if contiguous and not network.copies:
+        return None
+    per_byte = network.copy_per_byte_s if contiguous else network.pack_per_byte_s
     if run.machine.memory is not None or per_byte.any():
         each, guessed = per_byte[:, None] * element_bytes, network.pack_estimated
         estimated = per_byte * element_bytes if guessed else np.zeros(1)
@@ -239,7 +242,8 @@ def _equal(elements: Ints, shape: tuple[int, ...]) -> Ints | int:
 def _pack_collective(run: Run, network: NetworkCosts, call: CollectiveCall
                      ) -> tuple[list[tuple[Cost, Ints]], list[tuple[Cost, Ints]]]:
     """Each member packs what it contributes and unpacks what it gets."""
-    if call.contiguous or call.kind in ("reduction", "barrier") or call.members.shape[1] < 2:
+    packing = packing_of(run, network, call.element_bytes, contiguous=call.contiguous)
+    if packing is None or call.kind in ("reduction", "barrier") or call.members.shape[1] < 2:
         return [], []
     own = call.elements
     total = own.sum(axis=1, keepdims=True)
@@ -256,7 +260,6 @@ def _pack_collective(run: Run, network: NetworkCosts, call: CollectiveCall
         case _:
             gives, gets = own, own
     result: list[list[tuple[Cost, Ints]]] = [[], []]
-    packing = packing_of(run, network, call.element_bytes)
     for side, elements in zip(result, (gives, gets), strict=True):
         if elements.any():
             count = elements.ravel().astype(np.float64)

@@ -185,16 +185,20 @@ def masked_of(nest: Nest, trips: TripsLike) -> Ints | Array:
     return trips.count.astype(np.float64) * MASK_SHARE
 
 
-def nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, masked: Ints | Array) -> Cost:
+def nest_cost(run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array) -> Cost:
     """The cost of a nest on each processor: loop d is set up once for each iteration of loop d - 1.
 
     Args:
         run: The interpretation.
         aau: The nest, with the work of one iteration at each level.
-        level: (P, D) iterations at each level in total, innermost last.
+        level: (P, D) iterations at each level in total, innermost last. Loops inside the one in which a mask is tested
+            run where it holds.
         count: (P,) executions; for a nest with loops those of the innermost.
         masked: (P,) those for which the mask holds.
     """
+    if aau.nest is not None and aau.nest.mask is not None and aau.tested < level.shape[1]:
+        share = masked / np.maximum(count, 1)
+        level = np.where(np.arange(level.shape[1]) < aau.tested, level, level * share[:, None])
     found = alike(run)
     if found is not None:
         classes, ranks = found
@@ -206,7 +210,8 @@ def nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, masked: Ints | Arr
     return _nest_cost(run, aau, level, count, masked, None)
 
 
-def _nest_cost(run: Run, aau: IterD, level: Ints, count: Ints, masked: Ints | Array, classes: Classes | None) -> Cost:
+def _nest_cost(run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array, classes: Classes | None
+               ) -> Cost:
     """As `nest_cost`, from the iterations of all processors or of one of each class."""
     share = None if classes is None else classes.sizes() / run.procs
     depth = level.shape[1]

@@ -8,8 +8,9 @@ from msgspec import structs
 from aag.graph.export import export
 from aag.ir.printer import print_program
 from aag.mapping.describe import describe_layouts
-from aag.pipeline import Options, Overrides, abstract, lower, map_arrays, read_program
+from aag.pipeline import Overrides, abstract, lower, map_arrays, read_program
 from aag.spmd.printer import print_node
+from esp.api import Request, compiled, load_machine
 
 HERE = Path(__file__).parent
 PROCS = 8
@@ -29,7 +30,7 @@ def text_of(stage, program, root):
         return print_program(source)
     if stage == "layouts":
         return describe_layouts(map_arrays(source, overrides, PROCS))
-    node = lower(source, overrides, PROCS, Options())
+    node = lower(source, overrides, PROCS, compiled(load_machine("ipsc860"), Request()))
     if stage == "node":
         return print_node(node)
     graph = abstract(node)

@@ -31,14 +31,15 @@ def program(body):
     return read_program(text, "test.hpf")
 
 
-def node_program(body, procs=4, off=()):
-    return lower(program(body), Overrides(procs=procs), procs, Options(disabled=frozenset(off)))
+def node_program(body, procs=4, off=(), on=()):
+    options = Options(disabled=frozenset(off), enabled=frozenset(on))
+    return lower(program(body), Overrides(procs=procs), procs, options)
 
 
 @pytest.fixture
 def graph_of():
     """`graph_of("x = 0", procs=4, off=["invariant"])`: the SAAG of a body of statements."""
-    return lambda body, procs=4, off=(): abstract(node_program(body, procs, off))
+    return lambda body, procs=4, off=(), on=(): abstract(node_program(body, procs, off, on))
 
 
 @pytest.fixture

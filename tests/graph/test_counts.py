@@ -270,3 +270,65 @@ def test_the_owner_loop_does_the_work_and_all_test_the_guard(graph_of):
     (loop,) = [each for each in g.walk(graph.body) if isinstance(each, g.IterSync)]
     assert dict(loop.work.computation) == {"load": 1, "store": 1, "index.1d": 2, "r8.mul": 1}
     assert dict(loop.work.overhead) == {"guard": 1}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        # One address steps along each array, whose first is computed before the loop.
+        ("forall (i = 1:n) c(i) = s", {"before": {"index.1d": 1}, "loop i": {"store": 1, "index.1d": 1}}),
+        # b(i-1, j) and b(i+1, j) are at constant distances from each other, and so is b(i, j+1).
+        (
+            "forall (i = 2:n-1, j = 2:n-1) a(i, j) = b(i-1, j) + b(i+1, j) + b(i, j+1)",
+            {"loop j": {"index.2d": 2}, "loop i": {"load": 3, "store": 1, "r8.add": 2, "index.1d": 2}},
+        ),
+        # c(j) does not move in the inner loop: its address steps in the outer one.
+        (
+            "forall (i = 1:n, j = 1:n) a(i, j) = c(j)",
+            {
+                "before": {"index.1d": 1},
+                "loop j": {"load": 1, "index.1d": 1, "index.2d": 1},
+                "loop i": {"store": 1, "index.1d": 1},
+            },
+        ),
+        # 2*i - 1 is linear: one multiplication and one addition before the loop, none in it.
+        (
+            "forall (i = 1:n/2) c(2*i - 1) = s",
+            {"before": {"index.1d": 1, "int.add": 1, "int.mul": 1}, "loop i": {"store": 1, "index.1d": 1}},
+        ),
+        # c(i*i) cannot be stepped.
+        (
+            "forall (i = 1:8) z(i) = c(i*i)",
+            {"before": {"index.1d": 1}, "loop i": {"load": 1, "store": 1, "index.1d": 2, "int.mul": 1}},
+        ),
+        ("c(l) = s", {"store": 1, "index.1d": 1}),
+        # In a DO loop an address either steps or stays in its register.
+        ("do i = 1, n\n  c(i) = c(l)*t\nend do", {"load": 1, "store": 1, "index.1d": 1, "r8.mul": 1}),
+    ],
+)
+def test_addresses_that_step(work, body, expected):
+    assert work(body, on=["strength"]) == expected
+
+
+MASKED = "forall (i = 1:n, j = 1:n, c(i) > 0.0d0) a(i, j) = b(i, j)*x(j)"
+
+
+@pytest.mark.parametrize(
+    ("on", "order", "tested", "mask"),
+    [
+        ([], ["j", "i"], 2, {"load": 1, "index.1d": 1, "r8.cmp": 1}),
+        (["masks"], ["i", "j"], 1, {"load": 1, "index.1d": 1, "r8.cmp": 1}),
+    ],
+)
+def test_where_a_mask_is_tested(graph_of, on, order, tested, mask):
+    graph = graph_of(MASKED, on=on)
+    nest = next(each for each in g.walk(graph.body) if isinstance(each, g.IterD))
+    assert ([each.name for each in nest.nest.indices], nest.tested or 2) == (order, tested)
+    level = dict(((*nest.outer, nest.work)[tested - 1]).computation)
+    assert level == mask
+
+
+def test_a_mask_of_all_indices_stays_inside(graph_of):
+    graph = graph_of("forall (i = 1:n, j = 1:n, a(i, j) > 0) a(i, j) = b(i, j)", on=["masks"])
+    nest = next(each for each in g.walk(graph.body) if isinstance(each, g.IterD))
+    assert [each.name for each in nest.nest.indices] == ["j", "i"]

@@ -14,6 +14,7 @@ from esp.api import Request
 from esp.asked import asked
 from esp.output import csv as csv_output
 from esp.output import json as json_output
+from esp.output.figures import Interval, Variant
 from esp.output.html import page
 from interpreter.result import Assumption
 from tests.output.build import AAUS, LINES, array, prediction
@@ -41,7 +42,11 @@ def _documented(root):
 def _everything():
     wanted = json_output.Wanted(per_processor=True, aaus=None)
     warning = Diagnostic(code="W201", message="odd", span=Span("laplace.hpf", 4, 2), hint="look")
-    return json.loads(json_output.one(prediction(warnings=(warning,), asked=asked(Request())), wanted))
+    one_way = Variant(on=(), off=("interchange",), time_s=2.0, timed_s=1.0)
+    interval = Interval(low_s=1.0, high_s=2.0, timed_low_s=1.0, timed_high_s=2.0, scenarios=64, quantities=3,
+                        model_error=0.02, undecided=(one_way,))
+    made = prediction(warnings=(warning,), asked=asked(Request()), interval=interval)
+    return json.loads(json_output.one(made, wanted))
 
 
 def test_every_field_is_documented_and_every_documented_field_is_there(root):

@@ -185,9 +185,9 @@ def test_a_figure_that_is_given_is_no_guess_any_more(cube):
 
 
 def test_setting_what_is_only_described_says_so(cube):
-    machine = export(cube, Scenario(sets=(("cube.node.memory.tlb_miss", "x2"),)))
+    machine = export(cube, Scenario(sets=(("cube.node.memory.bandwidth", "x2"),)))
     assert machine.notes == (
-        "'cube.node.memory.tlb_miss' is only described: setting it changes no prediction.",
+        "'cube.node.memory.bandwidth' is only described: setting it changes no prediction.",
     )
 
 
