@@ -30,12 +30,14 @@ from aag.spmd.formulas import Known, mask_holds
 from aag.spmd.nodes import Nest
 from aag.spmd.vector import Ints, TooLarge, evaluate_mask, evaluate_vector, is_decided_by_indices, names_in
 
-MOST = 1 << 23
+MOST = 1 << 22
 """References that are enumerated at most, where even a few iterations of the outermost loop have many."""
 THIN = 16
 """Iterations of the outermost loop from which the number of references is estimated."""
-BLOCKS = 8
-"""Blocks of iterations that are enumerated where not all are; the second half of each is counted."""
+BLOCKS, FEWEST = 8, 3
+"""Blocks of iterations that are enumerated where not all are, and at least."""
+LARGE = 1 << 21
+"""References that blocks of two iterations should not exceed together."""
 LOGICAL_BYTES = 4
 
 Bools = NDArray[np.bool_]
@@ -93,6 +95,7 @@ def stream_of(nest: Nest, layouts: Layouts, env: Environment, rank: int, budget:
     steps = steps_of(nest, layouts)
     walk = _Enumeration(nest, layouts, env, rank, known or {})
     total = walk.estimated(steps)
+    walk.total = total
     if total > budget:
         walk.sampled_by = max(1, -(-total // budget))
     return walk.stream(steps)
@@ -108,7 +111,7 @@ class _Enumeration:
         self.rank = np.array([rank], np.int64)
         self.whole = isinstance(nest, Sweep)
         self.sampled_by = 1
-        self.thin = 0
+        self.thin = self.total = 0
         self.anywhere: dict[str, None] = {}
         self.element_bytes = 8
         stored = [each.target for each in (*nest.assigns, *(one for level in nest.outer for one in level))
@@ -222,7 +225,7 @@ class _Enumeration:
                 number = np.unique(np.linspace(0, total - 1, min(total, self.thin)).round().astype(np.int64))
                 scale = total / number.size
             else:
-                number, weight = _blocks(total, max(total // self.sampled_by, 2), BLOCKS if used else 1)
+                number, weight = _blocks(total, total // self.sampled_by, self._how_many(total) if used else 1)
             parent = np.zeros(number.size, np.int64)
         else:
             parent = np.repeat(np.arange(count), trips)
@@ -232,6 +235,10 @@ class _Enumeration:
         if weight is not None:
             inner[_WEIGHT] = weight
         return scale, parent, inner
+
+    def _how_many(self, trips: int) -> int:
+        """Blocks of iterations of a loop: fewer where already a few iterations make too many references."""
+        return max(FEWEST, min(BLOCKS, LARGE * trips // (2 * max(1, self.total))))
 
     def _value(self, expr: Expr, vectors: Vectors) -> Ints:
         self._refuse_lost(expr, vectors)
@@ -422,16 +429,18 @@ def _uses(body: Sequence[Step], name: str) -> bool:
 
 
 def _blocks(count: int, taken: int, blocks: int) -> tuple[Ints, Floats]:
-    """About `taken` of `count` iterations in `blocks` blocks, and for how many each stands: the first half of each
-    block fills the cache and, but for the first block, stands for none."""
-    half = max(1, taken // (2 * blocks))
-    if 2 * half * blocks >= count:
+    """About `taken` of `count` iterations, and for how many each stands: the first ones, for themselves, and blocks in
+    the middle of equal parts of the others, each for its part. The first half of a block fills the cache, and stands
+    for none; of a single block nothing else does, as it follows on the first iterations."""
+    half = max(1, taken // (2 * blocks + 1))
+    if (2 * blocks + 1) * half >= count:
         return np.arange(count), np.ones(count)
-    first = np.linspace(0, count - 2 * half, blocks).round().astype(np.int64)
-    number = (first[:, None] + np.arange(2 * half)).reshape(-1)
-    middle = first + half
-    border = np.concatenate([[half], (first[:-1] + 2 * half + middle[1:]) / 2, [count]])
+    start = np.arange(half)
+    if blocks == 1:
+        return np.arange(2 * half), np.repeat([1.0, (count - half) / half], half)
+    border = np.linspace(half, count, blocks + 1)
+    middle = ((border[:-1] + border[1:] - half) / 2).round().astype(np.int64)
+    number = (middle[:, None] + np.arange(-half, half)).reshape(-1)
     weight = np.zeros((blocks, 2 * half))
-    weight[0, :half] = 1.0
     weight[:, half:] = (np.diff(border) / half)[:, None]
-    return number, weight.reshape(-1)
+    return np.concatenate([start, number]), np.concatenate([np.ones(half), weight.reshape(-1)])
