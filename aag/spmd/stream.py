@@ -130,8 +130,8 @@ class _Enumeration:
 
     def stream(self, steps: Sequence[Step]) -> Stream:
         """All references, or those of the iterations looked at."""
-        size, pieces = self._body(steps, {}, 1)
-        total = int(size[0])
+        size, made = self._body(steps, {}, 1)
+        total, pieces = int(size[0]), [each for each in made if each.place.size]
         names = tuple(dict.fromkeys(each.storage for each in pieces))
         boxes = _boxes(pieces)
         storage, source = np.empty(total, np.uint8), np.empty(total, np.uint8)
@@ -368,7 +368,7 @@ def _boxes(pieces: Sequence[_Piece]) -> dict[str, tuple[Ints, Ints]]:
     """The first and the last subscripts that are read of each buffer."""
     found: dict[str, tuple[Ints, Ints]] = {}
     for each in pieces:
-        if isinstance(each.at, tuple) and each.place.size:
+        if isinstance(each.at, tuple):
             low, high = (np.array([side(part) for part in each.at]) for side in (np.min, np.max))
             one, other = found.get(each.storage, (low, high))
             found[each.storage] = np.minimum(one, low), np.maximum(other, high)

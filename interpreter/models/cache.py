@@ -16,6 +16,7 @@ from aag.graph.aau import IterD, IterSync
 from aag.spmd.access import Sweep
 from aag.spmd.course import is_uneven, temporaries
 from aag.spmd.nodes import Nest as LoweredNest
+from aag.spmd.vector import TooLarge
 from interpreter.metrics import COMPUTATION, Tally
 from interpreter.models.compute import alike, masked_of
 from interpreter.models.listed import Listed, interpret_listed
@@ -206,19 +207,32 @@ def _parts(run: Run, nest: LoweredNest, key: tuple[object, ...], trips: TripsLik
         if isinstance(latest, tuple) and latest[0] == key:
             return latest[1:]
         found = _listed(run, nest)
-        run.memo["listed", *key[:2]] = key, found
-        return (found,)
+        if found is not None:
+            run.memo["listed", *key[:2]] = key, found
+            return (found,)
     shape = _shape(run, nest, trips or run.services.trips(nest, run.env))
     parts = _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
     run.memo["accesses", *key] = parts
     return parts
 
 
-def _listed(run: Run, nest: LoweredNest) -> Listed:
-    """The nest with its references one by one. Of very many classes of processors some stand for the others."""
+def _listed(run: Run, nest: LoweredNest) -> Listed | None:
+    """The nest with its references one by one; None: there are too many. Of very many classes of processors some stand
+    for the others.
+
+    Raises:
+        TooLarge: there are too many in a DO nest.
+    """
     ranks = _classes(run)[1]
     chosen = np.unique(np.linspace(0, ranks.size - 1, min(ranks.size, MAX_CLASSES)).round().astype(np.intp))
-    streams = run.services.streams(nest, run.env, ranks[chosen], LOOKED_AT)
+    try:
+        streams = run.services.streams(nest, run.env, ranks[chosen], LOOKED_AT)
+    except TooLarge:
+        if isinstance(nest, Sweep):
+            raise
+        run.assume("cache", "where cache misses are counted, each reference is taken to move by the same in all "
+                   "iterations", nest.span)
+        return None
     for name in dict.fromkeys(name for each in streams for name in each.anywhere):
         run.assume("cache", f"where cache misses are counted, the elements of {name} whose subscripts data decide are "
                    "taken to be anywhere in it", nest.span)
