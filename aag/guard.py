@@ -4,7 +4,8 @@
 
 PIPES are file descriptors with commas between them. The first is read only for its end: when nobody holds its other
 end any more, since esp closes it, dies or is killed, this process ends the program. The second takes one line: `folder
-NAME`, `ended CODE`, `time` or `memory`. The rest are other guards' first pipes, which this process keeps open.
+NAME`, `ended CODE`, `time` or `memory`. The rest are kept open by this
+process, such as other guards' first pipes.
 
 SECONDS bounds the time of the program, BYTES the memory of all its processes together (0: no bound). ENVIRONMENT is
 `bare` for an empty one, else `full`. The program's temporary files go to a folder that is removed at the end. Without
@@ -214,8 +215,9 @@ def temporary() -> str:
     Raises:
         OSError: there is no place for one.
     """
-    places = [each for each in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp") if each and os.access(each, os.W_OK)]  # noqa: S108 (where the system keeps them)
-    path = os.path.join((places or ["."])[0], f"esp-{os.getpid()}-{time.time_ns():x}")  # noqa: PTH118 (as below)
+    wanted = (os.environ.get("TMPDIR"), "/tmp", "/var/tmp")  # noqa: S108 (what is made there is new and ours alone)
+    places = [each for each in wanted if each and os.access(each, os.W_OK)]
+    path = f"{(places or ['.'])[0]}/esp-{os.getpid()}-{time.time_ns():x}"
     os.mkdir(path, 0o700)  # noqa: PTH102 (pathlib starts slowly; it fails where something has this name)
     return os.path.realpath(path)
 

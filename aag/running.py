@@ -18,7 +18,7 @@ from msgspec import Struct
 GUARD = Path(__file__).with_name("guard.py")
 
 _held: list[int] = []
-"""Pipes of the folders of `scratch` that exist: guards of programs keep them, too, so that programs end first."""
+"""File descriptors that guards of programs keep, too, such as pipes of the folders of `scratch`: programs end first."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -80,11 +80,18 @@ def scratch() -> Iterator[Path]:
         word, _, name = guard.said().partition(" ")
         if word != "folder":
             raise OSError(None, "no folder for temporary files can be made; set TMPDIR to one that may be written to")
-        _held.append(guard.control)
-        try:
+        with held(guard.control):
             yield Path(name)
-        finally:
-            _held.remove(guard.control)
+
+
+@contextlib.contextmanager
+def held(descriptor: int) -> Iterator[None]:
+    """Keep a file descriptor open in the guards of programs started meanwhile, so until these programs have ended."""
+    _held.append(descriptor)
+    try:
+        yield
+    finally:
+        _held.remove(descriptor)
 
 
 class _Guard:

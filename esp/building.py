@@ -1,12 +1,16 @@
 """Node programs as files: emitted, written to a folder, compiled."""
 
+import fcntl
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic
+from aag.running import held
 from aag.spmd.emit import HEAD, Emission, NotEmitted, emit
 from esp import api
 from esp.errors import UnreadableFileError, UsageError
@@ -88,6 +92,33 @@ def write(emission: Emission, folder: Path, like: Path | None = None) -> None:
                 path.write_text(text)
     except OSError as error:
         raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Make a folder if it is missing, and keep other processes of esp from writing and building in it.
+
+    Raises:
+        UsageError: one is at it.
+        UnreadableFileError: the folder cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError as error:
+        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = "another esp is building in this folder."
+            raise UsageError(what, where=str(folder), hint=f"Wait for its end. {OTHERWISE}") from None
+        except OSError:  # a file system without locks
+            pass
+        with held(descriptor):
+            yield
+    finally:
+        os.close(descriptor)
 
 
 def _spare(emission: Emission, folder: Path) -> None:

@@ -80,7 +80,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("a node program is compiled for one number of processors.", where="--procs")
     without_trace(options.native_collectives, options.trace)
     from esp import api
-    from esp.building import build, emitted_of, write
+    from esp.building import alone_in, build, emitted_of, write
     from esp.cli.reading import source_of
 
     console: Console = console_for(options.color, quiet=options.quiet)
@@ -92,8 +92,9 @@ def execute(options: argparse.Namespace) -> int:
     emission = emitted_of(stages, system, request, poisons=options.poison, traces=options.trace,
                           native=options.native_collectives)
     folder = Path(options.output)
-    write(emission, folder)
-    if options.build:
-        build(folder)
+    with alone_in(folder):
+        write(emission, folder)
+        if options.build:
+            build(folder)
     console.deliver(f"{folder}: {emission.name} for {emission.procs} processors{' (built)' if options.build else ''}\n")
     return 0

@@ -109,6 +109,7 @@ def execute(options: argparse.Namespace) -> int:
 
     from aag.running import scratch
     from esp import api
+    from esp.building import alone_in
     from esp.cli.reading import source_of
     from esp.validate.given import given_to
     from esp.validate.job import Job
@@ -130,7 +131,8 @@ def execute(options: argparse.Namespace) -> int:
         )
         if options.tolerance is not None:
             job = replace(job, tolerance=options.tolerance)
-        report = validated(options.against, job)
+        with alone_in(job.folder):
+            report = validated(options.against, job)
     console.deliver(report.table)
     if options.trace is not None:
         console.note(f"traces: {options.trace}")

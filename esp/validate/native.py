@@ -1,7 +1,7 @@
 """The node program run with MPI: does it print what the serial program prints, and send what is predicted?"""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from textwrap import fill
 
@@ -11,6 +11,7 @@ from aag.ir.statements import CallStmt
 from aag.ir.units import Program
 from aag.ir.visitors import walk_statements
 from aag.pipeline import main_unit
+from aag.spmd.emit import Emission
 from aag.spmd.names import CLOCKS
 from esp import api
 from esp.building import build, compiler_of_mpi, emitted, launcher_of_mpi, write
@@ -19,7 +20,7 @@ from esp.validate.answer import difference, unsteady_items
 from esp.validate.counts import Counts, Predicted, counted, predicted
 from esp.validate.given import NOTHING, Given
 from esp.validate.job import Job, Report, check_processors, columns, computed_names
-from esp.validate.serial import expected_of
+from esp.validate.serial import Serial
 from esp.validate.tracing import other_partners, told
 
 RANKS = {
@@ -76,42 +77,50 @@ def validate(job: Job) -> Report:
     for each in ("gfortran", compiler_of_mpi(), launcher_of_mpi(), "make"):
         tool(each)
     check_processors(job, max(256, 32 * (os.cpu_count() or 1)), "each is a process of this computer")
-    # What is wrong with program or options is better said by esp than by a compiler.
-    api.lower_source(job.source, job.system, job.request(job.procs[0]))
-    expected = expected_of(job)
-    outcomes: list[Outcome] = []
+    # All is lowered and predicted before anything is built, and built before anything runs.
+    emissions = [_emission(job, procs) for procs in job.procs]
+    expectations = [predicted(job.source, job.system, job.request(procs)) for procs in job.procs]
     before: Path | None = None
-    for procs in job.procs:
-        found, before = _outcome(job, procs, expected, before)
-        outcomes.append(found)
+    for emission in emissions:
+        place = _place(job, emission)
+        write(emission, place, before)
+        build(place)
+        before = place
+    serial = Serial(job, [each.procs for each in emissions])
+    outcomes = [
+        _outcome(job, job.request(procs), emission, expectation, serial)
+        for procs, emission, expectation in zip(job.procs, emissions, expectations, strict=True)
+    ]
     return Report(table=table(outcomes), faults=faults(outcomes), remarks=remarks(outcomes))
 
 
-def _outcome(
-    job: Job, procs: int | None, expected: Callable[[int], str], like: Path | None
-) -> tuple[Outcome, Path]:
-    request = job.request(procs)
-    emission = emitted(job.source, job.system, request, traces=job.traces is not None, native=job.native)
-    place = job.folder / f"{emission.name}-{emission.procs}"
-    write(emission, place, like)
-    build(place)
-    answer, counts = run(place / emission.name, emission.procs, job.limit_s, job.given, **told(job, emission))
-    differs, unsteady = difference(expected(emission.procs), answer), frozenset[int]()
+def _emission(job: Job, procs: int | None) -> Emission:
+    return emitted(job.source, job.system, job.request(procs), traces=job.traces is not None, native=job.native)
+
+
+def _place(job: Job, emission: Emission) -> Path:
+    return job.folder / f"{emission.name}-{emission.procs}"
+
+
+def _outcome(job: Job, request: api.Request, emission: Emission, expectation: Predicted, serial: Serial) -> Outcome:
+    expected = serial.answer(emission.procs)
+    executable = _place(job, emission) / emission.name
+    answer, counts = run(executable, emission.procs, job.limit_s, job.given, **told(job, emission))
+    differs, unsteady = difference(expected, answer), frozenset[int]()
     if differs:
-        unsteady = unsteady_items(expected(emission.procs), expected_of(job)(emission.procs))
-        differs = difference(expected(emission.procs), answer, unsteady)
-    found = Outcome(
+        unsteady = unsteady_items(expected, serial.again(emission.procs))
+        differs = difference(expected, answer, unsteady)
+    return Outcome(
         procs=emission.procs,
         difference=differs,
         unsteady=len(unsteady),
         reads_clock=reads_clock(job.source.program),
         computed=computed_names(job),
-        predicted=predicted(job.source, job.system, request),
+        predicted=expectation,
         counted=counts,
         other_partners=other_partners(job, request, emission),
         native=job.native,
     )
-    return found, place
 
 
 def reads_clock(program: Program) -> bool:

@@ -1,7 +1,7 @@
 """The serial program: the original text, compiled by gfortran, to which HPF directives are comments."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from esp.tools import call, tool
@@ -12,20 +12,44 @@ from esp.validate.job import Job
 SERIAL_FLAGS = ("-O2", "-w", "-ffp-contract=off", "-ffree-line-length-none", "-ffixed-line-length-none")
 
 
-def expected_of(job: Job) -> Callable[[int], str]:
-    """Number of processors -> what the serial program of a job prints: the same for all, unless it asks for the number.
+class Serial:
+    """The serial program of a job: compiled when this is made, run when its answer is asked for.
 
     Raises:
-        esp.errors.PredictionError: it does not compile or run; also the function returned.
+        esp.errors.PredictionError: it does not compile.
     """
-    program, folder = job.source.program, job.folder / "serial"
-    text = "\n".join(program.lines) + "\n"
-    if is_asked(text, fixed=job.fixed):
-        asking = with_values(with_use(text, program), job.texts)
-        return lambda procs: serial_answer(asking, folder, fixed=job.fixed, procs=procs, limit_s=job.limit_s,
-                                           given=job.given)
-    answer = serial_answer(with_values(text, job.texts), folder, fixed=job.fixed, limit_s=job.limit_s, given=job.given)
-    return lambda _: answer
+
+    def __init__(self, job: Job, procs: Iterable[int]) -> None:
+        program, folder = job.source.program, job.folder / "serial"
+        text = "\n".join(program.lines) + "\n"
+        self._limit_s = job.limit_s
+        self._given = job.given
+        self._answers: dict[Path, str] = {}
+        if is_asked(text, fixed=job.fixed):
+            text = with_values(with_use(text, program), job.texts)
+            self._programs = {each: compiled(text, folder / str(each), fixed=job.fixed, procs=each) for each in procs}
+        else:
+            one = compiled(with_values(text, job.texts), folder, fixed=job.fixed)
+            self._programs = dict.fromkeys(procs, one)
+
+    def answer(self, procs: int) -> str:
+        """What it prints, where it takes `procs` for the number of processors.
+
+        Raises:
+            esp.errors.PredictionError: it fails, or needs too long.
+        """
+        program = self._programs[procs]
+        if program not in self._answers:
+            self._answers[program] = self.again(procs)
+        return self._answers[program]
+
+    def again(self, procs: int) -> str:
+        """What another run prints.
+
+        Raises:
+            esp.errors.PredictionError: as `answer`.
+        """
+        return _run(self._programs[procs], self._limit_s, self._given)
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
@@ -50,10 +74,23 @@ def serial_answer(
     Raises:
         esp.errors.PredictionError: it does not compile or run, or not within `limit_s` seconds.
     """
+    return _run(compiled(text, folder, fixed=fixed, procs=procs), limit_s, given)
+
+
+def compiled(text: str, folder: Path, *, fixed: bool = False, procs: int | None = None) -> Path:
+    """The executable of a serial program.
+
+    Raises:
+        esp.errors.PredictionError: it does not compile.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     name = "serial.f" if fixed else "serial.f90"
     (folder / name).write_text(text)
     names = [name] if procs is None else [write_module(folder, procs), name]
     call([tool("gfortran"), *SERIAL_FLAGS, *names, "-o", "serial"], "the serial program does not compile", folder)
-    given.put(folder)
-    return call([str(folder / "serial")], "the serial program fails", folder, limit_s=limit_s, text=given.text)
+    return folder / "serial"
+
+
+def _run(program: Path, limit_s: float, given: Given) -> str:
+    given.put(program.parent)
+    return call([str(program)], "the serial program fails", program.parent, limit_s=limit_s, text=given.text)

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from aag.spmd.emit import Emission
 from esp import api
 from esp.building import build, emitted_of, write
 from esp.errors import PredictionError
@@ -25,7 +26,7 @@ from esp.validate.blocks import Blocks, predicted_blocks
 from esp.validate.given import NOTHING, Given
 from esp.validate.job import Job, Report, check_processors, columns
 from esp.validate.retimed import retimed
-from esp.validate.serial import expected_of
+from esp.validate.serial import Serial
 from esp.validate.tracing import keep
 from interpreter.result import Prediction
 from sag.machine import Machine, NetworkCosts
@@ -99,63 +100,111 @@ def validate(job: Job) -> Report:
     for each in TOOLS:
         tool(each)
     check_processors(job, MOST, "simulating so many takes hours")
-    expected = expected_of(job)
-    outcomes: list[Outcome] = []
+    # All is lowered and predicted before anything is built, and built before anything runs.
+    prepared = [_prepared(job, procs) for procs in job.procs]
     before: Path | None = None
-    for procs in job.procs:
-        request = job.request(procs)
-        stages = api.lower_source(job.source, job.system, request)
-        place = job.folder / f"{stages.node_program.unit.name or 'main'}-{stages.node_program.layouts.procs}-simulated"
-        answer = expected(stages.node_program.layouts.procs)
-        outcomes.append(outcome(stages, job.system, request, place, expected=answer, like=before, traces=job.traces,
-                                limit_s=job.limit_s, given=job.given))
-        before = place
+    for made in prepared:
+        made.build(before)
+        before = made.folder
+    serial = Serial(job, [made.procs for made in prepared])
+    outcomes = [made.outcome(serial.answer(made.procs), job.traces, job.limit_s, job.given) for made in prepared]
     return Report(table=table(outcomes), faults=faults(outcomes))
 
 
-def outcome(stages: api.Stages, system: System, request: api.Request, folder: Path, *, expected: str | None = None,
-            like: Path | None = None, traces: Path | None = None, limit_s: float = 0.0,
-            given: Given = NOTHING) -> Outcome:
-    """Predict, build, simulate and compare one program.
+def _prepared(job: Job, procs: int | None) -> "Prepared":
+    request = job.request(procs)
+    stages = api.lower_source(job.source, job.system, request)
+    place = job.folder / f"{stages.node_program.unit.name or 'main'}-{stages.node_program.layouts.procs}-simulated"
+    return prepared_of(stages, job.system, request, place)
 
-    Args:
-        stages: the program as lowered for the request.
-        system: the machine.
-        request: what else the user decides.
-        folder: for sources and the executable.
-        expected: what the program prints, where that matters.
-        like: a folder with a program that was compiled before.
-        traces: a folder for the predicted and the simulated trace.
-        limit_s: how long the simulation may take; 0: as long as it takes.
-        given: what the program reads.
+
+class Prepared(Struct, frozen=True, kw_only=True, eq=False):
+    """A program that is predicted, and all that its simulation needs."""
+
+    stages: api.Stages
+    system: System
+    request: api.Request
+    folder: Path
+    """For sources and the executable."""
+    machine: Machine
+    prediction: Prediction
+    blocks: Blocks
+    wires: Interconnect
+    emission: Emission
+
+    @property
+    def procs(self) -> int:
+        """How many processors are simulated."""
+        return self.emission.procs
+
+    def build(self, like: Path | None = None) -> None:
+        """Write and compile it. `like`: a folder with a program that was compiled before.
+
+        Raises:
+            PredictionError: it does not compile.
+        """
+        write(self.emission, self.folder, like)
+        build(self.folder, FLAGS, compiler="smpif90")
+
+    def outcome(
+        self, expected: str | None = None, traces: Path | None = None, limit_s: float = 0.0, given: Given = NOTHING
+    ) -> Outcome:
+        """Simulate what is built, and compare.
+
+        Args:
+            expected: what the program prints, where that matters.
+            traces: a folder for the predicted and the simulated trace.
+            limit_s: how long the simulation may take; 0: as long as it takes.
+            given: what the program reads.
+
+        Raises:
+            PredictionError: the program does not run, or has too many events for a trace.
+        """
+        blocks = self.blocks
+        after = after_s(self.machine, blocks, self.wires.law)
+        answer, times = simulate(self.folder / self.emission.name, blocks, self.wires, after, limit_s, given)
+        if traces is not None:
+            silent = replace(self.request, scenario=replace(self.request.scenario, io=False))
+            trace, _ = predicted_trace(self.stages, self.system, silent)
+            keep(traces, self.emission, "predicted", trace)
+            keep(traces, self.emission, "executed", retimed(trace, *blocks.moments(self.folder / "moments")))
+        return Outcome(
+            procs=self.procs,
+            predicted_s=self.prediction.per_processor.end_s[0],
+            simulated_s=times,
+            computed_s=blocks.computed_s(),
+            contended=contended(self.prediction, blocks, self.machine, self.stages),
+            messages=int(blocks.sends.sum()),
+            bytes=int(blocks.size_bytes[blocks.sends].sum()),
+            law_error=self.wires.law_error,
+            difference="" if expected is None else difference(expected, answer),
+        )
+
+
+def prepared_of(stages: api.Stages, system: System, request: api.Request, folder: Path) -> Prepared:
+    """Predict a program that is lowered for a request, and describe its machine to SimGrid.
 
     Raises:
-        PredictionError: SimGrid cannot express the machine, the program does not compile or run, or has too many events
-            for a trace.
+        PredictionError: SimGrid cannot express the machine.
+        aag.diagnostics.SourceError: the program cannot be written as Fortran.
     """
     machine = export(system, request.scenario)
     prediction, blocks = predicted_blocks(stages, machine, request)
-    wires = interconnect(machine, stages, blocks)
-    emission = emitted_of(stages, system, request, simulated=True)
-    write(emission, folder, like)
-    build(folder, FLAGS, compiler="smpif90")
-    answer, times = simulate(folder / emission.name, blocks, wires, after_s(machine, blocks, wires.law), limit_s, given)
-    if traces is not None:
-        silent = replace(request, scenario=replace(request.scenario, io=False))
-        trace, _ = predicted_trace(stages, system, silent)
-        keep(traces, emission, "predicted", trace)
-        keep(traces, emission, "executed", retimed(trace, *blocks.moments(folder / "moments")))
-    return Outcome(
-        procs=emission.procs,
-        predicted_s=prediction.per_processor.end_s[0],
-        simulated_s=times,
-        computed_s=blocks.computed_s(),
-        contended=contended(prediction, blocks, machine, stages),
-        messages=int(blocks.sends.sum()),
-        bytes=int(blocks.size_bytes[blocks.sends].sum()),
-        law_error=wires.law_error,
-        difference="" if expected is None else difference(expected, answer),
-    )
+    return Prepared(
+        stages=stages, system=system, request=request, folder=folder, machine=machine, prediction=prediction,
+        blocks=blocks, wires=interconnect(machine, stages, blocks),
+        emission=emitted_of(stages, system, request, simulated=True),
+    )  # fmt: skip
+
+
+def outcome(
+    stages: api.Stages, system: System, request: api.Request, folder: Path, *, expected: str | None = None,
+    like: Path | None = None, traces: Path | None = None, given: Given = NOTHING,
+) -> Outcome:
+    """Predict, build, simulate and compare one program; see `Prepared`."""
+    made = prepared_of(stages, system, request, folder)
+    made.build(like)
+    return made.outcome(expected, traces, given=given)
 
 
 # --- the machine ------------------------------------------------------------------------------------------------
