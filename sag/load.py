@@ -10,6 +10,9 @@ from sag.reading import Kind, read_document, read_text
 from sag.schema import FORMAT
 from sag.unit import System
 
+DEEPEST = 16
+"""Machine files that may lie below one by `extends`."""
+
 MACHINE = Kind(noun="machine file", letter="M", start=f"format: {FORMAT}", error=MachineError)
 
 
@@ -43,6 +46,9 @@ def _outline(text: str, file: str, folders: tuple[Path, ...], seen: tuple[Path, 
     path = _base(own.extends, folders)
     if path.resolve() in seen:
         fault = f"'{own.extends.text}' extends itself"
+        raise MachineError([Finding(code="M109", message=fault, place=own.extends.place)])
+    if len(seen) > DEEPEST:
+        fault = f"machine files extend each other more than {DEEPEST} deep"
         raise MachineError([Finding(code="M109", message=fault, place=own.extends.place)])
     base = _outline(read_text(path, MACHINE), str(path), (path.parent, *folders[1:]), (*seen, path.resolve()))
     return merge(base, own)

@@ -28,6 +28,9 @@ Array = NDArray[np.float64]
 ONE: Array = np.ones(1)
 NONE: Array = np.zeros(1)
 
+FURTHEST = 1e12
+"""How many times better or worse a what-if may make a machine: no figure becomes 0 or infinite by that."""
+
 
 class Scenario(Struct, frozen=True, kw_only=True, eq=False):
     """What the user changes about a machine (Def 11).
@@ -150,14 +153,17 @@ def _factor(
     change = _change(option, given, dimension)
     if change is None:
         return ONE
-    if change.is_factor:
-        return change.amount
-    possible = change.amount >= 0 if may_be_zero else change.amount > 0
-    if dimension == "number" or not possible.all() or not (headline > 0).all():
-        raise what_if_error(
-            "M121", f"{option}: '{change.text}' is not possible", "write for example x2 or 30%"
-        )
-    return change.amount / headline
+    factor = change.amount
+    if not change.is_factor:
+        possible = change.amount >= 0 if may_be_zero else change.amount > 0
+        if dimension == "number" or not possible.all() or not (headline > 0).all():
+            raise what_if_error("M121", f"{option}: '{change.text}' is not possible", "write for example x2 or 30%")
+        factor = change.amount / headline
+    sound = (factor >= 1.0 / FURTHEST) & (factor <= FURTHEST)
+    if not (sound | (factor == 0.0) if may_be_zero else sound).all():
+        hint = f"a factor is at least {1.0 / FURTHEST:g} and at most {FURTHEST:g}"
+        raise what_if_error("M121", f"{option}: '{change.text}' is out of range", hint)
+    return factor
 
 
 def _fraction(option: str, given: WhatIf | None, nominal: Array, *, below_one: bool) -> Array:

@@ -309,6 +309,16 @@ def test_a_network_without_latency_is_allowed(cube):
     assert law(machine).per_byte_s == close(0.390e-6)
 
 
+@pytest.mark.parametrize("option", ["bandwidth", "latency", "processor_speed", "memory_speed"])
+@pytest.mark.parametrize("text", ["x5e-324", "x1e-13", "x1e13", "x1e308"])
+def test_a_factor_beyond_all_machines_is_refused(cube, option, text):
+    with pytest.raises(MachineError) as caught:
+        export(cube, Scenario(**{option: text}))
+    found = caught.value.findings[0]
+    assert found.message == f"--{option.replace('_', '-')}: '{text}' is out of range"
+    assert found.hint == "a factor is at least 1e-12 and at most 1e+12"
+
+
 def test_a_machine_that_was_asked_for_lately_is_the_same_object_and_only_that(cube):
     plain = export(cube, Scenario(bandwidth="x2"))
     assert export(cube, Scenario(bandwidth="x2")) is plain

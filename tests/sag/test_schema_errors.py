@@ -393,6 +393,16 @@ def test_a_machine_cannot_extend_itself(tmp_path):
     assert (error.code, error.message) == ("M109", "'a' extends itself")
 
 
+def test_a_long_chain_of_machines_is_refused(tmp_path):
+    (tmp_path / "m0.yaml").write_text((SYSTEMS / "ipsc860.yaml").read_text())
+    for at in range(1, 1201):
+        (tmp_path / f"m{at}.yaml").write_text(f"format: 1\nextends: m{at - 1}\nname: m{at}\n")
+    assert load_system(tmp_path / "m16.yaml").name == "m16"
+    for longer in (17, 18, 1200):
+        error = errors_of(tmp_path / f"m{longer}.yaml")
+        assert (error.code, error.message) == ("M109", "machine files extend each other more than 16 deep")
+
+
 def test_a_machine_of_the_library_can_be_extended_from_anywhere(tmp_path):
     (tmp_path / "own.yaml").write_text("format: 1\nextends: ipsc860-f90d\nname: own\n")
     assert load_system(tmp_path / "own.yaml", folder=SYSTEMS).title.startswith("Intel iPSC/860 under")
