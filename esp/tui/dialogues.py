@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from aag.diagnostics import SourceError
 from aag.ir.evaluate import Value
+from aag.visible import escaped
 from esp import api, locate
 from esp.cli.options import pairs, value_of
 from esp.errors import EspError, UsageError
@@ -162,10 +163,10 @@ class Dialogues(_Base):
         except EspError as error:
             self._say(error, "Nothing exported")
             return
-        self.notify(escape(str(path)), title="Exported", timeout=4)
+        self.notify(escape(escaped(str(path))), title="Exported", timeout=4)
 
     def _say(self, error: Exception, title: str) -> None:
-        self.notify(escape(failure(error).text), title=title, severity="error", timeout=10)
+        self.notify(escape(escaped(failure(error).text)), title=title, severity="error", timeout=10)
 
 
 def _programs_here() -> list[str]:

@@ -12,6 +12,7 @@ from aag.diagnostics import SourceError
 from aag.running import Limits, run, scratch
 from aag.source import preprocess
 from aag.source.read import read_file
+from tests.processes.watching import MARK, marked
 
 FERTILE = "(setsid sleep 1000 &) ; setsid sleep 1000 & touch $TMPDIR/left; sleep 1000 & "
 """Shell: two processes in sessions of their own, one of them an orphan, and a temporary file."""
@@ -126,8 +127,10 @@ def test_the_preprocessor_ends_at_its_limits(beyond, told, limits, monkeypatch, 
     path = tmp_path / "bomb.F90"
     path.write_text(BOMB)
     monkeypatch.setattr(preprocess, "_LIMITS", limits)
+    monkeypatch.setenv(MARK, str(tmp_path))
     with pytest.raises(SourceError, match=f"E107 the C preprocessor failed: {told}"):
         read_file(path)
+    assert not marked(f"{MARK}={tmp_path}")  # cpp has a child that does the work
 
 
 ALLOWED = {"aag/running.py", "aag/guard.py", "esp/explore/workers.py"}

@@ -16,6 +16,20 @@ def names_in(folder):
     return {each.name for each in folder.iterdir()}
 
 
+def marked(mark):
+    """Process -> its command, for all that have this setting in their environment."""
+    found = {}
+    for each in filter(str.isdigit, names_in(Path("/proc"))):
+        place = Path("/proc", each)
+        try:
+            environment = (place / "environ").read_bytes()
+            if mark.encode() in environment.split(b"\0"):
+                found[int(each)] = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+    return found
+
+
 class Watched:
     """A command whose processes, in whatever session, carry a mark, and whose temporary files go to a folder."""
 
@@ -31,16 +45,7 @@ class Watched:
 
     def alive(self):
         """Process -> its command, for all that carry the mark."""
-        found = {}
-        for each in filter(str.isdigit, names_in(Path("/proc"))):
-            place = Path("/proc", each)
-            try:
-                environment = (place / "environ").read_bytes()
-                if self.mark.encode() in environment.split(b"\0"):
-                    found[int(each)] = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode()
-            except OSError:
-                continue
-        return found
+        return marked(self.mark)
 
     def runs(self, name):
         """Whether a program of this name is among them."""

@@ -2,8 +2,10 @@
 
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.style import Style
 
 from esp.tui.lines import Field, Layout, Line, Sheet, fitted, words, wrapped
+from esp.tui.widgets.drawing import strip_of
 
 TEXTS = st.text(st.characters(min_codepoint=32, max_codepoint=126), max_size=30)
 
@@ -37,3 +39,9 @@ def test_a_sheet_finds_keys():
     assert (sheet.row_of(7), sheet.row_of("nowhere")) == (2, 0)
     assert sheet.text == "title\n\n\nx\n"
     assert [text for text, _ in words("two words")] == ["two", "words"]
+
+
+def test_invisible_characters_are_drawn_as_escapes():
+    strip = strip_of(Line((("a\x1b[2Jb\u202e", "faint"), ("\x9b", ""))), 40, Style(), dark=True)
+    assert strip.text.rstrip() == r"a\u001b[2Jb\u202e\u009b"
+    assert strip.cell_length == 40

@@ -7,6 +7,7 @@ from rich.style import Style
 from textual.strip import Strip
 from textual.widget import Widget
 
+from aag.visible import escaped
 from esp.tui.lines import Line
 from esp.tui.palette import style
 
@@ -18,7 +19,7 @@ def is_dark(widget: Widget) -> bool:
 
 def strip_of(line: Line, width: int, base: Style, *, dark: bool) -> Strip:
     """A line on a ground; roles with a ground of their own keep it."""
-    segments = [Segment(text, _on(base, role, dark)) for text, role in line.pieces if text]
+    segments = [Segment(escaped(text), _on(base, role, dark)) for text, role in line.pieces if text]
     return Strip(segments).adjust_cell_length(width, base)
 
 
