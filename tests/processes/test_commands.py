@@ -8,31 +8,33 @@ import pytest
 
 SHIFTS = """program shifts
   implicit none
-  integer, parameter :: n = 16, steps = 20000000
+  integer, parameter :: n = 1000000, steps = 40
   double precision :: a(n)
-  integer :: k
+  integer :: i, k
 !hpf$ distribute a(block)
   a = 1.0d0
   do k = 1, steps
     a(2:n) = a(1:n-1)
+    forall (i = 1:n) a(i) = sin(a(i))
   end do
   print *, sum(a)
 end program shifts
 """
-"""Its messages take minutes."""
+"""Every processor is busy for about half a second."""
 
 SIGNALS = ("SIGTERM", "SIGHUP", "SIGINT", "SIGKILL")
 COMMANDS = {
-    "mpi": "validate shifts.f90 --procs 4 --set steps=20000000 --timeout 0",
-    "simgrid": "validate shifts.f90 --procs 4 --against simgrid --set steps=200000 --timeout 0",
+    "mpi": "validate shifts.f90 --procs 4 --timeout 0",
+    "simgrid": "validate shifts.f90 --procs 4 --against simgrid --timeout 0",
     "cachegrind": "validate shifts.f90 --against cachegrind --timeout 0",
     "build": "compile shifts.f90 --procs 4 -o built --build",
     "sweep": "sweep laplace.hpf --procs 1,2,4,8,16,32,64,128 --size 512,1024,2048 --jobs 2",
+    "trace": "trace laplace_bx --procs 64 --set n=256 --set k=300 -o big.trace",
     "compare": "compare laplace.hpf --procs 64 --jobs 2",
 }
 TOOLS = ("gfortran", "mpif90", "mpirun", "make", "valgrind", "smpirun")
 
-pytestmark = pytest.mark.skipif(not all(map(shutil.which, TOOLS[:4])), reason="needs gfortran and MPI")
+needs_mpi = pytest.mark.skipif(not all(map(shutil.which, TOOLS[:4])), reason="needs gfortran and MPI")
 
 
 @pytest.fixture
@@ -47,6 +49,16 @@ def ends(started, name):
     assert started.until(lambda: not started.left(), 30), started.left()
 
 
+@pytest.mark.parametrize("kill", ["SIGTERM", "SIGHUP"])
+def test_a_file_that_is_half_written_is_removed(kill, command, tmp_path):
+    started = command("trace")
+    assert started.until(lambda: [*tmp_path.glob(".big.trace.*.part")], 60)
+    ends(started, kill)
+    assert started.process.returncode == 128 + getattr(signal, kill)
+    assert not [*tmp_path.glob(".*")]
+
+
+@needs_mpi
 @pytest.mark.parametrize(("name", "tool", "kill"), [
     ("build", "f951", "SIGTERM"), ("mpi", "shifts", "SIGKILL"),
 ])  # fmt: skip
