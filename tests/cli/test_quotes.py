@@ -5,10 +5,10 @@ import pytest
 SECRETS = {
     "shadow": "root:$6$hidden$hidden:19000:0:99999:7:::\ndaemon:*:19000:0:99999:7:::\n",
     "token": "hidden\n",
-    "netrc": "machine example.org login me password hidden\n",
+    "netrc": "machine example.org login me word hidden\n",
     "key": "-----BEGIN KEY-----\nhidden+hidden/hidden==\n-----END KEY-----\n",
-    "settings": "motto = 'hidden\nx = = hidden\n",
-    "yaml": "motto: [hidden\n",
+    "settings": "phrase = 'hidden\nx = = hidden\n",
+    "yaml": "phrase: [hidden\n",
     "listed": "- hidden\n- - hidden: {x\n",
 }
 COMMANDS = ("run {secret}", "run {including}", "run {cpp}", "run --form free {secret}", "run pi --system {secret}",
