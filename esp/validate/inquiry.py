@@ -10,10 +10,15 @@ MODULE = "esp_inquiry"
 _ASKED = re.compile(r"\bnumber_of_processors\s*\(", re.IGNORECASE)
 
 
+def lines_of(text: str) -> list[str]:
+    """The lines of a program as a compiler counts them: form feeds and Unicode separators end none."""
+    return text.removesuffix("\n").split("\n")
+
+
 def is_asked(text: str, *, fixed: bool) -> bool:
     """Whether executable code may ask how many processors there are; in directives nobody needs an answer."""
     comment = re.compile(r"\s*!|[cC*]" if fixed else r"\s*!")
-    return any(_ASKED.search(line) and not comment.match(line) for line in text.splitlines())
+    return any(_ASKED.search(line) and not comment.match(line) for line in lines_of(text))
 
 
 def module(procs: int) -> str:
@@ -31,7 +36,7 @@ def module(procs: int) -> str:
 
 def with_use(text: str, program: Program) -> str:
     """The text with the module made known to each program unit, after its first statement; all else stays."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     starts = {_first_line_after(unit, program) for unit in program.units if _is_here(unit, program)}
     for at in sorted(starts, reverse=True):
         lines.insert(at, f"      use {MODULE}")

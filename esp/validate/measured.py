@@ -23,6 +23,7 @@ from aag.spmd.program import NodeProgram
 from esp.building import write
 from esp.tools import call, tool
 from esp.validate.given import NOTHING, Given
+from esp.validate.inquiry import lines_of
 from esp.validate.valgrind import Geometry, watched
 
 STUB = Path(__file__).with_name("mpi_stub.f90")
@@ -137,7 +138,7 @@ def telling(text: str, arrays: Mapping[str, str], results: Sequence[str], gap_by
     """The main program, which before it ends says where its arrays lie and uses its results: else a compiler leaves
     out what nobody needs. `arrays`: name -> name in Fortran; `results`: scalars."""
     lines, now, kept = [], 0, dict[str, None]()
-    for line in text.splitlines():
+    for line in lines_of(text):
         bare = line.strip()
         quoted = re.match(r"! {1,4}(\d+)  ", bare)
         if quoted:
@@ -170,7 +171,7 @@ def source_lines(text: str, lines: Sequence[str]) -> list[int]:
     Each source line is quoted, with its number, before what became of it.
     """
     found, now = [], 0
-    for line in text.splitlines():
+    for line in lines_of(text):
         quoted = re.match(r"\s*! {1,4}(\d+)  (.*)$", line)
         if quoted and 0 < int(quoted[1]) <= len(lines) and lines[int(quoted[1]) - 1].strip().startswith(quoted[2]):
             now = int(quoted[1])

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from esp.tools import call, tool
 from esp.validate.given import NOTHING, Given
-from esp.validate.inquiry import is_asked, with_use, write_module
+from esp.validate.inquiry import is_asked, lines_of, with_use, write_module
 from esp.validate.job import Job
 
 SERIAL_FLAGS = ("-O2", "-w", "-ffp-contract=off", "-ffree-line-length-none", "-ffixed-line-length-none")
@@ -55,7 +55,7 @@ class Serial:
 def with_values(text: str, values: Mapping[str, str]) -> str:
     """The source text with other values of its PARAMETERs; everything else stays as it was written."""
     lines = []
-    for line in text.splitlines():
+    for line in lines_of(text):
         changed = line
         if re.search(r"\bparameter\b", line, re.IGNORECASE) and not line.lstrip().startswith("!"):
             for name, value in values.items():

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import shutil
 import unicodedata
 from html.parser import HTMLParser
 from xml.etree import ElementTree as ET
@@ -215,3 +216,12 @@ def test_escapes_are_those_of_json():
 def test_colours_come_from_esp_alone():
     assert visible(inked("31", "\x1b[32mx")) == "\x1b[31m\\u001b[32mx\x1b[0m"
     assert visible(Screen(colour=True).paint("hot", "x")) == "\x1b[1;31mx\x1b[0m"
+
+
+@pytest.mark.skipif(not all(map(shutil.which, ("gfortran", "mpif90"))), reason="needs gfortran and MPI")
+def test_such_programs_compile_and_print_the_same(files, esp):
+    inner = f"contains\nsubroutine inner()\n  print *, '{EVIL}'\nend subroutine\nend program evil"
+    files["file"].write_text(PROGRAM.replace("end program evil", inner), encoding="utf-8")
+    code, out, err = esp("validate", str(files["file"]), "--procs", "3")
+    assert code == 0, err
+    assert out.splitlines()[1].split()[:2] == ["3", "same"]

@@ -150,7 +150,7 @@ def _main(
     yield "  call esp_finish()"
     inner = [*context.procedures]
     for unit in program.unit.contains:
-        inner += ["", *(f"  {line}" for line in print_unit(unit).splitlines())]
+        inner += ["", *(f"  {line}" for line in print_unit(unit).removesuffix("\n").split("\n"))]
     if inner:
         yield ""
         yield "contains"
