@@ -192,7 +192,7 @@ def shares(seeds):
 
 
 def test_as_enumerated():
-    exact, dependent = shares(range(300))
+    exact, dependent = shares(range(200))
     assert exact > 0.98
     assert 0.25 < dependent < 0.9
 
