@@ -411,8 +411,9 @@ esp: --aau 99: The AAUs of this program are 0 to 5. --aau all lists them.
 esp: unrecognized arguments: --bandwith x2. Did you mean --bandwidth?
 """),
     ("--opt nix=off", 2, """\
-esp: there is no optimisation 'nix'. Known: hoist, coalesce, aggregate,
-     redundant, interchange, inline, fuse, invariant.
+esp: there is no optimisation 'nix'. Known: hoist, coalesce, redundant,
+     interchange, invariant, masks, strength, library, pack, aggregate,
+     inline, fuse.
 """),
     ("--system nix", 2, """\
 esp: nix: there is no such machine, neither here nor with esp. `esp system list`
