@@ -12,6 +12,6 @@ The road, one module a step (`read.read_program` is the whole of it, `stages` it
     nesting            deep and long expressions taken out of the rows
     parsing            rows -> fparser's tree; a statement that cannot be read is isolated
     units              tree -> aag.ir.units (with declarations, shapes, specification for the one half of a unit,
-                       statements, jumps, expressions, resolving for the other)
+                       statements, jumps, jumping, expressions, resolving for the other)
     names              what is used but declared nowhere (with intrinsics, nearest)
 """

@@ -59,6 +59,7 @@ class Declarations(Struct):
     renames: bool = False
     diagnostics: list[Diagnostic] = field(default_factory=list)
     incomplete: bool = False
+    made: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.constants.update(_NAMED_KINDS)
@@ -93,6 +94,18 @@ class Declarations(Struct):
         if found is None or len(found[0]) != len(call.args):
             return call
         return expand(call, found, self.operands)
+
+    def fresh(self, prefix: str) -> str:
+        """A name that nothing has, and that is kept for who asks."""
+        number = 1
+        while (name := f"{prefix}_{number}") in self.names or name in self.made:
+            number += 1
+        self.made.add(name)
+        return name
+
+    def declare_integer(self, name: str) -> None:
+        """Make a name a default integer."""
+        self.names[name] = Known(name, Span("", 0), INTEGER)
 
     def is_double(self, kind: str) -> bool:
         """Whether a literal of this kind has eight bytes or more."""

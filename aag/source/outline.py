@@ -23,7 +23,6 @@ MARK = "esp_stands_for_"
 _PACKED_TYPE = re.compile(r"^([a-z]+\s*\*\s*\d+)(?=[a-z])", re.IGNORECASE)  # fixed form may write REAL*8A(10)
 _COUNTED = re.compile(r"\bdo\b\s*\d*\s*,?\s*[a-z_]\w*\s*=|\bdo\d+[a-z_]\w*\s*=", re.IGNORECASE)
 _LABEL = re.compile(r"0*(\d{1,5})\s+(?=\S)")
-_GOTO = re.compile(r"go\s*to\s*\d+\s*$", re.IGNORECASE)
 _END_NAME = re.compile(r"end\s*(?:block\s*data|(?!block\s*data)[a-z]+)\s+([a-z_]\w*)\s*$", re.IGNORECASE)
 _UNIT_NAME = re.compile(r"\b(?:program|(?:sub)?module|subroutine|function|block\s*data)\s+([a-z_]\w*)", re.IGNORECASE)
 _DEEPEST = 48
@@ -310,17 +309,7 @@ def _simple(builder: _Builder, statement: Statement, what: Class) -> None:
         row = replace(row, text=_PACKED_TYPE.sub(r"\1 ", row.text))
     if not what.word:
         row = replace(row, text="?")  # fparser takes a lone number for a label and drops it without a word
-    if _goto_as_cycle(builder, what):
-        row = replace(row, text=_GOTO.sub("cycle", row.text))
     _emit(builder, row)
-
-
-def _goto_as_cycle(builder: _Builder, what: Class) -> bool:
-    """A GO TO to the label that ends the innermost labelled DO goes on with its next iteration."""
-    if what.kind != "goto" or not what.label:
-        return False
-    loop = next((each for each in reversed(builder.stack) if each.kind == "do"), None)
-    return loop is not None and loop.what.label == what.label
 
 
 # --- ends ---
@@ -351,6 +340,9 @@ def _close(builder: _Builder, statement: Statement, what: Class) -> None:
     if top.kind == "do" and top.what.label and statement.label != top.what.label:
         _fail(builder, "E110", f"this END DO lacks the label {top.what.label} that its DO names", statement, top)
     _same_name(builder, statement, top)
+    place = Row("continue", statement, Class("exec", "continue"), statement.label)
+    if statement.label and (top.kind == "do" or (top.kind == "unit" and top.executable)):
+        _emit(builder, place)
     builder.stack.pop()
     if top.kind == "block" and top.row < 0:
         lines = [*builder.opaque, statement.text.text]
@@ -370,6 +362,8 @@ def _close(builder: _Builder, statement: Statement, what: Class) -> None:
     if top.kind == "unit":
         text = f"end {_SPELT.get(what.word, what.word)}" if what.word else "end"
     _emit(builder, _row(statement, what, text=text))
+    if statement.label and top.kind in ("if", "select"):
+        _emit(builder, place)
 
 
 def _same_name(builder: _Builder, statement: Statement, top: _Open) -> None:

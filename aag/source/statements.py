@@ -10,10 +10,13 @@ from aag.diagnostics import Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.directives import Independent
+from aag.ir.visitors import calls_used, names_used
 from aag.source.classify import after_group
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator, Reader
-from aag.source.jumps import GO_TO, structured
+from aag.source.intrinsics import INTRINSICS
+from aag.source.jumping import GO_TO, arithmetic, computed
+from aag.source.jumps import structured
 from aag.source.outline import Outline, Row
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
 from aag.source.resolving import resolve, resolve_remap
@@ -28,8 +31,6 @@ _IO: dict[str, IoKind] = {
 }
 _NOT_MODELLED = {
     "Goto_Stmt": GO_TO,
-    "Computed_Goto_Stmt": "computed GO TO is not modelled",
-    "Arithmetic_If_Stmt": "arithmetic IF is not modelled",
     "Pointer_Assignment_Stmt": "pointers are not modelled",
     "Nullify_Stmt": "pointers are not modelled",
     "Entry_Stmt": "ENTRY is not modelled",
@@ -103,7 +104,8 @@ class BodyReader:
             if stmt is None or (not found and self._defines_function(stmt)):
                 continue
             found.append(stmt)
-        return structured(tuple(found))
+        self._names.made |= names_used(found)
+        return structured(tuple(found), self._names.fresh, self._names.declare_integer)
 
     def _defines_function(self, stmt: s.Stmt) -> bool:
         """``f(x, y) = expression``, where f is no array and x and y are names."""
@@ -196,6 +198,20 @@ class BodyReader:
         inner = self._inner(node.items[1], at, reader)
         branch = s.WhereBranch(mask=mask, body=(inner,), span=at.span)
         return s.Where(branches=(branch,), **at.place)
+
+    def _computed_goto(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
+        labels, index = node.items
+        reader.at.group("to")
+        reader.at.find(")")
+        return computed([str(each) for each in getattr(labels, "items", (labels,))], reader.read(index), at.place)
+
+    def _arithmetic_if(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
+        value, *labels = node.items
+        reader.at.find("if")
+        tested = reader.read(value)
+        if any(each not in INTRINSICS for each in calls_used(tested)):
+            return self._opaque(at, at.text, "arithmetic IF of a function is not modelled")
+        return arithmetic(tested, [str(each) for each in labels], at.place)
 
     def _print(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         control = self._format(str(node.items[0]))
@@ -454,6 +470,8 @@ _ACTIONS: dict[str, Callable[[BodyReader, Any, _At, Reader], s.Stmt]] = {
     "Assignment_Stmt": BodyReader._assign,
     "Call_Stmt": BodyReader._call,
     "If_Stmt": BodyReader._if_stmt,
+    "Computed_Goto_Stmt": BodyReader._computed_goto,
+    "Arithmetic_If_Stmt": BodyReader._arithmetic_if,
     "Forall_Stmt": BodyReader._forall_stmt,
     "Where_Stmt": BodyReader._where_stmt,
     "Print_Stmt": BodyReader._print,

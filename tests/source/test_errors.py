@@ -210,8 +210,9 @@ WARNINGS = {
          f"x.f90:5:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}"],
     ),
     "not modelled": (
-        "  goto 10\n10 x = 1\nend\n",
-        [f"x.f90:1:3: W102 GO TO is not modelled; what this statement does is left out {LOST}"],
+        "  goto 10\nif (x > 1) then\n10 x = 1\nend if\nend\n",
+        ["x.f90:1:3: W102 GO TO names no label of its block or of one around it; what this statement does is left out "
+         + LOST],
     ),
     "too long": (
         "x = " + "+".join("y" * 300) + "\nend\n",

@@ -1,4 +1,4 @@
-"""GO TO where it spells a loop: gfortran runs the program before and after."""
+"""GO TO as blocks: gfortran runs the program before and after."""
 
 import shutil
 import subprocess
@@ -6,9 +6,10 @@ import subprocess
 import pytest
 
 from aag.ir.printer import print_program
-from aag.ir.statements import Cycle, DoWhile, Exit, Opaque
+from aag.ir.statements import Do, DoWhile, Exit, If, Opaque, SelectCase
 from aag.ir.visitors import walk_statements
 from aag.source.read import read_program
+from tests.source import random_jumps
 
 PROGRAMS = {
     "repeat": """\
@@ -83,6 +84,65 @@ PROGRAMS = {
       print *, k
       end
 """,
+    "computed, arithmetic and END": """\
+      n = 0
+      do 50 i = 1, 9
+        go to (10, 20, 10, 30), mod(i, 6)
+        n = n + 1
+        go to 50
+   10   n = n + 10
+   20   if (i - 4) 30, 40, 45
+   30   n = n + 100
+   40   n = n + 1000
+        go to 50
+   45   if (mod(i, 2) .eq. 0) then
+          n = n + 5
+          if (n .gt. 100) go to 48
+          n = n + 7
+   48   end if
+   50 continue
+      do i = 1, 5
+        if (i .eq. 2) go to 60
+        n = n + 20000
+   60 end do
+      print *, n, i
+      if (n .gt. 3) go to 99
+      print *, i
+   99 end
+""",
+    "a terminal statement that does something": """\
+      n = 0
+      do 10 i = 1, 6
+        if (mod(i, 2) .eq. 0) go to 10
+        n = n + 100
+   10   n = n + i
+      print *, n
+      end
+""",
+    "search": """\
+      integer a(5)
+      a = (/ 3, 1, 4, 1, 5 /)
+      do k = 4, 6
+      do 10 i = 1, 5
+        if (a(i) .eq. k) go to 20
+   10 continue
+      print *, 'not found', k
+      go to 30
+   20 print *, 'found', k, i
+   30 continue
+      end do
+      end
+""",
+    "into the middle of a loop": """\
+      k = 0
+      s = 1.0
+      go to 20
+   10 s = s * 2
+   20 k = k + 1
+      if (k .lt. 5) go to 10
+      print *, k, s
+      end
+""",
     "one in the other": """\
       n = 0
       k = 0
@@ -103,40 +163,92 @@ PROGRAMS = {
 def test_the_program_does_the_same(tmp_path, what):
     program = read_program(PROGRAMS[what], "x.f")
     assert program.complete
-    (tmp_path / "before.f").write_text(PROGRAMS[what])
-    (tmp_path / "after.f90").write_text(print_program(program))
-    outputs = []
-    for name in ("before.f", "after.f90"):
-        subprocess.run(["gfortran", "-w", "-o", name + ".x", name], cwd=tmp_path, check=True, capture_output=True)
-        done = subprocess.run([tmp_path / (name + ".x")], check=True, capture_output=True, text=True, timeout=10)
-        outputs.append(done.stdout)
+    outputs = both(tmp_path, PROGRAMS[what], program, "before.f")
     assert outputs[0] == outputs[1] != ""
 
 
+def both(folder, text, program, before):
+    """What the text prints, and what the program that was read from it prints."""
+    (folder / before).write_text(text)
+    (folder / "after.f90").write_text(print_program(program))
+    outputs = []
+    for name in (before, "after.f90"):
+        subprocess.run(["gfortran", "-w", "-o", name + ".x", name], cwd=folder, check=True, capture_output=True)
+        done = subprocess.run([folder / (name + ".x")], check=True, capture_output=True, text=True, timeout=60)
+        outputs.append(done.stdout)
+    return outputs
+
+
+def check_random(folder, seeds):
+    """Every statement that is carried out, in its order, is the same."""
+    text = random_jumps.program(seeds)
+    program = read_program(text, "x.f90")
+    assert program.complete
+    before, after = both(folder, text, program, "before.f90")
+    assert before == after
+    ways = [line.split() for line in before.splitlines()]
+    assert len(ways) == 6 * len(seeds)
+    assert len({way[3] for way in ways}) > len(seeds)  # they do not all go the same way
+
+
+@pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
+def test_random_jumps(tmp_path):
+    check_random(tmp_path, range(25))
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("shard", range(20))
+def test_many_random_jumps(tmp_path, shard):
+    check_random(tmp_path, range(1000 + 50 * shard, 1050 + 50 * shard))
+
+
 @pytest.mark.parametrize(
-    ("what", "kind"),
-    [("repeat", DoWhile), ("leave", Exit), ("next", Cycle), ("out of a nest", Exit), ("forever", Exit)],
+    ("what", "kinds"),
+    [
+        ("repeat", {DoWhile, Exit}),
+        ("leave", {Do, Exit}),
+        ("next", {Do, If}),
+        ("out of a nest", {Do, Exit}),
+        ("forever", {DoWhile, Exit}),
+        ("computed, arithmetic and END", {Do, SelectCase, If}),
+        ("into the middle of a loop", {DoWhile, Exit, If}),
+    ],
 )
-def test_what_they_become(what, kind):
-    found = [type(each) for each in walk_statements(read_program(PROGRAMS[what], "x.f").main.body)]
-    assert kind in found
+def test_what_they_become(what, kinds):
+    found = {type(each) for each in walk_statements(read_program(PROGRAMS[what], "x.f").main.body)}
+    assert kinds <= found
     assert Opaque not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("if (x > 1) goto 10\nx = 1\n10 y = 1\nend\n", "if (.not. x > 1) x = 1"),
+        ("if (x > 1) goto 10\nx = 1\ngoto 20\n10 y = 1\n20 z = 1\nend\n",
+         "if (x > 1) then 10 y = 1 else x = 1 end if 20 z"),
+        ("goto 10\nx = 1\n10 y = 1\nend\n", "y = 1"),
+        ("if (x > 1) goto 10\nx = 1\nstop\n10 y = 1\nstop\nend\n", "if (x > 1) then y = 1 stop end if x = 1 stop"),
+        ("do i = 1, 3\nif (x > 1) goto 10\nx = 1\n10 continue\nend do\nend\n", "if (.not. x > 1) x = 1"),
+    ],
+)
+def test_plain_forms(text, printed):
+    words = " ".join(print_program(read_program(text, "x.f90")).split())
+    assert printed in words.replace("then x = 1 end if", "x = 1"), words
+    assert "block" not in words
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        # two jumps to one label, from different places
-        "10 x = x + 1\nif (x > 3) goto 10\ny = 1\nif (y > x) goto 10\nend\n",
-        # forward over other statements
-        "goto 10\nx = 1\n10 y = 1\nend\n",
-        # into a loop that a new loop around would break: EXIT means the loop outside
-        "do i = 1, 3\n10 x = x + 1\nif (x > 5) exit\nif (x > 3) goto 10\nend do\nend\n",
-        # out of two loops to a label that does not follow
-        "do i = 1, 3\nif (i > 1) goto 10\nend do\nx = 1\n10 y = 1\nend\n",
+        # into a block
+        "goto 10\nif (x > 1) then\n10 y = 1\nend if\nend\n",
+        # to no label
+        "goto 10\ny = 1\nend\n",
+        # to what a variable says
+        "assign 10 to k\ngoto k\n10 y = 1\nend\n",
     ],
 )
-def test_other_jumps_stay_opaque(text):
+def test_what_is_no_jump_of_fortran_90_stays(text):
     program = read_program(text, "x.f90")
     assert any(isinstance(each, Opaque) for each in walk_statements(program.main.body))
     assert not program.complete
