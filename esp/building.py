@@ -10,13 +10,15 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic
+from aag.mapping.layout import Layouts
 from aag.running import held
-from aag.spmd.emit import HEAD, Emission, NotEmitted, emit
+from aag.spmd.emit import HEAD, Emission, Nodes, NotEmitted, emit
 from esp import api
 from esp.errors import UnreadableFileError, UsageError
 from esp.tools import call, tool
 from esp.traces.record import about_of
 from esp.traces.text import header
+from sag.machine import NetworkCosts
 from sag.scenario import export
 from sag.unit import System
 
@@ -46,18 +48,27 @@ def emitted_of(
 ) -> Emission:
     """As `emitted`, where the program is lowered already. `simulated`: for SimGrid's SMPI."""
     network = export(system, request.scenario).network
-    described = {} if network is None else network.collectives
     trace = tuple(header(about_of(stages, "executed", system.name))) if traces else ()
-    algorithms = {name: how.algorithm for name, how in described.items()}
-    if network is not None:
-        algorithms["exchange"] = network.exchange
+    algorithms, nodes = on_network(network, stages.node_program.layouts)
     try:
         return emit(stages.node_program, algorithms, poisons=poisons, trace=trace, simulated=simulated, native=native,
-                    unread=_unread(stages))
+                    unread=_unread(stages), nodes=nodes)
     except NotEmitted as problem:
         last = len(problem.diagnostics) - 1
         told = (replace(each, hint=HINT) if at == last else each for at, each in enumerate(problem.diagnostics))
         raise NotEmitted(told) from None
+
+
+def on_network(network: NetworkCosts | None, layouts: Layouts) -> tuple[dict[str, str], Nodes]:
+    """How the collectives of a program are done, and where its processors sit."""
+    if network is None:
+        return {}, Nodes()
+    algorithms = {name: how.algorithm for name, how in network.collectives.items()}
+    algorithms["exchange"] = network.exchange
+    grid = layouts.grid.shape or (layouts.procs,)
+    place = network.topology.place(grid).tolist()
+    of = () if place == list(range(len(place))) else tuple(place)
+    return algorithms, Nodes(box=network.topology.box(network.topology.size(grid)), of=of)
 
 
 def _unread(stages: api.Stages) -> list[Diagnostic]:

@@ -86,7 +86,7 @@ class MessageRange(Struct, frozen=True, kw_only=True):
 class Collective(Struct, frozen=True, kw_only=True):
     """How one collective is built from point-to-point messages.
 
-    `algorithm` is one of ``binomial``, ``recursive_doubling``, ``ring``, ``pairwise``, ``linear``;
+    `algorithm` is one of ``auto``, ``binomial``, ``recursive_doubling``, ``ring``, ``pairwise``, ``linear``;
     `stage_software_s` is run-time software charged to each participant in each stage.
     """
 

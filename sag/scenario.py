@@ -262,6 +262,7 @@ def _network(
             dimensions=int(part.number("topology.dimensions", 2.0)),
             arity=int(part.number("topology.arity", 2.0)),
             taper=int(part.number("topology.taper", 1.0)),
+            embedding=part.words.get("embedding", "gray"),
         ),
         send_model=part.words["send_model"],
         duplex=part.words["duplex"],

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from sag.topology import KINDS
+from sag.topology import EMBEDDINGS, KINDS
 
 FORMAT = 1
 """Version of the format; raised when a file of an older version would be read wrongly."""
@@ -37,15 +37,15 @@ operations.
 """
 
 COLLECTIVES: Mapping[str, tuple[str, ...]] = {
-    "broadcast": ("binomial", "linear"),
-    "reduction": ("recursive_doubling", "binomial", "linear"),
-    "concatenation": ("recursive_doubling", "ring"),
-    "transpose": ("pairwise", "ring"),
-    "gather": ("binomial", "linear"),
-    "scatter": ("binomial", "linear"),
-    "barrier": ("recursive_doubling", "linear"),
+    "broadcast": ("auto", "binomial", "linear"),
+    "reduction": ("auto", "recursive_doubling", "binomial", "linear"),
+    "concatenation": ("auto", "recursive_doubling", "binomial", "ring"),
+    "transpose": ("auto", "pairwise", "ring"),
+    "gather": ("auto", "binomial", "linear"),
+    "scatter": ("auto", "binomial", "linear"),
+    "barrier": ("auto", "recursive_doubling", "binomial", "linear"),
 }
-"""Collective -> the algorithms that it may be built by (Def 8)."""
+"""Collective -> the algorithms that it may be built by (Def 8); ``auto`` is the one that suits the topology."""
 
 FLAG = ("true", "false")
 
@@ -129,6 +129,7 @@ NETWORK: Keys = (
             "count", "downward ports of a switch of a fat tree", required=False, least=2
         ),
         "topology.taper": _shape("count", "downward per upward cable of a fat tree", required=False),
+        "embedding": _word(EMBEDDINGS, "on which node each rank runs (Def 14); gray unless given", required=False),
         "send_model": _word(("blocking", "startup"), "how long a send keeps its processor busy (Def 6)"),
         "duplex": _word(("full", "half"), "one message per link and direction, or one per link"),
         "switching": _word(("circuit", "none"), "whether a message holds its route; none: no contention"),

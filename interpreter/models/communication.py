@@ -28,8 +28,8 @@ from interpreter.state import CommEntry, Run
 from sag.machine import NetworkCosts
 
 Ints = NDArray[np.int64]
-Leg = tuple[Stage, Ints, Ints, Ints | int]
-"""A stage of a collective with senders, receivers and elements of each message, or of all that are equally long."""
+Leg = tuple[Stage, Ints | int]
+"""A stage of a collective, and the elements of each message, or of all that are equally long."""
 
 PACKING = (("index.1d", 1.0), ("load", 1.0), ("loop.iteration", 1.0), ("store", 1.0))
 """What gathering one element of a strided section takes on a machine that has no figure for packing."""
@@ -88,7 +88,7 @@ def make_plan(run: Run, steps: Sequence[Step], *, array: str, pattern_name: str,
             run.complete = False
         return Plan((), CommEntry(array, pattern_name))
     if pattern_name == "transpose":
-        steps = _all_to_all(run.procs, steps, network)
+        steps = _all_to_all(run, steps, network)
     batches: list[Batch] = []
     before: list[tuple[Cost, Ints]] = []
     after: list[tuple[Cost, Ints]] = []
@@ -130,7 +130,7 @@ def _enter(run: Run, aau: int, entry: CommEntry) -> None:
         known.hops = entry.hops
 
 
-def _all_to_all(procs: int, steps: Sequence[Step], network: NetworkCosts) -> Sequence[Step]:
+def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Sequence[Step]:
     """The messages of a transpose in the order of the machine's algorithm."""
     phases = [step for step in steps if isinstance(step, Phase)]
     how = network.collectives.get("transpose")
@@ -142,7 +142,7 @@ def _all_to_all(procs: int, steps: Sequence[Step], network: NetworkCosts) -> Seq
         Phase(source=source[pick], destination=destination[pick], elements=elements[pick],
               element_bytes=phases[0].element_bytes, contiguous=all(phase.contiguous for phase in phases),
               name=f"transpose {number}")
-        for number, pick in exchange_steps(source, destination, procs, how.algorithm)]
+        for number, pick in exchange_steps(source, destination, run.node, how.algorithm)]
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
 
@@ -168,27 +168,27 @@ def packing_of(run: Run, network: NetworkCosts, element_bytes: int, *, contiguou
 
 
 def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: Work | None) -> list[Batch]:
-    """Stages as batches; a collective that the machine does not describe is built as its neighbours are."""
+    """Stages as batches; a collective that the machine does not describe is built as suits its topology."""
     how = network.collectives.get(call.kind)
-    algorithm = "binomial" if how is None else how.algorithm
+    algorithm = "auto" if how is None else how.algorithm
     if how is None:
-        run.assume("collective", f"the machine {run.machine.name} does not say how a {call.kind} is done; it is taken "
-                   "to be a binomial tree")
+        run.assume("collective", f"the machine {run.machine.name} does not say how a {call.kind} is done; assuming the "
+                   "algorithm that suits its topology (Def 8)")
     software = None if how is None or not how.stage_software_s.any() else how.stage_software_s[:, None]
     each = None if combine is None else price(run, combine)
     batches: list[Batch] = []
     joined: list[Pattern] = []
     together = False
-    legs = _stages(run, call, algorithm)
-    for stage, senders, receivers, elements in legs if call.kind == "barrier" else _moving(legs):
+    legs = _stages(run, network, call, algorithm)
+    for stage, elements in legs if call.kind == "barrier" else _moving(legs):
         work = None
         if each is not None and stage.combines:
             some = np.array([elements]) if isinstance(elements, int) else elements[: 1 if constant(elements) else None]
             work = times(each, some.astype(np.float64))
-            work = Cost(work.computation, work.overhead, work.estimated * (senders.size / run.procs))
-        messages = pattern(run, network, name=call.name or call.kind, source=senders, destination=receivers,
-                           size_bytes=elements * call.element_bytes, combine=work, software=software,
-                           together=0 if stage.together else None)
+            work = Cost(work.computation, work.overhead, work.estimated * (stage.source.size / run.procs))
+        messages = pattern(run, network, name=call.name or call.kind, source=stage.source,
+                           destination=stage.destination, size_bytes=elements * call.element_bytes, combine=work,
+                           software=software, together=0 if stage.together else None)
         if joined and stage.together is not together:
             batches.append(Batch(tuple(joined), together))
             joined = []
@@ -201,15 +201,15 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
 
 def _moving(legs: Sequence[Leg]) -> Iterator[Leg]:
     """Without messages that have no elements."""
-    for stage, senders, receivers, elements in legs:
+    for stage, elements in legs:
         if elements if isinstance(elements, int) else all_of(elements):
-            yield stage, senders, receivers, elements
+            yield stage, elements
         elif not isinstance(elements, int) and elements.any():
             some = np.flatnonzero(elements)
-            yield stage, senders[some], receivers[some], elements[some]
+            yield replace(stage, source=stage.source[some], destination=stage.destination[some]), elements[some]
 
 
-def _stages(run: Run, call: CollectiveCall, algorithm: str) -> list[Leg]:
+def _stages(run: Run, network: NetworkCosts, call: CollectiveCall, algorithm: str) -> list[Leg]:
     """The stages of a collective. Where all messages are equally long, those that were worked out for others of
     another length are taken."""
     counted = call.elements
@@ -217,26 +217,27 @@ def _stages(run: Run, call: CollectiveCall, algorithm: str) -> list[Leg]:
         counted = counted[np.arange(call.root.size), call.root]
     value = counted.item(0)
     alike = all_of(counted == value)
+    box = network.topology.box(run.size)
+
+    def found(elements: Ints) -> Iterator[Stage]:
+        return stages(call.kind, call.members, call.root, elements, algorithm, node=run.node, box=box)
+
     if not alike or call.kind not in EQUAL:
-        given = np.broadcast_to(value, call.elements.shape) if alike else call.elements
-        return [(stage, source.reshape(-1), destination.reshape(-1), _equal(stage.elements, source.shape))
-                for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm)]
+        return [(stage, _equal(stage.elements)) for stage in found(call.elements)]
     key = () if run.procs >= shared.MANY else (
-        "stages", call.kind, algorithm, call.members.shape, call.members.tobytes(), call.root.tobytes())
+        "stages", call.kind, algorithm, network.topology, call.members.shape, call.members.tobytes(),
+        call.root.tobytes())
     known = run.recall(key)
     if not isinstance(known, list):
-        given = np.broadcast_to(value, call.elements.shape)
-        known = [(stage, source.reshape(-1), destination.reshape(-1))
-                 for stage, source, destination in stages(call.kind, call.members, call.root, given, algorithm)]
+        known = list(found(np.broadcast_to(value, call.elements.shape)))
         if key:
-            run.retain(key, known, sum(2 * source.nbytes + 1000 for _, source, _ in known) + 2 * call.members.nbytes)
-    return [(*stage, value) for stage in known]
+            run.retain(key, known, sum(2 * each.source.nbytes + 1000 for each in known) + 2 * call.members.nbytes)
+    return [(stage, value) for stage in known]
 
 
-def _equal(elements: Ints, shape: tuple[int, ...]) -> Ints | int:
-    """The elements of each message of a stage; one number where it is known at once that all are equal."""
-    flat = np.broadcast_to(elements, shape).reshape(-1)
-    return int(flat[0]) if flat.size and flat.strides == (0,) else flat
+def _equal(elements: Ints) -> Ints | int:
+    """The elements of each message of a stage; one number where all are equal."""
+    return int(elements[0]) if elements.size and all_of(elements == elements[:1]) else elements
 
 
 def _pack_collective(run: Run, network: NetworkCosts, call: CollectiveCall

@@ -24,7 +24,10 @@ from sag.topology.lattice import Lattice
 from sag.topology.routing import Ints
 from sag.topology.switched import Bus, Crossbar, FatTree
 
-__all__ = ["KINDS", "Bus", "Crossbar", "FatTree", "Hypercube", "Lattice", "Topology", "build_topology"]
+__all__ = ["EMBEDDINGS", "KINDS", "Bus", "Crossbar", "FatTree", "Hypercube", "Lattice", "Topology", "build_topology"]
+
+EMBEDDINGS = ("gray", "natural", "auto")
+"""Names of the maps from ranks to nodes (Def 14)."""
 
 KINDS = ("hypercube", "mesh", "torus", "ring", "bus", "crossbar", "fat_tree")
 """Names of the topologies in machine files."""
@@ -66,22 +69,27 @@ class Topology(Protocol):
         """Directed links of an instance: ids are below this."""
         ...
 
+    def box(self, size: int) -> tuple[int, ...]:
+        """The extents of the dimensions that collectives go through one after the other (Def 8), node numbers being
+        column-major in them; empty where nodes are in one row or all alike."""
+        ...
+
     def undirected(self, links: ArrayLike, size: int) -> Ints:
         """The same number for both directions of one cable; -1 stays -1."""
         ...
 
 
-def build_topology(kind: str, dimensions: int, arity: int, taper: int) -> Topology:
+def build_topology(kind: str, dimensions: int, arity: int, taper: int, embedding: str = "gray") -> Topology:
     """The topology that a machine file names; parameters that a kind does not have are ignored.
 
     Raises:
         KeyError: unknown kind; `KINDS` lists them.
     """
     makers: Mapping[str, Callable[[], Topology]] = {
-        "hypercube": Hypercube,
-        "mesh": lambda: Lattice(dimensions, closed=False),
-        "torus": lambda: Lattice(dimensions, closed=True),
-        "ring": lambda: Lattice(1, closed=True),
+        "hypercube": lambda: Hypercube(embedding=embedding),
+        "mesh": lambda: Lattice(dimensions, closed=False, embedding=embedding),
+        "torus": lambda: Lattice(dimensions, closed=True, embedding=embedding),
+        "ring": lambda: Lattice(1, closed=True, embedding=embedding),
         "bus": Bus,
         "crossbar": Crossbar,
         "fat_tree": lambda: FatTree(arity, taper),

@@ -1,5 +1,7 @@
 """The binary hypercube."""
 
+from math import prod
+
 import numpy as np
 from msgspec import Struct
 from numpy.typing import ArrayLike
@@ -11,6 +13,9 @@ class Hypercube(Struct, frozen=True):
     """Binary hypercube with e-cube routing: the lowest differing dimension first."""
 
     kind: str = "hypercube"
+    embedding: str = "gray"
+    """``gray``: neighbours in the grid are neighbours in the cube; ``natural``: rank = node; ``auto``: the first, where
+    it needs no larger cube than the second."""
 
     def nodes(self, procs: int) -> int:
         """The next power of two."""
@@ -18,10 +23,12 @@ class Hypercube(Struct, frozen=True):
 
     def size(self, grid: tuple[int, ...]) -> int:
         """Two to the sum of the bits of the extents (Def 14: 3x5 takes 2 + 3 bits, 32 nodes)."""
-        return 1 << sum(bits(extent) for extent in grid)
+        return 1 << (sum(bits(extent) for extent in grid) if self._gray(grid) else bits(prod(grid)))
 
     def place(self, grid: tuple[int, ...]) -> Ints:
         """Reflected Gray code of each coordinate, the first dimension in the lowest bits (Def 14)."""
+        if not self._gray(grid):
+            return np.arange(prod(grid), dtype=np.int64)
         node = np.zeros(1, dtype=np.int64)
         shift = 0
         for extent in grid:
@@ -30,6 +37,10 @@ class Hypercube(Struct, frozen=True):
             node = (code[:, None] + node[None, :]).ravel()
             shift += bits(extent)
         return node
+
+    def _gray(self, grid: tuple[int, ...]) -> bool:
+        fits = sum(bits(extent) for extent in grid) == bits(prod(grid))
+        return self.embedding == "gray" or (self.embedding == "auto" and fits)
 
     def hops(self, src: ArrayLike, dst: ArrayLike, size: int | None = None) -> Ints:  # noqa: ARG002 the protocol's
         """Differing bits."""
@@ -52,6 +63,10 @@ class Hypercube(Struct, frozen=True):
     def link_count(self, size: int) -> int:
         """One link for each node and dimension."""
         return size * bits(size)
+
+    def box(self, size: int) -> tuple[int, ...]:
+        """Two nodes in each dimension."""
+        return (2,) * bits(size)
 
     def undirected(self, links: ArrayLike, size: int) -> Ints:
         """The link as seen from the node whose bit is 0."""

@@ -19,6 +19,9 @@ class Lattice(Struct, frozen=True):
 
     dimensions: int = 2
     closed: bool = False
+    embedding: str = "gray"
+    """``natural``: rank = node; the others: neighbours in the grid are neighbours in the network, where that is
+    possible."""
 
     @property
     def kind(self) -> str:
@@ -53,6 +56,8 @@ class Lattice(Struct, frozen=True):
         """Coordinate on coordinate where the grid fits into the box, else ranks along a snake through it."""
         box = self.extents(self.size(grid))
         rank = np.arange(prod(grid), dtype=np.int64)
+        if self.embedding == "natural":
+            return rank
         fits = len(grid) <= len(box) and all(g <= b for g, b in zip(grid, box, strict=False))
         if fits and len(grid) > 1:
             return _number(_coordinates(rank, grid), box)
@@ -91,6 +96,10 @@ class Lattice(Struct, frozen=True):
     def link_count(self, size: int) -> int:
         """Two for each node and dimension; those that leave an open box are never used."""
         return size * 2 * self.dimensions
+
+    def box(self, size: int) -> tuple[int, ...]:
+        """The extents; a ring is one row."""
+        return () if self.kind == "ring" else self.extents(size)
 
     def undirected(self, links: ArrayLike, size: int) -> Ints:
         """The upward link of the cable."""

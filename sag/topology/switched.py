@@ -24,6 +24,10 @@ class Switched(Struct, frozen=True):
         """Rank r on node r; in a tree consecutive ranks share a switch."""
         return np.arange(prod(grid), dtype=np.int64)
 
+    def box(self, size: int) -> tuple[int, ...]:  # noqa: ARG002 the protocol's
+        """No node is nearer to one than to another, or only by its switch."""
+        return ()
+
 
 class Bus(Switched, frozen=True):
     """One shared medium: every message takes the same link, in either direction."""

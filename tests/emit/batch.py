@@ -12,13 +12,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aag.spmd.emit import emit
 from aag.spmd.emit.emission import Emission
 from esp.errors import PredictionError
 from esp.tools import call, tool
 from esp.validate.counts import Counts, counted
 from esp.validate.native import RANKS
-from tests.emit.native import FLAGS, Native, mpif90
+from tests.emit.native import FLAGS, Native, emitted, mpif90
 
 WRAPPED = "-Wl,--wrap=mpi_init_,--wrap=mpi_finalize_"
 
@@ -142,7 +141,7 @@ def built(native: Native, node_programs: list) -> Path:
     place = native.folder / "batch"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    emissions = [emit(each, poisons=True) for each in node_programs]
+    emissions = [emitted(each) for each in node_programs]
     objects = {name: path for each in emissions for name, path in native.library(each).items()}
     units = [_subroutine(each, number) for number, each in enumerate(emissions)]
     one = "  if (first <= {0}) then\n    call begin({0})\n    call program_{0}()\n  end if"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from esp.api import load_machine
-from tests.emit.native import Native
+from tests.emit.native import Native, default_machine
 
 
 @pytest.fixture(scope="session")
@@ -13,4 +12,4 @@ def native(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def system():
-    return load_machine("ipsc860")
+    return default_machine()

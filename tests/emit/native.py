@@ -2,17 +2,19 @@
 
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 
 from aag.pipeline import Options, Overrides, lower
 from aag.spmd.emit import emit
-from esp.api import Request, Source
-from esp.building import compiler_of_mpi
+from esp.api import Request, Source, load_machine
+from esp.building import compiler_of_mpi, on_network
 from esp.validate.answer import difference
 from esp.validate.counts import predicted_counts
 from esp.validate.given import NOTHING
 from esp.validate.native import run
 from esp.validate.serial import serial_answer, with_values
+from sag.scenario import export
 
 FLAGS = ("-O0", "-w", "-ffp-contract=off", "-fcheck=bounds,mem")
 
@@ -45,7 +47,7 @@ class Native:
     def library(self, emission):
         """The run-time library of an emission, compiled: file name -> object."""
         names = sorted(name for name in emission.files if name.startswith("esp_"))
-        names.sort(key=lambda name: (name.startswith("esp_moves"), name == "esp_runtime.f90"))
+        names.sort(key=lambda name: (name.startswith("esp_moves"), name == "esp_runtime.f90", name))
         return {name: self._compiled(name, emission.files[name]) for name in names}
 
     def _compiled(self, name, text):
@@ -57,8 +59,21 @@ class Native:
 
     def answer(self, node_program, algorithms=None, given=NOTHING, **options):
         """What a node program prints and sends; copies that are stale are NaN."""
-        emission = emit(node_program, algorithms, poisons=True, **options)
+        emission = emit(node_program, algorithms, poisons=True, **options) if algorithms else emitted(
+            node_program, **options)
         return run(self.build(emission), emission.procs, given=given)
+
+
+def emitted(node_program, **options):
+    """A node program for the default machine, in which copies that are stale are NaN."""
+    algorithms, nodes = on_network(export(default_machine()).network, node_program.layouts)
+    return emit(node_program, algorithms, nodes=nodes, poisons=True, **options)
+
+
+@cache
+def default_machine():
+    """What `esp run` takes if nobody names a machine."""
+    return load_machine("ipsc860")
 
 
 def mpif90(folder, *words):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from aag.pipeline import read_program
-from aag.spmd.emit import NotEmitted, emit
+from aag.spmd.emit import Nodes, NotEmitted, emit
 from esp.validate.answer import difference
 from esp.validate.given import Given
 from tests.emit.native import check, lowered
@@ -127,9 +127,13 @@ def test_algorithms_of_collectives_may_be_others(name, native):
     program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
     node_program = lowered(program, 5)
     expected = native.expected("\n".join(program.lines) + "\n")
-    for broadcast, reduction, concatenation in (("linear", "linear", "ring"), ("chain", "binomial", "pairwise")):
-        chosen = {"broadcast": broadcast, "reduction": reduction, "concatenation": concatenation, "gather": "linear"}
-        assert_same(expected, native.answer(node_program, chosen)[0])
+    cube, mesh = Nodes(box=(2, 2, 2), of=(0, 7, 3, 2, 6)), Nodes(box=(3, 3), of=(8, 7, 6, 3, 0))
+    for broadcast, reduction, concatenation, gather, nodes in (
+        ("linear", "linear", "ring", "linear", mesh), ("binomial", "binomial", "binomial", "auto", None),
+        ("auto", "auto", "auto", "auto", cube), ("auto", "auto", "auto", "auto", mesh),
+    ):
+        chosen = {"broadcast": broadcast, "reduction": reduction, "concatenation": concatenation, "gather": gather}
+        assert_same(expected, native.answer(node_program, chosen, nodes=nodes)[0])
 
 
 def test_inspector_of_a_multicast_walks_what_moves_and_not_who_computes_with_it():

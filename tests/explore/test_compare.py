@@ -181,7 +181,7 @@ def test_the_stated_errors_are_those_of_the_accuracy_page(root):
 
 
 def test_messages_that_meet_are_less_certain():
-    """All transposes of a ring of messages meet; an overlap shift in Gray code does not."""
+    """The messages of a transpose meet on a mesh; those of an overlap shift in Gray code do not on a hypercube."""
     text = """\
 program p
   integer, parameter :: n = 64
@@ -193,8 +193,8 @@ program p
   print *, b(1, 1)
 end program p
 """
-    ring = {"cube.network.collectives.transpose.algorithm": "ring"}
-    meeting = esp.predict(text, procs=8, system_set=ring, processor_speed="x1000000", memory_speed="x1000000", io=False)
+    mesh = {"cube.network.topology.kind": "mesh"}
+    meeting = esp.predict(text, procs=8, system_set=mesh, processor_speed="x1000000", memory_speed="x1000000", io=False)
     share = (meeting.parts.communication_s + meeting.parts.waiting_s)[0] / meeting.time_s[0]
     assert stated_error(meeting) == pytest.approx(max(ERROR, CONTENDED * share))
     assert stated_error(meeting) > ERROR

@@ -1,6 +1,6 @@
 """Collectives against closed forms, direct simulations of who has what, and messages that a person can count."""
 
-from math import log2
+from math import log2, prod
 
 import numpy as np
 import pytest
@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aag.graph.aau import Work
-from interpreter.models.collective import ALGORITHMS, stages
+from interpreter.models.collective import KINDS, stages
+from sag.schema import COLLECTIVES
 from sag.topology import Hypercube
 from tests.interpreter.hand import US, Hand, additive, collective, law, machine
 
@@ -80,44 +81,65 @@ def test_binomial_scatter_with_short_sends(procs, size):
     assert got.time_s[0] == pytest.approx(finish(int(log2(procs))))
 
 
+BOXES = ((), (2, 2, 2, 2, 2), (5, 4), (3, 3, 2))
+"""None, a hypercube, meshes."""
+
+
 @pytest.mark.parametrize(("kind", "algorithm"), [
-    ("broadcast", "binomial"), ("broadcast", "linear"), ("reduction", "recursive_doubling"), ("reduction", "binomial"),
-    ("reduction", "linear"), ("concatenation", "recursive_doubling"), ("concatenation", "ring"),
-    ("concatenation", "pairwise"), ("gather", "binomial"), ("gather", "linear"), ("scatter", "binomial"),
-    ("scatter", "linear"), ("transpose", "pairwise"), ("transpose", "ring"), ("barrier", "recursive_doubling"),
+    (kind, algorithm) for kind in KINDS for algorithm in COLLECTIVES[kind]
 ])
-@given(procs=st.integers(2, 19), data=st.data())
-def test_everybody_ends_with_what_the_collective_promises(kind, algorithm, procs, data):
-    """Blocks of elements are carried by hand along the stages; a stage must carry as many as it claims."""
-    root = data.draw(st.integers(0, procs - 1)) if kind in ("broadcast", "gather", "scatter") else 0
-    sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=procs, max_size=procs)))
+@given(data=st.data())
+def test_everybody_ends_with_what_the_collective_promises(kind, algorithm, data):
+    """Blocks of elements are carried by hand along the stages; a stage must carry as many as it claims. Groups lie
+    anywhere in the machine."""
+    box = data.draw(st.sampled_from(BOXES))
+    groups = data.draw(st.integers(1, 2))
+    nodes = data.draw(st.permutations(range(prod(box) if box else 19)))
+    procs = data.draw(st.integers(2, len(nodes) // groups))
+    node = np.array(nodes)[: groups * procs]
+    members = np.array(data.draw(st.permutations(range(groups * procs)))).reshape(groups, procs)
+    root = np.zeros(groups, np.int64)
+    if kind in ("broadcast", "gather", "scatter"):
+        root = np.array(data.draw(st.lists(st.integers(0, procs - 1), min_size=groups, max_size=groups)))
+    sizes = np.array(data.draw(st.lists(st.integers(1, 9), min_size=groups * procs, max_size=groups * procs)))
     if kind in ("broadcast", "reduction"):
-        sizes[:] = sizes[root]
-    members = np.arange(procs)[None, :]
-    holds = {rank: {rank} for rank in range(procs)}
+        for group, column in zip(members, root, strict=True):
+            sizes[group] = sizes[group[column]]
+    found = list(stages(kind, members, root, sizes[members], algorithm, node=node, box=box))
+    for group, column in zip(members.tolist(), root.tolist(), strict=True):
+        _promised(kind, algorithm, sizes, group, group[column], found)
+
+
+def _promised(kind, algorithm, sizes, group, root, found):
+    everything = set(group)
+    holds = {rank: {rank} for rank in group}
     if kind == "broadcast":
-        holds = {rank: ({root} if rank == root else set()) for rank in range(procs)}
+        holds = {rank: ({root} if rank == root else set()) for rank in group}
     if kind == "scatter":
-        holds = {rank: (set(range(procs)) if rank == root else set()) for rank in range(procs)}
-    got = {rank: set() for rank in range(procs)}
-    for stage, source, destination in stages(kind, members, np.array([root]), sizes[None, :], algorithm):
-        sent = np.broadcast_to(stage.elements, source.shape)[0]
+        holds = {rank: (everything if rank == root else set()) for rank in group}
+    got = {rank: set() for rank in group}
+    for number, stage in enumerate(found):
         before = {rank: set(each) for rank, each in holds.items()}
-        assert len(set(source[0])) == source.size
-        assert len(set(destination[0])) == destination.size
-        for a, b, size in zip(source[0], destination[0], sent, strict=True):
+        assert (stage.source[1:] > stage.source[:-1]).all()
+        assert len(set(stage.destination)) == stage.destination.size
+        for a, b, size in zip(stage.source, stage.destination, stage.elements, strict=True):
+            if a not in everything:
+                assert b not in everything
+                continue
             got[b].add(a)
-            if kind in ("gather", "concatenation"):
-                if algorithm in ("recursive_doubling", "binomial"):
-                    assert size == sum(sizes[i] for i in before[a])
-                    holds[b] |= before[a]
-                else:
-                    new = [i for i in before[a] if sizes[i] == size]
-                    assert new
-                    holds[b] |= before[a] if algorithm == "ring" else {a}
+            if kind in ("gather", "concatenation") and algorithm not in ("ring", "linear"):
+                assert size == sum(sizes[i] for i in before[a])
+                holds[b] |= before[a]
+            elif kind in ("gather", "concatenation"):
+                assert any(sizes[i] == size for i in before[a])
+                holds[b] |= before[a] if algorithm == "ring" else {a}
             else:
                 holds[b] |= before[a]
-    everything = set(range(procs))
+            if kind == "scatter":
+                below = {b}
+                for later in found[number + 1:]:
+                    below |= {d for s, d in zip(later.source, later.destination, strict=True) if s in below}
+                assert size == sum(sizes[i] for i in below)
     match kind:
         case "broadcast":
             assert all(holds[rank] == {root} for rank in everything)
@@ -177,4 +199,4 @@ def test_strided_collectives_are_packed():
 
 
 def test_every_collective_of_a_machine_has_an_algorithm():
-    assert set(ALGORITHMS) == set(machine().network.collectives)
+    assert set(KINDS) == set(machine().network.collectives)

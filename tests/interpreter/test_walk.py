@@ -223,7 +223,7 @@ def test_writing_through_the_host():
 
 
 def test_reading_ends_in_a_broadcast_that_stays_without_io():
-    broadcast = 2 * (65 + 8 * 0.425 + 15) * US  # stages of 2 and 1 hops
+    broadcast = 2 * (65 + 8 * 0.425 + 10) * US  # two stages of one hop, in the order of nodes
     hand = Hand(4)
     assert done(hand, hand.host("read", 1, 8)).time_s[0] == pytest.approx(60 * US + 4e-3 + 12 * US + broadcast)
     hand = Hand(4)

@@ -11,6 +11,7 @@ from sag.load import load_system
 from sag.quantities import parse_change
 from sag.scenario import Scenario, export
 from sag.schema import NETWORK, RANGE
+from sag.topology import Hypercube
 from sag.values import settable
 
 SYSTEMS = Path(__file__).resolve().parents[2] / "systems"
@@ -38,6 +39,15 @@ def test_without_a_scenario_every_figure_has_one_value(cube):
     machine = export(cube)
     assert machine.scenarios == 1
     assert all(array.shape == (1,) for array in machine.arrays())
+
+
+def test_a_machine_file_chooses_its_embedding(tmp_path):
+    text = (SYSTEMS / "ipsc860.yaml").read_text(encoding="utf-8")
+    for word in ("natural", "auto"):
+        path = tmp_path / f"{word}.yaml"
+        path.write_text(text.replace("duplex: {", f"embedding: {word}\n            duplex: {{"), encoding="utf-8")
+        assert export(load_system(path)).network.topology == Hypercube(embedding=word)
+    assert export(load_system(SYSTEMS / "ipsc860.yaml")).network.topology == Hypercube(embedding="gray")
 
 
 def test_bandwidth_divides_per_byte_times_of_every_range_and_nothing_else(cube):

@@ -148,6 +148,36 @@ def test_hypercube_placement_of_the_paper_and_of_an_odd_grid():
     assert Hypercube().nodes(15) == 16
 
 
+def test_an_embedding_is_a_choice():
+    """Def 14: 3x5 in Gray code takes 15 of 32 nodes; in natural order, or where that decides, 15 of 16."""
+    natural, auto = Hypercube(embedding="natural"), Hypercube(embedding="auto")
+    for grid in [(8,), (4, 2), (3, 5), (7, 1)]:
+        assert natural.place(grid).tolist() == list(range(prod(grid)))
+        assert natural.size(grid) == natural.nodes(prod(grid))
+    assert auto.size((3, 5)) == 16
+    assert auto.place((3, 5)).tolist() == list(range(15))
+    assert auto.place((4, 2)).tolist() == Hypercube().place((4, 2)).tolist()
+    assert build_topology("mesh", 2, 2, 1, "natural").place((2, 5)).tolist() == list(range(10))
+    assert build_topology("ring", 2, 2, 1, "auto").place((2, 5)).tolist() == Lattice(1, closed=True).place((2, 5)).tolist()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("procs", [1, 5, 8, 12])
+def test_node_numbers_are_column_major_in_the_box(kind, procs):
+    """Nodes that differ by one in one coordinate are neighbours."""
+    topology = build_topology(kind, 2, 4, 1)
+    size = topology.size((procs,))
+    box = topology.box(size)
+    if kind not in ("hypercube", "mesh", "torus"):
+        assert box == ()
+        return
+    assert prod(box) == size
+    nodes = np.arange(size).reshape(box, order="F")
+    for axis in range(len(box)):
+        low, high = np.delete(nodes, -1, axis), np.delete(nodes, 0, axis)
+        assert (topology.hops(low, high, size) == 1).all()
+
+
 @pytest.mark.bench
 def test_a_million_nodes_are_placed_in_milliseconds():
     best = min(_timed(lambda: Hypercube().place((1024, 1024))) for _ in range(5))

@@ -94,8 +94,9 @@ def compare(pair: Pair) -> Compared:
     return Compared(pair=pair, predicted=predicted, simulated=pair.simulation())
 
 
-def _run(program: str, procs: int, **settings: Any) -> Callable[[], Result]:
-    return partial(simulate, program, procs, **settings)
+def _run(program: str, procs: int, **settings: Any) -> Callable[..., Result]:
+    """A node program whose collectives are those of a hypercube's own library."""
+    return partial(simulate, program, procs, library="node", **settings)
 
 
 def exchanges(procs: int) -> Iterator[Pair]:
@@ -119,7 +120,7 @@ def exchanges(procs: int) -> Iterator[Pair]:
 
 
 def broadcasts(procs: int) -> Iterator[Pair]:
-    """A binomial tree on (rank - root) mod P from several roots."""
+    """Trees on node xor root, from several roots; of all processors, and along one dimension of a grid."""
     for owner in sorted({0, procs // 2, procs - 1}):
         yield Pair(label=f"s = a(m), owner {owner}", procs=procs, program="broadcast",
                    values={"n": 16 * procs, "m": 16 * owner + 3, "k": 3},
@@ -128,10 +129,30 @@ def broadcasts(procs: int) -> Iterator[Pair]:
             yield Pair(label=f"column of {8 * n} B, owner {owner}", procs=procs, program="column",
                        values={"n": n, "c": 2 * procs, "m": 2 * owner + 1, "k": 3},
                        simulation=_run("bcast", procs, bytes=8 * n, root=owner, repeat=3))
+    p1, p2 = near_square(procs)
+    for column in sorted({0, p2 // 2, p2 - 1}) if p2 > 1 else ():
+        for rows in (1, 13, 100):
+            yield Pair(label=f"column of {8 * rows} B, of {p1}x{p2}, owner {column}", procs=procs,
+                       program="column_parts",
+                       values={"n": rows * p1, "c": 2 * p2, "m": 2 * column + 1, "k": 3},
+                       simulation=_line(procs, "bcast", bytes=8 * rows, root=column, repeat=3))
+
+
+def _line(procs: int, what: str, **settings: Any) -> Callable[..., Result]:
+    """A collective along the second dimension of a grid."""
+    p1, p2 = near_square(procs)
+    return _run("cube", procs, what=what, p1=p1, p2=p2, along=2, grid=(p1, p2), **settings)
+
+
+def concatenations(procs: int) -> Iterator[Pair]:
+    """Recursive doubling in which messages grow."""
+    for own in (1, 2, 13, 100):
+        yield Pair(label=f"{8 * own} B each", procs=procs, program="together", values={"n": own * procs, "k": 3},
+                   simulation=_run("cube", procs, what="concatenate", bytes=8 * own, repeat=3))
 
 
 def reductions(procs: int) -> Iterator[Pair]:
-    """Recursive doubling, of one value and of one for each row."""
+    """Recursive doubling, of one value and of one for each row; also along one dimension of a grid."""
     yield Pair(label="sum", procs=procs, program="reduction", values={"n": 16 * procs, "k": 3},
                simulation=_run("allreduce", procs, bytes=8, repeat=3))
     yield Pair(label="maxval", procs=procs, program="maximum", values={"n": 32, "k": 3},
@@ -140,6 +161,11 @@ def reductions(procs: int) -> Iterator[Pair]:
         yield Pair(label=f"sum(dim=2) of {8 * n} B", procs=procs, program="rows",
                    values={"n": n, "c": 2 * procs, "k": 3},
                    simulation=_run("allreduce", procs, bytes=8 * n, repeat=3))
+    p1, p2 = near_square(procs)
+    for rows in (1, 13, 100) if p2 > 1 else ():
+        yield Pair(label=f"sum(dim=2) of {8 * rows} B, of {p1}x{p2}", procs=procs, program="row_sums",
+                   values={"n": rows * p1, "c": 2 * p2, "k": 3},
+                   simulation=_line(procs, "allreduce", bytes=8 * rows, repeat=3))
 
 
 def eliminations(procs: int) -> Iterator[Pair]:
@@ -150,11 +176,13 @@ def eliminations(procs: int) -> Iterator[Pair]:
 
 
 def transposes(procs: int) -> Iterator[Pair]:
-    """Complete exchanges, pairwise by xor: no two messages of a step meet but by skew."""
+    """Complete exchanges, pairwise by xor of nodes, so that no two messages of a step meet but by skew; in the order of
+    a ring where processors are no power of two."""
+    order = "ring" if procs & (procs - 1) else "xor"
     for side in (1, 4, 16):
         yield Pair(label=f"transpose {8 * side * side} B", procs=procs, program="turn",
                    values={"n": side * procs, "k": 2},
-                   simulation=_run("transpose", procs, bytes=8 * side * side, repeat=2))
+                   simulation=_run("transpose", procs, bytes=8 * side * side, repeat=2, order=order))
 
 
 def non_blocking(procs: int) -> Iterator[Pair]:
@@ -199,7 +227,9 @@ def contended(procs: int) -> Iterator[Pair]:
         yield Pair(label=f"transpose, ring order, {8 * side * side} B", procs=procs, program="turn", values=values,
                    sets=RING, simulation=_run("transpose", procs, order="ring", **size))
         yield Pair(label=f"transpose, all at once, {8 * side * side} B", procs=procs, program="turn", values=values,
-                   sets=CONCURRENT, simulation=_run("transpose", procs, exchange="concurrent", **size))
+                   sets=CONCURRENT,
+                   simulation=_run("transpose", procs, exchange="concurrent",
+                                   order="ring" if procs & (procs - 1) else "xor", **size))
 
 
 def computing(procs: int) -> Iterator[Pair]:
@@ -277,6 +307,7 @@ CLASSES: Mapping[str, Class] = {
     "exchange": Class(title="blocking exchanges", pairs=exchanges, bounds=EXACT),
     "broadcast": Class(title="broadcasts", pairs=broadcasts, bounds=EXACT),
     "reduction": Class(title="reductions", pairs=reductions, bounds=EXACT),
+    "concatenation": Class(title="concatenations", pairs=concatenations, bounds=EXACT),
     "elimination": Class(title="elimination", pairs=eliminations, bounds=EXACT),
     "transpose": Class(title="complete exchanges, pairwise", pairs=transposes, bounds=EXACT),
     "non_blocking": Class(title="non-blocking exchanges", pairs=non_blocking, bounds=MEETING),

@@ -90,7 +90,7 @@ def test_the_kernels_of_the_benchmarks(name, procs):
     """What lies between the two readings of the clock, communication alone."""
     values, distribute, program, settings = BENCHMARKS[name]
     stages = lowered(name.split()[0], procs, distribute=distribute, **values)
-    right = simulate(program, procs, **settings)
+    right = simulate(program, procs, library="node", **settings)
     found = predict(stages, timed=True).result
     assert found.timed_s[0] == pytest.approx(right.time_s, rel=EXACT.worst)
     assert (found.messages, found.bytes) == (right.messages, right.bytes)

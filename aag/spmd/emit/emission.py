@@ -35,6 +35,9 @@ HEAD = "Written by esp, which may overwrite this file."
 _MODULES = {"trace": "esp_trace", "simulated": "esp_simulation", "native": "esp_native"}
 """Mark of lines of the library -> the module that they call."""
 
+LIBRARY = ("esp_stages", "esp_runtime")
+"""The parts of the library that every program needs, in the order of compilation."""
+
 ALGORITHMS = {
     "broadcast": "binomial",
     "reduction": "recursive_doubling",
@@ -48,6 +51,18 @@ ALGORITHMS = {
 (``sequential``) or together (``concurrent``), where nobody says otherwise (Def 7, 8)."""
 
 
+PER_LINE = 12
+"""Numbers of nodes in a line of the program."""
+
+
+class Nodes(Struct, frozen=True):
+    """Where processors sit in the machine (Def 8, 14): the node of each rank, none where they are the same; `box`: the
+    extents that nodes are numbered in, none where they are in one row or all alike."""
+
+    box: tuple[int, ...] = ()
+    of: tuple[int, ...] = ()
+
+
 class Emission(Struct, frozen=True, kw_only=True):
     """What was written: name of the program, processors, and the text of each file."""
 
@@ -59,6 +74,7 @@ class Emission(Struct, frozen=True, kw_only=True):
 def emit(
     program: NodeProgram, algorithms: Mapping[str, str] | None = None, *, poisons: bool = False,
     trace: Sequence[str] = (), simulated: bool = False, native: bool = False, unread: Sequence[Diagnostic] = (),
+    nodes: Nodes | None = None,
 ) -> Emission:
     """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them, and ``exchange``.
     `poisons`: for debugging, what a processor stores without owning it is NaN at the start, again when its owner
@@ -66,7 +82,7 @@ def emit(
     without one it can write none.
     `simulated`: for SimGrid's SMPI; computation takes the time that a prediction gives it. `native`: collectives are
     MPI's own, whatever `algorithms` says; their messages are not counted. `unread`: findings about declarations that
-    the program lacks.
+    the program lacks. `nodes`: where processors sit, which collectives depend on.
 
     Raises:
         NotEmitted: a part of the program cannot be written as Fortran.
@@ -79,12 +95,12 @@ def emit(
     chosen = {**ALGORITHMS, **(algorithms or {})}
     body = list(Body(context).lines(program.body))
     name = program.unit.name or "main"
-    text = folded(_main(context, name, body, [chosen[each] for each in ALGORITHMS], trace))
+    text = folded(_main(context, name, body, [chosen[each] for each in ALGORITHMS], trace, nodes or Nodes()))
     context.refusals.complain(program)
     kinds = sorted(context.kinds)
     marks = {"trace": bool(trace), "simulated": simulated, "native": native}
     parts = [mark for mark, wanted in marks.items() if wanted]
-    files = {f"{name}.f90": text, "esp_runtime.f90": chosen_lines(_template("esp_runtime.f90"), parts)}
+    files = {f"{name}.f90": text, **{f"{each}.f90": chosen_lines(_template(f"{each}.f90"), parts) for each in LIBRARY}}
     files |= {f"{_MODULES[each]}.f90": _template(f"{_MODULES[each]}.f90") for each in parts}
     files |= {f"esp_moves_{kind}.f90": _moves(context.kinds[kind], parts) for kind in kinds}
     files = {file: f"! {HEAD}\n{text}" for file, text in files.items()}
@@ -127,11 +143,11 @@ def _refuse_call(call: Call, unit: Unit | None, declared: Collection[str]) -> No
 
 
 def _main(
-    context: Context, name: str, body: list[str], algorithms: list[str], trace: Sequence[str]
+    context: Context, name: str, body: list[str], algorithms: list[str], trace: Sequence[str], nodes: Nodes
 ) -> Iterator[str]:
     program = context.program
     procs = program.layouts.procs
-    start = list(_start(context, algorithms))
+    start = list(_start(context, algorithms, nodes))
     declarations = list(_declarations(context))  # last: all other parts declare, too
     yield comment(f"{name}: the node program of {Path(program.file).name} for {procs} processors.")
     yield "! Every processor runs it with its own part of the distributed arrays; subscripts are those of the source."
@@ -280,11 +296,16 @@ def _blocks(layout: Layout) -> list[int]:
     ]
 
 
-def _start(context: Context, algorithms: list[str]) -> Iterator[str]:
+def _start(context: Context, algorithms: list[str], nodes: Nodes) -> Iterator[str]:
     program = context.program
     width = max(map(len, algorithms))
     told = ", ".join(f"'{each:{width}}'" for each in algorithms)
     yield f"call esp_start({program.layouts.procs}, {len(program.lines)}, (/ {told} /))"
+    if nodes.box and "auto" in algorithms:
+        yield f"call esp_box((/ {', '.join(map(str, nodes.box))} /))"
+    for first in range(0, len(nodes.of), PER_LINE):
+        numbers = ", ".join(map(str, nodes.of[first : first + PER_LINE]))
+        yield f"call esp_nodes({program.layouts.procs}, {first}, (/ {numbers} /))"
     for name, layout in program.layouts.arrays.items():
         if _is_mapped(layout):
             yield from _mapping(context, name, layout)
@@ -354,11 +375,11 @@ def _moves(kind: Kind, parts: Collection[str]) -> str:
 
 
 def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> str:
-    modules = [_MODULES[each] for each in parts] + [f"esp_moves_{kind}" for kind in kinds]
+    modules = [LIBRARY[0], *(_MODULES[each] for each in parts), *(f"esp_moves_{kind}" for kind in kinds)]
     moves = " ".join(f"{each}.o" for each in modules)
     made = " ".join(f"{each}.o {each}.mod" for each in ("esp_runtime", *modules))
     rules = "".join(f"esp_moves_{kind}.o: esp_runtime.o\n" for kind in kinds)
-    rules += "".join(f"esp_runtime.o: {_MODULES[each]}.o\n" for each in parts)
+    rules += "".join(f"esp_runtime.o: {each}.o\n" for each in (LIBRARY[0], *(_MODULES[part] for part in parts)))
     simulated = "simulated" in parts
     return (
         f"MPIFC ?= mpif90\nFC = {'smpif90' if simulated else '$(MPIFC)'}\n"

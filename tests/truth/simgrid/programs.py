@@ -108,6 +108,15 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
             ),
             parameters={"n": None, "repeat": 1, "bytes": 8, "point_s": 0.0},
         ),
+        "cube": Program(
+            meaning=(
+                "`repeat` times the collective `what` (allreduce, bcast, concatenate) of a hypercube's own library, "
+                "whose partners are nodes that differ in one bit, in each line of a p1 x p2 grid along its dimension "
+                "`along` (0: of all ranks). `root`: a place on the line; `combine_s` as for allreduce."
+            ),
+            parameters={"what": None, "bytes": None, "root": 0, "repeat": 1, "combine_s": 0.0, "p1": 1, "p2": 1,
+                        "along": 0},
+        ),
         "script": Program(
             meaning="Any program written down as `steps` of `simulate_script`.",
             parameters={"steps": None},

@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Send = Literal["blocking", "startup"]
 Mapped = Literal["gray", "natural"]
+Library = Literal["rank", "node"]
 Ties = Literal["rank", "simulator"] | int
 Step = tuple[int, str, int, float]
 
@@ -125,6 +126,7 @@ def simulate(
     distribution: Distribution | None = None,
     ties: Ties = "rank",
     trace: bool = False,
+    library: Library = "rank",
     **parameters: Value,
 ) -> Result:
     """Simulate a node program on `procs` ranks of a hypercube just large enough.
@@ -143,6 +145,8 @@ def simulate(
         STAGGER_S); "simulator", whoever SimGrid takes, with no delay at all. It matters where many messages
         want the same links at once, see README.md.
     trace: keep every message in `Result.trace`.
+    library: collectives work in the order of ranks, or, as a hypercube's own library (`node/cube.c`), on nodes that
+        differ in one bit; complete exchanges then go in the order of nodes.
 
     Raises SimulatorError if SimGrid is missing or ends with an error.
     """
@@ -161,6 +165,7 @@ def simulate(
         "program": program,
         "nodes": ",".join(map(str, nodes)),
         "send": send,
+        "library": library,
         "stagger_s": 0.0 if ties == "simulator" else STAGGER_S,
         "seed": ties if isinstance(ties, int) else -1,
         "trace": "yes" if trace else "no",

@@ -72,7 +72,7 @@ contains
     allocate(pool(bytes * size(plan%slot_place)))
     first = plan%slot(plan%column) + 1
     last = plan%slot(plan%column + 1)
-    if (plan%collective == esp_scatter .and. plan%column == 0) then
+    if (plan%collective == esp_scatter .and. plan%column == plan%root) then
       first = 1
       last = size(plan%slot_place)
     end if
@@ -86,7 +86,7 @@ contains
       end do
       return
     end if
-    if (plan%collective == esp_gather .and. plan%column /= 0) return
+    if (plan%collective == esp_gather .and. plan%column /= plan%root) return
     do column = 0, plan%columns - 1
       if (column == plan%column) cycle
       do i = plan%slot(column) + 1, plan%slot(column + 1)
@@ -134,75 +134,33 @@ contains
     @TYPE@, intent(inout) :: values(:)
     integer, allocatable :: members(:)
     integer(esp_byte) :: out(bytes * size(values)), in(bytes * size(values))
-    integer :: n, p, column, power, bit, child
+    type(esp_stage_list) :: list
+    integer :: n, column, stage, at, to, from
+    logical :: adds
     integer :: error !native
     call esp_line(line)
     call esp_group(map, axes, members, column)
-    p = size(members)
     n = size(out)
-    if (p < 2) return
+    if (size(members) < 2) return
     call MPI_Allreduce(MPI_IN_PLACE, values, size(values), @MPI_TYPE@, esp_native_operation(op), & !native
                        esp_native_group(members), error) !native
     return !native
-    if (esp_reduction == 'recursive_doubling') then
-      power = esp_power_below(p)
-      if (column >= power) call give(column - power)
-      if (column < p - power) call take(column + power)
-      bit = 1
-      do while (bit < power)
-        if (column < power) then
-          out = transfer(values, out)
-          call esp_swap(out, n, members(ieor(column, bit)), in, n, members(ieor(column, bit)))
-          call combine()
-        end if
-        bit = 2 * bit
-      end do
-      if (column < p - power) call give(column + power)
-      if (column >= power) call get(column - power)
-    else if (esp_reduction == 'linear') then
-      if (column > 0) call give(0)
-      do child = 1, merge(p - 1, 0, column == 0)
-        call take(child)
-      end do
-      if (column > 0) call get(0)
-      do child = 1, merge(p - 1, 0, column == 0)
-        call give(child)
-      end do
-    else
-      bit = 1
-      do while (bit < p)
-        if (mod(column, 2 * bit) == bit) call give(column - bit)
-        if (mod(column, 2 * bit) == 0 .and. column + bit < p) call take(column + bit)
-        bit = 2 * bit
-      end do
-      if (esp_reduction == 'binomial') then
-        bit = esp_power_below(p - 1)
-        do while (bit > 0)
-          if (mod(column, 2 * bit) == 0 .and. column + bit < p) call give(column + bit)
-          if (mod(column, 2 * bit) == bit) call get(column - bit)
-          bit = bit / 2
-        end do
-      else
-        if (column > 0) call get(column - 1)
-        if (column < p - 1) call give(column + 1)
+    call esp_exchange(list, esp_reduction, members)
+    at = 0
+    do stage = 1, list%stages
+      call esp_partners(list, stage, column, at, to, from, adds)
+      if (to >= 0) out = transfer(values, out)
+      if (to >= 0 .and. from >= 0) then
+        call esp_swap(out, n, members(to), in, n, members(from))
+      else if (to >= 0) then
+        call esp_send(out, n, members(to))
+      else if (from >= 0) then
+        call esp_receive(in, n, members(from))
       end if
-    end if
+      if (from >= 0 .and. adds) call combine()
+      if (from >= 0 .and. .not. adds) values = transfer(in, values)
+    end do
   contains
-    subroutine give(to)
-      integer, intent(in) :: to
-      out = transfer(values, out)
-      call esp_send(out, n, members(to))
-    end subroutine give
-    subroutine get(from)
-      integer, intent(in) :: from
-      call esp_receive(in, n, members(from))
-      values = transfer(in, values)
-    end subroutine get
-    subroutine take(from)
-      integer, intent(in) :: from
-      call esp_receive(in, n, members(from))
-      call combine()
-    end subroutine take
     subroutine combine()
       @TYPE@ :: other(size(values))
       other = transfer(in, values)
@@ -261,7 +219,7 @@ contains
       a(plan%from_place(i)) = @POISON@
     end do
     if (plan%collective == esp_no_collective .or. plan%collective == esp_scatter) return
-    if (plan%collective == esp_gather .and. plan%column /= 0) return
+    if (plan%collective == esp_gather .and. plan%column /= plan%root) return
     do i = 1, size(plan%slot_place)
       if (i > plan%slot(plan%column) .and. i <= plan%slot(plan%column + 1)) cycle
       if (plan%slot_place(i) > 0) a(plan%slot_place(i)) = @POISON@

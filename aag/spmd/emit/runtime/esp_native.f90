@@ -64,25 +64,25 @@ contains
     call MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_BYTE, pool, bytes, first, MPI_BYTE, esp_native_group(members), error)
   end subroutine esp_native_concatenate
 
-  ! What each column has goes to column 0.
-  subroutine esp_native_gather(members, column, first, pool)
-    integer, intent(in) :: members(:), column, first(0:)
+  ! What each column has goes to the column `root`.
+  subroutine esp_native_gather(members, column, root, first, pool)
+    integer, intent(in) :: members(:), column, root, first(0:)
     integer(esp_byte), intent(inout) :: pool(*)
     integer :: bytes(size(members)), error
     integer(esp_byte) :: mine(first(column + 1) - first(column))
     bytes = first(1:) - first(:size(members) - 1)
     mine = pool(first(column) + 1:first(column + 1))
-    call MPI_Gatherv(mine, size(mine), MPI_BYTE, pool, bytes, first, MPI_BYTE, 0, esp_native_group(members), error)
+    call MPI_Gatherv(mine, size(mine), MPI_BYTE, pool, bytes, first, MPI_BYTE, root, esp_native_group(members), error)
   end subroutine esp_native_gather
 
-  ! Column 0 has what is for each of the others.
-  subroutine esp_native_scatter(members, column, first, pool)
-    integer, intent(in) :: members(:), column, first(0:)
+  ! The column `root` has what is for each of the others.
+  subroutine esp_native_scatter(members, column, root, first, pool)
+    integer, intent(in) :: members(:), column, root, first(0:)
     integer(esp_byte), intent(inout) :: pool(*)
     integer :: bytes(size(members)), error
     integer(esp_byte) :: mine(first(column + 1) - first(column))
     bytes = first(1:) - first(:size(members) - 1)
-    call MPI_Scatterv(pool, bytes, first, MPI_BYTE, mine, size(mine), MPI_BYTE, 0, esp_native_group(members), error)
+    call MPI_Scatterv(pool, bytes, first, MPI_BYTE, mine, size(mine), MPI_BYTE, root, esp_native_group(members), error)
     pool(first(column) + 1:first(column + 1)) = mine
   end subroutine esp_native_scatter
 

@@ -4,6 +4,7 @@
 ! on buffering. Ranks count from 0 and are column-major in the grid of processors.
 module esp_runtime
   use mpi
+  use esp_stages
   use esp_simulation !simulated
   use esp_trace !trace
   use esp_native !native
@@ -15,9 +16,9 @@ module esp_runtime
   public :: esp_within
   public :: esp_circular, esp_claim
   public :: esp_known, esp_begin, esp_need, esp_need_all, esp_held, esp_held_all, esp_stale, esp_drop, esp_end
-  public :: esp_messages, esp_collect, esp_share, esp_group, esp_send, esp_receive, esp_swap, esp_power_below
+  public :: esp_messages, esp_collect, esp_share, esp_group, esp_send, esp_receive, esp_swap
   public :: esp_turns_begin, esp_arrives, esp_written, esp_stop
-  public :: esp_reduction
+  public :: esp_reduction, esp_box, esp_nodes, esp_stage_list, esp_exchange, esp_partners
 
   integer, parameter, public :: esp_long = selected_int_kind(18), esp_byte = selected_int_kind(2)
   integer, parameter, public :: esp_no_collective = 0, esp_broadcast = 1, esp_concatenation = 2, esp_gather = 3, esp_scatter = 4
@@ -73,7 +74,8 @@ module esp_runtime
     integer(esp_long), allocatable :: to_key(:), from_key(:)
     integer, allocatable :: to_first(:), from_first(:)
     integer, allocatable :: to_place(:), from_place(:)
-    integer :: columns = 0, column = 0
+    ! Of my group: how many processors, my place among them and that of the one with the lowest rank.
+    integer :: columns = 0, column = 0, root = 0
     integer, allocatable :: members(:), slot(:), slot_place(:)
   end type esp_plan
 
@@ -138,6 +140,7 @@ contains
       end if
     end if
     deallocate(sent_messages, sent_bytes)
+    call esp_forget()
     call MPI_Finalize(error)
   end subroutine esp_finish
 
@@ -753,6 +756,7 @@ contains
     plan%last = -huge(0)
     call esp_group(plan%map, plan%special, plan%members, plan%column)
     plan%columns = size(plan%members)
+    plan%root = minloc(plan%members, 1) - 1
     do i = 1, n
       reference(i) = int(mod(plan%wanted%item(i), references))
       destination = int(plan%wanted%item(i) / references / size_of)
@@ -886,8 +890,9 @@ contains
     integer :: axis, step, extent, moved, sign_of
     integer(esp_long) :: parts
     if (plan%order == esp_to_all .and. how_transpose /= '') then
-      turn_of = modulo(destination - source, esp_procs)
-      if (how_transpose == 'pairwise' .and. esp_power_below(esp_procs) == esp_procs) turn_of = ieor(source, destination)
+      turn_of = modulo(esp_column(destination, esp_procs) - esp_column(source, esp_procs), esp_procs)
+      if (how_transpose /= 'ring' .and. esp_power_below(esp_procs) == esp_procs) &
+        turn_of = ieor(esp_column(source, esp_procs), esp_column(destination, esp_procs))
       return
     end if
     parts = 0
@@ -910,7 +915,7 @@ contains
     turn_of = moved * 2_esp_long**60 + parts
   end function turn_of
 
-  ! The ranks along some axes of the grid (the first varies fastest), and my place among them.
+  ! The ranks along some axes of the grid in the order of their nodes, and my place among them.
   subroutine esp_group(map, special, members, column)
     type(esp_map), intent(in) :: map
     logical, intent(in) :: special(:)
@@ -933,9 +938,12 @@ contains
           inside = inside .and. mod(rank / map%stride(axis), map%extent(axis)) == map%here(axis)
       end do
       if (.not. inside .or. found >= size(members)) cycle
-      if (rank == esp_me) column = found
       members(found) = rank
       found = found + 1
+    end do
+    call esp_order(members)
+    do found = 0, size(members) - 1
+      if (members(found) == esp_me) column = found
     end do
   end subroutine esp_group
 
@@ -1041,6 +1049,7 @@ contains
     type(esp_plan), intent(in) :: plan
     integer, intent(in) :: bytes
     integer(esp_byte), intent(inout) :: pool(*)
+    type(esp_stage_list) :: stages
     integer :: column
     if (plan%columns < 2) return
     call esp_line(plan%line)
@@ -1050,9 +1059,9 @@ contains
     case (esp_concatenation) !native
       call esp_native_concatenate(plan%members, bytes * plan%slot, pool) !native
     case (esp_gather) !native
-      call esp_native_gather(plan%members, plan%column, bytes * plan%slot, pool) !native
+      call esp_native_gather(plan%members, plan%column, plan%root, bytes * plan%slot, pool) !native
     case (esp_scatter) !native
-      call esp_native_scatter(plan%members, plan%column, bytes * plan%slot, pool) !native
+      call esp_native_scatter(plan%members, plan%column, plan%root, bytes * plan%slot, pool) !native
     end select !native
     return !native
     select case (plan%collective)
@@ -1061,15 +1070,18 @@ contains
         if (plan%slot(column + 1) > plan%slot(column)) call spread_slot(plan, bytes, pool, column)
       end do
     case (esp_concatenation)
-      if (how_concatenation == 'recursive_doubling') then
-        call doubling(plan, bytes, pool)
-      else
+      if (how_concatenation == 'ring') then
         call around(plan, bytes, pool)
+      else
+        call esp_exchange(stages, how_concatenation, plan%members)
+        call carry(plan, bytes, pool, stages)
       end if
     case (esp_gather)
-      call collect_tree(plan, bytes, pool)
+      call esp_tree(stages, how_gather, plan%members, plan%root, .true.)
+      call carry(plan, bytes, pool, stages)
     case (esp_scatter)
-      call deal_tree(plan, bytes, pool)
+      call esp_tree(stages, how_scatter, plan%members, plan%root, .false.)
+      call deal(plan, bytes, pool, stages)
     end select
   end subroutine esp_collect
 
@@ -1089,234 +1101,134 @@ contains
     call esp_collect(plan, 1, box)
   end subroutine esp_share
 
+  ! What one column has goes to all others, down a tree.
   subroutine spread_slot(plan, bytes, pool, root)
     type(esp_plan), intent(in) :: plan
     integer, intent(in) :: bytes, root
     integer(esp_byte), intent(inout) :: pool(*)
-    integer :: at, length, bit, v, p, child
-    p = plan%columns
-    at = bytes * plan%slot(root) + 1
+    type(esp_stage_list) :: list
+    integer :: first, length, stage, at, to, from
+    logical :: adds
+    first = bytes * plan%slot(root) + 1
     length = bytes * (plan%slot(root + 1) - plan%slot(root))
-    v = modulo(plan%column - root, p)
-    if (how_broadcast == 'binomial') then
-      bit = esp_power_below(p - 1)
-      do while (bit > 0)
-        if (mod(v, 2 * bit) == 0 .and. v + bit < p) call esp_send(pool(at), length, rank_at(v + bit))
-        if (mod(v, 2 * bit) == bit) call esp_receive(pool(at), length, rank_at(v - bit))
-        bit = bit / 2
-      end do
-    else if (how_broadcast == 'linear') then
-      if (v > 0) call esp_receive(pool(at), length, rank_at(0))
-      do child = 1, merge(p - 1, 0, v == 0)
-        call esp_send(pool(at), length, rank_at(child))
-      end do
-    else
-      if (v > 0) call esp_receive(pool(at), length, rank_at(v - 1))
-      if (v < p - 1) call esp_send(pool(at), length, rank_at(v + 1))
-    end if
-  contains
-    integer function rank_at(relative)
-      integer, intent(in) :: relative
-      rank_at = plan%members(mod(relative + root, p))
-    end function rank_at
+    call esp_tree(list, how_broadcast, plan%members, root, .false.)
+    at = 0
+    do stage = 1, list%stages
+      call esp_partners(list, stage, plan%column, at, to, from, adds)
+      if (to >= 0) call esp_send(pool(first), length, plan%members(to))
+      if (from >= 0) call esp_receive(pool(first), length, plan%members(from))
+    end do
   end subroutine spread_slot
 
-  ! All-gather by recursive doubling; where p is not a power of two the last columns go through a partner.
-  subroutine doubling(plan, bytes, pool)
+  ! In each stage a column sends all that it has by then.
+  subroutine carry(plan, bytes, pool, list)
     type(esp_plan), intent(in) :: plan
     integer, intent(in) :: bytes
     integer(esp_byte), intent(inout) :: pool(*)
+    type(esp_stage_list), intent(in) :: list
     logical :: has(0:plan%columns - 1, 0:plan%columns - 1), before(0:plan%columns - 1, 0:plan%columns - 1)
-    integer :: p, power, bit, column, mine
-    p = plan%columns
-    mine = plan%column
-    power = esp_power_below(p)
-    has = .false.
-    do column = 0, p - 1
-      has(column, column) = .true.
-    end do
-    if (mine >= power) call move(mine, mine - power)
-    if (mine < p - power) call move(mine + power, mine)
-    do column = power, p - 1
-      has(:, column - power) = has(:, column - power) .or. has(:, column)
-    end do
-    bit = 1
-    do while (bit < power)
+    integer :: stage, at, to, from, i
+    logical :: adds
+    has = itself(plan%columns)
+    at = 0
+    do stage = 1, list%stages
       before = has
-      if (mine < power) call exchange(ieor(mine, bit))
-      do column = 0, power - 1
-        has(:, column) = before(:, column) .or. before(:, ieor(column, bit))
+      i = at
+      call esp_partners(list, stage, plan%column, at, to, from, adds)
+      call swap_slots(plan, bytes, pool, to, has(:, plan%column), from, has(:, max(from, 0)))
+      do i = i + 1, at
+        has(:, list%to(i)) = before(:, list%from(i)) .or. (has(:, list%to(i)) .and. list%adds(i))
       end do
-      bit = 2 * bit
     end do
-    if (mine < p - power) call move(mine, mine + power)
-    if (mine >= power) call move(mine - power, mine)
+  end subroutine carry
+
+  ! Down a tree: each message carries what is for those below.
+  subroutine deal(plan, bytes, pool, list)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: bytes
+    integer(esp_byte), intent(inout) :: pool(*)
+    type(esp_stage_list), intent(in) :: list
+    logical :: below(0:plan%columns - 1, 0:plan%columns - 1)
+    integer :: stage, at, to, from, i
+    logical :: adds
+    below = itself(plan%columns)
+    do i = list%count, 1, -1
+      below(:, list%from(i)) = below(:, list%from(i)) .or. below(:, list%to(i))
+    end do
+    at = 0
+    do stage = 1, list%stages
+      call esp_partners(list, stage, plan%column, at, to, from, adds)
+      call swap_slots(plan, bytes, pool, to, below(:, max(to, 0)), from, below(:, plan%column))
+    end do
+  end subroutine deal
+
+  ! For each of so many columns: itself alone.
+  function itself(columns)
+    integer, intent(in) :: columns
+    logical :: itself(0:columns - 1, 0:columns - 1)
+    integer :: column
+    itself = .false.
+    do column = 0, columns - 1
+      itself(column, column) = .true.
+    end do
+  end function itself
+
+  ! Send the slots of some columns to one column and receive those of others from another one (-1: nobody).
+  subroutine swap_slots(plan, bytes, pool, to, gives, from, gets)
+    type(esp_plan), intent(in) :: plan
+    integer, intent(in) :: bytes, to, from
+    integer(esp_byte), intent(inout) :: pool(*)
+    logical, intent(in) :: gives(0:), gets(0:)
+    integer(esp_byte), allocatable :: out(:), in(:)
+    integer :: column, at, length
+    allocate(out(merge(bytes_of(gives), 0, to >= 0)), in(merge(bytes_of(gets), 0, from >= 0)))
+    at = 0
+    do column = 0, merge(plan%columns, 0, to >= 0) - 1
+      if (.not. gives(column)) cycle
+      length = bytes * (plan%slot(column + 1) - plan%slot(column))
+      out(at + 1:at + length) = pool(bytes * plan%slot(column) + 1:bytes * plan%slot(column) + length)
+      at = at + length
+    end do
+    call esp_swap(out, size(out), rank_of(to), in, size(in), rank_of(from))
+    at = 0
+    do column = 0, merge(plan%columns, 0, from >= 0) - 1
+      if (.not. gets(column)) cycle
+      length = bytes * (plan%slot(column + 1) - plan%slot(column))
+      pool(bytes * plan%slot(column) + 1:bytes * plan%slot(column) + length) = in(at + 1:at + length)
+      at = at + length
+    end do
   contains
-    ! Everything that the column `from` has goes to the column `to`; I am one of them.
-    subroutine move(from, to)
-      integer, intent(in) :: from, to
-      integer(esp_byte), allocatable :: buffer(:)
-      integer :: length
-      length = bytes_of(has(:, from))
-      if (length == 0) return
-      allocate(buffer(length))
-      if (mine == from) then
-        call fill(has(:, from), buffer)
-        call esp_send(buffer, length, plan%members(to))
-      else
-        call esp_receive(buffer, length, plan%members(from))
-        call empty(has(:, from), buffer)
-      end if
-    end subroutine move
-    subroutine exchange(partner)
-      integer, intent(in) :: partner
-      integer(esp_byte), allocatable :: out(:), in(:)
-      allocate(out(bytes_of(has(:, mine))), in(bytes_of(has(:, partner))))
-      call fill(has(:, mine), out)
-      call esp_swap(out, size(out), plan%members(partner), in, size(in), plan%members(partner))
-      call empty(has(:, partner), in)
-    end subroutine exchange
+    integer function rank_of(column)
+      integer, intent(in) :: column
+      rank_of = esp_me
+      if (column >= 0) rank_of = plan%members(column)
+    end function rank_of
     integer function bytes_of(which)
       logical, intent(in) :: which(0:)
       integer :: each
       bytes_of = 0
-      do each = 0, p - 1
+      do each = 0, plan%columns - 1
         if (which(each)) bytes_of = bytes_of + bytes * (plan%slot(each + 1) - plan%slot(each))
       end do
     end function bytes_of
-    subroutine fill(which, buffer)
-      logical, intent(in) :: which(0:)
-      integer(esp_byte), intent(out) :: buffer(:)
-      integer :: each, at, length
-      at = 0
-      do each = 0, p - 1
-        if (.not. which(each)) cycle
-        length = bytes * (plan%slot(each + 1) - plan%slot(each))
-        buffer(at + 1:at + length) = pool(bytes * plan%slot(each) + 1:bytes * plan%slot(each) + length)
-        at = at + length
-      end do
-    end subroutine fill
-    subroutine empty(which, buffer)
-      logical, intent(in) :: which(0:)
-      integer(esp_byte), intent(in) :: buffer(:)
-      integer :: each, at, length
-      at = 0
-      do each = 0, p - 1
-        if (.not. which(each)) cycle
-        length = bytes * (plan%slot(each + 1) - plan%slot(each))
-        pool(bytes * plan%slot(each) + 1:bytes * plan%slot(each) + length) = buffer(at + 1:at + length)
-        at = at + length
-      end do
-    end subroutine empty
-  end subroutine doubling
+  end subroutine swap_slots
 
-  ! All-gather step by step: along a ring, or with another partner in each step.
+  ! All-gather along a ring.
   subroutine around(plan, bytes, pool)
     type(esp_plan), intent(in) :: plan
     integer, intent(in) :: bytes
     integer(esp_byte), intent(inout) :: pool(*)
     integer :: p, step, to, from, give, take
     p = plan%columns
+    to = mod(plan%column + 1, p)
+    from = modulo(plan%column - 1, p)
     do step = 1, p - 1
-      if (how_concatenation == 'ring') then
-        to = mod(plan%column + 1, p)
-        from = modulo(plan%column - 1, p)
-        give = modulo(plan%column - step + 1, p)
-        take = modulo(plan%column - step, p)
-      else if (how_concatenation == 'pairwise' .and. esp_power_below(p) == p) then
-        to = ieor(plan%column, step)
-        from = to
-        give = plan%column
-        take = from
-      else
-        to = mod(plan%column + step, p)
-        from = modulo(plan%column - step, p)
-        give = plan%column
-        take = from
-      end if
+      give = modulo(plan%column - step + 1, p)
+      take = modulo(plan%column - step, p)
       call esp_swap(pool(bytes * plan%slot(give) + 1), bytes * (plan%slot(give + 1) - plan%slot(give)), plan%members(to), &
                     pool(bytes * plan%slot(take) + 1), bytes * (plan%slot(take + 1) - plan%slot(take)), plan%members(from))
     end do
   end subroutine around
-
-  ! To column 0, up a binomial tree or directly.
-  subroutine collect_tree(plan, bytes, pool)
-    type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: bytes
-    integer(esp_byte), intent(inout) :: pool(*)
-    integer :: p, bit, v, child
-    p = plan%columns
-    v = plan%column
-    if (how_gather == 'linear') then
-      if (v > 0) call up(v, 1, .true., 0)
-      do child = 1, merge(p - 1, 0, v == 0)
-        call up(child, 1, .false., 0)
-      end do
-      return
-    end if
-    bit = 1
-    do while (bit < p)
-      if (mod(v, 2 * bit) == bit) call up(v, bit, .true., v - bit)
-      if (mod(v, 2 * bit) == 0 .and. v + bit < p) call up(v + bit, bit, .false., v)
-      bit = 2 * bit
-    end do
-  contains
-    subroutine up(first, span, sends, to)
-      integer, intent(in) :: first, span, to
-      logical, intent(in) :: sends
-      integer :: at, length
-      at = bytes * plan%slot(first) + 1
-      length = bytes * (plan%slot(min(first + span, p)) - plan%slot(first))
-      if (length == 0) return
-      if (sends) call esp_send(pool(at), length, plan%members(to))
-      if (.not. sends) call esp_receive(pool(at), length, plan%members(first))
-    end subroutine up
-  end subroutine collect_tree
-
-  ! From column 0 to all, down a binomial tree or directly: each message carries what is for those below.
-  subroutine deal_tree(plan, bytes, pool)
-    type(esp_plan), intent(in) :: plan
-    integer, intent(in) :: bytes
-    integer(esp_byte), intent(inout) :: pool(*)
-    integer :: p, bit, v, child
-    p = plan%columns
-    v = plan%column
-    if (how_scatter == 'linear') then
-      if (v > 0) call down(v, 1, .false., 0)
-      do child = 1, merge(p - 1, 0, v == 0)
-        call down(child, 1, .true., child)
-      end do
-      return
-    end if
-    bit = esp_power_below(p - 1)
-    do while (bit > 0)
-      if (mod(v, 2 * bit) == 0 .and. v + bit < p) call down(v + bit, bit, .true., v + bit)
-      if (mod(v, 2 * bit) == bit) call down(v, bit, .false., v - bit)
-      bit = bit / 2
-    end do
-  contains
-    subroutine down(first, span, sends, partner)
-      integer, intent(in) :: first, span, partner
-      logical, intent(in) :: sends
-      integer :: at, length
-      at = bytes * plan%slot(first) + 1
-      length = bytes * (plan%slot(min(first + span, p)) - plan%slot(first))
-      if (length == 0) return
-      if (sends) call esp_send(pool(at), length, plan%members(partner))
-      if (.not. sends) call esp_receive(pool(at), length, plan%members(partner))
-    end subroutine down
-  end subroutine deal_tree
-
-  ! The largest power of two that is not above p.
-  integer function esp_power_below(p)
-    integer, intent(in) :: p
-    esp_power_below = 0
-    if (p < 1) return
-    esp_power_below = 1
-    do while (2 * esp_power_below <= p)
-      esp_power_below = 2 * esp_power_below
-    end do
-  end function esp_power_below
 
   ! --- owners that take turns ----------------------------------------------------------------------------------
 

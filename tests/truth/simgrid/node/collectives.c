@@ -1,5 +1,34 @@
-/* Collectives from point-to-point messages, as Def 8 has them. */
+/* Collectives from point-to-point messages, in the order of ranks; or, where me->by_node says so, those of cube.c. */
 #include "layer.h"
+
+#include <stdlib.h>
+
+static Group chosen_ranks(const Node *me, int first, int step, int count)
+{
+    int *ranks = malloc((size_t)me->procs * sizeof *ranks);
+    if (ranks == NULL)
+        fail("out of memory");
+    for (int i = 0; i < count; i++)
+        ranks[i] = first + i * step;
+    return (Group){count, ranks};
+}
+
+Group everybody(const Node *me)
+{
+    return chosen_ranks(me, 0, 1, me->procs);
+}
+
+Group line_of(const Node *me)
+{
+    long along = integer_of(me, "along"), p1 = integer_of(me, "p1"), p2 = integer_of(me, "p2");
+    if (along == 0)
+        return everybody(me);
+    if (along < 0 || along > 2 || p1 * p2 != me->procs)
+        fail("there is no dimension %ld of a grid %ld x %ld of %d ranks", along, p1, p2, me->procs);
+    if (along == 1)
+        return chosen_ranks(me, me->rank / (int)p1 * (int)p1, 1, (int)p1);
+    return chosen_ranks(me, me->rank % (int)p1, (int)p1, (int)p2);
+}
 
 static int largest_power(int procs)
 {
@@ -13,6 +42,12 @@ static int largest_power(int procs)
  * rank - 2^k before and gets the result from there afterwards. */
 void allreduce(Node *me, long bytes, double work_s)
 {
+    if (me->by_node) {
+        Group group = everybody(me);
+        cube_allreduce(me, group, bytes, work_s);
+        free((void *)group.ranks);
+        return;
+    }
     int power = largest_power(me->procs);
     if (me->rank >= power) {
         csend(me, me->rank - power, bytes);
@@ -38,6 +73,12 @@ void allreduce(Node *me, long bytes, double work_s)
  * v + bit for every smaller bit, the largest first (the root starts with the largest power below procs). */
 void bcast(Node *me, int root, long bytes, bool by_xor)
 {
+    if (me->by_node) {
+        Group group = everybody(me);
+        cube_bcast(me, group, root, bytes);
+        free((void *)group.ranks);
+        return;
+    }
     int procs = me->procs;
     if (by_xor && largest_power(procs) != procs)
         fail("a tree by xor needs a power of two, not %d processors", procs);

@@ -167,6 +167,7 @@ void start_node(Node *me, int argc, char **argv)
     me->law.extended = protocol_of(me, "long");
     me->law.threshold = integer_of(me, "threshold");
     me->eager = chosen(me, "send", "startup", "blocking");
+    me->by_node = chosen(me, "library", "node", "rank");
     me->stagger_s = real_of(me, "stagger_s");
     me->seed = integer_of(me, "seed");
     me->traced = chosen(me, "trace", "yes", "no");

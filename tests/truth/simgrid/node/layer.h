@@ -25,6 +25,7 @@ typedef struct {
     char **argv;
     const int *node_of; /* rank -> node number of the hypercube */
     Law law;
+    bool by_node; /* collectives are those of cube.c */
     bool eager;   /* a send occupies its sender for the start-up only */
     bool traced;  /* keep a record of every message */
     double stagger_s; /* each send is late by this times the rank; with a seed, by up to this times procs */
@@ -54,8 +55,24 @@ void csend(Node *me, int to, long bytes); /* returns when the bytes would have l
 void isend(Node *me, int to, long bytes); /* returns after the start-up */
 void crecv(Node *me, int from, long bytes);
 
+/* Some of the ranks. */
+typedef struct {
+    int count;
+    const int *ranks;
+} Group;
+
 /* Def 8. `work_s` is charged after each received operand. */
 void allreduce(Node *me, long bytes, double work_s);
 void bcast(Node *me, int root, long bytes, bool by_xor);
+
+/* The same as a hypercube's own library has it. */
+void cube_allreduce(Node *me, Group group, long bytes, double work_s);
+void cube_bcast(Node *me, Group group, int root, long bytes);
+void cube_concatenate(Node *me, Group group, long bytes);
+
+/* All ranks; or those that share my place in a grid p1 x p2 but along its dimension `along`, if that is 1 or 2. The
+ * ranks are to be freed. */
+Group everybody(const Node *me);
+Group line_of(const Node *me);
 
 #endif

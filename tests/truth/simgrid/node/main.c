@@ -10,6 +10,7 @@ static const struct {
 } programs[] = {
     {"shift", run_shift},         {"bcast", run_bcast},       {"allreduce", run_allreduce}, {"laplace", run_laplace},
     {"gauss", run_gauss},         {"transpose", run_transpose}, {"pipeline", run_pipeline}, {"script", run_script},
+    {"cube", run_cube},
 };
 
 int main(int argc, char **argv)

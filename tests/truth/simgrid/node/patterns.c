@@ -1,6 +1,7 @@
 /* Programs that consist of one communication pattern. */
 #include "programs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void run_shift(Node *me)
@@ -55,13 +56,62 @@ void run_allreduce(Node *me)
     }
 }
 
+/* One collective after the other in each line of a grid, as cube.c has them. */
+void run_cube(Node *me)
+{
+    long bytes = integer_of(me, "bytes"), repeat = integer_of(me, "repeat");
+    int root = (int)integer_of(me, "root");
+    const char *what = text_of(me, "what");
+    double combine_s = real_of(me, "combine_s");
+    Group group = line_of(me);
+    if (root < 0 || root >= group.count)
+        fail("root %d is none of %d ranks", root, group.count);
+    for (long it = 1; it <= repeat; it++) {
+        disturb(me, it);
+        if (strcmp(what, "allreduce") == 0)
+            cube_allreduce(me, group, bytes, combine_s);
+        else if (strcmp(what, "bcast") == 0)
+            cube_bcast(me, group, group.ranks[root], bytes);
+        else if (strcmp(what, "concatenate") == 0)
+            cube_concatenate(me, group, bytes);
+        else
+            fail("there is no collective %s", what);
+    }
+    free((void *)group.ranks);
+}
+
+/* The rank whose node comes so many places after the first one, in the order of nodes. */
+static int rank_in_order(const Node *me, int place)
+{
+    for (int rank = 0; rank < me->procs; rank++) {
+        int before = 0;
+        for (int other = 0; other < me->procs; other++)
+            before += me->node_of[other] < me->node_of[rank];
+        if (before == place)
+            return rank;
+    }
+    fail("there is no place %d", place);
+}
+
+static int place_of(const Node *me)
+{
+    int before = 0;
+    for (int other = 0; other < me->procs; other++)
+        before += me->node_of[other] < me->node_of[me->rank];
+    return before;
+}
+
 static int partner_to(const Node *me, int step, bool by_xor)
 {
+    if (me->by_node)
+        return rank_in_order(me, by_xor ? place_of(me) ^ step : (place_of(me) + step) % me->procs);
     return by_xor ? me->rank ^ step : (me->rank + step) % me->procs;
 }
 
 static int partner_from(const Node *me, int step, bool by_xor)
 {
+    if (me->by_node)
+        return rank_in_order(me, by_xor ? place_of(me) ^ step : (place_of(me) - step + me->procs) % me->procs);
     return by_xor ? me->rank ^ step : (me->rank - step + me->procs) % me->procs;
 }
 

@@ -7,6 +7,7 @@
 void run_shift(Node *me);
 void run_bcast(Node *me);
 void run_allreduce(Node *me);
+void run_cube(Node *me);
 void run_laplace(Node *me);
 void run_gauss(Node *me);
 void run_transpose(Node *me);
