@@ -62,11 +62,13 @@ class Blocks(Struct, frozen=True, kw_only=True, eq=False):
         """(P,) all computation of each processor."""
         return self.rest_s + np.bincount(self.rank, self.before_s, self.procs)
 
-    def write(self, file: Path, after_s: Floats) -> None:
+    def write(self, file: Path, after_s: Floats, seed: int | None = None) -> None:
         """The file that a simulated node program reads (`esp_simulation.f90`). `after_s` (E,): how long each message
-        keeps its caller beyond what the simulator does by itself."""
+        keeps its caller beyond what the simulator does by itself. `seed`: sends of the same instant come in an order by
+        lot, not the lower rank first."""
+        late = self.rank if seed is None else self.procs * np.random.default_rng(seed).random(self.rank.size)
         events = np.zeros(self.rank.size, _EVENT)
-        events["before"] = self.before_s + np.where(self.sends, self.rank * STAGGER_S, 0.0)
+        events["before"] = self.before_s + np.where(self.sends, late * STAGGER_S, 0.0)
         events["after"] = after_s
         events["sends"], events["partner"], events["bytes"] = self.sends, self.partner, self.size_bytes
         count, ends, start = self._places()

@@ -77,6 +77,8 @@ class Outcome(Struct, frozen=True, kw_only=True, eq=False):
     bytes: int
     law_error: float
     difference: str = ""
+    by_lot_s: tuple[float, ...] = ()
+    """The time where sends of the same instant come in other orders."""
 
     @property
     def error(self) -> float:
@@ -147,7 +149,8 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
         build(self.folder, FLAGS, compiler="smpif90")
 
     def outcome(
-        self, expected: str | None = None, traces: Path | None = None, limit_s: float = 0.0, given: Given = NOTHING
+        self, expected: str | None = None, traces: Path | None = None, limit_s: float = 0.0, given: Given = NOTHING,
+        seeds: Sequence[int] = (),
     ) -> Outcome:
         """Simulate what is built, and compare.
 
@@ -156,13 +159,19 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
             traces: a folder for the predicted and the simulated trace.
             limit_s: how long the simulation may take; 0: as long as it takes.
             given: what the program reads.
+            seeds: for more simulations, in which sends of the same instant come in orders by lot.
 
         Raises:
             PredictionError: the program does not run, or has too many events for a trace.
         """
         blocks = self.blocks
         after = after_s(self.machine, blocks, self.wires.law)
-        answer, times = simulate(self.folder / self.emission.name, blocks, self.wires, after, limit_s, given)
+
+        def simulated(seed: int | None = None) -> tuple[str, Floats]:
+            executable = self.folder / self.emission.name
+            return simulate(executable, blocks, self.wires, after, limit_s, given, seed)
+
+        answer, times = simulated()
         if traces is not None:
             silent = replace(self.request, scenario=replace(self.request.scenario, io=False))
             trace, _ = predicted_trace(self.stages, self.system, silent)
@@ -178,6 +187,7 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
             bytes=int(blocks.size_bytes[blocks.sends].sum()),
             law_error=self.wires.law_error,
             difference="" if expected is None else difference(expected, answer),
+            by_lot_s=tuple(float(simulated(seed)[1].max()) for seed in seeds),
         )
 
 
@@ -199,12 +209,12 @@ def prepared_of(stages: api.Stages, system: System, request: api.Request, folder
 
 def outcome(
     stages: api.Stages, system: System, request: api.Request, folder: Path, *, expected: str | None = None,
-    like: Path | None = None, traces: Path | None = None, given: Given = NOTHING,
+    like: Path | None = None, traces: Path | None = None, given: Given = NOTHING, seeds: Sequence[int] = (),
 ) -> Outcome:
     """Predict, build, simulate and compare one program; see `Prepared`."""
     made = prepared_of(stages, system, request, folder)
     made.build(like)
-    return made.outcome(expected, traces, given=given)
+    return made.outcome(expected, traces, given=given, seeds=seeds)
 
 
 # --- the machine ------------------------------------------------------------------------------------------------
@@ -326,9 +336,11 @@ def contended(prediction: Prediction, blocks: Blocks, machine: Machine, stages: 
 
 
 def simulate(
-    executable: Path, blocks: Blocks, wires: Interconnect, after: Floats, limit_s: float = 0.0, given: Given = NOTHING
+    executable: Path, blocks: Blocks, wires: Interconnect, after: Floats, limit_s: float = 0.0, given: Given = NOTHING,
+    seed: int | None = None,
 ) -> tuple[str, Floats]:
-    """Run a node program under SimGrid: what it prints, and when each processor ends (P,).
+    """Run a node program under SimGrid: what it prints, and when each processor ends (P,). `seed`: draws the order of
+    sends of the same instant; None: the lower rank comes first.
 
     Raises:
         PredictionError: it fails, or does something else than is predicted.
@@ -339,7 +351,7 @@ def simulate(
     files["hosts"].write_text(wires.hosts)
     for name in ("times", "moments"):
         files[name].unlink(missing_ok=True)
-    blocks.write(files["events"], after)
+    blocks.write(files["events"], after, seed)
     words = [tool("smpirun"), "-np", str(blocks.procs), "-platform", str(files["platform.xml"]), "-hostfile",
              str(files["hosts"]), "--log=root.thresh:critical", *wires.options, str(executable)]
     told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times", "moments")}
