@@ -115,8 +115,7 @@ def execute(run: Run, aau: int, plan: Plan) -> None:
     run.count(aau, Tally.EXECUTIONS, 1.0)
     for cost, ranks in plan.before:
         charge(run, aau, cost, ranks)
-    for batch in plan.batches:
-        transfer(run, aau, batch.patterns, concurrent=batch.concurrent)
+    transfer(run, aau, [(batch.patterns, batch.concurrent) for batch in plan.batches])
     for cost, ranks in plan.after:
         charge(run, aau, cost, ranks)
 

@@ -111,14 +111,18 @@ def _follow(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, block
     than its own link: until then none can meet another."""
     if network.switching != "circuit" or not run.setting.contention:
         return False
-    links = run.links
-    if not links.followed:
+    if not run.links.followed:
         many = run.procs * run.scenarios > ALWAYS
         alone = many and apart(network) and blocking and all(flight.pattern.longest <= 1 for flight in flights)
         if alone:
             return False
+    return follow(run, network, sum([flight.pattern.messages for flight in flights]))
+
+
+def follow(run: Run, network: NetworkCosts, count: int) -> bool:
+    """Whether links are followed where so many messages are under way at once; from now on they are, if they can be."""
+    links = run.links
     columns = 0 if links.followed else network.topology.link_count(run.size) + 1
-    count = sum([flight.pattern.messages for flight in flights])
     if count > run.setting.contention_messages or 32 * run.scenarios * (columns - 1) > LARGEST_LINK_TABLE:
         not_followed(run)
         return False
@@ -145,15 +149,19 @@ def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Route
     known = run.memo.get(key)
     if isinstance(known, Routes):
         return known
-    source = run.node[np.concatenate([flight.pattern.source for flight in flights])]
-    destination = run.node[np.concatenate([flight.pattern.destination for flight in flights])]
-    topology = network.topology
-    if source.size <= FEW and isinstance(topology, Hashable):
-        routes = _known_routes(topology, network.duplex, run.size, source.tobytes(), destination.tobytes())
-    else:
-        routes = _routed(topology, network.duplex, run.size, source, destination)
+    routes = routes_of(run, network, np.concatenate([flight.pattern.source for flight in flights]),
+                       np.concatenate([flight.pattern.destination for flight in flights]))
     run.memo[key] = routes
     return routes
+
+
+def routes_of(run: Run, network: NetworkCosts, sender: Ints, receiver: Ints) -> Routes:
+    """The routes of messages between ranks."""
+    source, destination = run.node[sender], run.node[receiver]
+    topology = network.topology
+    if source.size <= FEW and isinstance(topology, Hashable):
+        return _known_routes(topology, network.duplex, run.size, source.tobytes(), destination.tobytes())
+    return _routed(topology, network.duplex, run.size, source, destination)
 
 
 @lru_cache(maxsize=512)
@@ -229,6 +237,12 @@ def _held_up(run: Run, found: Array, ready: Array, grain: float) -> Array:
     run.decide(gap)
     passes &= vacant | (gap > 0.0)
     return np.where(passes, -np.inf, held)
+
+
+def occupy(run: Run, routes: Routes, times: tuple[Array, Array, Array]) -> None:
+    """Links remember the messages of an operation: when they were ready, started and ended."""
+    assert run.links.table is not None
+    _occupy_shared(run.links.table, routes, times)
 
 
 def _taken(found: Array, routes: Routes) -> Array:
@@ -326,9 +340,11 @@ def _record(run: Run, shape: tuple[int, int], left: Ints, gap: Array) -> None:
     run.decide(np.where(np.isfinite(whole), whole, 1.0))
 
 
-def _record_order(run: Run, route: Ints, start: Array, entered: Array, ready: Array, grain: float) -> None:
+def _record_order(run: Run, route: Ints, start: Array, entered: Array, ready: Array, grain: float,
+                  end: Array | None = None) -> None:
     """What keeps the order on each link: a message was ready after its predecessor started, or at least entered after
-    it. Where neither holds, another link held it up; such an iteration is never taken for a repetition."""
+    it. Where neither holds, another link held it up; such an iteration is never taken for a repetition. `end`: when
+    each leaves, where it is not known yet who waits for whom."""
     assert run.recorder is not None
     message, position = np.nonzero(route >= 0)
     link = route[message, position]
@@ -338,15 +354,31 @@ def _record_order(run: Run, route: Ints, start: Array, entered: Array, ready: Ar
         same = link[key[1:]] == link[key[:-1]]
         pairs.append((message[key[1:]][same], message[key[:-1]][same]))
     shape = (start.shape[0], pairs[0][0].size)
-    started, queued = np.empty(shape), np.empty(shape)
+    started, queued, gap = np.empty(shape), np.empty(shape), np.empty(shape)
     identity = np.empty(shape, np.int64)
     for scenario, (after, before) in enumerate(pairs):
         started[scenario] = ready[scenario, after] - start[scenario, before]
         queued[scenario] = entered[scenario, after] - entered[scenario, before]
         identity[scenario] = after * start.shape[1] + before
+        if end is not None:
+            gap[scenario] = ready[scenario, after] - end[scenario, before]
     queued[np.abs(queued) < grain] = 0.0
     if ((started < 0.0) & (queued < 0.0)).any():
         identity[:, :1] = -1 - run.walked
     run.recorder.choices.append(identity)
     run.decide(started)
     run.decide(queued)
+    if end is not None:
+        run.decide(gap)
+
+
+def record_links(run: Run, routes: Routes, times: tuple[Array, Array, Array, Array], grain: float) -> None:
+    """The decisions about the messages of an operation, when they entered, were ready, started and ended: their order
+    on each link, and who waits."""
+    entered, ready, start, end = times
+    if run.recorder is None or run.links.table is None:
+        return
+    run.recorder.choices.append(np.argsort(start, axis=1, kind="stable"))
+    _record_order(run, routes.links, start, entered, ready, grain, end)
+    found = run.links.table.take(routes.looked, axis=2)
+    run.decide(np.where(np.isfinite(found), found - ready[:, None, :, None], -1.0))

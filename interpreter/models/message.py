@@ -26,6 +26,7 @@ from aag.mapping.distinct import distinct
 from interpreter import shared
 from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
+from interpreter.models.circuits import Group, together
 from interpreter.models.compute import Cost, Packing, charge
 from interpreter.models.contention import Flight, delays
 from interpreter.models.crowd import Table, crowd_of, crowded, inside, throng, throng_inside
@@ -285,11 +286,25 @@ def evenly(ranks: Ints) -> Index:
     return ranks
 
 
-def transfer(run: Run, aau: int, patterns: Sequence[Pattern], *, concurrent: bool = False) -> None:
-    """Messages of several phases: one phase after the other, or all sends before all receives."""
+def transfer(run: Run, aau: int, batches: Sequence[tuple[tuple[Pattern, ...], bool]]) -> None:
+    """Messages of an operation: batches of phases that are `concurrent` or not."""
     network = run.machine.network
     if network is None:
         return
+    groups = [group for patterns, concurrent in batches for group in (
+        (Group(patterns, True),) if concurrent else [Group((each,), False) for each in patterns])]
+    late = together(run, network, groups)
+    if late is None:
+        for patterns, concurrent in batches:
+            _transfer(run, aau, network, patterns, concurrent=concurrent)
+        return
+    blocking = network.send_model == "blocking"
+    for group, delay in zip(groups, late, strict=True):
+        _batch(run, aau, network, group.patterns, blocking=blocking and not group.concurrent, late=delay)
+
+
+def _transfer(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern], *, concurrent: bool) -> None:
+    """The same, where one phase can be decided about after the other."""
     if concurrent:
         if all(each.crowd is not None for each in patterns):
             throng(run, aau, network, patterns, together=True)
@@ -308,7 +323,9 @@ def transfer(run: Run, aau: int, patterns: Sequence[Pattern], *, concurrent: boo
                 throng(run, aau, network, (each,), together=False)
 
 
-def _batch(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern], *, blocking: bool) -> None:
+def _batch(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern], *, blocking: bool,
+           late: Sequence[Array | None] | None = None) -> None:
+    """`late`: how much later each message arrives than uncontended, where that is known."""
     if run.tape is not None:
         run.tape.entries.append(None)
     f = run.overlap
@@ -317,7 +334,8 @@ def _batch(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern
             run.spend(aau, COMMUNICATION, each.software, each.participants)
     before = None if f is None else run.clock.copy()
     flights = [_send(run, aau, each, blocking=blocking) for each in patterns]
-    late = delays(run, network, flights, blocking=blocking)
+    if late is None:
+        late = delays(run, network, flights, blocking=blocking)
     for flight, delay in zip(flights, late, strict=True):
         entry = run.table.get(aau)
         if entry is not None and not entry.contended and delay is not None and delay is not flight.pattern.link_wait:
