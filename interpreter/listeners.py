@@ -69,3 +69,16 @@ class Timekeeper(Listener, Protocol):
             traffic: with whom, in COMMUNICATION and WAITING; None there: run-time software, or waiting for all.
             weight: probability of the branch that is walked; times of branches that are weighted follow on no axis.
         """
+
+
+@runtime_checkable
+class Correctable(Timekeeper, Protocol):
+    """A timekeeper that needs to know for how long processors are busy, but not when.
+
+    Where a processor runs ahead, messages that it sends may delay those of operations that others were told of before.
+    What they wait for is corrected later. A timekeeper that wants all times to be final is spared such corrections, and
+    the messages of each operation are then decided about without those of later ones.
+    """
+
+    def corrected(self) -> None:
+        """Some times that were told have changed."""

@@ -167,6 +167,8 @@ class Run(Struct):
     env: dict[str, Value] = field(default_factory=dict)
     cache: Equatable | None = None
     links: Links = field(default_factory=Links)
+    window: object = None
+    """Operations whose messages may meet those that are sent next (`models.circuits`)."""
     table: dict[int, CommEntry] = field(default_factory=dict)
     marks: list[tuple[Array, Ledger | None]] = field(default_factory=list)
     """Readings of the clock: (S, P) with the ledger until then, or only the latest clock, (S, 1)."""

@@ -142,6 +142,9 @@ class _Recorder:
     def skipped(self, aau: object, iterations: object) -> None:
         """Nothing is skipped where every iteration is walked."""
 
+    def corrected(self) -> None:
+        """Computation is what it was, and the simulator knows by itself who waits."""
+
     def messages(self, *told: object) -> None:
         """The pieces of time tell of messages, too."""
 

@@ -26,7 +26,7 @@ from aag.mapping.distinct import distinct
 from interpreter import shared
 from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
-from interpreter.models.circuits import Group, together
+from interpreter.models.circuits import Group, done, together
 from interpreter.models.compute import Cost, Packing, charge
 from interpreter.models.contention import Flight, delays
 from interpreter.models.crowd import Table, crowd_of, crowded, inside, throng, throng_inside
@@ -293,7 +293,7 @@ def transfer(run: Run, aau: int, batches: Sequence[tuple[tuple[Pattern, ...], bo
         return
     groups = [group for patterns, concurrent in batches for group in (
         (Group(patterns, True),) if concurrent else [Group((each,), False) for each in patterns])]
-    late = together(run, network, groups)
+    late = together(run, aau, network, groups)
     if late is None:
         for patterns, concurrent in batches:
             _transfer(run, aau, network, patterns, concurrent=concurrent)
@@ -301,6 +301,7 @@ def transfer(run: Run, aau: int, batches: Sequence[tuple[tuple[Pattern, ...], bo
     blocking = network.send_model == "blocking"
     for group, delay in zip(groups, late, strict=True):
         _batch(run, aau, network, group.patterns, blocking=blocking and not group.concurrent, late=delay)
+    done(run)
 
 
 def _transfer(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern], *, concurrent: bool) -> None:
