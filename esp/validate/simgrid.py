@@ -81,6 +81,19 @@ class Outcome(Struct, frozen=True, kw_only=True, eq=False):
     """The time where sends of the same instant come in other orders."""
 
     @property
+    def span(self) -> float:
+        """By how much those orders change the simulated time, as a fraction of it."""
+        simulated = float(self.simulated_s.max())
+        return max((abs(each / simulated - 1.0) for each in self.by_lot_s), default=0.0) if simulated else 0.0
+
+    @property
+    def beyond(self) -> float:
+        """How far the prediction is outside what all orders gave, as a fraction."""
+        found = (float(self.simulated_s.max()), *self.by_lot_s)
+        predicted = float(self.predicted_s.max())
+        return max(0.0, predicted / max(found) - 1.0, 1.0 - predicted / min(found)) if min(found) else 0.0
+
+    @property
     def error(self) -> float:
         """Of the time: prediction over simulation, less 1."""
         simulated = float(self.simulated_s.max())
@@ -159,7 +172,7 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
             traces: a folder for the predicted and the simulated trace.
             limit_s: how long the simulation may take; 0: as long as it takes.
             given: what the program reads.
-            seeds: for more simulations, in which sends of the same instant come in orders by lot.
+            seeds: for more simulations where messages meet: sends of the same instant come in orders by lot.
 
         Raises:
             PredictionError: the program does not run, or has too many events for a trace.
@@ -177,17 +190,18 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
             trace, _ = predicted_trace(self.stages, self.system, silent)
             keep(traces, self.emission, "predicted", trace)
             keep(traces, self.emission, "executed", retimed(trace, *blocks.moments(self.folder / "moments")))
+        meets = contended(self.prediction, blocks, self.machine, self.stages)
         return Outcome(
             procs=self.procs,
             predicted_s=self.prediction.per_processor.end_s[0],
             simulated_s=times,
             computed_s=blocks.computed_s(),
-            contended=contended(self.prediction, blocks, self.machine, self.stages),
+            contended=meets,
             messages=int(blocks.sends.sum()),
             bytes=int(blocks.size_bytes[blocks.sends].sum()),
             law_error=self.wires.law_error,
             difference="" if expected is None else difference(expected, answer),
-            by_lot_s=tuple(float(simulated(seed)[1].max()) for seed in seeds),
+            by_lot_s=tuple(float(simulated(seed)[1].max()) for seed in seeds if meets),
         )
 
 

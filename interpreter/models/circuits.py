@@ -64,6 +64,8 @@ class Script(Struct, frozen=True, eq=False):
     links: tuple[tuple[int, ...], ...]
     """Of each message, in the order of its route."""
     destination: Ints
+    meets: bool
+    """Whether messages of different processors want the same link."""
 
 
 class Window(Struct, eq=False):
@@ -83,7 +85,7 @@ class Window(Struct, eq=False):
 
 def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Group]) -> list[tuple[Array, ...]] | None:
     """How much later than uncontended each message of an operation arrives, (S, M) for each stage; None where stages
-    can be taken one after the other."""
+    can be taken one after the other: where links serve both directions, or all processors, they never are."""
     known, run.window = run.window, None
     patterns = [each for group in groups for each in group.patterns]
     count = sum(each.messages for each in patterns)
@@ -92,13 +94,14 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Group])
     if count * run.scenarios > MOST or run.procs * run.scenarios > ALWAYS or any(
             each.crowd is not None for each in patterns):
         return None
+    window = known if isinstance(known, Window) and _may_meet(run, known) else None
     script = _script(run, network, groups)
-    if script is None or not follow(run, network, count):
+    alone = window is None and not script.meets and network.duplex == "full" and network.topology.kind != "bus"
+    if alone or not follow(run, network, count):
         return None
     shortest = [each.shortest for each in patterns if each.shortest]
     grain = SAME * min(shortest) if shortest else 1e-15
     now = run.clock + run.origin
-    window = known if isinstance(known, Window) and _may_meet(run, known) else None
     if window is None:
         window = _opened(run, grain)
     late = _follow(run, window, _Operation(aau, script, _spent(run, network, groups), now), grain)
@@ -204,31 +207,28 @@ def _correct(run: Run, window: Window, scenario: int, message: int, seconds: tup
         changes[key][scenario, window.receivers[message]] += new - old
 
 
-def _script(run: Run, network: NetworkCosts, groups: Sequence[Group]) -> Script | None:
-    """None where no two messages of different processors or groups want the same link."""
+def _script(run: Run, network: NetworkCosts, groups: Sequence[Group]) -> Script:
     shape = tuple(len(group.patterns) for group in groups)
     key = ("script", shape, *(each.ends for group in groups for each in group.patterns))
-    if key in run.memo:
-        known = run.memo[key]
-        return known if isinstance(known, Script) else None
+    known = run.memo.get(key)
+    if isinstance(known, Script):
+        return known
     patterns = [each for group in groups for each in group.patterns]
     source, destination = (np.concatenate([getattr(each, end) for each in patterns]) for end in (
         "source", "destination"))
     routes = routes_of(run, network, source, destination)
-    script = None
-    if _meet(routes, source):
-        steps: list[list[int]] = [[] for _ in range(run.procs)]
-        first = 0
-        for group in groups:
-            ends = [first := first + each.messages for each in group.patterns]
-            spans = list(zip(group.patterns, ends, strict=True))
-            for receiving in (False, True):
-                for each, end in spans:
-                    ranks = each.destination if receiving else each.source
-                    for message, rank in enumerate(ranks.tolist(), end - each.messages):
-                        steps[rank].append(-message - 1 if receiving else message + 1)
-        links = tuple(tuple(link for link in row if link >= 0) for row in routes.links.tolist())
-        script = Script(tuple(map(tuple, steps)), routes, links, destination)
+    steps: list[list[int]] = [[] for _ in range(run.procs)]
+    first = 0
+    for group in groups:
+        ends = [first := first + each.messages for each in group.patterns]
+        spans = list(zip(group.patterns, ends, strict=True))
+        for receiving in (False, True):
+            for each, end in spans:
+                ranks = each.destination if receiving else each.source
+                for message, rank in enumerate(ranks.tolist(), end - each.messages):
+                    steps[rank].append(-message - 1 if receiving else message + 1)
+    links = tuple(tuple(link for link in row if link >= 0) for row in routes.links.tolist())
+    script = Script(tuple(map(tuple, steps)), routes, links, destination, _meet(routes, source))
     run.memo[key] = script
     return script
 

@@ -4,10 +4,11 @@ import heapq
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from interpreter.setting import Setting
+from sag.topology import Bus
 from tests.interpreter.hand import US, Hand, additive, law, machine, phase
 
 
@@ -60,6 +61,106 @@ def traffic(draw):
     sizes = draw(st.lists(st.integers(1, 5000), min_size=len(pairs), max_size=len(pairs), unique=True))
     begin = draw(st.lists(st.integers(0, 3000), min_size=procs, max_size=procs, unique=True))
     return procs, [(a, b, size) for (a, b), size in zip(pairs, sizes, strict=True)], begin, draw(st.booleans())
+
+
+def walk(procs, phases, begin, gaps, half, bus):
+    """When each processor ends: in each phase it sends, is busy for the whole law, and receives; `gaps`: what each
+    computes before a phase. Whoever can go on first does: at each moment all is tried until nothing moves."""
+    node = [rank ^ (rank >> 1) for rank in range(procs)]
+    clock, place = list(begin), [0] * procs
+    steps = [[] for _ in range(procs)]
+    for number, (messages, gap) in enumerate(zip(phases, gaps, strict=True)):
+        for rank in range(procs):
+            steps[rank].append(("compute", gap[rank]))
+        for source, destination, size in messages:
+            steps[source].append(("send", (number, source), destination, size))
+        for source, destination, _ in messages:
+            steps[destination].append(("receive", (number, source)))
+    flights, arrival, busy, waiting = {}, {}, {}, []
+    coming = []
+    while True:
+        moved = True
+        while moved:
+            moved = False
+            for rank in range(procs):
+                while place[rank] < len(steps[rank]):
+                    what, *rest = steps[rank][place[rank]]
+                    if what == "compute":
+                        clock[rank] += rest[0]
+                    elif what == "send":
+                        name, to, size = rest
+                        a, b, c = (65, 0.425, 10) if size <= 100 else (147, 0.39, 30.5)
+                        route = [0] if bus else links_of(node[rank], node[to], half)
+                        flights[name] = (route, b * size * US, clock[rank] + a * US, clock[rank] + law(size, len(route)))
+                        coming.append((clock[rank] + (a + c * len(route)) * US, clock[rank] + a * US, rank, name))
+                        clock[rank] += law(size, len(route))
+                    elif rest[0] in arrival:
+                        clock[rank] = max(clock[rank], arrival[rest[0]])
+                    else:
+                        break
+                    place[rank] += 1
+                    moved = True
+        if not coming and not busy:
+            return clock
+        if busy and (not coming or min(busy.values())[0] < min(coming)[0]):
+            now, name = min(busy.values())
+            for link in flights[name][0]:
+                del busy[link]
+                for entered, rank, other in sorted(waiting):
+                    if link in flights[other][0] and not any(each in busy for each in flights[other][0]):
+                        waiting.remove((entered, rank, other))
+                        busy |= dict.fromkeys(flights[other][0], (now + flights[other][1], other))
+            arrival[name] = now
+        else:
+            now, entered, rank, name = min(coming)
+            coming.remove((now, entered, rank, name))
+            if any(each in busy for each in flights[name][0]):
+                waiting.append((entered, rank, name))
+            else:
+                busy |= dict.fromkeys(flights[name][0], (now + flights[name][1], name))
+
+
+@st.composite
+def run_ahead(draw):
+    procs = draw(st.sampled_from([4, 8]))
+    phases, gaps = [], []
+    for _ in range(draw(st.integers(2, 5))):
+        sources = draw(st.lists(st.integers(0, procs - 1), min_size=1, max_size=procs, unique=True))
+        targets = draw(st.permutations(range(procs)))
+        pairs = [(a, b) for a, b in zip(sources, targets, strict=False) if a != b]
+        sizes = draw(st.lists(st.integers(16, 3000), min_size=len(pairs), max_size=len(pairs)))
+        phases.append([(a, b, size) for (a, b), size in zip(pairs, sizes, strict=True)])
+        gaps.append(draw(st.lists(st.integers(0, 900), min_size=procs, max_size=procs)))
+    begin = draw(st.lists(st.integers(0, 3000), min_size=procs, max_size=procs, unique=True))
+    # fractions of a microsecond that differ, so that no two events coincide
+    odd = np.random.default_rng(draw(st.integers(0, 99))).random((len(gaps), procs))
+    return procs, phases, begin, [list(gap + each) for gap, each in zip(np.array(gaps), odd, strict=True)], draw(
+        st.booleans()), draw(st.booleans())
+
+
+@settings(max_examples=100, phases=[Phase.explicit, Phase.generate])
+@given(run_ahead())
+def test_phases_are_followed_as_events_do_in_one_operation_and_over_several(case):
+    """Messages of a processor that runs ahead meet those of earlier phases; in one operation there are no gaps."""
+    procs, phases, begin, gaps, half, apart = case
+    bus = apart and not half
+    if not apart:
+        gaps = [gaps[0], *([0.0] * procs for _ in gaps[1:])]
+    hand = Hand(procs)
+    steps = [phase(*(list(each) for each in zip(*messages, strict=True)), element_bytes=1) if messages else None
+             for messages in phases]
+    first = np.add(begin, gaps[0])
+    if apart:
+        body = [hand.compute(first)]
+        for number, step in enumerate(steps):
+            body += [hand.compute(gaps[number])] if number else []
+            body += [hand.comm(step)] if step is not None else []
+    else:
+        body = [hand.compute(first), hand.comm(*(step for step in steps if step is not None))]
+    got = hand.run(*body, on=machine(duplex="half" if half else "full", topology=Bus() if bus else None))
+    additive(got)
+    expected = walk(procs, phases, np.array(begin) * US, np.array(gaps) * US, half, bus)
+    np.testing.assert_allclose(got.per_processor.end_s[0], expected, rtol=1e-9)
 
 
 @settings(max_examples=300)

@@ -38,10 +38,15 @@ READINGS: Mapping[str, tuple[tuple[str, str], ...]] = {
 
 FREE = 0.005
 """Demanded of the error where no two messages meet."""
-MEETING_MEDIAN, MEETING_WORST = 0.02, 0.08
+MEETING_MEDIAN, MEETING_WORST = 0.005, 0.03
 """Demanded where they do, which `esp.validate.simgrid.contended` finds out from the times at which links are held."""
-MISSED = ("bus",)
-"""Readings for which the worst error is larger, and told; docs/accuracy.md says why."""
+SHARED_MEDIAN, SHARED_WORST = 0.02, 0.08
+SHARED = ("bus", "half duplex")
+"""Readings in which both directions, or all processors, share a link, and what is demanded of them."""
+SEEDS = (0, 1, 2, 3)
+"""Orders by lot of sends of the same instant. Where they change the time by more than `TIED`, the prediction is to be
+among what they give, but for the worst error that is allowed otherwise."""
+TIED = 0.01
 
 
 class Compared(Struct, frozen=True, kw_only=True, eq=False):
@@ -77,7 +82,7 @@ def compare(program: str, procs: int, reading: str = "as described") -> Compared
     request, system = Request(procs=procs, values=values), machine_of(reading)
     stages = lower_source(source, system, request)
     place = _folder() / f"{program}-{procs}"
-    found = outcome(stages, system, request, place, like=_latest(place))
+    found = outcome(stages, system, request, place, like=_latest(place), seeds=SEEDS)
     time_s = float(found.simulated_s.max())
     return Compared(program=program, procs=procs, outcome=found, share=1.0 - float(found.computed_s.mean()) / time_s)
 

@@ -1,6 +1,5 @@
 """The benchmarks beside their own node programs on a simulated machine, and the page that tells of it."""
 
-from math import inf
 from statistics import median
 
 import pytest
@@ -9,10 +8,13 @@ from tests.truth.simulated import (
     FREE,
     MEETING_MEDIAN,
     MEETING_WORST,
-    MISSED,
     PROCS,
     PROGRAMS,
     READINGS,
+    SHARED,
+    SHARED_MEDIAN,
+    SHARED_WORST,
+    TIED,
     Compared,
     compare,
     results_of,
@@ -26,13 +28,16 @@ def told(results: list[Compared]) -> str:
     return "\n".join(f"{each}: {each.outcome.error:+.3%}" for each in worst)
 
 
-def assert_within_bounds(results: list[Compared], worst: float = MEETING_WORST) -> None:
+def assert_within_bounds(results: list[Compared], reading: str = "as described") -> None:
     free = [each for each in results if not each.outcome.contended]
     meeting = [each for each in results if each.outcome.contended]
     assert all(abs(each.outcome.error) <= FREE for each in free), told(free)
+    middle, worst = (SHARED_MEDIAN, SHARED_WORST) if reading in SHARED else (MEETING_MEDIAN, MEETING_WORST)
+    for each in meeting:
+        error = each.outcome.beyond if each.outcome.span > TIED else abs(each.outcome.error)
+        assert error <= worst, told(meeting)
     if meeting:
-        assert max(abs(each.outcome.error) for each in meeting) <= worst, told(meeting)
-        assert median(abs(each.outcome.error) for each in meeting) <= MEETING_MEDIAN, told(meeting)
+        assert median(abs(each.outcome.error) for each in meeting) <= middle, told(meeting)
 
 
 def test_a_few():
@@ -43,10 +48,11 @@ def test_a_few():
 
 
 def test_messages_that_meet():
-    runs = (("lfk01", 64, "ring"), ("laplace_bb", 32, "half duplex"), ("redblack", 16, "mesh"), ("gauss", 16, "bus"))
+    """Where processors run ahead into the next operation, too (a bus)."""
+    runs = (("lfk01", 16, "ring"), ("laplace_bb", 32, "half duplex"), ("redblack", 48, "mesh"), ("redblack", 7, "bus"))
     results = [compare(*each) for each in runs]
     assert all(each.outcome.contended for each in results)
-    assert_within_bounds(results)
+    assert all(abs(each.outcome.error) < MEETING_MEDIAN for each in results), told(results)
 
 
 def test_page_tells_of_every_benchmark():
@@ -60,7 +66,7 @@ def test_page_tells_of_every_benchmark():
 def test_every_benchmark(reading):
     results = results_of(reading)
     assert len(results) == len(PROGRAMS) * len(PROCS)
-    assert_within_bounds(results, inf if reading in MISSED else MEETING_WORST)
+    assert_within_bounds(results, reading)
     assert readings_row(reading) in ACCURACY.read_text(encoding="utf-8")
     if reading == "as described":
         rows = [programs_row(name) for name in PROGRAMS]
