@@ -39,7 +39,7 @@ from interpreter.state import Run
 from sag.machine import NetworkCosts
 
 if TYPE_CHECKING:
-    from interpreter.models.message import Pattern
+    from interpreter.models.message import Ends, Pattern
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,8 +64,6 @@ class Script(Struct, frozen=True, eq=False):
     links: tuple[tuple[int, ...], ...]
     """Of each message, in the order of its route."""
     destination: Ints
-    meets: bool
-    """Whether messages of different processors want the same link."""
 
 
 class Window(Struct, eq=False):
@@ -95,10 +93,11 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Group])
             each.crowd is not None for each in patterns):
         return None
     window = known if isinstance(known, Window) and _may_meet(run, known) else None
-    script = _script(run, network, groups)
-    alone = window is None and not script.meets and network.duplex == "full" and network.topology.kind != "bus"
-    if alone or not follow(run, network, count):
+    ends_of = tuple(each.ends for each in patterns)
+    alone = window is None and network.duplex == "full" and network.topology.kind != "bus"
+    if (alone and not _meet(run, network, ends_of)) or not follow(run, network, count):
         return None
+    script = _script(run, network, groups, ends_of)
     shortest = [each.shortest for each in patterns if each.shortest]
     grain = SAME * min(shortest) if shortest else 1e-15
     now = run.clock + run.origin
@@ -207,16 +206,30 @@ def _correct(run: Run, window: Window, scenario: int, message: int, seconds: tup
         changes[key][scenario, window.receivers[message]] += new - old
 
 
-def _script(run: Run, network: NetworkCosts, groups: Sequence[Group]) -> Script:
-    shape = tuple(len(group.patterns) for group in groups)
-    key = ("script", shape, *(each.ends for group in groups for each in group.patterns))
+def _meet(run: Run, network: NetworkCosts, ends: tuple["Ends", ...]) -> bool:
+    """Whether messages of different processors want the same link."""
+    key = ("meet", *ends)
+    known = run.memo.get(key)
+    if isinstance(known, bool):
+        return known
+    source = np.concatenate([each.source for each in ends])
+    routes = routes_of(run, network, source, np.concatenate([each.destination for each in ends]))
+    found = False
+    if routes.shared:
+        _, first, which = distinct_with_inverse(routes.link)
+        sender = source[routes.message]
+        found = bool((sender != sender[first][which]).any())
+    run.memo[key] = found
+    return found
+
+
+def _script(run: Run, network: NetworkCosts, groups: Sequence[Group], ends_of: tuple["Ends", ...]) -> Script:
+    key = ("script", tuple(len(group.patterns) for group in groups), *ends_of)
     known = run.memo.get(key)
     if isinstance(known, Script):
         return known
-    patterns = [each for group in groups for each in group.patterns]
-    source, destination = (np.concatenate([getattr(each, end) for each in patterns]) for end in (
-        "source", "destination"))
-    routes = routes_of(run, network, source, destination)
+    destination = np.concatenate([each.destination for each in ends_of])
+    routes = routes_of(run, network, np.concatenate([each.source for each in ends_of]), destination)
     steps: list[list[int]] = [[] for _ in range(run.procs)]
     first = 0
     for group in groups:
@@ -228,18 +241,9 @@ def _script(run: Run, network: NetworkCosts, groups: Sequence[Group]) -> Script:
                 for message, rank in enumerate(ranks.tolist(), end - each.messages):
                     steps[rank].append(-message - 1 if receiving else message + 1)
     links = tuple(tuple(link for link in row if link >= 0) for row in routes.links.tolist())
-    script = Script(tuple(map(tuple, steps)), routes, links, destination, _meet(routes, source))
+    script = Script(tuple(map(tuple, steps)), routes, links, destination)
     run.memo[key] = script
     return script
-
-
-def _meet(routes: Routes, source: Ints) -> bool:
-    """Whether a link is wanted by messages of different processors."""
-    if not routes.shared:
-        return False
-    _, first, which = distinct_with_inverse(routes.link)
-    sender = source[routes.message]
-    return bool((sender != sender[first][which]).any())
 
 
 def _columns(run: Run, parts: Sequence[tuple[Array, int]]) -> Array:

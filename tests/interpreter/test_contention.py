@@ -91,7 +91,7 @@ def walk(procs, phases, begin, gaps, half, bus):
                         name, to, size = rest
                         a, b, c = (65, 0.425, 10) if size <= 100 else (147, 0.39, 30.5)
                         route = [0] if bus else links_of(node[rank], node[to], half)
-                        flights[name] = (route, b * size * US, clock[rank] + a * US, clock[rank] + law(size, len(route)))
+                        flights[name] = (route, b * size * US)
                         coming.append((clock[rank] + (a + c * len(route)) * US, clock[rank] + a * US, rank, name))
                         clock[rank] += law(size, len(route))
                     elif rest[0] in arrival:
