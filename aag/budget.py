@@ -45,7 +45,7 @@ OPERANDS = Allowance(20_000, 400)
 """Operands and operators that statement functions expand to, for each statement."""
 TALLEST = 150
 """Levels of an expression."""
-READINGS = Allowance(20_000, 1_000)
+READINGS = Allowance(20_000, 2_000)
 """Readings that the parser tries, for each statement; an ordinary one takes 80 of them."""
 STEPS = 1_000_000
 """Scalar statements and conditions that are followed without a walk."""

@@ -12,6 +12,7 @@ from fparser.two.utils import BinaryOpBase, UnaryOpBase
 
 from aag.diagnostics import Span
 from aag.ir import expressions as e
+from aag.ir.spelling import spell
 from aag.ir.visitors import map_expression
 from aag.source.expression_parser import MODERN, join_spans, string_value
 from aag.source.intrinsics import LEADING
@@ -142,7 +143,7 @@ class Reader:
         def one(node: e.Expr) -> e.Expr:
             if isinstance(node, e.RealLit) and "_" in node.text and not node.double:
                 return replace(node, double=self._names.is_double(node.text.partition("_")[2].lower()))
-            return self._names.expanded(node) if isinstance(node, e.Call) else node
+            return self._called(node, spell(node)) if isinstance(node, e.Call) else node
 
         return map_expression(resolve(expr, self._names.is_array), one)
 
@@ -211,10 +212,14 @@ class Reader:
         args, keywords = self.arguments(node.items[1])
         if not keywords and self._names.is_array(name):
             return e.Element(name, args, span=span)
-        if self._names.is_text(name) and any(isinstance(each, e.Section) for each in args):
-            return e.OpaqueExpr(str(node), span=span)  # a substring
-        call = e.Call(name, *_leading(name, args, keywords), span=span)
-        return self._names.expanded(call)
+        return self._called(e.Call(name, args, keywords, span=span), str(node))
+
+    def _called(self, call: e.Call, text: str) -> e.Expr:
+        """A reference that is no array element, which `text` spells."""
+        if self._names.is_text(call.name) and any(isinstance(each, e.Section) for each in call.args):
+            return e.OpaqueExpr(text, span=call.span)  # a substring
+        args, keywords = _leading(call.name, call.args, call.keywords)
+        return self._names.expanded(e.Call(call.name, args, keywords, span=call.span))
 
     def _section(self, node: Any) -> e.Expr:
         lower, upper, step = node.items

@@ -18,7 +18,9 @@ from aag.source.statement_functions import height
 
 DEEPEST = 16
 """Parentheses that may be nested in one statement."""
-_KEPT = 3
+_KEPT = 1
+_LEAST = 2
+"""Levels of a group that is read by our own parser."""
 """Levels of ``name(`` that fparser sees."""
 _MOST_OPERATORS = 60
 
@@ -143,7 +145,7 @@ def _long_arguments(text: str, marks: list[re.Match[str]]) -> list[tuple[int, in
 
 
 def _deep_groups(text: str, marks: list[re.Match[str]]) -> list[tuple[int, int]]:
-    """The outermost ``name(...)`` that stand inside `_KEPT` others and hold two more levels."""
+    """The outermost ``name(...)`` that stand inside `_KEPT` others and hold `_LEAST` levels."""
     groups: list[tuple[int, int]] = []
     stack: list[tuple[int, bool, int]] = []  # start, whether a name precedes, levels of names below
     for mark in marks:
@@ -156,7 +158,7 @@ def _deep_groups(text: str, marks: list[re.Match[str]]) -> list[tuple[int, int]]
             if stack:
                 outer = stack[-1]
                 stack[-1] = (outer[0], outer[1], max(outer[2], height))
-            if named and height >= 3 and sum(each[1] for each in stack) == _KEPT:
+            if named and height >= _LEAST and sum(each[1] for each in stack) == _KEPT:
                 groups = [each for each in groups if each[0] < start]
                 groups.append((start, mark.end()))
     return groups

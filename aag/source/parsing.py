@@ -19,6 +19,7 @@ from aag.source.nesting import read_assignment
 from aag.source.outline import Row, opaque_row
 
 _MOST_ERRORS = 20
+_MOST_PATIENCE = 100
 _STANDARD = "f2008"
 SYNTAX = "a syntax error"
 """The reason of an `Opaque` statement that fparser refuses."""
@@ -35,10 +36,11 @@ logging.getLogger("fparser").setLevel(logging.CRITICAL + 1)
 
 
 class _Refused(Exception):
-    """fparser does not accept the text; `row` is where it stopped (-1: unknown)."""
+    """fparser does not accept the text; `row` is where it stopped (-1: unknown). `spent`: its budget was."""
 
-    def __init__(self, row: int) -> None:
+    def __init__(self, row: int, *, spent: bool = False) -> None:
         self.row = row
+        self.spent = spent
         super().__init__(row)
 
 
@@ -69,11 +71,11 @@ def _parser() -> Any:
     return ParserFactory().create(std=_STANDARD)
 
 
-def _tree(text: str) -> Any:
-    """fparser's tree of plain free form."""
+def _tree(text: str, patience: int = 1) -> Any:
+    """fparser's tree of plain free form, which may cost `patience` times its budget."""
     with _ONE_AT_A_TIME:
         SYMBOL_TABLES.clear()
-        _count.budget = READINGS.of(text.count("\n"))
+        _count.budget = READINGS.of(patience * text.count("\n"))
         reader = FortranStringReader(text, ignore_comments=True)
         reader.set_format(FortranFormat(True, False))
         try:
@@ -81,8 +83,10 @@ def _tree(text: str) -> Any:
         except FortranSyntaxError as error:
             line = str(error).partition("at line ")[2].partition("\n")[0]
             raise _Refused(int(line) - 1 if line.strip().isdigit() else -1) from error
-        except (InternalError, InternalSyntaxError, RecursionError, SystemExit, _TooIntricateError) as error:
+        except (InternalError, InternalSyntaxError, RecursionError, SystemExit) as error:
             raise _Refused(-1) from error
+        except _TooIntricateError as error:
+            raise _Refused(-1, spent=True) from error
         except (AssertionError, *UNFORESEEN) as error:
             # Mutated sources reach corners of fparser that fail like this: refused all the same.
             raise _Refused(-1) from error
@@ -100,9 +104,10 @@ def parse_rows(
         SourceError: an error that cannot be isolated, or more than 20 that can.
     """
     found: list[Diagnostic] = []
+    patience = 1
     for attempt in range(2 * _MOST_ERRORS):
         try:
-            return _tree("\n".join(row.text for row in rows) + "\n"), rows, tuple(found)
+            return _tree("\n".join(row.text for row in rows) + "\n", patience), rows, tuple(found)
         except _Refused as refused:
             if attempt == 0:
                 rows = _repaired(rows, cuts)
@@ -110,6 +115,9 @@ def parse_rows(
             if any(not rows[index].simple for index in bad):
                 first = next(index for index in bad if not rows[index].simple)
                 raise SourceError([*found, _error(rows[first], source)]) from refused
+            if not bad and refused.spent and patience < _MOST_PATIENCE:
+                patience *= 10  # each row by itself is not too intricate: there are many
+                continue
             if not bad and attempt > 0:
                 index = min(max(refused.row, 0), len(rows) - 1)
                 raise SourceError([*found, _error(rows[index], source)]) from refused

@@ -71,6 +71,15 @@ def test_included_lines(tmp_path):
     assert error.value.diagnostics[0].span.file.endswith(".inc")
 
 
+LONG = "z = f(f(z, 1.0), f(1.0, z))\n"
+
+
+def test_many_intricate_statements():
+    """Together they are more than the parser is first allowed."""
+    wide = "if (a(b(1)) > 0) z = " + " + ".join(f"a(b({k}))*(c({k})-d({k}))" for k in range(12)) + "\n"
+    assert read_program("real a(9)\ninteger b(9)\n" + wide * 30 + "end\n", "x.f90").main is not None
+
+
 @pytest.mark.truth
 def test_a_file_that_is_included_often(tmp_path):
     """More lines than every program has, but few for what is written."""
@@ -100,8 +109,7 @@ def test_macros(tmp_path, text, what):
 
 def test_a_long_program_of_statement_functions():
     """More operands than every program has, but few for its statements."""
-    statement = "z = f(f(f(z, 1.0), f(1.0, z)), f(z, f(z, 2.0)))\n"
-    text = "f(x, y) = (x + 1)*(y - 2) + x*y/(x + y)\n" + statement * 90 + "end\n"
+    text = "f(x, y) = (x + 1)*(y - 2) + x*y/(x + y)\n" + LONG * 220 + "end\n"
     program = read_program(text, "x.f90")
     assert program.complete
     assert sum(1 for _ in walk_expressions(program.main.body)) > OPERANDS.always

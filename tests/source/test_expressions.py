@@ -193,3 +193,16 @@ def test_printing_keeps_the_meaning(expr):
             assert evaluate(expr, {"i": 3, "j": 5}) == expected
         except Unknown:  # an intermediate result that no Fortran integer holds
             return
+
+
+def test_deep_references_are_read_as_shallow_ones():
+    """What our own parser reads: arguments by their place, statement functions, substrings."""
+    text = (
+        "real a(9, 9), b(9)\ncharacter(len=9) :: c\nf(x) = x + 1\n"
+        "b = sqrt(abs(sum(mask=a > 0, array=a, dim=1)))\n"
+        "b = abs(sum(mask=a > 0, array=a, dim=1))\n"
+        "b(1) = abs(sqrt(f(real(ichar(c(1:2))))))\nb(1) = f(real(ichar(c(1:2))))\nend\n"
+    )
+    deep, plain, deeper, shallow = (each.value for each in read_program(text, "x.f90").main.body)
+    assert deep.args == (plain,)
+    assert deeper.args[0].args == (shallow,)
