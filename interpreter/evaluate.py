@@ -225,7 +225,8 @@ class Scalars:
             case g.IterND():
                 if not defined(each.body) & self.relevant:
                     return ""
-                return self.while_trips(each, env, REPLAYED)[1]
+                left = self.while_trips(each, env, REPLAYED)[1]
+                return "" if own_leave(left, each.name) == "exit" else left
             case g.Call(body=body) | g.Spawn(body=body):
                 left = self.simulate(body, env)
                 return "" if left.startswith("return") else left
