@@ -4,12 +4,13 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 JOBS   ?= 2
+FUZZ_SECONDS ?= 60
 
 # pip says nothing unless it fails; the package index is whatever pip is configured for.
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench truth lint format lowest clean
+.PHONY: help run test bench truth fuzz lint format lowest clean
 
 help:                    ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -27,6 +28,10 @@ bench: $(VENV)/.checked  ## Measure time and memory, nothing else running
 truth: $(VENV)/.checked  ## Compare with gfortran, SimGrid and cachegrind (many minutes)
 	$(BIN)/python -m pytest -m truth -n $(JOBS)
 
+fuzz: $(VENV)/.checked   ## Search for inputs that esp fails on, guided by coverage (FUZZ_SECONDS=60)
+	$(PIP) install -e ".[fuzz]"
+	$(BIN)/python -m tests.end_to_end.guided run .fuzz $(FUZZ_SECONDS)
+
 lint: $(VENV)/.checked   ## The static half of `make test`
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -41,7 +46,7 @@ lowest:                  ## Run the tests with the oldest libraries that are pro
 	$(VENV)-lowest/bin/python -m pytest -n $(JOBS)
 
 clean:                   ## Remove the environments and all caches
-	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .fuzz
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.created:

@@ -28,6 +28,7 @@ from typing import Any
 import esp.cli.failure  # noqa: F401 (loaded before the clock of a case runs)
 from esp.cli.main import main
 from esp.locate import benchmarks_dir, systems_dir
+from tests.end_to_end.formats import ill_formed
 
 HERE = Path(__file__).resolve().parent
 LIMIT_S = 10.0
@@ -359,7 +360,10 @@ def run(given: Case, limit_s: float | None = None) -> Outcome:
         finally:
             sys.stdin, sys.stdout, sys.stderr = kept
         seconds = time.process_time() - began
-    return Outcome(code, out.getvalue(), err.getvalue(), seconds, why or wrong(code, out.getvalue(), err.getvalue()))
+    why = why or wrong(code, out.getvalue(), err.getvalue())
+    if not why and code == 0 and "--help" not in words:
+        why = ill_formed(words, out.getvalue())
+    return Outcome(code, out.getvalue(), err.getvalue(), seconds, why)
 
 
 def wrong(code: int, out: str, err: str) -> str:
