@@ -201,3 +201,17 @@ def test_every_line_of_json_is_a_line_of_the_source(esp, root):
     for each in told["lines"]:
         head = re.split(r" &|$", lines[each["line"] - 1].strip(), maxsplit=1)[0]
         assert each["source"].startswith(head)
+
+
+def test_a_jump_over_a_loop_is_followed():
+    """What is jumped over costs nothing, and the prediction is no lower bound."""
+    text = (
+        "program p\ninteger, parameter :: n = 4000\nreal :: a(n)\ninteger :: i, mode\n!hpf$ distribute a(block)\n"
+        "mode = {}\na = 0.0\nif (mode == 1) go to 10\ndo i = 1, 1000\na = a + 1.0\nend do\n"
+        "10 a = a + 2.0\nend program p\n"
+    )
+    over, through = (package.predict(text.format(mode), procs=4) for mode in (1, 0))
+    assert over.complete
+    assert through.complete
+    assert not over.assumptions
+    assert float(through.time_s[0]) > 100 * float(over.time_s[0])

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from aag.ir.printer import print_program
-from aag.ir.statements import Do, DoWhile, Exit, If, Opaque, SelectCase
+from aag.ir.statements import Cycle, Do, DoWhile, Exit, If, Opaque, SelectCase
 from aag.ir.visitors import walk_statements
 from aag.source.read import read_program
 from tests.source import random_jumps
@@ -133,6 +133,19 @@ PROGRAMS = {
       end do
       end
 """,
+    "next from a branch": """\
+      n = 0
+      do 90 i = 1, 9
+        if (mod(i, 3) .ne. 0) then
+          n = n + 1
+          if (mod(i, 2) .eq. 0) go to 90
+          n = n + 10
+        end if
+        n = n + 100
+   90 continue
+      print *, n, i
+      end
+""",
     "into the middle of a loop": """\
       k = 0
       s = 1.0
@@ -193,7 +206,7 @@ def check_random(folder, seeds):
 
 @pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_random_jumps(tmp_path):
-    check_random(tmp_path, range(25))
+    check_random(tmp_path, range(25, 50))
 
 
 @pytest.mark.truth
@@ -211,6 +224,7 @@ def test_many_random_jumps(tmp_path, shard):
         ("out of a nest", {Do, Exit}),
         ("forever", {DoWhile, Exit}),
         ("computed, arithmetic and END", {Do, SelectCase, If}),
+        ("next from a branch", {Do, If, Cycle}),
         ("into the middle of a loop", {DoWhile, Exit, If}),
     ],
 )
