@@ -27,7 +27,17 @@ from aag.diagnostics import Diagnostic, SourceError
 from aag.guard import end_with_parent
 from aag.source.joining import Form
 from esp import arguments
-from esp.api import Request, Source, Stages, interpret_stages, load_machine, lower_source, read_source, requested
+from esp.api import (
+    Request,
+    Source,
+    Stages,
+    compiled,
+    interpret_stages,
+    load_machine,
+    lower_source,
+    read_source,
+    requested,
+)
 from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.axes import Axis, cells_of
@@ -188,8 +198,8 @@ class Runner:
             return self._sources[at]
 
     def _lowered(self, walk: Walk, system: System, request: Request) -> Stages | SourceError:
-        """The node program, kept for the walks that share it."""
-        key = (walk.lowering, system.default_processors)
+        """The node program, kept for the walks that share it: machines with one compiler do."""
+        key = (walk.lowering, system.default_processors, compiled(system, request))
         last = self._last  # several threads may be at work
         if last is not None and last[0] == key:
             return last[1]

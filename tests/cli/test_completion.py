@@ -81,7 +81,7 @@ def test_bash_completes_programs_and_files(bash):
 
 def test_bash_completes_what_stands_in_order(bash):
     assert bash("esp", "show", "") == {"ir", "layouts", "node", "aag", "saag"}
-    assert bash("esp", "show", "ir", "gau") == {"gauss"}
+    assert bash("esp", "show", "ir", "gau") == {"gauss", "gausspivot_array", "gausspivot_do"}
     assert bash("esp", "show", "--system", "ipsc860", "--form", "=", "free", "s") == {"saag"}
 
 
@@ -120,7 +120,7 @@ def _shell(name):
     [
         ("esp co", {"compare", "compile", "completion"}),
         ("esp run --sys", {"--system", "--system-set"}),
-        ("esp show s", {"saag"}),
+        ("esp show s", {"saag", "sor"}),
         ("esp run laplace --form f", {"free", "fixed"}),
         ("esp system f", {"fit"}),
         ("esp system fit --ba", {"--base"}),

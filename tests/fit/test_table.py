@@ -33,7 +33,7 @@ def test_rows_of_one_size_and_distance_are_one_point():
     [
         ("", "t", "there is no table here"),
         ("size [B],time [us]\n", "t", "there is a heading, but no row"),
-        ("size [B],sped [us]\n", "t:1", "'sped [us]' is no column; columns are size, hops, time, round trip"),
+        ("size [B],sped [us]\n", "t:1", "column 2 is none of size, hops, time, round trip"),
         ("size [B]\n1\n", "t:1", "one column for the size and one for the time"),
         ("size [B],time [us],round trip [us]\n", "t:1", "one column for the size and one for the time"),
         ("# x\nsize [B],time [us]\n1,2,3\n", "t:3", "3 cells, but 2 columns"),
