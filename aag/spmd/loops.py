@@ -198,7 +198,8 @@ def _partials(
     lowering: "Lowering", group: Sequence[Leaf], names: frozenset[str]
 ) -> tuple[list[Leaf], list[_Partial]]:
     """A group with its reductions into variables of their own, unless it is one reduction and nothing else."""
-    if len(group) == 1 or not any(reduction(leaf, names) for leaf in group):
+    simple = len(group) == 1 and not has_inner_loop(group[0].assign.value)
+    if simple or not any(reduction(leaf, names) for leaf in group):
         return list(group), []
     parts: dict[str, _Partial] = {}
     leaves: list[Leaf] = []

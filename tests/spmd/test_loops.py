@@ -70,6 +70,16 @@ BODIES = {
     t = max(t, a(i) * j)
   end do
   c = s + t""",
+    "reduction of sums of sections": """
+!HPF$ INDEPENDENT, REDUCTION(s)
+  do i = 1, m
+    s = s - maxval(d(1:n-i, i)) + sum(d(i, 1:m))
+  end do
+!HPF$ INDEPENDENT, REDUCTION(s)
+  do i = 1, m
+    s = s - sum(d(2:n, i))
+  end do
+  c = s""",
     "reduction into an array": """
 !HPF$ INDEPENDENT, REDUCTION(a)
   do j = 1, m
