@@ -245,7 +245,7 @@ def _programs(given: list[str]) -> tuple[list[str], list[str]]:
 
 
 def _all_distributions(plan: "Plan") -> "Axis":
-    from esp.explore.sweep import all_distributions
+    from esp.explore.plan import all_distributions
 
     return all_distributions(plan)
 

@@ -15,8 +15,9 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.source.joining import Form
-from esp.api import Request, switched
+from esp.api import Request, load_machine, read_source, switched
 from esp.explore.axes import Axis
+from esp.explore.choices import all_formats, distributed_by, shown
 from sag.quantities import Change, make_change
 from sag.scenario import Scenario, export
 from sag.unit import System, component_path
@@ -207,3 +208,18 @@ def path_of(system: System, name: str) -> str:
         return f"{role}.{component}.{key}"
     path, unit = found
     return ".".join(filter(None, (path, *component_path(unit, component), key)))
+
+
+def all_distributions(plan: Plan) -> Axis:
+    """An axis with BLOCK, CYCLIC and * in every dimension of what the first program distributes.
+
+    Raises:
+        aag.diagnostics.SourceError: it has no mapping under the first values of the axes.
+        PredictionError: it has nothing to distribute.
+    """
+    first = [axis for axis in plan.axes if axis.kind in LOWERING]
+    request = lowering_request(plan.base, first, [0] * len(first))
+    distributed = distributed_by(read_source(plan.programs[0], form=plan.form), load_machine(plan.systems[0]), request)
+    formats = all_formats(distributed.targets)
+    labels = tuple(shown(each, distributed.targets) for each in formats)
+    return Axis(name="distribute", kind="distribute", values=tuple(formats), labels=labels)

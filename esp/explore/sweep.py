@@ -41,11 +41,9 @@ from esp.api import (
 from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.axes import Axis, cells_of
-from esp.explore.choices import all_formats, distributed_by, shown
 from esp.explore.plan import (
     CHUNK,
     DIMENSIONS,
-    LOWERING,
     PARAMETERS,
     Partition,
     Plan,
@@ -489,18 +487,3 @@ def _about(plan: Plan) -> tuple[tuple[str, str], ...]:
     if plan.base.procs is not None and "procs" not in kinds:
         told.append(("procs", str(plan.base.procs)))
     return (*told, *((name, _label(value)) for name, value in plan.base.values.items()))
-
-
-def all_distributions(plan: Plan) -> Axis:
-    """An axis with BLOCK, CYCLIC and * in every dimension of what the first program distributes.
-
-    Raises:
-        aag.diagnostics.SourceError: it has no mapping under the first values of the axes.
-        PredictionError: it has nothing to distribute.
-    """
-    first = [axis for axis in plan.axes if axis.kind in LOWERING]
-    request = lowering_request(plan.base, first, [0] * len(first))
-    distributed = distributed_by(read_source(plan.programs[0], form=plan.form), load_machine(plan.systems[0]), request)
-    formats = all_formats(distributed.targets)
-    labels = tuple(shown(each, distributed.targets) for each in formats)
-    return Axis(name="distribute", kind="distribute", values=tuple(formats), labels=labels)
