@@ -94,7 +94,7 @@ def defined(body: Body) -> frozenset[str]:
 class Scalars:
     """What is known about scalars: which matter, and what the user said."""
 
-    def __init__(self, graph: g.Graph, given: Environment, steps: int = 2 * STEPS) -> None:
+    def __init__(self, graph: g.Graph, given: Environment, steps: int = STEPS) -> None:
         self.graph = graph
         self.given = given
         self._steps = Budget(steps)

@@ -45,7 +45,7 @@ class Setting(Struct, frozen=True, kw_only=True):
     """Messages in flight at once up to which links are followed; beyond it none waits, which is announced."""
     walked_iterations: int = 200_000
     """Iterations that may be walked in all, one for each 4096 clocks; beyond it the program is refused."""
-    scalar_steps: int = STEPS
+    scalar_steps: int = 2 * STEPS
     """Statements that may be carried out to know the scalars that decide the flow (D8)."""
     few: int = 0
     """For a first estimate: iterations that stand for all of a long loop whose iterations differ. 0: walk them all."""

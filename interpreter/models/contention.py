@@ -184,6 +184,9 @@ def forget_routes(run: Run, patterns: Sequence["Pattern"]) -> None:
     """The messages will not be sent again."""
     for some in (patterns, *((each,) for each in patterns)):
         run.memo.pop(("routes", *(each.ends for each in some)), None)
+    ends = [each.ends for each in patterns]
+    for key in [key for key in run.memo if key[0] in ("meet", "script") and any(each in key for each in ends)]:
+        del run.memo[key]
 
 
 def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | None:

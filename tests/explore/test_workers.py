@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -169,9 +170,12 @@ def test_what_is_impossible_is_told_in_the_same_words() -> None:
 
 def _running(processes: set[str]) -> set[str]:
     """Those of some children that have not ended."""
-    states = {each: Path(f"/proc/{each}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-              for each in processes}  # fmt: skip
-    return {each for each, state in states.items() if state not in "ZX"}
+    found = set()
+    for each in processes:
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended, and is no longer listed
+            state = Path(f"/proc/{each}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+            found |= {each} if state not in "ZX" else set()
+    return found
 
 
 def _children(process: int) -> set[str]:
