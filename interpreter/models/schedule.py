@@ -19,6 +19,8 @@ Source: Def 8; collectives of hypercubes as in Fox et al., "Solving Problems on 
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
 from itertools import groupby, zip_longest
 from math import prod
 
@@ -186,8 +188,29 @@ def by_node(members: Ints, node: Ints) -> Ints | None:
     return np.argsort(nodes, axis=1, kind="stable")
 
 
+class _Same:
+    """An array that counts as equal to another one with the same content."""
+
+    def __init__(self, array: Ints) -> None:
+        self.array = array
+        self._content = array.shape, blake2b(np.ascontiguousarray(array).data).digest()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+
 def groups_of(nodes: Ints, box: tuple[int, ...]) -> list[Group]:
     """The groups (G, p) of nodes in ascending order, by how they lie in a box."""
+    return _groups_of(_Same(nodes), box)
+
+
+@lru_cache(maxsize=8)
+def _groups_of(wanted: _Same, box: tuple[int, ...]) -> list[Group]:
+    """Most steps of a loop ask for the groups of the step before, which may have a million members."""
+    nodes = wanted.array
     coordinates: list[Ints] = []
     stride = 1
     for extent in box:
