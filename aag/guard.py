@@ -9,7 +9,7 @@ process, such as other guards' first pipes.
 
 SECONDS bounds the time of the program, BYTES the memory of all its processes together (0: no bound). ENVIRONMENT is
 `bare` for an empty one, else `full`. The program's temporary files go to a folder that is removed at the end. Without
-any WORD there is no program: the folder itself is what is asked for, until the first pipe ends.
+any WORD it runs no program: it makes the folder and keeps it until the first pipe ends.
 
 On Linux nothing escapes, not even what moves to another session: a process that loses its parent becomes a child of
 this one. Elsewhere the program's process group is ended, and memory has no bound.
@@ -213,7 +213,7 @@ def temporary() -> str:
     """A new folder for temporary files that nobody else can read.
 
     Raises:
-        OSError: there is no place for one.
+        OSError: no folder for temporary files is writable.
     """
     wanted = (os.environ.get("TMPDIR"), "/tmp", "/var/tmp")  # noqa: S108 (what is made there is new and ours alone)
     places = [each for each in wanted if each and os.access(each, os.W_OK)]

@@ -74,7 +74,7 @@ def scratch() -> Iterator[Path]:
     the programs that it runs.
 
     Raises:
-        OSError: there is no place for one.
+        OSError: no folder for temporary files is writable.
     """
     with _guarded(("0", "0", "full"), None, None) as guard:
         word, _, name = guard.said().partition(" ")

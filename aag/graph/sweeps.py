@@ -11,7 +11,7 @@
 Such a chain of loops with constant bounds is interpreted from a few of its iterations. Where loops stand side by side
 in a loop, bounds or subscripts depend on others, or conditions leave something out, the sweep has the steps of the
 loops (`aag.spmd.acts`) and is interpreted one reference after the other. Where those are too many, chains stand for it
-that run one after the other. What cannot be a part of a sweep is told in words (`unswept`), so that nobody takes it for
+that run one after the other. What cannot be a part of a sweep is described in `unswept`, so that nobody takes it for
 a loop that touches nothing.
 """
 

@@ -12,7 +12,7 @@ _KEYED = re.compile(r"\s*([a-z]\w*)\s*=(?!=)\s*(.*)", re.IGNORECASE | re.DOTALL)
 _SETS = frozenset(("iostat", "iomsg", "size", "newunit", "iolength"))
 _JUMPS = frozenset(("err", "end", "eor"))
 _GIVEN_TO_INQUIRE = frozenset(("unit", "file", "id", *_JUMPS))
-"""What INQUIRE is told; all else it sets."""
+"""Specifiers of INQUIRE that it reads; it sets all others."""
 
 
 class Control(Struct, frozen=True, kw_only=True):

@@ -44,7 +44,7 @@ class Declarations(Struct):
 
     outside: Mapping[str, Value]
     operands: Budget
-    """Of statement functions; that of the whole program."""
+    """The budget of statement functions, one for the whole program."""
     outer_arrays: frozenset[str] = frozenset()
     names: dict[str, Known] = field(default_factory=dict)
     constants: dict[str, Value] = field(default_factory=dict)
@@ -96,7 +96,7 @@ class Declarations(Struct):
         return expand(call, found, self.operands)
 
     def fresh(self, prefix: str) -> str:
-        """A name that nothing has, and that is kept for who asks."""
+        """Reserve a name that nothing in the unit has."""
         number = 1
         while (name := f"{prefix}_{number}") in self.names or name in self.made:
             number += 1

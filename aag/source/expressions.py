@@ -215,7 +215,7 @@ class Reader:
         return self._called(e.Call(name, args, keywords, span=span), str(node))
 
     def _called(self, call: e.Call, text: str) -> e.Expr:
-        """A reference that is no array element, which `text` spells."""
+        """Translate a reference, spelled in `text`, that is not an array element."""
         if self._names.is_text(call.name) and any(isinstance(each, e.Section) for each in call.args):
             return e.OpaqueExpr(text, span=call.span)  # a substring
         args, keywords = _leading(call.name, call.args, call.keywords)

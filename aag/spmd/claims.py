@@ -27,7 +27,7 @@ _WAY_OUT = "remove the claim, or use --trust-directives to predict the program a
 def trusted(lowering: "Lowering", statement: ir.Do) -> None:
     """Note that a claim is made use of without proof."""
     lowering.note(
-        "W207",
+        "W210",
         f"INDEPENDENT is trusted for the loop over {statement.var}: whether its iterations are independent "
         "depends on data",
     )

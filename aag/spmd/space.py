@@ -135,9 +135,9 @@ class Space:
             case Binary(op="/", left=left, right=right):
                 return self._quotient(self.row(left, places), self.row(right, places))
             case Call(name=name, args=args) if name in _FUNCTIONS and not expr.keywords:
-                rows = [self.row(each, places) for each in args]
-                if None not in rows:
-                    found = _FUNCTIONS[name](self, rows)  # type: ignore[arg-type]  # no None among them
+                rows = [row for each in args if (row := self.row(each, places)) is not None]
+                if len(rows) == len(args):
+                    found = _FUNCTIONS[name](self, rows)
                     if found is not None:
                         return found
             case _:

@@ -122,9 +122,9 @@ def test_what_is_true_or_open_is_no_error(name):
 
 
 def test_an_open_claim_that_is_used_is_noted():
-    notes = [each.message for each in lowered(TRUE["data decide"]).notes]
+    notes = [f"{each.code} {each.message}" for each in lowered(TRUE["data decide"]).notes]
     assert notes == [
-        "INDEPENDENT is trusted for the loop over i: whether its iterations are independent depends on data"
+        "W210 INDEPENDENT is trusted for the loop over i: whether its iterations are independent depends on data"
     ]
 
 
