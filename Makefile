@@ -33,11 +33,13 @@ fuzz: $(VENV)/.checked   ## Search for inputs that esp fails on, guided by cover
 	$(BIN)/python -m tests.end_to_end.guided run .fuzz $(FUZZ_SECONDS)
 
 lint: $(VENV)/.checked   ## The static half of `make test`
+	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.checked ## Repair what ruff can repair by itself
+format: $(VENV)/.checked ## Format, and repair what ruff can repair by itself
+	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
 lowest:                  ## Run the tests with the oldest libraries that are promised to work

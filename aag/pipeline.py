@@ -76,9 +76,7 @@ def _place(finding: Diagnostic) -> tuple[int, int]:
     return finding.span.line, finding.span.column
 
 
-def lower(
-    program: Program, overrides: Overrides, default_procs: int, options: Options | None = None
-) -> NodeProgram:
+def lower(program: Program, overrides: Overrides, default_procs: int, options: Options | None = None) -> NodeProgram:
     """Program -> NodeProgram: mapped, lowered, optimised and verified.
 
     Raises:

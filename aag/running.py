@@ -43,8 +43,13 @@ class Ended(Struct, frozen=True, kw_only=True):
 
 
 def run(
-    words: Sequence[str], *, folder: Path | None = None, environment: Mapping[str, str] | None = None, text: str = "",
-    limits: Limits | None = None, bare: bool = False,
+    words: Sequence[str],
+    *,
+    folder: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    text: str = "",
+    limits: Limits | None = None,
+    bare: bool = False,
 ) -> Ended:
     """Run a program to its end.
 
@@ -135,9 +140,15 @@ def _guarded(words: Sequence[str], folder: Path | None, environment: Mapping[str
     command = [sys.executable, "-I", "-S", str(GUARD), ",".join(map(str, pipes)), *words]
     try:
         process = subprocess.Popen(  # noqa: S603 (no shell; what it runs is the caller's choice)
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
-            env={**os.environ, **(environment or {})}, pass_fds=pipes, start_new_session=True,
-        )  # fmt: skip
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=folder,
+            env={**os.environ, **(environment or {})},
+            pass_fds=pipes,
+            start_new_session=True,
+        )
     except BaseException:
         os.close(control)
         os.close(report)

@@ -7,9 +7,12 @@ from benchmarks import bench_advise, bench_choices, bench_emit, bench_large, ben
 from benchmarks.measure import Figure
 
 ALL: Mapping[str, Callable[[], Iterator[Figure]]] = {
-    "process": bench_process.figures, "walk": bench_walk.figures, "large": bench_large.figures,
+    "process": bench_process.figures,
+    "walk": bench_walk.figures,
+    "large": bench_large.figures,
     "tui": bench_tui.figures,
-    "choices": bench_choices.figures, "emit": bench_emit.figures,
+    "choices": bench_choices.figures,
+    "emit": bench_emit.figures,
     "advise": bench_advise.figures,
 }
 

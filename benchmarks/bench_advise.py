@@ -36,7 +36,8 @@ def figures() -> Iterator[Figure]:
             if found.best.time_s != min(_all(source, system, wanted)):
                 raise RuntimeError(f"{program}: the search has lost the optimum")
             searched, everything = calls(
-                RUNS, partial(advise_source, source, system, request, numbers), partial(_all, source, system, wanted))
+                RUNS, partial(advise_source, source, system, request, numbers), partial(_all, source, system, wanted)
+            )
             on = f"{program}, {len(candidates)} choices, P = {numbers[0]}" + (f"..{numbers[-1]}" * (len(numbers) > 1))
             yield Figure(f"{on}: predictions made", len(found.ranked), "")
             yield Figure(f"{on}: share of predictions", len(found.ranked) / len(candidates), "", 0.5)

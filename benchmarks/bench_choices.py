@@ -12,8 +12,13 @@ def figures() -> Iterator[Figure]:
     path = str(LAPLACE)
     compared = ("-m", "esp", "compare", path, "--procs", "8")
     run, compare, short, single, sweep = processes(
-        7, ("-m", "esp", "run", path, "--procs", "8"), compared, (*compared, "--size", "none"),
-        (*compared, "--jobs", "1"), ("-m", "esp", "sweep", path, *SWEEP))
+        7,
+        ("-m", "esp", "run", path, "--procs", "8"),
+        compared,
+        (*compared, "--size", "none"),
+        (*compared, "--jobs", "1"),
+        ("-m", "esp", "sweep", path, *SWEEP),
+    )
     yield Figure("esp compare laplace_bb, P = 8: 12 choices and crossover, wall", compare.wall_s, "s", 1.0)
     yield Figure("  over esp run, wall", compare.wall_s / run.wall_s, "x")
     yield Figure("  without the crossover, wall", short.wall_s, "s")

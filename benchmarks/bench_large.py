@@ -12,8 +12,10 @@ BOUNDS = ((1 << 10, (None, None)), (1 << 20, (2.0, 1024.0)))
 
 def figures() -> Iterator[Figure]:
     """laplace_bb, N = 8192, K = 100, on 2^10 and 2^20 processors: medians, and the largest peak."""
-    commands = [("-m", "esp", "run", str(LAPLACE), "--procs", str(procs), "--set", "n=8192", "--set", "k=100")
-                for procs, _ in BOUNDS]
+    commands = [
+        ("-m", "esp", "run", str(LAPLACE), "--procs", str(procs), "--set", "n=8192", "--set", "k=100")
+        for procs, _ in BOUNDS
+    ]
     spent = processes(RUNS, *commands)
     for (procs, bounds), each in zip(BOUNDS, spent, strict=True):
         yield Figure(f"esp run laplace_bb, N = 8192, K = 100, P = {procs:,}", each.cpu_s, "s", bounds[0])

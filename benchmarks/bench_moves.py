@@ -59,5 +59,7 @@ async def _moves(name: str, slider: str, key: str, keys: int, gap_s: float) -> l
             await asyncio.sleep(gap_s)
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(shown(app, first + len(began) - 1), PATIENCE_S)
-        return [app.shown[number].since(at) if number in app.shown else Clocks(float("inf"), float("inf"))
-                for number, at in enumerate(began, first + 1)]  # fmt: skip
+        return [
+            app.shown[number].since(at) if number in app.shown else Clocks(float("inf"), float("inf"))
+            for number, at in enumerate(began, first + 1)
+        ]

@@ -20,8 +20,13 @@ def figures() -> Iterator[Figure]:
     """Start, `esp run`, and the share of imports and parse."""
     path = str(LAPLACE)
     nothing, version, imports, bare, run = processes(
-        15, ("-c", "pass"), ("-m", "esp", "--version"), ("-c", IMPORTS), ("-c", BARE.format(path=path)),
-        ("-m", "esp", "run", path, "--procs", "8"))
+        15,
+        ("-c", "pass"),
+        ("-m", "esp", "--version"),
+        ("-c", IMPORTS),
+        ("-c", BARE.format(path=path)),
+        ("-m", "esp", "run", path, "--procs", "8"),
+    )
     yield Figure("python that does nothing", 1e3 * nothing.cpu_s, "ms")
     yield Figure("esp --version", 1e3 * version.cpu_s, "ms", 60)
     yield Figure("python, imports of libraries, parse of laplace_bb", 1e3 * bare.cpu_s, "ms")

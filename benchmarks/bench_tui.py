@@ -36,7 +36,8 @@ def figures() -> Iterator[Figure]:
     """For each program: sliders that interpret again, and sliders that need another node program."""
     for name, procs in CASES:
         moves, estimated = asyncio.run(
-            _moves(open_program(read(name), api.load_machine("ipsc860"), api.Request(procs=procs))))
+            _moves(open_program(read(name), api.load_machine("ipsc860"), api.Request(procs=procs)))
+        )
         for what, sliders in (("load, bandwidth, cpu speed", MACHINE), ("processors, size", PROGRAM)):
             for ahead, how in ((True, "walked ahead"), (False, "nothing at hand")):
                 spent = [each for slider in sliders for each in moves[slider, ahead]]
@@ -58,8 +59,11 @@ async def _moves(opened: Opened) -> tuple[dict[tuple[str, bool], list[Clocks]], 
             app.query_one(f"#slider-{slider.replace('_', '-')}").focus()
             for ahead in (True, False):
                 before = len(app.estimated)
-                found[slider, ahead] = [await _move(app, slider, key, ahead=ahead)
-                                        for _ in range(ROUNDS if slider in MACHINE else 1) for key in KEYS]  # fmt: skip
+                found[slider, ahead] = [
+                    await _move(app, slider, key, ahead=ahead)
+                    for _ in range(ROUNDS if slider in MACHINE else 1)
+                    for key in KEYS
+                ]
                 estimated |= {(slider, ahead)} if len(app.estimated) > before else set()
     return found, estimated
 

@@ -20,7 +20,8 @@ def figures() -> Iterator[Figure]:
     few, many = (api.lower_source(source, system, request) for request in (short, long))
     walked = api.interpret_stages(many, system, long).iterations_walked
     hundred, ten_thousand = calls(
-        9, lambda: api.interpret_stages(few, system, short), lambda: api.interpret_stages(many, system, long))
+        9, lambda: api.interpret_stages(few, system, short), lambda: api.interpret_stages(many, system, long)
+    )
     yield Figure("walk of 10,000 iterations over that of 100", ten_thousand / hundred, "x", 1.1)
     yield Figure("  iterations walked of 10,000", walked, "")
     bandwidth, load = np.meshgrid(np.linspace(0.5, 4.0, SCENARIOS[0]), np.linspace(0.0, 0.6, SCENARIOS[1]))
@@ -28,7 +29,8 @@ def figures() -> Iterator[Figure]:
     single = api.Request(procs=8)
     stages = api.lower_source(source, system, single)
     one, thousand = calls(
-        9, lambda: api.interpret_stages(stages, system, single), lambda: api.interpret_stages(stages, system, swept))
+        9, lambda: api.interpret_stages(stages, system, single), lambda: api.interpret_stages(stages, system, swept)
+    )
     yield Figure("one prediction of laplace_bb, P = 8, when all is loaded", 1e3 * one, "ms")
     yield Figure("1,000 scenarios of bandwidth and load over one", thousand / one, "x", 6)
     yield from _triangle(system)
@@ -44,9 +46,12 @@ def _triangle(system: System) -> Iterator[Figure]:
     plain = api.lower_source(laplace, system, alike)
     unrolled = api.interpret_stages(plain, system, alike).iterations_walked
     lowering, first, again, other = calls(
-        5, lambda: api.lower_source(gauss, system, differing),
+        5,
+        lambda: api.lower_source(gauss, system, differing),
         lambda: api.interpret_stages(api.lower_source(gauss, system, differing), system, differing),
-        lambda: api.interpret_stages(stages, system, differing), lambda: api.interpret_stages(plain, system, alike))
+        lambda: api.interpret_stages(stages, system, differing),
+        lambda: api.interpret_stages(plain, system, alike),
+    )
     first -= lowering
     ratio = first / walked / (other / unrolled)
     yield Figure("an iteration of gauss, P = 8, over a walked one of laplace_bb", ratio, "x")

@@ -57,8 +57,9 @@ def process(*arguments: str) -> Spent:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["OPENBLAS_NUM_THREADS"] = "1"
     began = time.perf_counter()
-    child = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.PIPE)
+    child = subprocess.Popen(
+        [sys.executable, *arguments], cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    )
     assert child.stderr is not None
     said = child.stderr.read()
     _, status, usage = os.wait4(child.pid, 0)
@@ -79,8 +80,14 @@ def processes(runs: int, *commands: tuple[str, ...]) -> list[Spent]:
     for _ in range(runs):
         for command, spent in zip(commands, found, strict=True):
             spent.append(process(*command))
-    return [Spent(median(each.cpu_s for each in spent), median(each.wall_s for each in spent),
-                  max(each.peak_bytes for each in spent)) for spent in found]
+    return [
+        Spent(
+            median(each.cpu_s for each in spent),
+            median(each.wall_s for each in spent),
+            max(each.peak_bytes for each in spent),
+        )
+        for spent in found
+    ]
 
 
 def calls(runs: int, *actions: Callable[[], object]) -> list[float]:
@@ -94,5 +101,3 @@ def calls(runs: int, *actions: Callable[[], object]) -> list[float]:
             action()
             seconds.append(time.process_time() - began)
     return [median(seconds) for seconds in found]
-
-

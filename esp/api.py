@@ -352,8 +352,10 @@ def compiled(system: System, request: Request) -> Options:
     without = frozenset(name for name, value in said.items() if value == "no" and Options().on(name))
     more = frozenset(name for name, value in said.items() if value == "yes")
     return Options(
-        disabled=request.off | (without & frozenset(OPTIMISATIONS)), enabled=request.on | more,
-        trusts_directives=request.trust_directives)
+        disabled=request.off | (without & frozenset(OPTIMISATIONS)),
+        enabled=request.on | more,
+        trusts_directives=request.trust_directives,
+    )
 
 
 def switched(request: Request, opt: Mapping[str, bool]) -> Request:

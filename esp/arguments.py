@@ -30,12 +30,14 @@ def in_python() -> Iterator[None]:
         yield
     except SourceError as error:
         error.diagnostics = tuple(
-            replace(each, message=_spelled(each.message), hint=_spelled(each.hint)) for each in error.diagnostics)
+            replace(each, message=_spelled(each.message), hint=_spelled(each.hint)) for each in error.diagnostics
+        )
         error.args = ("\n".join(map(str, error.diagnostics)),)
         raise
     except MachineError as error:
         error.findings = tuple(
-            replace(each, message=_spelled(each.message), hint=_spelled(each.hint)) for each in error.findings)
+            replace(each, message=_spelled(each.message), hint=_spelled(each.hint)) for each in error.findings
+        )
         error.message, error.hint = error.findings[0].message, error.findings[0].hint
         error.args = ("\n".join(map(str, error.findings)),)
         raise

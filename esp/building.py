@@ -29,7 +29,12 @@ OTHERWISE = "Choose another folder with -o (esp validate: --keep)."
 
 
 def emitted(
-    source: api.Source, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False,
+    source: api.Source,
+    system: System,
+    request: api.Request,
+    *,
+    poisons: bool = False,
+    traces: bool = False,
     native: bool = False,
 ) -> Emission:
     """The sources of a program's node program, with the collectives of a machine. `traces`: it can write traces;
@@ -43,16 +48,30 @@ def emitted(
 
 
 def emitted_of(
-    stages: api.Stages, system: System, request: api.Request, *, poisons: bool = False, traces: bool = False,
-    simulated: bool = False, native: bool = False,
+    stages: api.Stages,
+    system: System,
+    request: api.Request,
+    *,
+    poisons: bool = False,
+    traces: bool = False,
+    simulated: bool = False,
+    native: bool = False,
 ) -> Emission:
     """As `emitted`, where the program is lowered already. `simulated`: for SimGrid's SMPI."""
     network = export(system, request.scenario).network
     trace = tuple(header(about_of(stages, "executed", system.name))) if traces else ()
     algorithms, nodes = on_network(network, stages.node_program.layouts)
     try:
-        return emit(stages.node_program, algorithms, poisons=poisons, trace=trace, simulated=simulated, native=native,
-                    unread=_unread(stages), nodes=nodes)
+        return emit(
+            stages.node_program,
+            algorithms,
+            poisons=poisons,
+            trace=trace,
+            simulated=simulated,
+            native=native,
+            unread=_unread(stages),
+            nodes=nodes,
+        )
     except NotEmitted as problem:
         last = len(problem.diagnostics) - 1
         told = (replace(each, hint=HINT) if at == last else each for at, each in enumerate(problem.diagnostics))
@@ -75,10 +94,16 @@ def _unread(stages: api.Stages) -> list[Diagnostic]:
     """What reading told of declarations that it left out, and BLOCK DATA; the node program knows nothing of them."""
     unit = stages.node_program.unit
     program = stages.source.program
-    found = [each for each in program.diagnostics
-             if each.code in UNREAD and unit.span.line <= each.span.line <= unit.end.line]
-    outside = [Diagnostic(code="E601", message="BLOCK DATA", span=each.span)
-               for each in program.units if each.kind == "block_data"]
+    found = [
+        each
+        for each in program.diagnostics
+        if each.code in UNREAD and unit.span.line <= each.span.line <= unit.end.line
+    ]
+    outside = [
+        Diagnostic(code="E601", message="BLOCK DATA", span=each.span)
+        for each in program.units
+        if each.kind == "block_data"
+    ]
     return [*found, *outside]
 
 
@@ -146,8 +171,9 @@ def _spare(emission: Emission, folder: Path) -> None:
         foreign += [each for each in made if each.exists()]
     if foreign:
         others = f" (and {len(foreign) - 1} more)" if len(foreign) > 1 else ""
-        raise UsageError(f"esp would overwrite this file, which it did not write{others}.", where=str(foreign[0]),
-                         hint=OTHERWISE)
+        raise UsageError(
+            f"esp would overwrite this file, which it did not write{others}.", where=str(foreign[0]), hint=OTHERWISE
+        )
 
 
 def _is_ours(path: Path, text: str) -> bool:

@@ -72,11 +72,14 @@ def check_limits(ended: Ended, fault: str, limit_s: float | None) -> None:
             hint = "It may never end, or need longer: --timeout 3600 waits for an hour, --timeout 0 for ever."
             raise PredictionError(f"{fault}: it is not at its end after {limit_s:g} s.", hint=hint)
         case "memory":
-            raise PredictionError(f"{fault}: it needs more memory than this computer can spare.",
-                                  hint="Choose a smaller size or fewer processors.")
+            raise PredictionError(
+                f"{fault}: it needs more memory than this computer can spare.",
+                hint="Choose a smaller size or fewer processors.",
+            )
         case "output":
-            raise PredictionError(f"{fault}: it prints more than {Limits().output_bytes >> 20} MiB.",
-                                  hint="Print less.")
+            raise PredictionError(
+                f"{fault}: it prints more than {Limits().output_bytes >> 20} MiB.", hint="Print less."
+            )
         case _:
             pass
 

@@ -38,8 +38,14 @@ from sag.machine import Machine
 NO_SETTING = Setting()
 
 
-def interpret(program: NodeProgram, graph: g.Graph, machine: Machine, setting: Setting = NO_SETTING,
-              listener: Listener | None = None, watch: Watch | None = None) -> Prediction:
+def interpret(
+    program: NodeProgram,
+    graph: g.Graph,
+    machine: Machine,
+    setting: Setting = NO_SETTING,
+    listener: Listener | None = None,
+    watch: Watch | None = None,
+) -> Prediction:
     """Predict the time of a node program on a machine; `watch` is told how far that has come.
 
     Raises:
@@ -48,15 +54,25 @@ def interpret(program: NodeProgram, graph: g.Graph, machine: Machine, setting: S
     """
     services = Lowered(program)
     about = About(
-        program=program.unit.name, file=program.file, lines=program.lines, constants=services.constants,
+        program=program.unit.name,
+        file=program.file,
+        lines=program.lines,
+        constants=services.constants,
         complete=program.complete,
         notes=tuple((note.code, note.message, note.span) for note in (*program.notes, *program.layouts.notes)),
     )
     return interpret_with(services, graph, machine, setting, about, listener, watch)
 
 
-def interpret_with(services: Services, graph: g.Graph, machine: Machine, setting: Setting, about: About,
-                   listener: Listener | None = None, watch: Watch | None = None) -> Prediction:
+def interpret_with(
+    services: Services,
+    graph: g.Graph,
+    machine: Machine,
+    setting: Setting,
+    about: About,
+    listener: Listener | None = None,
+    watch: Watch | None = None,
+) -> Prediction:
     """As `interpret`, for any answers to the engine's questions."""
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
@@ -67,26 +83,44 @@ def interpret_with(services: Services, graph: g.Graph, machine: Machine, setting
         return finish(run, graph, about)
 
 
-def start(services: Services, graph: g.Graph, machine: Machine, setting: Setting, walker: "Walker",
-          listener: Listener | None = None) -> Run:
+def start(
+    services: Services,
+    graph: g.Graph,
+    machine: Machine,
+    setting: Setting,
+    walker: "Walker",
+    listener: Listener | None = None,
+) -> Run:
     """The state before the first AAU: all clocks at 0 (Def 1), caches cold, links free."""
     procs, scenarios = services.procs, machine.scenarios
     network = machine.network
     cells = procs * graph.count
     detail = cells <= setting.detail_cells and 32 * cells * scenarios <= setting.detail_bytes
-    shape = Shape(scenarios=scenarios, procs=procs, detail=detail,
-                  whole=not detail and 8 * cells * scenarios <= setting.detail_bytes)
+    shape = Shape(
+        scenarios=scenarios,
+        procs=procs,
+        detail=detail,
+        whole=not detail and 8 * cells * scenarios <= setting.detail_bytes,
+    )
     env: dict[str, Value] = {**setting.values, **services.constants, NUMBER_OF_PROCESSORS: procs}
     overlap = None
     if network is not None:
         factor = network.overlap if setting.overlap is None else np.array([setting.overlap])
         overlap = factor[:, None] if factor.any() else None
     return Run(
-        services=services, machine=machine, setting=setting, visit=walker.visit,
-        clock=np.zeros((scenarios, procs)), origin=np.zeros((scenarios, 1)), ledger=Ledger(shape),
+        services=services,
+        machine=machine,
+        setting=setting,
+        visit=walker.visit,
+        clock=np.zeros((scenarios, procs)),
+        origin=np.zeros((scenarios, 1)),
+        ledger=Ledger(shape),
         node=np.arange(procs) if network is None else network.topology.place(services.grid),
         size=procs if network is None else network.topology.size(services.grid),
-        overlap=overlap, critical=graph.critical, listener=listener, env=env,
+        overlap=overlap,
+        critical=graph.critical,
+        listener=listener,
+        env=env,
         timekeeper=listener if listener is not None and isinstance(listener, Timekeeper) else None,
     )
 
@@ -96,9 +130,16 @@ def finish(run: Run, graph: g.Graph, about: About) -> Prediction:
     end = next((each for each in g.walk(graph.body) if isinstance(each, g.End)), None)
     own_end = run.clock + run.origin
     if not np.isfinite(own_end).all():
-        raise InterpretationError((Diagnostic(
-            code="E509", message="the predicted time is too large for a number", span=graph.body[0].span,
-            hint="something is extreme: the size of the problem, a figure of the machine, or a change to it"),))
+        raise InterpretationError(
+            (
+                Diagnostic(
+                    code="E509",
+                    message="the predicted time is too large for a number",
+                    span=graph.body[0].span,
+                    hint="something is extreme: the size of the problem, a figure of the machine, or a change to it",
+                ),
+            )
+        )
     idle = largest(own_end)[:, None] - own_end
     if end is not None:
         run.tell(end.id, WAITING, run.clock, idle, None)
@@ -144,12 +185,20 @@ class Walker:
             except Unknown as unknown:
                 raise self.scalars.unresolved(unknown, aau.span, run.env) from unknown
             except MemoryError as problem:
-                finding = Diagnostic(code="E510", message="there is not enough memory to interpret this statement here",
-                                     span=aau.span, hint="choose fewer processors or scenarios, or a smaller problem")
+                finding = Diagnostic(
+                    code="E510",
+                    message="there is not enough memory to interpret this statement here",
+                    span=aau.span,
+                    hint="choose fewer processors or scenarios, or a smaller problem",
+                )
                 raise InterpretationError((finding,)) from problem
             except TooLarge as problem:
-                finding = Diagnostic(code="E505", message=f"the index space of this statement is too large: {problem}",
-                                     span=aau.span, hint="choose a smaller problem")
+                finding = Diagnostic(
+                    code="E505",
+                    message=f"the index space of this statement is too large: {problem}",
+                    span=aau.span,
+                    hint="choose a smaller problem",
+                )
                 raise InterpretationError((finding,)) from problem
             run.ended[aau.id] = largest(run.clock) + run.origin[:, 0]
             if listener is not None:
@@ -252,4 +301,3 @@ HANDLERS: Mapping[type[g.AAU], Callable[..., str]] = {
     g.SyncSeq: Walker.reduction,
     g.Call: Walker.call,
 }
-

@@ -135,8 +135,16 @@ class Scalars:
         except Unknown as unknown:
             raise self.unresolved(unknown, span, env) from unknown
         if step == 0:
-            raise InterpretationError((Diagnostic(code="E503", message="the step of this loop is 0", span=span,
-                                                  hint="a DO loop steps by 1 where it says nothing"),))
+            raise InterpretationError(
+                (
+                    Diagnostic(
+                        code="E503",
+                        message="the step of this loop is 0",
+                        span=span,
+                        hint="a DO loop steps by 1 where it says nothing",
+                    ),
+                )
+            )
         return first, step, max(0, (last - first + step) // step)
 
     def unresolved(self, unknown: Unknown, span: Span, env: Env) -> InterpretationError | UnresolvedError:
@@ -144,11 +152,18 @@ class Scalars:
         where no value of a variable would help."""
         name = unknown.name
         if unknown.why:
-            return InterpretationError((Diagnostic(
-                code="E508", span=span,
-                message=f"{name} decides what happens here and cannot be computed: {unknown.why}",
-                hint="choose a smaller problem" if name.lstrip("-").isdigit()
-                else "use a scalar in its place; esp follows scalars, and --set gives them values"),))
+            return InterpretationError(
+                (
+                    Diagnostic(
+                        code="E508",
+                        span=span,
+                        message=f"{name} decides what happens here and cannot be computed: {unknown.why}",
+                        hint="choose a smaller problem"
+                        if name.lstrip("-").isdigit()
+                        else "use a scalar in its place; esp follows scalars, and --set gives them values",
+                    ),
+                )
+            )
         wanted = {name: span}
         known = self._computable(env)
         for each in g.walk(self.graph.body):
@@ -156,23 +171,37 @@ class Scalars:
                 if other not in known and other not in wanted:
                     wanted[other] = each.span
         return UnresolvedError(
-            tuple(Diagnostic(
-                code="E501", span=place, message=f"the value of {each} decides the flow and cannot be computed",
-                hint=f"give it with --set {each.upper()}=VALUE") for each, place in wanted.items()),
-            tuple(wanted))
+            tuple(
+                Diagnostic(
+                    code="E501",
+                    span=place,
+                    message=f"the value of {each} decides the flow and cannot be computed",
+                    hint=f"give it with --set {each.upper()}=VALUE",
+                )
+                for each, place in wanted.items()
+            ),
+            tuple(wanted),
+        )
 
     def _computable(self, env: Env) -> frozenset[str]:
         """Names with a value, loop variables, and what can be computed from them."""
         known = set(env) | set(self.given)
-        known |= {each.loop.var for each in g.walk(self.graph.body)
-                  if isinstance(each, g.IterD | g.IterSync) and each.loop is not None}
+        known |= {
+            each.loop.var
+            for each in g.walk(self.graph.body)
+            if isinstance(each, g.IterD | g.IterSync) and each.loop is not None
+        }
         statements = [one for one in assigns(self.graph.body) if isinstance(one.target, Var)]
         grown = True
         while grown:
             before = len(known)
-            known |= {one.target.name for one in statements if isinstance(one.target, Var)
-                      and not any(isinstance(part, Element) for part in _parts(one.value))
-                      and names_in(one.value) <= known}
+            known |= {
+                one.target.name
+                for one in statements
+                if isinstance(one.target, Var)
+                and not any(isinstance(part, Element) for part in _parts(one.value))
+                and names_in(one.value) <= known
+            }
             grown = len(known) > before
         for each in g.walk(self.graph.body):
             nest = each.nest if isinstance(each, g.IterD) else None
@@ -200,10 +229,16 @@ class Scalars:
 
     def _spend(self, span: Span) -> None:
         if not self._steps.spend():
-            raise InterpretationError((Diagnostic(
-                code="E507", span=span,
-                message="following the scalars that decide the flow takes too long here",
-                hint="choose fewer iterations, or give the values that the loops around it compute with --set"),))
+            raise InterpretationError(
+                (
+                    Diagnostic(
+                        code="E507",
+                        span=span,
+                        message="following the scalars that decide the flow takes too long here",
+                        hint="choose fewer iterations, or give the values that the loops around it compute with --set",
+                    ),
+                )
+            )
 
     def _one(self, each: g.AAU, env: Env) -> str:
         self._spend(each.span)
@@ -216,8 +251,9 @@ class Scalars:
                 return leave_of(each)
             case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
                 return self._branch(branches, env)
-            case g.IterD(nest=None, loop=DoNode() as loop, body=body) | g.IterSync(
-                owned=None, loop=DoNode() as loop, body=body
+            case (
+                g.IterD(nest=None, loop=DoNode() as loop, body=body)
+                | g.IterSync(owned=None, loop=DoNode() as loop, body=body)
             ):
                 if not defined(body) & self.relevant and loop.var not in self.relevant:
                     return ""
@@ -290,7 +326,8 @@ class Scalars:
 
     def _endless(self, loop: g.IterND, env: Env) -> UnresolvedError:
         asked = names_in(loop.condition) | frozenset().union(
-            *(decides(each) for each in g.walk(loop.body) if isinstance(each, g.CondtD | g.CondtSync)))
+            *(decides(each) for each in g.walk(loop.body) if isinstance(each, g.CondtD | g.CondtSync))
+        )
         unknown = sorted(name for name in asked if name not in env) or sorted(asked)
         why = f" ({', '.join(unknown)} cannot be computed)" if unknown else ""
         return self._asking(loop, "E504", f"how often this loop runs is not known{why}")
@@ -306,8 +343,11 @@ class Scalars:
         changed = defined(body) & self.relevant
         if not changed:
             return
-        counters = {name: step for name in changed - self.graph.untraced
-                    if (step := _counter_step(name, body, start, changed)) is not None}
+        counters = {
+            name: step
+            for name in changed - self.graph.untraced
+            if (step := _counter_step(name, body, start, changed)) is not None
+        }
         for name, step in counters.items():
             value = start.get(name)
             if isinstance(value, int):

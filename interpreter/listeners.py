@@ -56,8 +56,16 @@ class Traffic(Struct, frozen=True, eq=False):
 class Timekeeper(Listener, Protocol):
     """A listener that is also told of every piece of time that enters the ledger."""
 
-    def spent(self, aau: int, category: int, began: Array, seconds: Array, ranks: Index, traffic: Traffic | None,
-              weight: float) -> None:
+    def spent(
+        self,
+        aau: int,
+        category: int,
+        began: Array,
+        seconds: Array,
+        ranks: Index,
+        traffic: Traffic | None,
+        weight: float,
+    ) -> None:
         """Processors were busy or waited: for each processor in the order of time, without gaps or overlap.
 
         Args:

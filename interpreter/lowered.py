@@ -76,9 +76,13 @@ class Lowered(Struct, frozen=True, dict=True):
         """Iterations of each processor."""
         layouts = self.program.layouts
         return self._answer(
-            ("trips", nest), nest.uses, env, lambda: trips(nest, layouts, env, self._known(nest)),
+            ("trips", nest),
+            nest.uses,
+            env,
+            lambda: trips(nest, layouts, env, self._known(nest)),
             lambda along: self._trips_along(nest, env, along),
-            lambda found: found.level.nbytes + 2 * found.count.nbytes)
+            lambda found: found.level.nbytes + 2 * found.count.nbytes,
+        )
 
     def _trips_along(self, nest: Nest, env: Environment, along: Along) -> tuple[Trips, ...]:
         """Iterations of each processor for several values of a scalar, if no data decide them."""
@@ -113,26 +117,36 @@ class Lowered(Struct, frozen=True, dict=True):
         """Array references of a nest on the representatives of the classes."""
         layouts, parts = self.program.layouts, self._parts
         return self._answer(
-            ("accesses", nest), nest.uses, env, lambda: accesses(nest, layouts, env, parts),
+            ("accesses", nest),
+            nest.uses,
+            env,
+            lambda: accesses(nest, layouts, env, parts),
             lambda along: accesses_along(nest, layouts, env, parts, along),
-            lambda found: sum(each.start_bytes.nbytes + each.strides_bytes.nbytes + each.local_bytes.nbytes
-                              for each in found))
+            lambda found: sum(
+                each.start_bytes.nbytes + each.strides_bytes.nbytes + each.local_bytes.nbytes for each in found
+            ),
+        )
 
     def streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int) -> tuple[Stream, ...]:
         """The references of a nest one by one on some processors; a DO nest is the same on all."""
         layouts = self.program.layouts
         if isinstance(nest, Sweep):
             return (stream_of(nest, layouts, env, int(ranks[0]), budget, self._known(nest)),) * ranks.size
-        return tuple(stream_of(nest, layouts, env, int(rank), budget // ranks.size, self._known(nest))
-                     for rank in ranks)
+        return tuple(
+            stream_of(nest, layouts, env, int(rank), budget // ranks.size, self._known(nest)) for rank in ranks
+        )
 
     def steps(self, operation: Operation, env: Environment) -> tuple[Step, ...]:
         """What a communication does."""
         layouts = self.program.layouts
         return self._answer(
-            ("steps", operation), self._names(operation), env, lambda: steps(operation, layouts, env),
+            ("steps", operation),
+            self._names(operation),
+            env,
+            lambda: steps(operation, layouts, env),
             lambda along: steps_along(operation, layouts, env, along),
-            lambda found: sum(3 * each.elements.nbytes for each in found))
+            lambda found: sum(3 * each.elements.nbytes for each in found),
+        )
 
     def combine_call(self, combine: Combine, env: Environment) -> CollectiveCall | None:
         """The global half of a reduction."""
@@ -158,8 +172,15 @@ class Lowered(Struct, frozen=True, dict=True):
             self.kept.keep(key, found, 0)
         return found
 
-    def _answer(self, question: Key, names: frozenset[str], env: Environment, one: Callable[[], Answer],
-                several: Callable[[Along], tuple[Answer, ...]], nbytes: Callable[[Answer], int]) -> Answer:
+    def _answer(
+        self,
+        question: Key,
+        names: frozenset[str],
+        env: Environment,
+        one: Callable[[], Answer],
+        several: Callable[[Along], tuple[Answer, ...]],
+        nbytes: Callable[[Answer], int],
+    ) -> Answer:
         """An answer that was given before, or a new one, together with those for the values that are still to come.
 
         Args:
@@ -188,9 +209,15 @@ class Lowered(Struct, frozen=True, dict=True):
                 kept.keep((*question, key), answer, size)
         return known  # type: ignore[return-value]  # keys of different questions are different
 
-    def _several(self, question: Key, order: list[str], env: Environment, values: tuple[Value | None, ...],
-                 one: Callable[[], Answer], several: Callable[[Along], tuple[Answer, ...]]
-                 ) -> list[tuple[Key, Answer]]:
+    def _several(
+        self,
+        question: Key,
+        order: list[str],
+        env: Environment,
+        values: tuple[Value | None, ...],
+        one: Callable[[], Answer],
+        several: Callable[[Along], tuple[Answer, ...]],
+    ) -> list[tuple[Key, Answer]]:
         """Answers by the values for which they hold."""
         for place, name in enumerate(order):
             whole, value = self.coming.get(name, ()), env.get(name)
@@ -198,7 +225,7 @@ class Lowered(Struct, frozen=True, dict=True):
                 continue
             at = whole.index(value)
             while True:
-                some = whole[at:at + self.reach.setdefault(question, min(AT_ONCE, max(1, CELLS // self.procs)))]
+                some = whole[at : at + self.reach.setdefault(question, min(AT_ONCE, max(1, CELLS // self.procs)))]
                 if len(some) < 2:
                     break
                 try:
@@ -208,8 +235,10 @@ class Lowered(Struct, frozen=True, dict=True):
                 except Unknown:
                     self.reach[question] = 1
                 else:
-                    return [((*values[:place], each, *values[place + 1:]), answer)
-                            for each, answer in zip(some, found, strict=True)]
+                    return [
+                        ((*values[:place], each, *values[place + 1 :]), answer)
+                        for each, answer in zip(some, found, strict=True)
+                    ]
         return [(values, one())]
 
 

@@ -79,8 +79,16 @@ class Ledger:
         self.tallies: dict[int, Array] = {}
         """AAU -> (tallies, S)."""
 
-    def charge(self, aau: int, category: int, seconds: Figures, ranks: Index = None, *,
-               factor: Array | None = None, give: bool = False) -> None:
+    def charge(
+        self,
+        aau: int,
+        category: int,
+        seconds: Figures,
+        ranks: Index = None,
+        *,
+        factor: Array | None = None,
+        give: bool = False,
+    ) -> None:
         """Add `seconds`, (S or 1, P or 1), or an array (S or 1, M or 1) on the processors that `ranks` selects.
 
         Args:
@@ -92,8 +100,9 @@ class Ledger:
             give: The array may be kept; it must not be changed by anybody else afterwards.
         """
         if factor is not None:
-            seconds = Shared(seconds.values * factor, seconds.classes) if isinstance(seconds, Shared) \
-                else seconds * factor
+            seconds = (
+                Shared(seconds.values * factor, seconds.classes) if isinstance(seconds, Shared) else seconds * factor
+            )
         if self.shape.detail:
             part = self.parts.get(aau)
             if part is None:
@@ -177,8 +186,9 @@ class Ledger:
     def in_the_mean(self) -> "Ledger":
         """What all processors together spent, each of them the same. Only with detail."""
         result = Ledger(self.shape)
-        result.parts = {aau: np.broadcast_to(each.mean(axis=2, keepdims=True), each.shape)
-                        for aau, each in self.parts.items()}
+        result.parts = {
+            aau: np.broadcast_to(each.mean(axis=2, keepdims=True), each.shape) for aau, each in self.parts.items()
+        }
         result.tallies = self.tallies
         return result
 

@@ -165,4 +165,3 @@ class Services(Protocol):
     def bytes_held(self) -> Ints:
         """Bytes of data that each processor holds, (P,)."""
         ...
-

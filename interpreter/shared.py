@@ -21,6 +21,7 @@ MANY = 65_536
 BLOCK = 32_768
 """Processors x scenarios that are looked at together: what is done to them stays in the processor's cache."""
 
+
 class Classes(Struct, frozen=True, eq=False):
     """Which processors are alike; equal only to itself."""
 

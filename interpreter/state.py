@@ -217,8 +217,9 @@ class Run(Struct):
             factor = np.full((1, 1), self.weight)
         self.ledger.charge(aau, category, seconds, ranks, factor=factor, give=give)
 
-    def tell(self, aau: int, category: int, began: Array, seconds: Array, ranks: Index,
-             of: Traffic | None = None) -> None:
+    def tell(
+        self, aau: int, category: int, began: Array, seconds: Array, ranks: Index, of: Traffic | None = None
+    ) -> None:
         """Tell the listener of time that is spent from the clocks `began` (S, M) on."""
         if self.timekeeper is not None:
             self.timekeeper.spent(aau, category, began + self.origin, seconds, ranks, of, self.weight)

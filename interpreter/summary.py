@@ -13,14 +13,7 @@ from aag.graph.aau import AAU, Graph, children
 from aag.ir.evaluate import Value
 from interpreter.metrics import COMPUTATION, WAITING, Ledger, Tally
 from interpreter.reduce import largest, mean, means_of
-from interpreter.result import (
-    AauMetrics,
-    LineMetrics,
-    MessageSummary,
-    Parts,
-    PerProcessor,
-    Prediction,
-)
+from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, PerProcessor, Prediction
 from interpreter.shared import BLOCK, Classes, blocks
 from interpreter.state import CommEntry, Run
 
@@ -130,8 +123,11 @@ class _Sum:
                 else:
                     known = self.shared.get(classes)
                     self.shared[classes] = values if known is None else known + values
-        self.wide = [wide for (aau, spent), wide in ledger.wide.items()
-                     if (aaus is None or aau in aaus) and category in (None, spent)]
+        self.wide = [
+            wide
+            for (aau, spent), wide in ledger.wide.items()
+            if (aaus is None or aau in aaus) and category in (None, spent)
+        ]
 
     def add_to(self, target: Array) -> None:
         """Add it to (S, P)."""
@@ -178,12 +174,17 @@ def _extrapolate(run: Run) -> None:
     """Say where the machine is larger than any that was built, or has nodes to spare (Def 14)."""
     machine = run.machine
     if run.procs > machine.largest_built:
-        run.assume("extrapolated", f"the largest {machine.name} built has {machine.largest_built:,} processors; "
-                   f"{run.procs:,} are an extrapolation")
+        run.assume(
+            "extrapolated",
+            f"the largest {machine.name} built has {machine.largest_built:,} processors; "
+            f"{run.procs:,} are an extrapolation",
+        )
     if machine.network is not None and run.size > run.procs:
         grid = "x".join(map(str, run.services.grid))
-        run.assume("idle-nodes", f"the grid {grid} takes {run.procs:,} of {run.size:,} nodes; the others route "
-                   "messages and compute nothing")
+        run.assume(
+            "idle-nodes",
+            f"the grid {grid} takes {run.procs:,} of {run.size:,} nodes; the others route messages and compute nothing",
+        )
 
 
 def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Prediction:
@@ -208,19 +209,34 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
     computation = totals[COMPUTATION]
     average = mean(computation)
     return Prediction(
-        program=about.program, file=about.file, lines_text=about.lines, system=run.machine.name,
-        processors=run.procs, grid=run.services.grid, scenarios=run.scenarios, constants=dict(about.constants),
-        time_s=largest(own_end), timed_s=_timed(run),
-        load_s=_full(run, None if io is None else io.load_s), parts=_parts(means), io_s=tallies[Tally.IO_S],
-        messages=round(counts[Tally.MESSAGES]), bytes=round(counts[Tally.BYTES]),
-        lines=_lines(books, aaus, about.file), aaus=aaus,
-        per_processor=PerProcessor(end_s=own_end, computation_s=totals[0], communication_s=totals[1],
-                                   overhead_s=totals[2], waiting_s=totals[3]),
+        program=about.program,
+        file=about.file,
+        lines_text=about.lines,
+        system=run.machine.name,
+        processors=run.procs,
+        grid=run.services.grid,
+        scenarios=run.scenarios,
+        constants=dict(about.constants),
+        time_s=largest(own_end),
+        timed_s=_timed(run),
+        load_s=_full(run, None if io is None else io.load_s),
+        parts=_parts(means),
+        io_s=tallies[Tally.IO_S],
+        messages=round(counts[Tally.MESSAGES]),
+        bytes=round(counts[Tally.BYTES]),
+        lines=_lines(books, aaus, about.file),
+        aaus=aaus,
+        per_processor=PerProcessor(
+            end_s=own_end, computation_s=totals[0], communication_s=totals[1], overhead_s=totals[2], waiting_s=totals[3]
+        ),
         imbalance=np.divide(largest(computation), average, out=np.ones(run.scenarios), where=average > 0),
-        memory_bytes=memory, memory_usable_bytes=usable,
+        memory_bytes=memory,
+        memory_usable_bytes=usable,
         estimated_share=_estimated(run, aaus, tallies, means),
-        iterations=round(counts[Tally.ITERATIONS]), iterations_walked=run.walked,
-        assumptions=tuple(run.assumptions.values()), complete=run.complete and about.complete,
+        iterations=round(counts[Tally.ITERATIONS]),
+        iterations_walked=run.walked,
+        assumptions=tuple(run.assumptions.values()),
+        complete=run.complete and about.complete,
     )
 
 
@@ -240,18 +256,33 @@ def _aau(run: Run, books: _Books, aau: AAU, parent: int | None, inside: list[int
     tally = _counts(books.tally(aau.id))
     entry = run.table.get(aau.id)
     return AauMetrics(
-        id=aau.id, kind=type(aau).__name__, label=aau.label, span=aau.span, parent=parent, parts=_parts(own),
-        total_s=books.total(inside), max_s=largest, max_processor=processor,
-        clock_s=run.ended.get(aau.id, np.zeros(run.scenarios)), executions=round(tally[Tally.EXECUTIONS]),
-        comm=None if entry is None else _message_summary(entry, tally), misses=tally[Tally.MISSES],
+        id=aau.id,
+        kind=type(aau).__name__,
+        label=aau.label,
+        span=aau.span,
+        parent=parent,
+        parts=_parts(own),
+        total_s=books.total(inside),
+        max_s=largest,
+        max_processor=processor,
+        clock_s=run.ended.get(aau.id, np.zeros(run.scenarios)),
+        executions=round(tally[Tally.EXECUTIONS]),
+        comm=None if entry is None else _message_summary(entry, tally),
+        misses=tally[Tally.MISSES],
     )
 
 
 def _message_summary(entry: CommEntry, tally: Sequence[float]) -> MessageSummary:
     return MessageSummary(
-        array=entry.array, pattern=entry.pattern, executions=round(tally[Tally.EXECUTIONS]),
-        messages=round(tally[Tally.MESSAGES]), bytes=round(tally[Tally.BYTES]), sizes=entry.sizes,
-        varies=_varies(entry, tally), hops=entry.hops, contended=entry.contended,
+        array=entry.array,
+        pattern=entry.pattern,
+        executions=round(tally[Tally.EXECUTIONS]),
+        messages=round(tally[Tally.MESSAGES]),
+        bytes=round(tally[Tally.BYTES]),
+        sizes=entry.sizes,
+        varies=_varies(entry, tally),
+        hops=entry.hops,
+        contended=entry.contended,
     )
 
 
@@ -274,9 +305,18 @@ def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[Line
         parts = sum([books.means(each) for each in ids], start=books.none)
         tally = _counts(books.counted(ids))
         largest, processor = books.largest(ids)
-        result.append(LineMetrics(
-            file=name, line=line, parts=_parts(parts), max_s=largest, max_processor=processor,
-            messages=round(tally[Tally.MESSAGES]), bytes=round(tally[Tally.BYTES]), aaus=tuple(ids)))
+        result.append(
+            LineMetrics(
+                file=name,
+                line=line,
+                parts=_parts(parts),
+                max_s=largest,
+                max_processor=processor,
+                messages=round(tally[Tally.MESSAGES]),
+                bytes=round(tally[Tally.BYTES]),
+                aaus=tuple(ids),
+            )
+        )
     return tuple(result)
 
 
@@ -312,5 +352,3 @@ def _counts(tally: Array) -> list[float]:
     """What was counted, in scenario 0."""
     counts: list[float] = tally[:, 0].tolist()
     return counts
-
-

@@ -116,9 +116,7 @@ def _role(raw: RawUnit, findings: Findings) -> str:
     return word.text
 
 
-def _check_refinement(
-    component: str, part: RawPart, children: Mapping[str, RawUnit], findings: Findings
-) -> None:
+def _check_refinement(component: str, part: RawPart, children: Mapping[str, RawUnit], findings: Findings) -> None:
     for name in part.refined_by:
         child = children.get(name.text)
         if child is None:
@@ -143,9 +141,7 @@ def _component(name: str, part: RawPart, role: str, outline: Outline, findings: 
         return VOID
     for each in part.ranges:
         if each.text in RESERVED or not each.text.isidentifier():
-            findings.add(
-                "M107", f"'{each.text}' cannot name a message range", each.place, "choose another name"
-            )
+            findings.add("M107", f"'{each.text}' cannot name a message range", each.place, "choose another name")
     for each in part.dropped:
         findings.add("M107", f"there is no message range '{each.text}' to leave out", each.place)
     known = keys_of(role, name, tuple(each.text for each in part.ranges))
@@ -216,12 +212,7 @@ def _parameter(raw: RawFigure, key: Key, outline: Outline, findings: Findings) -
             findings.add("M107", message, raw.value.place, nearest(text, key.words))
             return None
         return Choice(
-            value=word,
-            allowed=key.words,
-            source=source,
-            certainty=certainty,
-            remark=raw.remark,
-            place=raw.value.place,
+            value=word, allowed=key.words, source=source, certainty=certainty, remark=raw.remark, place=raw.value.place
         )
     try:
         value = parse_quantity(text, key.dimension)
@@ -295,6 +286,4 @@ def _check_ranges(part: RawPart, figures: dict[str, Parameter], findings: Findin
             findings.add("M107", message, each.place)
         ends[end] = each.text
     if inf not in ends:
-        findings.add(
-            "M107", "the largest messages have no range", part.ranges[-1].place, "leave its 'upto' out"
-        )
+        findings.add("M107", "the largest messages have no range", part.ranges[-1].place, "leave its 'upto' out")

@@ -130,8 +130,6 @@ def _guesses_of(path: str, unit: SystemUnit, component: str, content: Simple) ->
     numbers = [each for each in content.figures.values() if not isinstance(each, Choice)]
     guessed = [each for each in numbers if each.estimated]
     if guessed:
-        message = (
-            f"{len(guessed)} of {len(numbers)} figures of {path} {LETTERS[component]} are only estimated"
-        )
+        message = f"{len(guessed)} of {len(numbers)} figures of {path} {LETTERS[component]} are only estimated"
         hint = "measure some of them first" if len(guessed) == len(numbers) and unit.role == "node" else ""
         yield _doubt("M301", message, guessed[0].place, hint)

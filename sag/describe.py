@@ -4,17 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from sag.unit import (
-    COMPONENTS,
-    LETTERS,
-    Compound,
-    Figure,
-    Parameter,
-    Simple,
-    System,
-    SystemUnit,
-    component_path,
-)
+from sag.unit import COMPONENTS, LETTERS, Compound, Figure, Parameter, Simple, System, SystemUnit, component_path
 
 
 class FigureView(Struct, frozen=True, kw_only=True):

@@ -139,9 +139,7 @@ def _merge_units(base: RawUnit, over: RawUnit) -> RawUnit:
     parts = dict(base.parts)
     for name, part in over.parts.items():
         parts[name] = _merge_parts(parts[name], part) if name in parts else part
-    return RawUnit(
-        name=base.name, place=over.place, words={**base.words, **over.words}, parts=parts, children=children
-    )
+    return RawUnit(name=base.name, place=over.place, words={**base.words, **over.words}, parts=parts, children=children)
 
 
 def _merge_parts(base: RawPart, over: RawPart) -> RawPart:
@@ -163,9 +161,7 @@ def _unit(name: str, table: Table, findings: Findings) -> RawUnit:
     if isinstance(units, Table):
         for key, value in units:
             if not key.text.isidentifier():
-                findings.add(
-                    "M107", f"'{key.text}' cannot name a unit", key.place, "use letters, digits and _"
-                )
+                findings.add("M107", f"'{key.text}' cannot name a unit", key.place, "use letters, digits and _")
             elif isinstance(value, Table):
                 children[key.text] = _unit(key.text, value, findings)
             else:
@@ -201,11 +197,7 @@ def _is_void(node: Node) -> bool:
 
 
 def _figures(
-    table: Table,
-    keys: tuple[Scalar, ...],
-    above: Above,
-    into: dict[str, RawFigure],
-    findings: Findings,
+    table: Table, keys: tuple[Scalar, ...], above: Above, into: dict[str, RawFigure], findings: Findings
 ) -> tuple[Scalar, ...]:
     """Collect the figures of a group and those below it; the names of message ranges are returned."""
     above = _above(table, above, findings)
@@ -271,9 +263,7 @@ def _word(table: Table, name: str, findings: Findings) -> Scalar | None:
     return None
 
 
-def _words_of(
-    document: Table, name: str, known: tuple[str, ...] | None, findings: Findings
-) -> dict[str, Scalar]:
+def _words_of(document: Table, name: str, known: tuple[str, ...] | None, findings: Findings) -> dict[str, Scalar]:
     node = document.get(name)
     if node is None:
         return {}

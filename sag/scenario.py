@@ -8,15 +8,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from sag.machine import (
-    Collective,
-    IoCosts,
-    Machine,
-    MemoryCosts,
-    MessageRange,
-    NetworkCosts,
-    ProcessorCosts,
-)
+from sag.machine import Collective, IoCosts, Machine, MemoryCosts, MessageRange, NetworkCosts, ProcessorCosts
 from sag.quantities import Change, QuantityError, make_change
 from sag.schema import COLLECTIVES, OPERATIONS
 from sag.topology import build_topology
@@ -146,9 +138,7 @@ def _change(option: str, given: WhatIf | None, dimension: str) -> Change | None:
         raise what_if_error("M121", f"{option}: {error.message}", hint) from None
 
 
-def _factor(
-    option: str, given: WhatIf | None, dimension: str, headline: Array, *, may_be_zero: bool = False
-) -> Array:
+def _factor(option: str, given: WhatIf | None, dimension: str, headline: Array, *, may_be_zero: bool = False) -> Array:
     """The factor that a what-if stands for, given the figure that a value would replace."""
     change = _change(option, given, dimension)
     if change is None:
@@ -305,9 +295,7 @@ def _range(part: Part, name: str, latency: Array, stretch: Array) -> MessageRang
 def _collective(part: Part, name: str) -> Collective:
     keys = (f"collectives.{name}.algorithm", f"collectives.{name}.stage_software")
     return Collective(
-        algorithm=part.words[keys[0]],
-        stage_software_s=part.arrays[keys[1]],
-        estimated=part.estimated(*keys),
+        algorithm=part.words[keys[0]], stage_software_s=part.arrays[keys[1]], estimated=part.estimated(*keys)
     )
 
 
@@ -328,8 +316,6 @@ def _io(values: Values, wanted: Scenario, notes: list[str]) -> IoCosts | None:
         format_item_s=node.arrays["format_item"] * charged if node else NONE,
         load_s=host.arrays["load"] if host else NONE,
         estimated=any(
-            part.estimated(*keys)
-            for part, keys in ((node, ("format_item",)), (link, ("startup", "per_byte")))
-            if part
+            part.estimated(*keys) for part, keys in ((node, ("format_item",)), (link, ("startup", "per_byte"))) if part
         ),
     )

@@ -125,26 +125,19 @@ NETWORK: Keys = (
     {
         "topology.kind": _word(KINDS, "how nodes are joined"),
         "topology.dimensions": _shape("count", "dimensions of a mesh or torus", required=False),
-        "topology.arity": _shape(
-            "count", "downward ports of a switch of a fat tree", required=False, least=2
-        ),
+        "topology.arity": _shape("count", "downward ports of a switch of a fat tree", required=False, least=2),
         "topology.taper": _shape("count", "downward per upward cable of a fat tree", required=False),
         "embedding": _word(EMBEDDINGS, "on which node each rank runs (Def 14); gray unless given", required=False),
         "send_model": _word(("blocking", "startup"), "how long a send keeps its processor busy (Def 6)"),
         "duplex": _word(("full", "half"), "one message per link and direction, or one per link"),
         "switching": _word(("circuit", "none"), "whether a message holds its route; none: no contention"),
-        "exchange": _word(
-            ("sequential", "concurrent"), "directions of an exchange: in turn or together (Def 7)"
-        ),
+        "exchange": _word(("sequential", "concurrent"), "directions of an exchange: in turn or together (Def 7)"),
         "exchange_factor": Key(dimension="number", about="a two-way exchange in units of a one-way message"),
         "overlap": Key(dimension="fraction", about="overlap factor f (Def 6)", most=1.0),
         "load": Key(dimension="fraction", about="load l of the network (Def 11)", most=1.0),
         "link_bandwidth": _noted("bandwidth", "hardware rate of a link and direction"),
     }
-    | {
-        f"collectives.{name}.algorithm": _word(words, "how it is built, Def 8")
-        for name, words in COLLECTIVES.items()
-    }
+    | {f"collectives.{name}.algorithm": _word(words, "how it is built, Def 8") for name, words in COLLECTIVES.items()}
     | {
         f"collectives.{name}.stage_software": _time("run-time software of each participant in a stage")
         for name in COLLECTIVES
@@ -154,9 +147,7 @@ NETWORK: Keys = (
 RANGE: Keys = {
     "upto": _shape("size", "largest message of the range; the last range has none", required=False),
     "startup": _time("start-up of the law: everything that does not depend on bytes or hops"),
-    "call_overhead": _time(
-        "the part of the start-up that the sender computes; all of it unless given", required=False
-    ),
+    "call_overhead": _time("the part of the start-up that the sender computes; all of it unless given", required=False),
     "per_byte": Key(dimension="per_byte", about="transmission of a byte"),
     "per_hop": _time("each link of the route"),
     "receive_overhead": _time("what the receiving processor is busy with"),

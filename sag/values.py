@@ -155,8 +155,6 @@ def _array(path: str, spec: Key, parameter: Parameter | None, given: WhatIf | No
     array = change.apply(0.0 if nominal is None else nominal)
     if not (np.isfinite(array).all() and (array >= spec.least).all() and (array <= spec.most).all()):
         message = f"'{path}' cannot be {change.text} ({spec.about})"
-        bounds = f"at least {spec.least:g}" + (
-            f", at most {spec.most:g}" if (array > spec.most).any() else ""
-        )
+        bounds = f"at least {spec.least:g}" + (f", at most {spec.most:g}" if (array > spec.most).any() else "")
         raise what_if_error("M121", message, f"it must be {bounds}")
     return array, not change.is_factor

@@ -39,12 +39,18 @@ def build_graph(program: NodeProgram) -> g.Graph:
         symbols.declare(name, kind)
     done = program.options.on
     context = Context(
-        symbols=symbols, constants=program.layouts.constants, invariant=done("invariant"), strength=done("strength"),
-        library=done("library"), masks=done("masks"))
+        symbols=symbols,
+        constants=program.layouts.constants,
+        invariant=done("invariant"),
+        strength=done("strength"),
+        library=done("library"),
+        masks=done("masks"),
+    )
     builder = _Builder(program, context)
     body = builder.spawn()
-    return g.Graph(body=(body,), count=builder.count, critical=_critical(program.body),
-                   untraced=frozenset(sharing(program.unit)))
+    return g.Graph(
+        body=(body,), count=builder.count, critical=_critical(program.body), untraced=frozenset(sharing(program.unit))
+    )
 
 
 class _Common(TypedDict):
@@ -186,8 +192,11 @@ class _Builder:
         swept = Swept()
         if not former:
             is_array = self.program.layouts.arrays.__contains__
-            swept = (sweeps_of(loop, self.numbers, is_array, self.context.constants) if whole
-                     else Swept(unswept=beside(loop.body, is_array)))
+            swept = (
+                sweeps_of(loop, self.numbers, is_array, self.context.constants)
+                if whole
+                else Swept(unswept=beside(loop.body, is_array))
+            )
         common = _common(number, loop, body)
         if _synchronised(body):
             return g.IterSync(**common, loop=loop, body=body, unswept=swept.unswept)
@@ -197,9 +206,7 @@ class _Builder:
         number = self._id()
         work = work_of(replace(self.context, around=loop.index.name), assigns=loop.assigns)
         return g.IterSync(
-            **_common(number, loop),
-            owned=loop,
-            work=g.Work(computation=work.computation, overhead=_GUARD.overhead),
+            **_common(number, loop), owned=loop, work=g.Work(computation=work.computation, overhead=_GUARD.overhead)
         )
 
     def _while(self, loop: n.WhileNode) -> g.IterND:

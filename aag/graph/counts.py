@@ -17,14 +17,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aag.graph.aau import Counts, Work
-from aag.graph.operations import (
-    FREE,
-    PURE,
-    converts,
-    function_operations,
-    operations,
-    power_operations,
-)
+from aag.graph.operations import FREE, PURE, converts, function_operations, operations, power_operations
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
 from aag.ir.statements import Assign

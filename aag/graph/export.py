@@ -78,9 +78,7 @@ def _tree_lines(place: Place, digits: int) -> Iterator[str]:
         for counts, kind in ((work.computation, ""), (work.overhead, " overhead")):
             if counts:
                 text = ", ".join(f"{number:g} {operation}" for operation, number in counts)
-                yield from wrap(
-                    f"{of + kind}: {text}", _WIDTH, initial_indent=margin, subsequent_indent=margin + "  "
-                )
+                yield from wrap(f"{of + kind}: {text}", _WIDTH, initial_indent=margin, subsequent_indent=margin + "  ")
 
 
 def _edge_text(edge: g.CommEdge) -> str:
@@ -162,9 +160,13 @@ def _dot_text(text: str) -> str:
 # --- graphml ----------------------------------------------------------------------------------------------------
 
 _KEYS = (
-    ("class", "node", "string"), ("line", "node", "int"), ("label", "node", "string"), ("work", "node", "string"),
-    ("kind", "edge", "string"), ("what", "edge", "string"),
-)  # fmt: skip
+    ("class", "node", "string"),
+    ("line", "node", "int"),
+    ("label", "node", "string"),
+    ("work", "node", "string"),
+    ("kind", "edge", "string"),
+    ("what", "edge", "string"),
+)
 
 
 def _graphml(graph: g.Graph) -> str:

@@ -27,11 +27,7 @@ _ELEMENTARY = {
     "log10": "log",
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh"), "sin"),
 }
-_ON_KIND: Mapping[str, Mapping[str, int]] = {
-    "sign": {"cmp": 1},
-    "dim": {"add": 1, "cmp": 1},
-    "conjg": {"add": 1},
-}
+_ON_KIND: Mapping[str, Mapping[str, int]] = {"sign": {"cmp": 1}, "dim": {"add": 1, "cmp": 1}, "conjg": {"add": 1}}
 _ROUNDING: Mapping[str, Mapping[str, int]] = {
     "int": {},
     "ifix": {},

@@ -77,12 +77,23 @@ def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], is_array: Arrays, const
     return Swept((listed,))
 
 
-def _listed(loop: DoNode, body: tuple[Step, ...], steps: "_Steps", near: Swept, changed: frozenset[str],
-            is_array: Arrays) -> Sweep:
+def _listed(
+    loop: DoNode, body: tuple[Step, ...], steps: "_Steps", near: Swept, changed: frozenset[str], is_array: Arrays
+) -> Sweep:
     """A loop as one sweep of steps."""
     names = steps.names - changed
-    return Sweep(span=loop.span, uses=frozenset(each for each in names if not is_array(each)), indices=(), home=None,
-                 assigns=(), touches=tuple(steps.acts), steps=body, instead=near.sweeps, told=near.unswept, loop=loop)
+    return Sweep(
+        span=loop.span,
+        uses=frozenset(each for each in names if not is_array(each)),
+        indices=(),
+        home=None,
+        assigns=(),
+        touches=tuple(steps.acts),
+        steps=body,
+        instead=near.sweeps,
+        told=near.unswept,
+        loop=loop,
+    )
 
 
 class _Steps:
@@ -145,8 +156,10 @@ class _Steps:
 
 def beside(body: Sequence[Node], is_array: Arrays) -> tuple[tuple[str, Span], ...]:
     """What is told of the statements that stand in a loop beside communication, parallel loops, EXIT and the like."""
-    text = ("cache misses of single statements are not counted in a loop that holds other things than assignments and "
-            "DO loops")
+    text = (
+        "cache misses of single statements are not counted in a loop that holds other things than assignments and "
+        "DO loops"
+    )
     return tuple((text, span) for span in islice(_spans(body, is_array), 1))
 
 
@@ -197,16 +210,23 @@ class _Chain(Struct, frozen=True):
         bounds = [each for index in self.indices for each in (index.lower, index.upper, index.step)]
         places = [each for touch in self.touches for each in touch.element.subscripts]
         names = frozenset().union(*map(names_in, (*bounds, *places))) - {index.name for index in self.indices}
-        return Sweep(span=loop.span, uses=frozenset(each for each in names if not is_array(each)),
-                     indices=self.indices, home=None, assigns=(), touches=self.touches)
+        return Sweep(
+            span=loop.span,
+            uses=frozenset(each for each in names if not is_array(each)),
+            indices=self.indices,
+            home=None,
+            assigns=(),
+            touches=self.touches,
+        )
 
 
 class _Finder:
     """Finds the chains of a loop, and what cannot be in one; `changed`: scalars that the loop changes, its variables
     among them."""
 
-    def __init__(self, numbers: Mapping[Node, int], is_array: Arrays, constants: Environment, changed: frozenset[str]
-                 ) -> None:
+    def __init__(
+        self, numbers: Mapping[Node, int], is_array: Arrays, constants: Environment, changed: frozenset[str]
+    ) -> None:
         self.numbers = numbers
         self.is_array = is_array
         self.constants = constants
@@ -219,21 +239,27 @@ class _Finder:
         indices = (*around, index)
         inside = self.changed - {each.name for each in around}
         if any(each is not None and (names_in(each) & inside or elements(each)) for each in self._bounds(index)):
-            self._tell(f"cache misses of the loop over {loop.var} are not counted, as data decide how often it "
-                       "runs", loop.span)
+            self._tell(
+                f"cache misses of the loop over {loop.var} are not counted, as data decide how often it runs", loop.span
+            )
             return []
         names = {each.name for each in around}
         if any(each is not None and names_in(each) & names for each in self._bounds(index)):
-            self._tell(f"where cache misses are counted, the loop over {loop.var} runs as often each time as on "
-                       "average", loop.span)
+            self._tell(
+                f"where cache misses are counted, the loop over {loop.var} runs as often each time as on average",
+                loop.span,
+            )
         found: list[_Chain] = []
         before: list[Touch] = []
         for node in loop.body:
             if isinstance(node, DoNode):
                 more = self.chains(node, indices)
                 if more and found:
-                    self._tell(f"where cache misses are counted, loops side by side in the loop over {loop.var} "
-                               "are taken to run one after the other for all of it", loop.span)
+                    self._tell(
+                        f"where cache misses are counted, loops side by side in the loop over {loop.var} "
+                        "are taken to run one after the other for all of it",
+                        loop.span,
+                    )
                 found += more
             elif found:
                 behind = self._touches(node, indices, after=True)
@@ -267,8 +293,9 @@ class _Finder:
                     for each in branch.body:
                         found += self._touches(each, indices, after=after, share=1 / ways)
                 if any(self.is_array(each.element.name) for each in found):
-                    self._tell(f"where cache misses are counted, each branch is taken in one of {ways} "
-                               "iterations", node.span)
+                    self._tell(
+                        f"where cache misses are counted, each branch is taken in one of {ways} iterations", node.span
+                    )
             case _:
                 found = []
         kept = [each for each in found if self.is_array(each.element.name) and self._is_followed(each, indices, node)]
@@ -278,10 +305,15 @@ class _Finder:
         names = frozenset(index.name for index in indices)
         for each in touch.element.subscripts:
             apart = [atom for atom in linear(each, self.constants).terms if not isinstance(atom, Var)]
-            if names_in(each) & (self.changed - names) or elements(each) or any(
-                    names_in(atom) & names for atom in apart):
-                self._tell(f"cache misses of {touch.element.name} are not counted here, as a subscript is not "
-                           "linear in the indices of the loops", node.span)
+            if (
+                names_in(each) & (self.changed - names)
+                or elements(each)
+                or any(names_in(atom) & names for atom in apart)
+            ):
+                self._tell(
+                    f"cache misses of {touch.element.name} are not counted here, as a subscript is not "
+                    "linear in the indices of the loops",
+                    node.span,
+                )
                 return False
         return True
-

@@ -1,11 +1,11 @@
 """HPF directives as data.
 
-    mapping    = Processors(name, shape) | Template(name, shape)
-               | Align(alignee, axes, target, subscripts)   one for each alignee, however they were written
-               | Distribute(distributee, formats, onto)     one for each distributee
-               | Dynamic(names) | Inherit(names) | Sequence(names, sequential)
-    executable = Realign(align) | Redistribute(distribute)  as statements, see aag.ir.statements.Remap
-    loop       = Independent(indices, new, reductions, home)
+mapping    = Processors(name, shape) | Template(name, shape)
+           | Align(alignee, axes, target, subscripts)   one for each alignee, however they were written
+           | Distribute(distributee, formats, onto)     one for each distributee
+           | Dynamic(names) | Inherit(names) | Sequence(names, sequential)
+executable = Realign(align) | Redistribute(distribute)  as statements, see aag.ir.statements.Remap
+loop       = Independent(indices, new, reductions, home)
 """
 
 from typing import Literal

@@ -11,18 +11,7 @@ characters. What leaves them is not known, so no value can grow with the number 
 import math
 from collections.abc import Callable, Mapping
 
-from aag.ir.expressions import (
-    Binary,
-    Call,
-    Element,
-    Expr,
-    IntLit,
-    LogicalLit,
-    RealLit,
-    StringLit,
-    Unary,
-    Var,
-)
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, StringLit, Unary, Var
 
 Value = int | float | bool | complex | str
 Environment = Mapping[str, Value]
@@ -300,9 +289,7 @@ NUMBER_OF_PROCESSORS = "number_of_processors()"
 """Key in an environment under which the number of processors of the run stands."""
 
 
-def _call(
-    name: str, args: tuple[Expr, ...], keywords: tuple[tuple[str, Expr], ...], env: Environment
-) -> Value:
+def _call(name: str, args: tuple[Expr, ...], keywords: tuple[tuple[str, Expr], ...], env: Environment) -> Value:
     if name == "number_of_processors" and not args:
         if NUMBER_OF_PROCESSORS not in env:
             raise Unknown(NUMBER_OF_PROCESSORS)

@@ -1,14 +1,14 @@
 """Expressions of the language: frozen, compared by structure; the span does not take part in comparison.
 
-    expr      = IntLit | RealLit | ComplexLit | LogicalLit | StringLit
-              | Var(name)                          a scalar or a whole array
-              | Element(name, subscripts)          array element, or section where a subscript is a Section
-              | Call(name, args, keywords)         intrinsic or user function
-              | Unary(op, operand) | Binary(op, left, right)
-              | Constructor(values) | ImpliedDo(values, var, lower, upper, step)
-              | Component(base, field)             derived type
-              | OpaqueExpr(text)                   what cannot be read
-    subscript = expr | Section(lower, upper, step)
+expr      = IntLit | RealLit | ComplexLit | LogicalLit | StringLit
+          | Var(name)                          a scalar or a whole array
+          | Element(name, subscripts)          array element, or section where a subscript is a Section
+          | Call(name, args, keywords)         intrinsic or user function
+          | Unary(op, operand) | Binary(op, left, right)
+          | Constructor(values) | ImpliedDo(values, var, lower, upper, step)
+          | Component(base, field)             derived type
+          | OpaqueExpr(text)                   what cannot be read
+subscript = expr | Section(lower, upper, step)
 """
 
 from dataclasses import dataclass, field

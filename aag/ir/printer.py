@@ -17,9 +17,20 @@ from aag.ir.visitors import names_used, walk_expressions
 _STEP = "  "
 _LONGEST = 120
 _SHOWN_ATTRIBUTES = (
-    "parameter", "allocatable", "pointer", "target", "save", "optional", "intent(in)", "intent(out)",
-    "intent(inout)", "external", "intrinsic", "value", "volatile",
-)  # fmt: skip
+    "parameter",
+    "allocatable",
+    "pointer",
+    "target",
+    "save",
+    "optional",
+    "intent(in)",
+    "intent(out)",
+    "intent(inout)",
+    "external",
+    "intrinsic",
+    "value",
+    "volatile",
+)
 
 
 def print_program(program: Program) -> str:

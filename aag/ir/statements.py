@@ -1,8 +1,8 @@
 """Executable statements: frozen, compared by identity (two equal lines are two statements).
 
-    stmt = Assign(target, value) | Do | DoWhile | If(branches) | SelectCase(selector, cases)
-         | Forall(indices, mask, body) | Where(branches) | CallStmt | Io | Allocate | Remap(directive)
-         | Stop | Return | Exit | Cycle | Continue | Opaque(text)
+stmt = Assign(target, value) | Do | DoWhile | If(branches) | SelectCase(selector, cases)
+     | Forall(indices, mask, body) | Where(branches) | CallStmt | Io | Allocate | Remap(directive)
+     | Stop | Return | Exit | Cycle | Continue | Opaque(text)
 """
 
 from typing import Literal

@@ -53,9 +53,9 @@ def sharing(unit: Unit) -> Mapping[str, frozenset[str]]:
     objects: dict[str, set[str]] = {}
     for name, canonical in storage.items():
         objects.setdefault(canonical, set()).add(name)
-    return MappingProxyType({
-        name: frozenset(objects[canonical]) for name, canonical in storage.items() if len(objects[canonical]) > 1
-    })
+    return MappingProxyType(
+        {name: frozenset(objects[canonical]) for name, canonical in storage.items() if len(objects[canonical]) > 1}
+    )
 
 
 def member_names(members: Iterable[Expr]) -> tuple[str, ...]:

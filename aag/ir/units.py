@@ -1,8 +1,8 @@
 """Program units and declarations.
 
-    program = Program(units, source, diagnostics)
-    unit    = Unit(kind, name, arguments, entities, commons, equivalences, directives, body, contains)
-    entity  = Entity(name, type, shape, attributes, initial)
+program = Program(units, source, diagnostics)
+unit    = Unit(kind, name, arguments, entities, commons, equivalences, directives, body, contains)
+entity  = Entity(name, type, shape, attributes, initial)
 """
 
 from typing import Literal

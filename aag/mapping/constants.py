@@ -17,11 +17,7 @@ _OPERATORS = frozenset(("+", "-", "*", "/", "**"))
 
 
 def constants_of(
-    unit: Unit,
-    values: Mapping[str, Value],
-    known: Mapping[str, Value] = NOTHING,
-    *,
-    declared: Container[str] = (),
+    unit: Unit, values: Mapping[str, Value], known: Mapping[str, Value] = NOTHING, *, declared: Container[str] = ()
 ) -> tuple[Mapping[str, Value], tuple[Diagnostic, ...]]:
     """The PARAMETERs of a unit, after `values` (--set), and what is wrong with these.
 
@@ -39,7 +35,9 @@ def constants_of(
             or _named_parameters(unit),
         )
         for name in values
-        if unit.entity(name.lower()) is None and name.lower() not in known and name.lower() not in declared
+        if unit.entity(name.lower()) is None
+        and name.lower() not in known
+        and name.lower() not in declared
         and not _TRIPS.fullmatch(name.lower())
     ]
     parameters = [entity for entity in unit.entities if "parameter" in entity.attributes and entity.shape is None]
@@ -73,12 +71,14 @@ def _undefined(entity: Entity, env: Mapping[str, Value]) -> tuple[Diagnostic, ..
             evaluate(entity.initial, env)
     except Unknown as unknown:
         if unknown.why and unknown.name in _OPERATORS:
-            return (Diagnostic(
-                code="E319",
-                message=f"the PARAMETER {entity.shown} has no value: {unknown.why}",
-                span=entity.span,
-                hint=f"correct its expression, or give it with --set {entity.shown}=VALUE",
-            ),)  # fmt: skip
+            return (
+                Diagnostic(
+                    code="E319",
+                    message=f"the PARAMETER {entity.shown} has no value: {unknown.why}",
+                    span=entity.span,
+                    hint=f"correct its expression, or give it with --set {entity.shown}=VALUE",
+                ),
+            )
     return ()
 
 

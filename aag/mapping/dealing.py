@@ -31,11 +31,7 @@ class Dealt(Struct, frozen=True, kw_only=True):
 
 
 def dealt(
-    directive: Distribute,
-    bounds: Bounds,
-    arrangements: Arrangements,
-    env: Mapping[str, Value],
-    report: Report,
+    directive: Distribute, bounds: Bounds, arrangements: Arrangements, env: Mapping[str, Value], report: Report
 ) -> Dealt | None:
     """What a DISTRIBUTE directive says about a template with these bounds.
 
@@ -56,8 +52,7 @@ def dealt(
     if onto is not None and len(onto.shape) != spread:
         report.add(
             "E302",
-            f"{_said(directive)} spreads {spread} of its dimensions, but {directive.onto} "
-            f"has {len(onto.shape)}",
+            f"{_said(directive)} spreads {spread} of its dimensions, but {directive.onto} has {len(onto.shape)}",
             directive.span,
             "each dimension that is not * belongs to one dimension of the processors",
         )
@@ -140,13 +135,7 @@ def _spread(
 
 
 def _distribution(
-    what: str,
-    form: Format,
-    bounds: tuple[int, int],
-    procs: int,
-    span: Span,
-    env: Mapping[str, Value],
-    report: Report,
+    what: str, form: Format, bounds: tuple[int, int], procs: int, span: Span, env: Mapping[str, Value], report: Report
 ) -> Distribution | None:
     lower, upper = bounds
     extent = max(0, upper - lower + 1)
@@ -175,11 +164,7 @@ def _distribution(
         )
         return None
     return Distribution(
-        kind="block" if form.kind == "block" else "cyclic",
-        block=block,
-        procs=procs,
-        lower=lower,
-        extent=extent,
+        kind="block" if form.kind == "block" else "cyclic", block=block, procs=procs, lower=lower, extent=extent
     )
 
 

@@ -245,10 +245,7 @@ class _Resolution:
         own, target = self._tables.bounds.get(align.alignee), self._tables.bounds.get(align.target)
         if own is None or target is None:
             return None
-        cells, outer = (
-            cells_of(align, own, target, self._env, self._report),
-            self._placements.get(align.target),
-        )
+        cells, outer = (cells_of(align, own, target, self._env, self._report), self._placements.get(align.target))
         return None if cells is None or outer is None else compose(cells, outer)
 
 

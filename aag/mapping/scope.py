@@ -7,17 +7,7 @@ from types import MappingProxyType
 
 from msgspec import Struct
 
-from aag.ir.directives import (
-    Align,
-    Bound,
-    Directive,
-    Distribute,
-    Dynamic,
-    Inherit,
-    Processors,
-    Sequence,
-    Template,
-)
+from aag.ir.directives import Align, Bound, Directive, Distribute, Dynamic, Inherit, Processors, Sequence, Template
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Element, Expr, OpaqueExpr, Section
 from aag.ir.statements import Allocate, Do, DoWhile, If, SelectCase, Stmt
@@ -89,10 +79,7 @@ def scope_of(unit: Unit, visible: tuple[Unit, ...]) -> Scope:
         entities |= own
         allocated |= _allocations(each)
     return Scope(
-        unit=unit,
-        entities=MappingProxyType(entities),
-        directives=directives,
-        allocated=MappingProxyType(allocated),
+        unit=unit, entities=MappingProxyType(entities), directives=directives, allocated=MappingProxyType(allocated)
     )
 
 

@@ -131,9 +131,7 @@ class TableReader:
 
     def _inherited(self, name: str, span: Span) -> None:
         self._report.add(
-            "W307",
-            f"{name} has the mapping of its actual argument, not known here: it is taken as replicated",
-            span,
+            "W307", f"{name} has the mapping of its actual argument, not known here: it is taken as replicated", span
         )
 
     def _names(self) -> list[str]:

@@ -7,9 +7,25 @@ from typing import Literal
 from msgspec import Struct
 
 Kind = Literal[
-    "unit", "contains", "interface", "type", "enum", "end", "do", "if", "else", "where", "forall", "select",
-    "case", "block", "spec", "exec", "goto", "format",
-]  # fmt: skip
+    "unit",
+    "contains",
+    "interface",
+    "type",
+    "enum",
+    "end",
+    "do",
+    "if",
+    "else",
+    "where",
+    "forall",
+    "select",
+    "case",
+    "block",
+    "spec",
+    "exec",
+    "goto",
+    "format",
+]
 
 _SPEC = frozenset(
     "integer real doubleprecision complex doublecomplex logical character byte type class"

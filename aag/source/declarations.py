@@ -21,9 +21,18 @@ INTEGER = Type(base="integer", bytes=4)
 REAL = Type(base="real", bytes=4)
 
 _NAMED_KINDS: Mapping[str, int] = {
-    "real32": 4, "real64": 8, "real128": 16, "int8": 1, "int16": 2, "int32": 4, "int64": 8,
-    "c_double": 8, "c_float": 4, "c_int": 4, "c_long": 8,
-}  # fmt: skip
+    "real32": 4,
+    "real64": 8,
+    "real128": 16,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "c_double": 8,
+    "c_float": 4,
+    "c_int": 4,
+    "c_long": 8,
+}
 """Kinds of ISO_FORTRAN_ENV and ISO_C_BINDING, in bytes."""
 
 

@@ -19,32 +19,27 @@ from aag.ir import directives as d
 from aag.source.expression_parser import SyntaxProblem
 from aag.source.independent import parse_independent, parse_on
 from aag.source.joining import DirectiveText
-from aag.source.mapping_clauses import (
-    Clause,
-    ClauseParser,
-    align_clause,
-    distribute_clause,
-)
+from aag.source.mapping_clauses import Clause, ClauseParser, align_clause, distribute_clause
 from aag.source.nearest import did_you_mean
 from aag.source.tokens import Token
 
 KEYWORDS = (
-    "PROCESSORS", "TEMPLATE", "ALIGN", "DISTRIBUTE", "REALIGN", "REDISTRIBUTE", "DYNAMIC", "INHERIT",
-    "SEQUENCE", "NO SEQUENCE", "INDEPENDENT", "DIMENSION",
-)  # fmt: skip
+    "PROCESSORS",
+    "TEMPLATE",
+    "ALIGN",
+    "DISTRIBUTE",
+    "REALIGN",
+    "REDISTRIBUTE",
+    "DYNAMIC",
+    "INHERIT",
+    "SEQUENCE",
+    "NO SEQUENCE",
+    "INDEPENDENT",
+    "DIMENSION",
+)
 """The directives that are read."""
 
-_PASSED_OVER = (
-    "shadow",
-    "resident",
-    "task_region",
-    "end",
-    "range",
-    "hpf_local",
-    "memory",
-    "asynchronous",
-    "assume",
-)
+_PASSED_OVER = ("shadow", "resident", "task_region", "end", "range", "hpf_local", "memory", "asynchronous", "assume")
 
 
 class Read(Struct, frozen=True):

@@ -15,11 +15,7 @@ from aag.source.literals import too_large
 from aag.source.nearest import did_you_mean
 from aag.source.tokens import Token, tokenize
 
-_LEVELS: tuple[dict[str, str], ...] = (
-    {".eqv.": ".eqv.", ".neqv.": ".neqv."},
-    {".or.": ".or."},
-    {".and.": ".and."},
-)
+_LEVELS: tuple[dict[str, str], ...] = ({".eqv.": ".eqv.", ".neqv.": ".neqv."}, {".or.": ".or."}, {".and.": ".and."})
 MODERN = {".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">="}
 """The old spelling of the relational operators and the modern one."""
 _RELATIONAL = {**MODERN, **{op: op for op in MODERN.values()}}

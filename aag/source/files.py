@@ -25,12 +25,16 @@ def decode(data: bytes, file: str) -> str:
         SourceError: the bytes are no text.
     """
     if b"\0" in data:
-        raise SourceError([Diagnostic(
-            code="E101",
-            message="this is a binary file, not Fortran text",
-            span=Span(file, data[: data.index(b"\0")].count(b"\n") + 1),
-            hint="give the HPF source (.hpf .f90 .f)",
-        )])  # fmt: skip
+        raise SourceError(
+            [
+                Diagnostic(
+                    code="E101",
+                    message="this is a binary file, not Fortran text",
+                    span=Span(file, data[: data.index(b"\0")].count(b"\n") + 1),
+                    hint="give the HPF source (.hpf .f90 .f)",
+                )
+            ]
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -48,13 +52,18 @@ def form_of(file: str) -> Form:
         return "free"
     if suffix in _FIXED:
         return "fixed"
-    raise SourceError([Diagnostic(
-        code="E103",
-        message=f"the extension {suffix} does not say whether the source is in free or fixed form" if suffix
-        else "a name without an extension does not say whether this is Fortran, nor in which source form",
-        span=Span(file, 0),
-        hint="say it with --form free or --form fixed",
-    )])  # fmt: skip
+    raise SourceError(
+        [
+            Diagnostic(
+                code="E103",
+                message=f"the extension {suffix} does not say whether the source is in free or fixed form"
+                if suffix
+                else "a name without an extension does not say whether this is Fortran, nor in which source form",
+                span=Span(file, 0),
+                hint="say it with --form free or --form fixed",
+            )
+        ]
+    )
 
 
 def is_quoted(file: str) -> bool:
@@ -127,34 +136,40 @@ def _expanded(
             match.end(match.lastindex or 0) + 1,
         )
         if depth >= _DEEPEST_INCLUDE:
-            problems.append(Diagnostic(
-                code="E105",
-                message=f"INCLUDE is nested more than {_DEEPEST_INCLUDE} deep; does {name} include itself?",
-                span=span,
-                hint="a file must not include itself, nor be included by what it includes",
-                source_line=line.text,
-            ))  # fmt: skip
+            problems.append(
+                Diagnostic(
+                    code="E105",
+                    message=f"INCLUDE is nested more than {_DEEPEST_INCLUDE} deep; does {name} include itself?",
+                    span=span,
+                    hint="a file must not include itself, nor be included by what it includes",
+                    source_line=line.text,
+                )
+            )
             return found
         path = _find(name, [Path(line.file).parent, *directories])
         if path is None:
             places = ", ".join(str(each) for each in dict.fromkeys([Path(line.file).parent, *directories]))
-            problems.append(Diagnostic(
-                code="E104",
-                message=f"the file {name} to include is not found",
-                span=span,
-                hint=f"searched in {places}",
-                source_line=line.text,
-            ))  # fmt: skip
+            problems.append(
+                Diagnostic(
+                    code="E104",
+                    message=f"the file {name} to include is not found",
+                    span=span,
+                    hint=f"searched in {places}",
+                    source_line=line.text,
+                )
+            )
             continue
         inner = included.lines(path)
         if not included.budget.spend(1 + len(inner)):
-            problems.append(Diagnostic(
-                code="E116",
-                message=f"INCLUDE makes more than {included.budget.limit:,} lines here",
-                span=span,
-                hint="each file counts as often as it is included: include it less often",
-                source_line=line.text,
-            ))  # fmt: skip
+            problems.append(
+                Diagnostic(
+                    code="E116",
+                    message=f"INCLUDE makes more than {included.budget.limit:,} lines here",
+                    span=span,
+                    hint="each file counts as often as it is included: include it less often",
+                    source_line=line.text,
+                )
+            )
             return found
         found += _expanded(inner, directories, depth + 1, problems, included)
         if problems and depth:  # two lines that include their own file would be followed 2**16 times

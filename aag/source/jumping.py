@@ -139,10 +139,13 @@ def arithmetic(tested: e.Expr, labels: list[str], place: dict[str, Any]) -> s.If
     else:
         choices = [("<", negative)] * (negative != positive) + [("==", zero)]
     found = [
-        s.Branch(condition=e.Binary(op, tested, e.IntLit(0, span=tested.span), span=tested.span),
-                 body=(jump(label, span),), span=span)
+        s.Branch(
+            condition=e.Binary(op, tested, e.IntLit(0, span=tested.span), span=tested.span),
+            body=(jump(label, span),),
+            span=span,
+        )
         for op, label in choices
-    ]  # fmt: skip
+    ]
     return s.If(branches=(*found, s.Branch(condition=None, body=(jump(positive, span),), span=span)), **place)
 
 

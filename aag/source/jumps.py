@@ -88,8 +88,12 @@ class _Builder:
         """Loops for all jumps backwards, the first label first."""
         while True:
             places = _places(items)
-            back = [(places[label], at) for at, each in enumerate(items) for label in targets((each,))
-                    if places.get(label, len(items)) <= at]
+            back = [
+                (places[label], at)
+                for at, each in enumerate(items)
+                for label in targets((each,))
+                if places.get(label, len(items)) <= at
+            ]
             if not back:
                 return items
             first = min(label for label, _ in back)
@@ -118,8 +122,9 @@ class _Builder:
         if region:
             region[0] = replace(region[0], label="")
         body = replaced(region, label, leave(s.Cycle, name))
-        return s.DoWhile(condition=None, body=self._ordered(list(body), name), name=name, end=tail.span, span=head.span,
-                         label=label)
+        return s.DoWhile(
+            condition=None, body=self._ordered(list(body), name), name=name, end=tail.span, span=head.span, label=label
+        )
 
     def _by_the_front(self, items: Items, first: int, entered: list[str]) -> Items:
         """Jumps into the middle of a loop go to its beginning instead."""
@@ -130,8 +135,14 @@ class _Builder:
         before: Body = tuple(items[:first])
         choices: Items = []
         for number, label in enumerate(entered, 1):
-            before = replaced(before, label, lambda old, number=number: (  # type: ignore[misc]  # a default binds it
-                _assign(place, number, old, old.label), jump(head.label, old.span)))
+            before = replaced(
+                before,
+                label,
+                lambda old, number=number: (  # type: ignore[misc]  # a default binds it
+                    _assign(place, number, old, old.label),
+                    jump(head.label, old.span),
+                ),
+            )
             chosen = e.Binary("==", e.Var(place, span=head.span), e.IntLit(number, span=head.span), span=head.span)
             choices.append(_if(head, chosen, (_assign(place, 0, head), jump(label, head.span))))
         choices[0] = replace(choices[0], label=head.label)

@@ -132,9 +132,7 @@ def _onto(parser: ClauseParser) -> str | None:
     name = parser.expect_name("the name of a processor arrangement")
     if parser.token.text == "(":
         raise SyntaxProblem(
-            "ONTO a part of a processor arrangement is not supported",
-            parser.token,
-            f"write ONTO {name.upper()}",
+            "ONTO a part of a processor arrangement is not supported", parser.token, f"write ONTO {name.upper()}"
         )
     return name
 

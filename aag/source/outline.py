@@ -132,9 +132,7 @@ def _directive(builder: _Builder, read: Read, following: Statement) -> None:
         inside = builder.stack[-1].kind if builder.stack else "unit"
         if inside in ("where", "forall", "interface", "type", "select"):
             _misplaced(
-                builder,
-                read.span,
-                f"REALIGN and REDISTRIBUTE are statements and cannot stand in {inside.upper()}",
+                builder, read.span, f"REALIGN and REDISTRIBUTE are statements and cannot stand in {inside.upper()}"
             )
             return
         for remap in read.remaps:
@@ -315,9 +313,15 @@ def _simple(builder: _Builder, statement: Statement, what: Class) -> None:
 # --- ends ---
 
 _ENDED_BY: dict[str, tuple[str, ...]] = {
-    "do": ("do",), "if": ("if",), "where": ("where",), "forall": ("forall",), "select": ("select",),
-    "interface": ("interface",), "type": ("type",), "enum": ("enum",),
-}  # fmt: skip
+    "do": ("do",),
+    "if": ("if",),
+    "where": ("where",),
+    "forall": ("forall",),
+    "select": ("select",),
+    "interface": ("interface",),
+    "type": ("type",),
+    "enum": ("enum",),
+}
 
 
 def _close(builder: _Builder, statement: Statement, what: Class) -> None:
@@ -330,13 +334,7 @@ def _close(builder: _Builder, statement: Statement, what: Class) -> None:
         if what.word == "":
             _fail(builder, "E110", f"END {_shown(top.what)} is missing before this END", statement, top)
         expected = f"END {_shown(top.what)}"
-        _fail(
-            builder,
-            "E111",
-            f"found END {_word_shown(what.word)} where {expected} is expected",
-            statement,
-            top,
-        )
+        _fail(builder, "E111", f"found END {_word_shown(what.word)} where {expected} is expected", statement, top)
     if top.kind == "do" and top.what.label and statement.label != top.what.label:
         _fail(builder, "E110", f"this END DO lacks the label {top.what.label} that its DO names", statement, top)
     _same_name(builder, statement, top)

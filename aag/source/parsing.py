@@ -159,7 +159,13 @@ def _readable(row: Row) -> bool:
 
 _SIMPLE = "subroutine s\n{}\nend subroutine\n"
 _FRAMES: dict[str, str] = {
-    "unit": "", "contains": "", "end": "", "interface": "", "type": "", "enum": "", "block": "",
+    "unit": "",
+    "contains": "",
+    "end": "",
+    "interface": "",
+    "type": "",
+    "enum": "",
+    "block": "",
     "do": "subroutine s\n{}\nend do\nend subroutine\n",
     "if": "subroutine s\n{}\nend if\nend subroutine\n",
     "else": "",
@@ -167,7 +173,7 @@ _FRAMES: dict[str, str] = {
     "where": "subroutine s\n{}\nend where\nend subroutine\n",
     "forall": "subroutine s\n{}\nend forall\nend subroutine\n",
     "select": "subroutine s\n{}\nend select\nend subroutine\n",
-}  # fmt: skip
+}
 
 
 def _line(row: Row, source: dict[tuple[str, int], str]) -> str:

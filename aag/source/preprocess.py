@@ -27,12 +27,16 @@ def preprocessed(text: str, file: str, directories: Sequence[Path]) -> tuple[Lin
     """
     program = shutil.which("cpp")
     if program is None:
-        raise SourceError([Diagnostic(
-            code="E106",
-            message=f"the extension {Path(file).suffix} asks for the C preprocessor, and there is no cpp",
-            span=Span(file, 0),
-            hint="install cpp, or rename the file if it needs no preprocessing (.f90, .f)",
-        )])  # fmt: skip
+        raise SourceError(
+            [
+                Diagnostic(
+                    code="E106",
+                    message=f"the extension {Path(file).suffix} asks for the C preprocessor, and there is no cpp",
+                    span=Span(file, 0),
+                    hint="install cpp, or rename the file if it needs no preprocessing (.f90, .f)",
+                )
+            ]
+        )
     searched = [Path(file).parent, *directories]
     command = [program, "-traditional", "-undef", "-w", *(f"-I{each}" for each in searched), "-"]
     done = run(command, text=text, limits=_LIMITS)

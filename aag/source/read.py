@@ -37,12 +37,7 @@ def read_file(path: str | Path, *, form: Form | None = None, include_dirs: Seque
 
 
 def read_program(
-    text: str,
-    file: str,
-    *,
-    form: Form | None = None,
-    include_dirs: Sequence[str | Path] = (),
-    defer: bool = False,
+    text: str, file: str, *, form: Form | None = None, include_dirs: Sequence[str | Path] = (), defer: bool = False
 ) -> Program:
     """The program that `text` spells. `file` names it in spans and gives the form if `form` does not.
 

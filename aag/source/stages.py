@@ -28,11 +28,7 @@ def read_units(
         raise SourceError(excess)
     reads = tuple(read_directive(each, source) for each in joined.directives)
     structure = outline(joined.statements, reads, source)
-    found = [
-        *joined.diagnostics,
-        *(each for read in reads for each in read.diagnostics),
-        *structure.diagnostics,
-    ]
+    found = [*joined.diagnostics, *(each for read in reads for each in read.diagnostics), *structure.diagnostics]
     rows, cuts = cut_deep(structure.rows, source)
     tree, rows, warnings = parse_rows(rows, cuts, source)
     reader = UnitReader(structure, rows, structure.formats, cuts, OPERANDS.of(len(rows)))

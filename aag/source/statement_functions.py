@@ -47,6 +47,6 @@ def _size(expr: Expr) -> int:
 
 
 def _refused(span: Span, message: str) -> SourceError:
-    return SourceError([Diagnostic(
-        code="E116", message=f"{message} here", span=span, hint="make some of them functions with a body",
-    )])  # fmt: skip
+    return SourceError(
+        [Diagnostic(code="E116", message=f"{message} here", span=span, hint="make some of them functions with a body")]
+    )

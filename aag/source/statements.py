@@ -184,13 +184,7 @@ class BodyReader:
         reader.at.find("forall")
         indices, mask = self._forall_header(node.items[0], reader)
         inner = self._inner(node.items[1], at, reader)
-        return s.Forall(
-            indices=indices,
-            mask=mask,
-            body=(inner,),
-            independent=self._independent(at.row),
-            **at.place,
-        )
+        return s.Forall(indices=indices, mask=mask, body=(inner,), independent=self._independent(at.row), **at.place)
 
     def _where_stmt(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         reader.at.find("where")

@@ -20,9 +20,7 @@ _TOKEN = re.compile(
 )
 
 
-_KINDS: dict[str, Kind] = {
-    "name": "name", "int": "int", "real": "real", "string": "string", "op": "op", "bad": "bad",
-}  # fmt: skip
+_KINDS: dict[str, Kind] = {"name": "name", "int": "int", "real": "real", "string": "string", "op": "op", "bad": "bad"}
 
 
 class Token(Struct, frozen=True):

@@ -22,15 +22,7 @@ from aag.spmd.linear import linear
 from aag.spmd.names import elements
 from aag.spmd.needs import classify
 from aag.spmd.nodes import DoNode, Index, Need, Nest, Reference
-from aag.spmd.vector import (
-    NUMBER,
-    Along,
-    Ints,
-    TooLarge,
-    enumerate_indices,
-    evaluate_vector,
-    names_in,
-)
+from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
 
 
 class Touch(Struct, frozen=True, kw_only=True):
@@ -138,8 +130,9 @@ def accesses(nest: Nest, layouts: Layouts, env: Environment, parts: Parts) -> tu
     return _all(nest, layouts, _Walk(nest, layouts, env, parts))
 
 
-def accesses_along(nest: Nest, layouts: Layouts, env: Environment, parts: Parts, along: Along
-                   ) -> tuple[tuple[ArrayAccess, ...], ...]:
+def accesses_along(
+    nest: Nest, layouts: Layouts, env: Environment, parts: Parts, along: Along
+) -> tuple[tuple[ArrayAccess, ...], ...]:
     """`accesses` for each of several values of a scalar.
 
     Raises:
@@ -150,14 +143,25 @@ def accesses_along(nest: Nest, layouts: Layouts, env: Environment, parts: Parts,
     procs = parts.ranks.size
     rows = [slice(at * procs, (at + 1) * procs) for at in range(along.values.size)]
     return tuple(
-        tuple(replace(each, start_bytes=each.start_bytes[some], strides_bytes=each.strides_bytes[some],
-                      local_bytes=each.local_bytes[some]) for each in found)
-        for some in rows)
+        tuple(
+            replace(
+                each,
+                start_bytes=each.start_bytes[some],
+                strides_bytes=each.strides_bytes[some],
+                local_bytes=each.local_bytes[some],
+            )
+            for each in found
+        )
+        for some in rows
+    )
 
 
 def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
-    every = [(touch, layouts.arrays[touch.element.name]) for touch in touches(nest)
-             if touch.element.name in layouts.arrays and layouts.arrays[touch.element.name].rank]
+    every = [
+        (touch, layouts.arrays[touch.element.name])
+        for touch in touches(nest)
+        if touch.element.name in layouts.arrays and layouts.arrays[touch.element.name].rank
+    ]
     far = with_far(nest, layouts, [layout for _, layout in every])
     buffers = [None if touch.write or far is None else buffer_of(touch.element, nest, far) for touch, _ in every]
     boxes: dict[str, tuple[Ints, Ints]] = {}
@@ -168,7 +172,8 @@ def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]
             boxes[buffer] = np.minimum(one, low), np.maximum(other, high)
     return tuple(
         walk.access(touch, layout) if buffer is None else walk.access_from_afar(touch, layout, buffer, boxes[buffer])
-        for (touch, layout), buffer in zip(every, buffers, strict=True))
+        for (touch, layout), buffer in zip(every, buffers, strict=True)
+    )
 
 
 def with_far(nest: Nest, layouts: Layouts, concerned: Sequence[Layout]) -> Layouts | None:
@@ -186,8 +191,9 @@ def buffer_of(element: Element, nest: Nest, layouts: Layouts) -> str | None:
     the overlap area."""
     if not layouts.arrays[element.name].is_distributed:
         return None
-    need = Need(reference=Reference(array=element.name, subscripts=element.subscripts, indices=nest.indices),
-                home=nest.home)
+    need = Need(
+        reference=Reference(array=element.name, subscripts=element.subscripts, indices=nest.indices), home=nest.home
+    )
     # Without the values of scalars: an array is declared once for all of them.
     found = classify(need, layouts, layouts.environment)
     if found is None or found[0] == "overlap_shift":
@@ -199,8 +205,12 @@ def _spread(layout: Layout) -> Layout:
     """The layout without the axes of the grid along which there is one processor: nothing is far there."""
     if 1 not in layout.grid.shape:
         return layout
-    return replace(layout, axes=tuple(REPLICATED if extent == 1 else axis
-                                      for axis, extent in zip(layout.axes, layout.grid.shape, strict=True)))
+    return replace(
+        layout,
+        axes=tuple(
+            REPLICATED if extent == 1 else axis for axis, extent in zip(layout.axes, layout.grid.shape, strict=True)
+        ),
+    )
 
 
 def touches(nest: Nest) -> tuple[Touch, ...]:
@@ -217,14 +227,18 @@ def touches(nest: Nest) -> tuple[Touch, ...]:
 
 def touched(assigns: Sequence[Assign], depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:
     """What assignments touch that follow each other inside `depth` loops."""
-    return [Touch(element=each, write=write, depth=depth, after=after, source=source)
-            for each, write in elements_of(assigns, None)]
+    return [
+        Touch(element=each, write=write, depth=depth, after=after, source=source)
+        for each, write in elements_of(assigns, None)
+    ]
 
 
 def elements_touched(expr: Expr, depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:
     """What the evaluation of an expression touches inside `depth` loops."""
-    return [Touch(element=each, write=False, depth=depth, after=after, source=source)
-            for each in dict.fromkeys(elements(expr))]
+    return [
+        Touch(element=each, write=False, depth=depth, after=after, source=source)
+        for each in dict.fromkeys(elements(expr))
+    ]
 
 
 def references(nest: Nest) -> list[tuple[Element, bool]]:
@@ -327,8 +341,9 @@ class _Walk:
     def _factor(self, subscript: Expr, name: str) -> int:
         """What the subscript moves where the index moves by 1."""
         form = linear(subscript, self.env)
-        if self.along is not None and any(not isinstance(atom, Var) and self.along.name in names_in(atom)
-                                          for atom in form.terms):
+        if self.along is not None and any(
+            not isinstance(atom, Var) and self.along.name in names_in(atom) for atom in form.terms
+        ):
             raise Unknown(self.along.name, "it multiplies an index")
         return form.coefficient(name)
 
@@ -399,8 +414,11 @@ class _Walk:
                 ends = [self.first[index.name], self._first(index.name, subscript, axis, backwards)]
             else:
                 corners = [{name: pair[side] for name, pair in ranges.items()} for side in (0, 1)]
-                ends = [self._on_each(evaluate_vector(bound, self.env, corner))
-                        for bound in (index.lower, index.upper) for corner in corners]
+                ends = [
+                    self._on_each(evaluate_vector(bound, self.env, corner))
+                    for bound in (index.lower, index.upper)
+                    for corner in corners
+                ]
             ranges[index.name] = np.minimum.reduce(ends), np.maximum.reduce(ends)
         return ranges
 
@@ -457,4 +475,3 @@ class _Walk:
         if distribution is not None and distribution.kind == "block":
             return index - self._on_all(self.parts.first(layout, axis))
         return layout.local_index(dim, index)
-

@@ -39,8 +39,7 @@ def steps(operation: Operation, layouts: Layouts, env: Environment) -> tuple[Ste
     return _steps(relate(operation.needs, operation.held, layouts, env, special), operation, layout, special)
 
 
-def steps_along(operation: Operation, layouts: Layouts, env: Environment, along: Along
-                ) -> tuple[tuple[Step, ...], ...]:
+def steps_along(operation: Operation, layouts: Layouts, env: Environment, along: Along) -> tuple[tuple[Step, ...], ...]:
     """`steps` for each of several values of a scalar.
 
     Raises:
@@ -188,8 +187,9 @@ def _phases(relation: Relation, operation: Operation, layout: Layout) -> Iterato
             choices.setdefault(key, []).append(choice)
     for key in sorted(choices, key=_order):
         found = [_messages(tables, choice, relation) for choice in choices[key]]
-        source, destination, elements = found[0] if len(found) == 1 else (
-            np.concatenate(parts) for parts in zip(*found, strict=True))
+        source, destination, elements = (
+            found[0] if len(found) == 1 else (np.concatenate(parts) for parts in zip(*found, strict=True))
+        )
         if len(source):
             yield Phase(
                 source=source,
@@ -202,9 +202,7 @@ def _phases(relation: Relation, operation: Operation, layout: Layout) -> Iterato
             )
 
 
-def _messages(
-    tables: list[_Table], choice: tuple[tuple[int, ...], ...], relation: Relation
-) -> tuple[Ints, Ints, Ints]:
+def _messages(tables: list[_Table], choice: tuple[tuple[int, ...], ...], relation: Relation) -> tuple[Ints, Ints, Ints]:
     """All messages of one combination of directions: source, destination, elements."""
     groups = _folded([table.groups[key] for table, key in zip(tables, choice, strict=True)])
     if prod(group[0].size for group in groups) >= MANY:

@@ -129,8 +129,11 @@ def _through_temporary(nest: Nest, layouts: Layouts) -> Iterator[Step]:
 
     def assigned() -> tuple[Step, ...]:
         assert isinstance(stored.target, Element)
-        move = (replace(kept, write=False), *(Act(element=each, write=False) for part in stored.target.subscripts
-                                              for each in elements(part)), Act(element=stored.target, write=True))
+        move = (
+            replace(kept, write=False),
+            *(Act(element=each, write=False) for part in stored.target.subscripts for each in elements(part)),
+            Act(element=stored.target, write=True),
+        )
         if nest.mask is None:
             return move
         return (Act(element=taken, write=False), Given(mask=nest.mask, body=move))

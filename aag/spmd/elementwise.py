@@ -16,17 +16,7 @@ from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Constructor, Element, Expr, IntLit, Section, Unary, Var
 from aag.spmd.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
-from aag.spmd.symbols import (
-    REDUCTIONS,
-    Extent,
-    Mismatch,
-    Symbols,
-    Unsupported,
-    converted,
-    reduction_dim,
-    shifted,
-    zero,
-)
+from aag.spmd.symbols import REDUCTIONS, Extent, Mismatch, Symbols, Unsupported, converted, reduction_dim, shifted, zero
 from aag.spmd.vector import names_in
 
 FILLED = "merge$eoshift"
@@ -125,9 +115,7 @@ class Elementwise:
         inner = iter(_subscripts(shape, positions, name))
         return Element(
             name,
-            tuple(
-                next(inner) if isinstance(each, Section) else self.element(each, (), bound) for each in subscripts
-            ),
+            tuple(next(inner) if isinstance(each, Section) else self.element(each, (), bound) for each in subscripts),
             span=expr.span,
         )
 
@@ -266,5 +254,3 @@ def _subscripts(shape: Sequence[Extent], positions: Sequence[Position], name: st
             offset = multiply(extent.step, subtract(position.at, position.lower))
             result.append(add(extent.lower, offset))
     return tuple(result)
-
-

@@ -102,8 +102,15 @@ class _Finder:
         for each in node.assigns:
             self._assign(each, node.indices, node.mask, known, replicated=False)
 
-    def _assign(self, each: Assign, indices: tuple[Index, ...], mask: Expr | None, known: dict[str, Formula], *,
-                replicated: bool) -> None:
+    def _assign(
+        self,
+        each: Assign,
+        indices: tuple[Index, ...],
+        mask: Expr | None,
+        known: dict[str, Formula],
+        *,
+        replicated: bool,
+    ) -> None:
         target = each.target
         if not isinstance(target, Var | Element):
             known.clear()
@@ -125,9 +132,17 @@ class _Finder:
         depth = 1 + sum(one.depth for one in then.values()) + (before.depth if before is not None else 0)
         if depth <= DEEPEST:
             subscripts = target.subscripts if isinstance(target, Element) else ()
-            known[target.name] = Formula(targets=subscripts, indices=indices, value=each.value, mask=mask, kind=kind,
-                                         known=then, before=before, bounds=self._bounds(target.name), depth=depth)
-
+            known[target.name] = Formula(
+                targets=subscripts,
+                indices=indices,
+                value=each.value,
+                mask=mask,
+                kind=kind,
+                known=then,
+                before=before,
+                bounds=self._bounds(target.name),
+                depth=depth,
+            )
 
     def _bounds(self, name: str) -> tuple[tuple[int, int], ...]:
         layout = self.arrays.get(name)
@@ -145,8 +160,12 @@ def _written(body: Sequence[Node]) -> Iterator[str]:
         yield from node.defines
         match node:
             case Nest(assigns=assigns, outer=outer):
-                yield from (each.target.name for level in (assigns, *outer) for each in level
-                            if isinstance(each.target, Var | Element))
+                yield from (
+                    each.target.name
+                    for level in (assigns, *outer)
+                    for each in level
+                    if isinstance(each.target, Var | Element)
+                )
             case Local(assigns=assigns) | OwnedLoop(assigns=assigns):
                 yield from (each.target.name for each in assigns if isinstance(each.target, Var | Element))
             case DoNode(var=var, body=inner):
@@ -258,7 +277,8 @@ class _Evaluation:
         places = [np.broadcast_to(each, (self.count,)) for each in places]
         values, holds = self._indices(formula, places)
         dtype = {"integer": np.int64, "logical": np.bool_}.get(
-            formula.kind.base, np.float64 if formula.kind.bytes == 8 else np.float32)
+            formula.kind.base, np.float64 if formula.kind.bytes == 8 else np.float32
+        )
         if formula.mask is not None and holds.any():
             chosen = holds.nonzero()[0]
             holds = holds.copy()
@@ -349,21 +369,45 @@ def _reduced(combine: Callable[[Values, Values], Values]) -> Callable[..., Value
 
 
 _BINARY: Mapping[str, Callable[[Values, Values], Values]] = {
-    "+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide, "**": np.power,
-    "==": np.equal, "/=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater, ">=": np.greater_equal,
-    ".and.": np.logical_and, ".or.": np.logical_or, ".eqv.": np.equal, ".neqv.": np.not_equal,
-}  # fmt: skip
+    "+": np.add,
+    "-": np.subtract,
+    "*": np.multiply,
+    "/": np.divide,
+    "**": np.power,
+    "==": np.equal,
+    "/=": np.not_equal,
+    "<": np.less,
+    "<=": np.less_equal,
+    ">": np.greater,
+    ">=": np.greater_equal,
+    ".and.": np.logical_and,
+    ".or.": np.logical_or,
+    ".eqv.": np.equal,
+    ".neqv.": np.not_equal,
+}
 _REAL: Mapping[str, Callable[[Values], Values]] = {
-    "sqrt": np.sqrt, "exp": np.exp, "log": np.log, "sin": np.sin, "cos": np.cos, "tan": np.tan, "atan": np.arctan,
-}  # fmt: skip
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "sin": np.sin,
+    "cos": np.cos,
+    "tan": np.tan,
+    "atan": np.arctan,
+}
 _CONVERSIONS: Mapping[str, Callable[[Values], Values]] = {
-    "dble": lambda x: x.astype(np.float64), "real": lambda x: x.astype(np.float32),
-    "float": lambda x: x.astype(np.float32), "int": lambda x: np.trunc(x).astype(np.int64),
+    "dble": lambda x: x.astype(np.float64),
+    "real": lambda x: x.astype(np.float32),
+    "float": lambda x: x.astype(np.float32),
+    "int": lambda x: np.trunc(x).astype(np.int64),
     "nint": lambda x: np.asarray(np.where(x < 0, np.ceil(x - 0.5), np.floor(x + 0.5))).astype(np.int64),
-}  # fmt: skip
+}
 _SELECTING: Mapping[str, Callable[..., Values]] = {
-    "max": _reduced(np.maximum), "min": _reduced(np.minimum), "mod": _mod, "modulo": _modulo, "abs": np.abs,
+    "max": _reduced(np.maximum),
+    "min": _reduced(np.minimum),
+    "mod": _mod,
+    "modulo": _modulo,
+    "abs": np.abs,
     "sign": lambda a, b: np.asarray(np.where(b < 0, -np.abs(a), np.abs(a))),
     "merge": lambda a, b, mask: np.asarray(np.where(mask, *_alike(a, b))),
     FILLED: lambda a, b, at, low, high: np.asarray(np.where((low <= at) & (at <= high), *_alike(a, b))),
-}  # fmt: skip
+}

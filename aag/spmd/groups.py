@@ -132,11 +132,7 @@ def home_of(lowering: "Lowering", group: Sequence[Leaf]) -> Leaf | None:
 
 
 def _arrays_stay(
-    lowering: "Lowering",
-    groups: Groups,
-    names: frozenset[str],
-    promised: frozenset[Hashable],
-    new: frozenset[str],
+    lowering: "Lowering", groups: Groups, names: frozenset[str], promised: frozenset[Hashable], new: frozenset[str]
 ) -> bool:
     """Whether the order of every two accesses to one element is kept; updates of `names` may come in any order."""
     leaves = [leaf for group in groups for leaf in group]

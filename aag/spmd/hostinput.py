@@ -104,7 +104,8 @@ def _lower(lowering: "Lowering", nest: ir.Do, reads: Sequence[Read]) -> None:
         moves.append((statement, found))
     first = reads[0][0]
     changed = frozenset(index.name for index in indices.values()).union(
-        *(hostio.loop_names(statement.items) for statement, _ in reads))
+        *(hostio.loop_names(statement.items) for statement, _ in reads)
+    )
     hostio.emit_host(lowering, first, "read", items, records=records, nest=nest, changed=changed)
     for statement, found in moves:
         hostio.scatter(lowering, found, statement)

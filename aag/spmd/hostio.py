@@ -110,8 +110,14 @@ def _set_value(lowering: "Lowering", name: str) -> Item:
 
 
 def emit_host(
-    lowering: "Lowering", statement: ir.Io, kind: Literal["write", "read", "format", "control"],
-    items: Sequence[Item], *, extra: Sequence[Item] = (), records: Expr | None = None, nest: ir.Do | None = None,
+    lowering: "Lowering",
+    statement: ir.Io,
+    kind: Literal["write", "read", "format", "control"],
+    items: Sequence[Item],
+    *,
+    extra: Sequence[Item] = (),
+    records: Expr | None = None,
+    nest: ir.Do | None = None,
     changed: frozenset[str] = frozenset(),
 ) -> None:
     """Emit the node of rank 0's part. `extra`: values that the control list sets; `records`: how many statements are
@@ -200,9 +206,7 @@ def items_of(lowering: "Lowering", item: Expr, around: tuple[Index, ...]) -> lis
     inner, positions = lowering.elementwise.context(symbols.shape(item))
     indices = around + inner
     element = _element(lowering, item, positions, indices)
-    uses = tuple(
-        use for use in uses_of(element, indices, symbols) if lowering.is_distributed(use.element.name)
-    )
+    uses = tuple(use for use in uses_of(element, indices, symbols) if lowering.is_distributed(use.element.name))
     kind = symbols.type_of(item)
     characters = kind.bytes if kind.base == "character" else TEXT_BYTES[kind.operation_kind]
     return [Item(element, indices, amount(indices, lowering.env), characters, kind.bytes, uses)]
@@ -221,8 +225,9 @@ def _internal(lowering: "Lowering", statement: ir.Io, control: Control, items: S
     unit = control.unit.partition("(")[0].strip().lower()
     changed = frozenset((*control.sets, unit) if statement.kind == "write" else control.sets)
     targets = frozenset(item.element.name for item in items if isinstance(item.element, Var | Element))
-    emit_host(lowering, statement, "format", items,
-              changed=changed | (targets if statement.kind == "read" else frozenset()))
+    emit_host(
+        lowering, statement, "format", items, changed=changed | (targets if statement.kind == "read" else frozenset())
+    )
 
 
 def _gather(lowering: "Lowering", item: Item, statement: ir.Io) -> None:

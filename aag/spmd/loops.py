@@ -72,9 +72,7 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
     _lower_sequential(lowering, statement, leaves)
 
 
-def _live(
-    lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]
-) -> frozenset[str]:
+def _live(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> frozenset[str]:
     """The scalars that the nest writes and that the program may still read after it, on all processors.
 
     Of a scalar that is NEW the program says itself that nobody reads it. The variable of a loop counts where it has
@@ -194,9 +192,7 @@ class _Partial(Struct, frozen=True):
     update: Expr
 
 
-def _partials(
-    lowering: "Lowering", group: Sequence[Leaf], names: frozenset[str]
-) -> tuple[list[Leaf], list[_Partial]]:
+def _partials(lowering: "Lowering", group: Sequence[Leaf], names: frozenset[str]) -> tuple[list[Leaf], list[_Partial]]:
     """A group with its reductions into variables of their own, unless it is one reduction and nothing else."""
     simple = len(group) == 1 and not has_inner_loop(group[0].assign.value)
     if simple or not any(reduction(leaf, names) for leaf in group):
@@ -238,12 +234,7 @@ def _set(lowering: "Lowering", name: str, value: Expr) -> None:
 
 
 def _nest(
-    lowering: "Lowering",
-    group: Sequence[Leaf],
-    wanted: Reference | None,
-    names: frozenset[str],
-    *,
-    reduces: bool,
+    lowering: "Lowering", group: Sequence[Leaf], wanted: Reference | None, names: frozenset[str], *, reduces: bool
 ) -> tuple[Nest, list[Use]]:
     """One nest for a group of assignments whose loops form one chain."""
     combined = reduction(group[0], names) if len(group) == 1 else None
@@ -306,9 +297,7 @@ def _mask(lowering: "Lowering", group: Sequence[Leaf]) -> Expr | None:
     return mask
 
 
-def _home(
-    lowering: "Lowering", group: Sequence[Leaf], wanted: Reference | None, *, reduces: bool
-) -> Reference | None:
+def _home(lowering: "Lowering", group: Sequence[Leaf], wanted: Reference | None, *, reduces: bool) -> Reference | None:
     """Where the group runs: as ON HOME says, else the owner of its first distributed target; what only reduces runs
     where its operand lives."""
     places = [(leaf, leaf.assign.target) for leaf in group]

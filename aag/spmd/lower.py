@@ -25,15 +25,7 @@ from aag.spmd.calls import lower_intrinsic
 from aag.spmd.elementwise import Elementwise, Position
 from aag.spmd.hostinput import lower_input
 from aag.spmd.leaves import both
-from aag.spmd.names import (
-    calls_any,
-    comm_names,
-    impure_functions,
-    nest_names,
-    scalars,
-    user_functions,
-    whole_functions,
-)
+from aag.spmd.names import calls_any, comm_names, impure_functions, nest_names, scalars, user_functions, whole_functions
 from aag.spmd.needs import Use, operations
 from aag.spmd.nests import conflicts, inner_loops, uses_of
 from aag.spmd.nodes import (

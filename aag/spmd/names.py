@@ -46,8 +46,10 @@ def held_names(symbols: Symbols, held: Held) -> frozenset[str]:
 
 def comm_names(symbols: Symbols, operation: Operation) -> frozenset[str]:
     """The scalars that decide what an operation moves."""
-    return frozenset().union(*[need_names(symbols, need) for need in operation.needs],
-                             *[held_names(symbols, held) for held in operation.held])
+    return frozenset().union(
+        *[need_names(symbols, need) for need in operation.needs],
+        *[held_names(symbols, held) for held in operation.held],
+    )
 
 
 def nest_names(symbols: Symbols, nest: Nest) -> frozenset[str]:

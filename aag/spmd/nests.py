@@ -145,9 +145,7 @@ def ordered(nest: Nest, home: Reference, *, interchange: bool) -> Nest:
     """
     depth = len(home.indices)
     names = [index.name for index in home.indices]
-    rectangular = not any(
-        (names_in(index.lower) | names_in(index.upper)) & set(names) for index in home.indices
-    )
+    rectangular = not any((names_in(index.lower) | names_in(index.upper)) & set(names) for index in home.indices)
     if not interchange or not rectangular or depth < 2:
         return nest
     position = {}
@@ -156,5 +154,3 @@ def ordered(nest: Nest, home: Reference, *, interchange: bool) -> Nest:
         position[name] = dims[0] if dims else len(home.subscripts)
     loops = tuple(sorted(nest.indices[:depth], key=lambda index: -position[index.name]))
     return replace(nest, indices=loops + nest.indices[depth:])
-
-

@@ -134,8 +134,8 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
 class Exchange(Struct, frozen=True, kw_only=True, eq=False):
     """Point-to-point movement of the union of `needs`, less what is already valid (`held`), one array (Def 9, 10).
 
-        processor p          processor p+1
-        [ . . . . o ]  --->  [ x . . . . ]        o read by the message, x received into the overlap area
+    processor p          processor p+1
+    [ . . . . o ]  --->  [ x . . . . ]        o read by the message, x received into the overlap area
     """
 
     array: str
@@ -147,7 +147,7 @@ class Exchange(Struct, frozen=True, kw_only=True, eq=False):
 class Multicast(Struct, frozen=True, kw_only=True, eq=False):
     """Along `axes` of the array's grid the owner's data go to every coordinate; other axes may shift first.
 
-        o . . .   --->   o x x x
+    o . . .   --->   o x x x
     """
 
     array: str

@@ -208,7 +208,6 @@ class _Hoist:
         widened = rebuild(tuple(needs), pattern, axes)
         return replace(node, operation=widened, uses=comm_names(self.symbols, widened))
 
-
     def _changes(self, changed: Effects, read: Reference, index: Index) -> bool:
         """Whether the loop may write an element before it reads it: then a message before the loop comes too early."""
         if changed.everything:
@@ -294,9 +293,7 @@ class _Redundant:
             after = _common(after, end)
         return tuple(new), after
 
-    def _communicate(
-        self, node: Communicate, operation: Operation, facts: Facts
-    ) -> tuple[Communicate | None, Facts]:
+    def _communicate(self, node: Communicate, operation: Operation, facts: Facts) -> tuple[Communicate | None, Facts]:
         if isinstance(operation, Gather):
             return node, facts
         fresh = {held.need for held in facts if not held.stale}

@@ -39,14 +39,18 @@ class Touched:
 
 def disjoint(one: Touched, other: Touched) -> bool:
     """Whether no element is touched by both: in some dimension the values differ throughout."""
-    return any(first is not None and second is not None and not is_among(first, second).any()
-               for first, second in zip(one.values, other.values, strict=False))
+    return any(
+        first is not None and second is not None and not is_among(first, second).any()
+        for first, second in zip(one.values, other.values, strict=False)
+    )
 
 
 def covers(whole: Touched, part: Touched) -> bool:
     """Whether each element of `part` is touched by `whole`: its dimensions are independent and each is covered."""
-    return whole.is_product and all(first is not None and second is not None and is_among(second, first).all()
-                                    for first, second in zip(whole.values, part.values, strict=False))
+    return whole.is_product and all(
+        first is not None and second is not None and is_among(second, first).all()
+        for first, second in zip(whole.values, part.values, strict=False)
+    )
 
 
 def _independent(reference: Reference) -> bool:

@@ -170,9 +170,7 @@ def segments(owned: OwnedLoop, layouts: Layouts, env: Environment) -> Segments:
     return Segments(owner[start], count, messages, iterations)
 
 
-def _codes(
-    subscripts: Sequence[Expr], layout: Layout, env: Environment, vectors: dict[str, Ints], length: int
-) -> Ints:
+def _codes(subscripts: Sequence[Expr], layout: Layout, env: Environment, vectors: dict[str, Ints], length: int) -> Ints:
     """A number for each element that a reference names in each iteration."""
     code = np.zeros(length, dtype=np.int64)
     for subscript, (lower, _), extent in zip(subscripts, layout.bounds, layout.extents, strict=True):
@@ -229,9 +227,7 @@ def _ranks(reference: Reference, layout: Layout, env: Environment, vectors: dict
     return rank
 
 
-def _levels(
-    home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment
-) -> tuple[Ints, bool]:
+def _levels(home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment) -> tuple[Ints, bool]:
     """Iterations of each level, and whether they are an upper bound: the box around the indices, at worst without the
     axes whose coordinate depends on more than one of them."""
     try:
@@ -333,10 +329,14 @@ def _share(
     if not prefix and not axes and mask is None:
         return 1
     if along is not None:
-        subscripts = [home.subscripts[layout.axes[axis].dim] for axis in axes if layout.axes[axis].role == "dim"
-                      ] if home and layout else []
-        if not any(along.name in names for names in (*[index.reads for index in prefix],
-                                                     *map(names_in, (*subscripts, mask)))):
+        subscripts = (
+            [home.subscripts[layout.axes[axis].dim] for axis in axes if layout.axes[axis].role == "dim"]
+            if home and layout
+            else []
+        )
+        if not any(
+            along.name in names for names in (*[index.reads for index in prefix], *map(names_in, (*subscripts, mask)))
+        ):
             along = None
     vectors = enumerate_indices(prefix, env, along)
     if mask is not None:

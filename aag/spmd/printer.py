@@ -1,8 +1,8 @@
 """The node program as pseudo-Fortran for people: what every processor runs, and what it sends.
 
-      38      do my i in 2:n - 1 where b(i, j) lives        the processor's share of the iterations
-       |
-       line of the source to which the time is charged (Def 4)
+38      do my i in 2:n - 1 where b(i, j) lives        the processor's share of the iterations
+ |
+ line of the source to which the time is charged (Def 4)
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -55,11 +55,7 @@ def _folded(line: Line) -> Iterator[str]:
     margin = f"{line.source or '':>5}  "
     indent = " " * min(_DEEPEST, len(_STEP) * line.depth)
     parts = wrap(
-        line.text,
-        WIDTH - _MARGIN,
-        initial_indent=indent,
-        subsequent_indent=indent + 2 * _STEP,
-        break_on_hyphens=False,
+        line.text, WIDTH - _MARGIN, initial_indent=indent, subsequent_indent=indent + 2 * _STEP, break_on_hyphens=False
     )
     yield (margin + (parts[0] if parts else "")).rstrip()
     yield from (" " * _MARGIN + part for part in parts[1:])

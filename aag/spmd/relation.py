@@ -103,7 +103,11 @@ def relate(
 
 
 def relate_along(
-    needs: Sequence[Need], held: Sequence[Held], layouts: Layouts, env: Environment, special: frozenset[int],
+    needs: Sequence[Need],
+    held: Sequence[Held],
+    layouts: Layouts,
+    env: Environment,
+    special: frozenset[int],
     along: Along,
 ) -> tuple[Relation, ...]:
     """`relate` for each of several values of a scalar.
@@ -151,8 +155,10 @@ def _relate(
     if stale_bit > len(claims) + len(writes):
         bits = []
     wraps = tuple(wrap_signs(need, layout) for need in needs)
-    return tuple(Relation(layout, _merge_unbalanced(list(components)), len(needs), tuple(bits), wraps)
-                 for components in zip(*tables, strict=True))
+    return tuple(
+        Relation(layout, _merge_unbalanced(list(components)), len(needs), tuple(bits), wraps)
+        for components in zip(*tables, strict=True)
+    )
 
 
 class _Claim:
@@ -170,9 +176,7 @@ class _Claim:
         if need.home is not None and special is not None:
             self.home = need.home
             self.home_layout = layouts.arrays[need.home.array]
-            self.foreign = (
-                self.home_layout.grid.shape != layout.grid.shape and self.home_layout.is_distributed
-            )
+            self.foreign = self.home_layout.grid.shape != layout.grid.shape and self.home_layout.is_distributed
 
     def destination_indices(self, axis: int) -> frozenset[str]:
         """The loop indices that decide the destination coordinate on one axis."""
@@ -196,7 +200,11 @@ class _Claim:
             partition.join([Slot("axis", axis), *((scope, name) for name in sorted(used))])
 
     def tabulate(
-        self, axes: Sequence[int], dims: Sequence[int], names: frozenset[str], env: Environment,
+        self,
+        axes: Sequence[int],
+        dims: Sequence[int],
+        names: frozenset[str],
+        env: Environment,
         along: Along | None = None,
     ) -> tuple[Ints, Ints]:
         """Rows of destination coordinates (R, axes) and elements (R, 1 + dims), not yet distinct. The first column of
@@ -301,18 +309,19 @@ def _tabulate(
 
 
 def _part(component: Component, rows: slice) -> Component:
-    return Component(component.dims, component.elements[rows], component.destination[rows], component.source[rows],
-                     component.mask[rows], component.count[rows], component.balanced)
+    return Component(
+        component.dims,
+        component.elements[rows],
+        component.destination[rows],
+        component.source[rows],
+        component.mask[rows],
+        component.count[rows],
+        component.balanced,
+    )
 
 
 def _with_sources(
-    axes: list[int],
-    dims: list[int],
-    coords: Ints,
-    elements: Ints,
-    mask: Ints,
-    layout: Layout,
-    special: frozenset[int],
+    axes: list[int], dims: list[int], coords: Ints, elements: Ints, mask: Ints, layout: Layout, special: frozenset[int]
 ) -> Component:
     """Add each row's share of source and destination rank (Def 8: replicated data come from the owner with the
     receiver's coordinates in the replicated dimension)."""

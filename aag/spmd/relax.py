@@ -77,12 +77,7 @@ def apart(need: Need, layouts: Layouts, env: Environment) -> Need:
 
 
 def _alone(
-    reference: Reference,
-    layout: Layout,
-    place: str,
-    known: dict[str, Index],
-    indices: list[Index],
-    env: Environment,
+    reference: Reference, layout: Layout, place: str, known: dict[str, Index], indices: list[Index], env: Environment
 ) -> tuple[Expr, ...]:
     """The subscripts of a reference with an index of their own each, which is added to `indices`."""
     result: list[Expr] = []

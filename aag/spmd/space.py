@@ -182,11 +182,7 @@ class Space:
         remainder = combined(left, 1, quotient, -divisor)
         most = {ONE: divisor - 1}
         positive = [left, remainder, combined(most, 1, remainder, -1)]
-        negative = [
-            combined(left, -1, {ONE: -1}),
-            combined(remainder, -1, {}),
-            combined(most, 1, remainder),
-        ]
+        negative = [combined(left, -1, {ONE: -1}), combined(remainder, -1, {}), combined(most, 1, remainder)]
         if not self._split(((), positive), ((), negative)):
             return None
         return combined(quotient, 1 if right[ONE] > 0 else -1, {})

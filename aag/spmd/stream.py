@@ -84,8 +84,9 @@ class _Piece(Struct):
     weight: Floats | None
 
 
-def stream_of(nest: Nest, layouts: Layouts, env: Environment, rank: int, budget: int, known: Known | None = None
-              ) -> Stream:
+def stream_of(
+    nest: Nest, layouts: Layouts, env: Environment, rank: int, budget: int, known: Known | None = None
+) -> Stream:
     """The references of a nest on a processor, about `budget` of them; `known`: values of data that masks read.
 
     Raises:
@@ -114,8 +115,11 @@ class _Enumeration:
         self.thin = self.total = 0
         self.anywhere: dict[str, None] = {}
         self.element_bytes = 8
-        stored = [each.target for each in (*nest.assigns, *(one for level in nest.outer for one in level))
-                  if isinstance(each.target, Element)]
+        stored = [
+            each.target
+            for each in (*nest.assigns, *(one for level in nest.outer for one in level))
+            if isinstance(each.target, Element)
+        ]
         if stored and stored[0].name in layouts.arrays:
             self.element_bytes = layouts.arrays[stored[0].name].element_bytes
         self.temporaries = dict(zip(temporaries(nest), (self.element_bytes, LOGICAL_BYTES), strict=True))
@@ -187,8 +191,9 @@ class _Enumeration:
                     vectors[name] = self._draw(count, vectors)
         return size, pieces
 
-    def _inside(self, body: Sequence[Step], parent: Ints, vectors: Vectors, size: Ints, pieces: list[_Piece],
-                scale: float = 1.0) -> None:
+    def _inside(
+        self, body: Sequence[Step], parent: Ints, vectors: Vectors, size: Ints, pieces: list[_Piece], scale: float = 1.0
+    ) -> None:
         """What is done inside, `parent` being the execution around each; `size` grows by it."""
         own, inner = self._body(body, vectors, parent.size)
         if scale != 1.0:
@@ -298,18 +303,20 @@ class _Enumeration:
         if not self.thin:
             storage, at = self._storage(step, layout, vectors, size.size)
             weight = vectors.get(_WEIGHT)
-            pieces.append(_Piece(np.arange(size.size), size.copy(), storage, at, step.write, step.source,
-                                 weight))
+            pieces.append(_Piece(np.arange(size.size), size.copy(), storage, at, step.write, step.source, weight))
         size += 1
 
-    def _storage(self, step: Act, layout: Layout | None, vectors: Vectors, count: int
-                 ) -> tuple[str, Ints | tuple[Ints, ...]]:
+    def _storage(
+        self, step: Act, layout: Layout | None, vectors: Vectors, count: int
+    ) -> tuple[str, Ints | tuple[Ints, ...]]:
         """The storage of an element and where it lies there."""
         element = step.element
         if layout is None:
             return element.name, vectors[COUNTER] * self.temporaries[element.name]
-        subscripts = [self._subscript(element.name, each, dim, layout.bounds[dim], vectors, count)
-                      for dim, each in enumerate(element.subscripts)]
+        subscripts = [
+            self._subscript(element.name, each, dim, layout.bounds[dim], vectors, count)
+            for dim, each in enumerate(element.subscripts)
+        ]
         buffer = None if step.write or self.far is None else buffer_of(element, self.nest, self.far)
         if buffer is not None:
             return buffer, tuple(np.broadcast_to(each, (count,)) for each in subscripts)
@@ -319,8 +326,9 @@ class _Enumeration:
             at = at + self._local(index, dim, layout) * pitch[dim]
         return element.name, at
 
-    def _subscript(self, name: str, subscript: Expr, dim: int, bounds: tuple[int, int], vectors: Vectors, count: int
-                   ) -> Ints:
+    def _subscript(
+        self, name: str, subscript: Expr, dim: int, bounds: tuple[int, int], vectors: Vectors, count: int
+    ) -> Ints:
         """A subscript of an array in each execution; one that data decide is anywhere."""
         try:
             index = self._value(subscript, vectors)
@@ -410,6 +418,7 @@ def _put_in(body: Sequence[Step]) -> Iterator[str]:
 
 def _uses(body: Sequence[Step], name: str) -> bool:
     """Whether it depends on a name what the steps do."""
+
     def uses(step: Step) -> bool:
         match step:
             case Act(element=element):

@@ -69,8 +69,15 @@ def execute(options: argparse.Namespace) -> int:
     request = request_of(options, None)
     try:
         found = advise.advise_source(
-            source, system, request, numbers, named=named, align=options.align == "on", top=int(options.top),
-            look=options.phases, progress=_progress(console, began),
+            source,
+            system,
+            request,
+            numbers,
+            named=named,
+            align=options.align == "on",
+            top=int(options.top),
+            look=options.phases,
+            progress=_progress(console, began),
         )
     finally:
         _wipe(console)

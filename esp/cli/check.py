@@ -83,10 +83,14 @@ def execute(options: argparse.Namespace) -> int:
         console.deliver(output.broken(checked, console.screen))
     over = sum(not each.kept for each in checked)
     if why and not any(each.proven for each in checked):
-        raise PredictionError("nothing is known to keep the budget, as the prediction is partial.",
-                              where=source.program.file, why=f"It is {partial_text(why)}.",
-                              hint="`esp run` shows what is left out.")
+        raise PredictionError(
+            "nothing is known to keep the budget, as the prediction is partial.",
+            where=source.program.file,
+            why=f"It is {partial_text(why)}.",
+            hint="`esp run` shows what is left out.",
+        )
     if over:
-        raise CheckFailedError(f"{over} of {len(checked)} limits {'is' if over == 1 else 'are'} not kept.",
-                               where=source.program.file)
+        raise CheckFailedError(
+            f"{over} of {len(checked)} limits {'is' if over == 1 else 'are'} not kept.", where=source.program.file
+        )
     return 0

@@ -79,7 +79,8 @@ def execute(options: argparse.Namespace) -> int:
             if len(sources) > 1:
                 return compare.compare_programs(sources, system, asked, progress=progress, jobs=jobs)
             return compare.compare_choices(
-                sources[0], system, asked, named=named, size=options.size, progress=progress, jobs=jobs)
+                sources[0], system, asked, named=named, size=options.size, progress=progress, jobs=jobs
+            )
 
         found, complete = with_answers(made, request)
     # What was asked for on the way belongs to the next command.

@@ -21,6 +21,7 @@ environment of the compiled program:
   ESP_TRACE=FILE      with --trace: what each processor did and when (docs/trace.md)
 """
 
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.epilog = EXAMPLES
@@ -29,10 +30,12 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_switches(parser)
     add_collectives(parser)
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", metavar="FOLDER", type=named, default="build",
-                       help="where to (default: %(default)s)")
     group.add_argument(
-        "--poison", action="store_true",
+        "-o", "--output", metavar="FOLDER", type=named, default="build", help="where to (default: %(default)s)"
+    )
+    group.add_argument(
+        "--poison",
+        action="store_true",
         help="for debugging: copies become NaN as soon as their owner writes, and before new ones come",
     )
     group.add_argument("--trace", action="store_true", help="the program can write a trace (docs/trace.md)")
@@ -50,7 +53,8 @@ def add_switches(parser: argparse.ArgumentParser) -> None:
 def add_collectives(parser: "argparse._ActionsContainer") -> None:
     """Who does collectives."""
     parser.add_argument(
-        "--native-collectives", action="store_true",
+        "--native-collectives",
+        action="store_true",
         help="collectives are MPI's own, not messages as the machine's algorithm has them; they are not counted",
     )
 
@@ -62,8 +66,11 @@ def without_trace(native: bool, traced: object) -> None:
         UsageError: both are asked for.
     """
     if native and traced:
-        raise UsageError("a trace would lack the messages of MPI's own collectives.", where="--native-collectives",
-                         hint="Leave out --trace.")
+        raise UsageError(
+            "a trace would lack the messages of MPI's own collectives.",
+            where="--native-collectives",
+            hint="Leave out --trace.",
+        )
 
 
 def add_looks(group: "argparse._ArgumentGroup") -> None:
@@ -89,8 +96,9 @@ def execute(options: argparse.Namespace) -> int:
     system = api.load_machine(options.system)
     stages = api.lower_source(source, system, request)
     console.warn((*source.program.diagnostics, *stages.node_program.layouts.notes), source.program.lines)
-    emission = emitted_of(stages, system, request, poisons=options.poison, traces=options.trace,
-                          native=options.native_collectives)
+    emission = emitted_of(
+        stages, system, request, poisons=options.poison, traces=options.trace, native=options.native_collectives
+    )
     folder = Path(options.output)
     with alone_in(folder):
         write(emission, folder)

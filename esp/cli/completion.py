@@ -18,8 +18,16 @@ The script holds all commands, options and names as they are now; make it again
 after an update.
 """
 
-_KINDS = {"NAME|FILE": "machine", "PROG": "program", "A": "program", "B": "program", "NAME": "program",
-          "FILE": "file", "CSV": "file", "FOLDER": "folder"}
+_KINDS = {
+    "NAME|FILE": "machine",
+    "PROG": "program",
+    "A": "program",
+    "B": "program",
+    "NAME": "program",
+    "FILE": "file",
+    "CSV": "file",
+    "FOLDER": "folder",
+}
 """What a metavar asks for; all others are free text."""
 
 
@@ -86,8 +94,14 @@ def _level(path: tuple[str, ...], parser: argparse.ArgumentParser, about: str) -
 def _option(action: argparse.Action) -> Option:
     takes = action.nargs != 0
     again = isinstance(action, argparse._AppendAction)
-    return Option(names=tuple(action.option_strings), about=_about(action), takes=takes, again=again,
-                  kind=_kind(action) if takes else "", words=_words(action) if takes else ())
+    return Option(
+        names=tuple(action.option_strings),
+        about=_about(action),
+        takes=takes,
+        again=again,
+        kind=_kind(action) if takes else "",
+        words=_words(action) if takes else (),
+    )
 
 
 def _words(action: argparse.Action) -> tuple[str, ...]:

@@ -37,8 +37,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.usage = "esp graph aag|saag PROG [options]\n       esp graph sag MACHINE [options]"
     parser.add_argument("graph", metavar="GRAPH", choices=GRAPHS, help=", ".join(GRAPHS))
     add_program(parser, "number of processors")
-    parser.add_argument("--opt", metavar="NAME=off", action="append", default=[],
-                        help="switch an optimisation off (repeatable)")
+    parser.add_argument(
+        "--opt", metavar="NAME=off", action="append", default=[], help="switch an optimisation off (repeatable)"
+    )
     parser.add_argument("--format", choices=FORMATS, help="by default that of the suffix of -o, else dot")
     parser.add_argument("--times", action="store_true", help="predict, too, and colour the boxes by time (svg)")
     add_output(parser)
@@ -48,8 +49,11 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     fmt = options.format or _format_of(options.output)
     if options.times and (fmt != "svg" or options.graph == "sag"):
-        raise UsageError("only the drawing (svg) of a program is coloured by time.", where="--times",
-                         hint="Add --format svg, or -o x.svg.")
+        raise UsageError(
+            "only the drawing (svg) of a program is coloured by time.",
+            where="--times",
+            hint="Add --format svg, or -o x.svg.",
+        )
     console = console_of(options)
     from esp import api
 

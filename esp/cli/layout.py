@@ -73,13 +73,21 @@ def layouts_shown(stages: "Stages", names: tuple[str, ...]) -> "Shown":
 
     layouts = stages.node_program.layouts
     return layout.Shown(
-        program=stages.source.program.file, procs=layouts.procs, arrangement=layouts.grid.name,
-        grid=layouts.grid.shape, pictures=pictures(layouts, names),
-        left=tuple((name, layouts.arrays[name].elements * layouts.arrays[name].element_bytes)
-                   for name in names if not layouts.arrays[name].is_distributed),
-        empty=tuple(name for name in names
-                    if layouts.arrays[name].is_distributed and not layouts.arrays[name].elements),
-        doubts=tuple(each for each in doubts(layouts, stages.graph, names) if set(each.arrays) & set(names)))
+        program=stages.source.program.file,
+        procs=layouts.procs,
+        arrangement=layouts.grid.name,
+        grid=layouts.grid.shape,
+        pictures=pictures(layouts, names),
+        left=tuple(
+            (name, layouts.arrays[name].elements * layouts.arrays[name].element_bytes)
+            for name in names
+            if not layouts.arrays[name].is_distributed
+        ),
+        empty=tuple(
+            name for name in names if layouts.arrays[name].is_distributed and not layouts.arrays[name].elements
+        ),
+        doubts=tuple(each for each in doubts(layouts, stages.graph, names) if set(each.arrays) & set(names)),
+    )
 
 
 def _chosen(given: list[str], names: tuple[str, ...]) -> tuple[str, ...]:

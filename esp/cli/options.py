@@ -18,16 +18,13 @@ _MOST_PROCESSORS = 2**20
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Where the output goes and how it looks."""
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "-o", "--output", metavar="FILE", type=named, help="write to FILE, whole or not at all")
+    group.add_argument("-o", "--output", metavar="FILE", type=named, help="write to FILE, whole or not at all")
     group.add_argument("-q", "--quiet", action="store_true", help="no warnings and no notes")
     group.add_argument("--color", choices=COLOURS, default="auto", help="colour (default: on a terminal)")
     group.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
 
 
-def add_program(
-    parser: argparse.ArgumentParser, procs: str, *, several: bool = False, aligned: bool = True
-) -> None:
+def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = False, aligned: bool = True) -> None:
     """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``; `aligned`: whether
     arrays may be aligned anew."""
     parser.add_argument(

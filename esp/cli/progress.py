@@ -28,8 +28,9 @@ class Progress:
     def __enter__(self) -> "Progress | None":
         return self if self.shown else None
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-                 ) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._write("")
 
     def __call__(self, line: int, done: float) -> None:

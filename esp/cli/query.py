@@ -64,8 +64,14 @@ def execute(options: argparse.Namespace) -> int:
     system = api.load_machine(options.system)
     made, _ = with_answers(lambda asked: api.predict_source(source, system, asked), request_of(options, procs))
     said = content(made, Fields(aaus=None))
-    wanted = Wanted(lines=lines, aaus=aaus, below=below, procedures=_names(options.procedure),
-                    kinds=_names(options.kind), arrays=_names(options.array))
+    wanted = Wanted(
+        lines=lines,
+        aaus=aaus,
+        below=below,
+        procedures=_names(options.procedure),
+        kinds=_names(options.kind),
+        arrays=_names(options.array),
+    )
     parts = query(said, wanted, options.by)
     console.warn(made.warnings, source.program.lines)
     if options.json:

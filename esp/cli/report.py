@@ -68,11 +68,11 @@ def execute(options: argparse.Namespace) -> int:
 
     source = source_of(options.program, options.form)
     system = api.load_machine(options.system)
-    stages, complete = with_answers(
-        lambda asked: api.lower_source(source, system, asked), request_of(options, procs))
+    stages, complete = with_answers(lambda asked: api.lower_source(source, system, asked), request_of(options, procs))
     with Progress(console) as watch:
         prediction, complete = with_answers(
-            lambda asked: api.interpret_stages(stages, system, asked, watch=watch), complete)
+            lambda asked: api.interpret_stages(stages, system, asked, watch=watch), complete
+        )
     console.warn(prediction.warnings, source.program.lines)
     # Only what the program declares: temporaries of the lowering are nobody's business.
     names = tuple(api.map_source(source, system, complete).arrays)
@@ -80,15 +80,26 @@ def execute(options: argparse.Namespace) -> int:
     if prediction.processors <= MANY or options.size:
         comparison, incomparable = _compared(source, system, complete, options.size, console)
     else:
-        incomparable = (f"Distributions are not compared on more than {MANY:,} processors unless --size is given "
-                        "(--size none: at this size only), as that takes long.")
+        incomparable = (
+            f"Distributions are not compared on more than {MANY:,} processors unless --size is given "
+            "(--size none: at this size only), as that takes long."
+        )
         scaled = "" if numbers else f" Scaling is over {_FEW} numbers of processors; --scaling chooses others."
         console.note(paragraph("left out", incomparable + scaled, console.screen.columns))
     scaling, impossible = _scaling(source, system, complete, prediction, numbers, console)
-    page = report(Report(
-        prediction=prediction, comparison=comparison, incomparable=incomparable, scaling=scaling,
-        covers=_covers(prediction.processors, numbers), impossible=impossible, layouts=layouts_shown(stages, names),
-        machine=describe(system), command=_command(options)))
+    page = report(
+        Report(
+            prediction=prediction,
+            comparison=comparison,
+            incomparable=incomparable,
+            scaling=scaling,
+            covers=_covers(prediction.processors, numbers),
+            impossible=impossible,
+            layouts=layouts_shown(stages, names),
+            machine=describe(system),
+            command=_command(options),
+        )
+    )
     console.deliver(page)
     if options.output not in (None, "-"):
         console.note(f"{options.output}: one file for any browser, also without network")
@@ -107,14 +118,17 @@ def _compared(
     with Progress(console) as shown:
         try:
             progress = shown.predictions if shown else None
-            return compare_choices(
-                source, system, request, size=size, progress=progress, jobs=processors()), ""
+            return compare_choices(source, system, request, size=size, progress=progress, jobs=processors()), ""
         except PredictionError as nothing:  # a program without arrays has other news, too
             return None, str(nothing)
 
 
 def _scaling(
-    source: "Source", system: "System", request: "Request", prediction: "Prediction", numbers: tuple[int, ...] | None,
+    source: "Source",
+    system: "System",
+    request: "Request",
+    prediction: "Prediction",
+    numbers: tuple[int, ...] | None,
     console: "Console",
 ) -> "tuple[tuple[Prediction, ...], dict[int, Diagnostic]]":
     """Predictions for several numbers of processors, ascending, and why there are none for some."""
@@ -156,8 +170,7 @@ def _covers(processors: int, numbers: tuple[int, ...] | None) -> str:
     """Which numbers of processors the page tries, and why these."""
     own = f"that of this page, {processors:,}"
     if numbers:
-        return "The numbers of processors are those of --scaling" + (
-            "." if processors in numbers else f", and {own}.")
+        return "The numbers of processors are those of --scaling" + ("." if processors in numbers else f", and {own}.")
     steps, tried = _steps(processors), _doubling(processors)
     *most, last = (f"{number:,}" for number in tried)
     told = f"Tried on {', '.join(most)} and {last} processors: powers of two up to {max(8, processors):,}"

@@ -213,8 +213,11 @@ def _view(prediction: "Prediction", options: argparse.Namespace, lines: tuple[in
     from esp.output.partial import partial_notes
 
     if options.line or options.aau is not None:
-        shown = (annotate.lines_in_detail(prediction, *lines, screen) if options.line
-                 else _aaus(prediction, _chosen_aaus(options.aau), screen))
+        shown = (
+            annotate.lines_in_detail(prediction, *lines, screen)
+            if options.line
+            else _aaus(prediction, _chosen_aaus(options.aau), screen)
+        )
         return "\n".join([*partial_notes([prediction], screen), shown])
     view = annotate.annotated if options.annotate else per_processor.per_processor
     return f"{profile.heading(prediction, screen)}\n\n{view(prediction, screen)}"

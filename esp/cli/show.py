@@ -37,11 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.usage = "esp show STAGE PROG [options]"
     add_program(parser, "number of processors")
     parser.add_argument(
-        "--opt",
-        metavar="NAME=off",
-        action="append",
-        default=[],
-        help="switch an optimisation off (repeatable)",
+        "--opt", metavar="NAME=off", action="append", default=[], help="switch an optimisation off (repeatable)"
     )
     parser.add_argument("--format", choices=FORMATS, default="text", help="of aag and saag (default: text)")
     add_output(parser)

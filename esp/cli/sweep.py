@@ -220,9 +220,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
     for path, given in pairs_many("--system-set", options.system_set, lower=False).items():
         values = [each for text in given for each in values_of(text, "--system-set")]
         add("system_set", path, path, values, values)
-    base = requested(
-        None, timed=options.timed, unroll=options.unroll, trust_directives=options.trust_directives
-    )
+    base = requested(None, timed=options.timed, unroll=options.unroll, trust_directives=options.trust_directives)
     axes = [axis for axis in axes if not (axis.kind == "io" and axis.values == (True,))]
     plan = Plan(programs=tuple(texts), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
     if len(named) < len(options.distribute):

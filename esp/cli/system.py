@@ -37,7 +37,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     fitting = actions.add_parser("fit", help="the message law of a ping-pong table (docs/fit.md)", allow_abbrev=False)
     fitting.description = (
         "Fits start-up, time per byte and, where distances are told, time per hop to a ping-pong table, says how good "
-        "that is, and with -o writes a machine that has this message law and all else of another one.")
+        "that is, and with -o writes a machine that has this message law and all else of another one."
+    )
     fitting.add_argument("table", metavar="CSV", help="size, hops where known, time or round trip; with units")
     base = "the machine that all other figures are taken from (default: %(default)s)"
     fitting.add_argument("--base", metavar="NAME|FILE", default="cluster-ib", help=base)
@@ -93,8 +94,11 @@ def _fit(options: argparse.Namespace, console: Console) -> None:
         text = output.machine_yaml(law, base, extends=extends, name=Path(target).stem, command=command)
         write_whole(Path(target), text)
         following = f"esp system check {quote(target)}"
-    shown = output.law_json(law) if options.json else output.law_text(
-        law, console.screen, following="" if options.quiet else following)
+    shown = (
+        output.law_json(law)
+        if options.json
+        else output.law_text(law, console.screen, following="" if options.quiet else following)
+    )
     put(sys.stdout, shown)
 
 

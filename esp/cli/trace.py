@@ -187,8 +187,11 @@ def _check_several(target: Path) -> None:
     """
     if target.exists() and not target.is_file():
         what = "a folder" if target.is_dir() else "a device or a pipe"
-        raise UnreadableFileError(f"cannot be written: it is {what}, and paraver is three files.", where=str(target),
-                                  hint="Say the name of the first: -o x.prv.")
+        raise UnreadableFileError(
+            f"cannot be written: it is {what}, and paraver is three files.",
+            where=str(target),
+            hint="Say the name of the first: -o x.prv.",
+        )
 
 
 def _write_all(files: "Mapping[str, Iterator[str]]", target: Path) -> str:

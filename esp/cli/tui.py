@@ -36,8 +36,11 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     procs = procs_of(options.procs)
     if procs is not None and len(procs) > 1:
-        raise UsageError("this begins with one number of processors.", where="--procs",
-                         hint="A slider changes it; `esp run` takes a list.")  # fmt: skip
+        raise UsageError(
+            "this begins with one number of processors.",
+            where="--procs",
+            hint="A slider changes it; `esp run` takes a list.",
+        )
     number = None if procs is None else procs[0]
     if options.serve:
         from esp.tui.serve import serve

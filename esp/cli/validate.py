@@ -44,10 +44,19 @@ def configure(parser: argparse.ArgumentParser) -> None:
     told = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {told}")
     add_collectives(group)
-    group.add_argument("--tolerance", metavar="PERCENT", type=percent,
-                       help="cachegrind: error of a nest's misses that passes (default: 10)")
-    group.add_argument("--timeout", metavar="SECONDS", type=seconds, default=600.0,
-                       help="how long one run of the program may take (default: 600; 0: for ever)")
+    group.add_argument(
+        "--tolerance",
+        metavar="PERCENT",
+        type=percent,
+        help="cachegrind: error of a nest's misses that passes (default: 10)",
+    )
+    group.add_argument(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        default=600.0,
+        help="how long one run of the program may take (default: 600; 0: for ever)",
+    )
     group.add_argument("--trace", metavar="FOLDER", help="keep executed and predicted traces there (docs/trace.md)")
     group.add_argument("--keep", metavar="FOLDER", help="keep sources and executables there")
     add_looks(group)
@@ -93,14 +102,21 @@ def execute(options: argparse.Namespace) -> int:
     if options.program == "-":
         raise UsageError("validate needs a file: the serial program is compiled from it.")
     if options.trace is not None and options.against == "cachegrind":
-        raise UsageError("cachegrind keeps no time, so there is no trace.", where="--trace",
-                         hint="Leave out --against, or take simgrid.")
+        raise UsageError(
+            "cachegrind keeps no time, so there is no trace.",
+            where="--trace",
+            hint="Leave out --against, or take simgrid.",
+        )
     if options.native_collectives and options.against != "mpi":
-        raise UsageError("collectives of MPI's own need MPI.", where="--native-collectives",
-                         hint="Leave out --against.")
+        raise UsageError(
+            "collectives of MPI's own need MPI.", where="--native-collectives", hint="Leave out --against."
+        )
     if options.tolerance is not None and options.against != "cachegrind":
-        raise UsageError("only cache misses have a tolerance.", where="--tolerance",
-                         hint="Add --against cachegrind, or leave it out.")
+        raise UsageError(
+            "only cache misses have a tolerance.",
+            where="--tolerance",
+            hint="Add --against cachegrind, or leave it out.",
+        )
     for where, folder in (("--keep", options.keep), ("--trace", options.trace)):
         if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
             raise UsageError(f"{folder} is no folder.", where=where, hint="Name another; it is made if it is missing.")

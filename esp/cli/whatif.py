@@ -57,8 +57,9 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("there is nothing to change.", hint=hint)
     source = source_of(options.program, options.form)
     system = api.load_machine(options.system)
-    plain = argparse.Namespace(**{**vars(options), **dict.fromkeys((*SCENARIO, "contention")), "opt": [],
-                                  "system_set": [], "io": "on"})
+    plain = argparse.Namespace(
+        **{**vars(options), **dict.fromkeys((*SCENARIO, "contention")), "opt": [], "system_set": [], "io": "on"}
+    )
     request = request_of(plain, procs)
     with Progress(console) as shown:
         progress = shown.predictions if shown else None

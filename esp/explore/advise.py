@@ -185,8 +185,7 @@ def advise(
     read = read_source(source, form=form)
     request = requested(None, **options)
     return advise_source(
-        read, load_machine(system), request, numbers, named=named_formats(distribute), align=align, top=top,
-        look=phases,
+        read, load_machine(system), request, numbers, named=named_formats(distribute), align=align, top=top, look=phases
     )
 
 
@@ -398,10 +397,15 @@ class _Work:
         if self.progress is None:
             return
         best = min(self.predictions, key=lambda at: (self.floor(at), at), default=None)
-        self.progress(Progress(
-            total=len(self.candidates), bounded=len(self.bounds), predicted=len(self.predictions),
-            best=None if best is None else self.candidates[best], best_s=inf if best is None else self.floor(best),
-        ))
+        self.progress(
+            Progress(
+                total=len(self.candidates),
+                bounded=len(self.bounds),
+                predicted=len(self.predictions),
+                best=None if best is None else self.candidates[best],
+                best_s=inf if best is None else self.floor(best),
+            )
+        )
 
 
 def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
@@ -410,8 +414,12 @@ def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
     errors = [stated_error(work.predictions[at]) for at in order]
     ranked = tuple(
         Advised(
-            rank=number + 1, candidate=work.candidates[at], time_s=times_s[number], prediction=work.predictions[at],
-            error=errors[number], tie=None if tied is None else tied + 1,
+            rank=number + 1,
+            candidate=work.candidates[at],
+            time_s=times_s[number],
+            prediction=work.predictions[at],
+            error=errors[number],
+            tie=None if tied is None else tied + 1,
         )
         for number, (at, tied) in enumerate(zip(order, ties(times_s, errors), strict=True))
     )

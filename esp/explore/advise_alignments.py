@@ -201,9 +201,12 @@ def _references(
                 yield name, subs[::-1] if id(part) in turned else subs
             case Element(name=name, subscripts=subscripts) if name in bounds:
                 places = iter(range(len(subscripts)))
-                yield name, tuple(
-                    _section(each, next(places), low, env) if isinstance(each, Section) else _index(each, env)
-                    for each, (low, _) in zip(subscripts, bounds[name], strict=False)
+                yield (
+                    name,
+                    tuple(
+                        _section(each, next(places), low, env) if isinstance(each, Section) else _index(each, env)
+                        for each, (low, _) in zip(subscripts, bounds[name], strict=False)
+                    ),
                 )
 
 

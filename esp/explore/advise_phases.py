@@ -118,8 +118,10 @@ def phases(
     home = chosen.index(one)
     cost = [[0.0] * len(chosen) for _ in chosen]
     if _cheapest(units, cost, home, 1.0)[0] < totals[one]:
-        cost = [[0.0 if a == b else moving_s(source, system, requests[a], layouts[a], layouts[b]) for b in chosen]
-                for a in chosen]
+        cost = [
+            [0.0 if a == b else moving_s(source, system, requests[a], layouts[a], layouts[b]) for b in chosen]
+            for a in chosen
+        ]
     factor = _break_even(units, cost, home, totals[one])
     _, path = _cheapest(units, cost, home, 1.0 if factor > 1.0 else factor * (1.0 - 1e-6))
     if not factor:
@@ -127,8 +129,13 @@ def phases(
     moves, move_s = _moves(units, path, cost)
     parts = _parts(units, path, chosen)
     return Phases(
-        one=one, one_s=totals[one], parts=parts, parts_s=sum(each.time_s for each in parts), moves=moves,
-        move_s=move_s, break_even=factor,
+        one=one,
+        one_s=totals[one],
+        parts=parts,
+        parts_s=sum(each.time_s for each in parts),
+        moves=moves,
+        move_s=move_s,
+        break_even=factor,
     )
 
 
@@ -150,9 +157,14 @@ def _units(program: Program, predictions: Sequence[Prediction]) -> tuple[_Unit, 
             starts = {each.span.line for each in statement.body}
             trips = max((row.executions for row in within[0] if row.inner in starts and row.own), default=1) or 1
             inside = tuple(
-                _Unit(first=each.span.line, last=until, times_s=tuple(
-                    sum(row.time_s for row in some if (each.span.line if at else 0) <= row.inner <= until)
-                    for some in within))
+                _Unit(
+                    first=each.span.line,
+                    last=until,
+                    times_s=tuple(
+                        sum(row.time_s for row in some if (each.span.line if at else 0) <= row.inner <= until)
+                        for some in within
+                    ),
+                )
                 for at, (each, until) in enumerate(_ranges(statement.body, end))
             )
         found.append(_Unit(first=statement.span.line, last=end, times_s=times_s, inside=inside, trips=trips))
@@ -178,8 +190,9 @@ def _rows(prediction: Prediction) -> list[_Row]:
         while (parent := chain[-1].parent) is not None:
             chain.append(known[parent])
         lines = [one.span.line for one in reversed(chain) if one.kind != "Spawn"] or [0]
-        rows.append(_Row(lines[0], lines[min(1, len(lines) - 1)], len(lines) == 2, each.executions,
-                         sum(four(each.parts))))
+        rows.append(
+            _Row(lines[0], lines[min(1, len(lines) - 1)], len(lines) == 2, each.executions, sum(four(each.parts)))
+        )
     return rows
 
 
@@ -248,8 +261,12 @@ def _cheapest(units: Sequence[_Unit], cost: Costs, home: int, factor: float) -> 
     for unit in units:
         around = {at: _through(unit, cost, at, order) for at in order}
         states = {
-            at: _least([(taken + (cost[before][at] if path else 0.0) + around[at][0], (*path, *around[at][1]))
-                        for before, (taken, path) in _first(states, at)])
+            at: _least(
+                [
+                    (taken + (cost[before][at] if path else 0.0) + around[at][0], (*path, *around[at][1]))
+                    for before, (taken, path) in _first(states, at)
+                ]
+            )
             for at in order
         }
     return _least([states[at] for at in order])
@@ -267,8 +284,12 @@ def _through(unit: _Unit, cost: Costs, begin: int, order: Sequence[int]) -> Way:
     states: dict[int, Way] = {at: (unit.inside[0].times_s[at] if at == begin else inf, (at,)) for at in order}
     for part in unit.inside[1:]:
         states = {
-            at: _least([(taken + unit.trips * cost[before][at] + part.times_s[at], (*path, at))
-                        for before, (taken, path) in _first(states, at)])
+            at: _least(
+                [
+                    (taken + unit.trips * cost[before][at] + part.times_s[at], (*path, at))
+                    for before, (taken, path) in _first(states, at)
+                ]
+            )
             for at in order
         }
     return _least([(taken + unit.trips * cost[at][begin], path) for at, (taken, path) in _first(states, begin)])

@@ -54,7 +54,8 @@ def reasons(best: Prediction, other: Prediction) -> Reasons:
     mine, theirs = _lines(best), _lines(other)
     changes = [
         (theirs.get(at, _NONE)[number] - mine.get(at, _NONE)[number], at, number)
-        for at in dict.fromkeys((*mine, *theirs)) for number in range(len(CATEGORIES))
+        for at in dict.fromkeys((*mine, *theirs))
+        for number in range(len(CATEGORIES))
     ]
     changes.sort(key=lambda each: (-abs(each[0]), each[1], each[2]))
     whole_s = sum(each[0] for each in changes)
@@ -67,8 +68,9 @@ def reasons(best: Prediction, other: Prediction) -> Reasons:
             _side(prediction, file, line, lines.get((file, line), _NONE)[number])
             for prediction, lines in ((best, mine), (other, theirs))
         ]
-        told.append(Reason(file=file, line=line, category=CATEGORIES[number], change_s=change_s, best=sides[0],
-                           other=sides[1]))
+        told.append(
+            Reason(file=file, line=line, category=CATEGORIES[number], change_s=change_s, best=sides[0], other=sides[1])
+        )
         rest_s -= change_s
     balance = first(best.imbalance), first(other.imbalance)
     return Reasons(change_s=whole_s, told=tuple(told), rest_s=rest_s, imbalance=balance)

@@ -1,9 +1,9 @@
 """What a sweep varies: axes, and the lists and ranges that they are written as.
 
-    64,128,256        a list
-    64:1024:x2        from 64 to 1024, twice as much each time
-    16:256:16         in steps of 16
-    x0.5:x4:/100      100 values, equally far apart; also 0%:60%:/25 and 1MB/s:8MB/s:/8
+64,128,256        a list
+64:1024:x2        from 64 to 1024, twice as much each time
+16:256:16         in steps of 16
+x0.5:x4:/100      100 values, equally far apart; also 0%:60%:/25 and 1MB/s:8MB/s:/8
 """
 
 import re

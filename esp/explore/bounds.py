@@ -81,12 +81,7 @@ class Search(Struct, kw_only=True):
 
 
 def smallest(
-    count: int,
-    bound: Callable[[int], float],
-    figure: Callable[[int], float],
-    top: int,
-    *,
-    wanted: Sequence[int] = (),
+    count: int, bound: Callable[[int], float], figure: Callable[[int], float], top: int, *, wanted: Sequence[int] = ()
 ) -> Search:
     """Find the smallest of some figures, knowing as few of them as their bounds allow; Ctrl-C ends it early.
 

@@ -134,9 +134,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     arrangements = [each.name for each in scope.directives if isinstance(each, Processors) and each.shape]
     onto = next(iter(arrangements), next(name for name in _FREE if name not in extents and name not in scope.entities))
     ranks = {name: len(extent) for name, extent in extents.items() if name not in tables.aligns}
-    return Distributed(
-        targets=found, procs=layouts.procs, grid=layouts.grid.shape, ranks=ranks, onto=onto.upper()
-    )
+    return Distributed(targets=found, procs=layouts.procs, grid=layouts.grid.shape, ranks=ranks, onto=onto.upper())
 
 
 def layouts_of(source: Source, system: System, request: Request) -> Layouts:
@@ -191,10 +189,7 @@ def _written(formats: Iterable[Format] | None) -> str:
 
 
 def choices_of(
-    distributed: Distributed,
-    *,
-    named: Sequence[Mapping[str, str]] = (),
-    grid: tuple[int, ...] | None = None,
+    distributed: Distributed, *, named: Sequence[Mapping[str, str]] = (), grid: tuple[int, ...] | None = None
 ) -> tuple[tuple[Choice, ...], int]:
     """The choices, in the order of formats and squareness, and how many more were left out.
 

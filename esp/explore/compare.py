@@ -228,12 +228,19 @@ def _with_own_values(sources: Sequence[Source], request: Request) -> list[tuple[
     names = [{entity.name for unit in each.program.units for entity in unit.entities} for each in sources]
     somewhere = set().union(*names)
     return [
-        (each, replace(request, values={
-            name: value for name, value in request.values.items()
-            if name.lower() in own or name.lower() not in somewhere
-        }))
+        (
+            each,
+            replace(
+                request,
+                values={
+                    name: value
+                    for name, value in request.values.items()
+                    if name.lower() in own or name.lower() not in somewhere
+                },
+            ),
+        )
         for each, own in zip(sources, names, strict=True)
-    ]  # fmt: skip
+    ]
 
 
 def _refuse_scenarios(request: Request) -> None:
@@ -310,9 +317,7 @@ def _ranked(rows: Iterable[tuple[str, Prediction, bool, Choice | None]], request
             written=written,
             choice=choice,
         )
-        for at, ((shown, prediction, written, choice), tied) in enumerate(
-            zip(rows, ties(times_s, errors), strict=True)
-        )
+        for at, ((shown, prediction, written, choice), tied) in enumerate(zip(rows, ties(times_s, errors), strict=True))
     )
 
 
@@ -418,9 +423,7 @@ def _begin_sizes(
         predictions.ahead((order[at], ((name, smallest),)) for at in likely)
 
 
-def _size_name(
-    program: Program, constants: Mapping[str, object], distributed: Distributed, wanted: str
-) -> str | None:
+def _size_name(program: Program, constants: Mapping[str, object], distributed: Distributed, wanted: str) -> str | None:
     """The PARAMETER whose values are tried; None where there is none, or none is `wanted`.
 
     Raises:

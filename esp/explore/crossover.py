@@ -138,9 +138,7 @@ def _between(low: int, high: int, gaps: dict[int, float], *, halve: bool) -> int
     return min(max(low + round((high - low) * part), low + 1), high - 1)
 
 
-def scan(
-    name: str, time_of: TimeOf, choices: Sequence[int], sizes: Sequence[int], *, ahead: Ahead = _alone
-) -> Scan:
+def scan(name: str, time_of: TimeOf, choices: Sequence[int], sizes: Sequence[int], *, ahead: Ahead = _alone) -> Scan:
     """Try every choice at every size; of equally fast ones the first counts."""
     ahead((each, size) for size in sizes for each in choices)
     best = tuple(min(choices, key=lambda each: (time_of(each, size), each)) for size in sizes)

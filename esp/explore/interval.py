@@ -43,16 +43,27 @@ def with_interval(prediction: Prediction, source: Source, system: System, reques
     quantities = {figure.group or path for path, figure in uncertain(system).items()}
     low_s, high_s = _ends(times, error)
     timed_low_s, timed_high_s = (None, None) if np.isnan(timed).any() else _ends(timed, error)
-    return replace(prediction, interval=Interval(
-        low_s=low_s, high_s=high_s, timed_low_s=timed_low_s, timed_high_s=timed_high_s, scenarios=SCENARIOS,
-        quantities=len(quantities), model_error=error, undecided=tuple(variants)))
+    return replace(
+        prediction,
+        interval=Interval(
+            low_s=low_s,
+            high_s=high_s,
+            timed_low_s=timed_low_s,
+            timed_high_s=timed_high_s,
+            scenarios=SCENARIOS,
+            quantities=len(quantities),
+            model_error=error,
+            undecided=tuple(variants),
+        ),
+    )
 
 
 def _choices(system: System, request: Request) -> Sequence[Choice]:
     """What the compiler does in each scenario. What the request says is decided."""
     said: Mapping[str, str] = {name: each.text for name, each in system.compiler.items()}
-    open_ones = sorted(name for name, value in said.items()
-                       if value == "undecided" and name not in request.on | request.off)
+    open_ones = sorted(
+        name for name, value in said.items() if value == "undecided" and name not in request.on | request.off
+    )
     drawn = {name: quantiles(f"compiler {name}") < 0.5 for name in open_ones}
     return [tuple((name, bool(drawn[name][at])) for name in open_ones) for at in range(SCENARIOS)]
 

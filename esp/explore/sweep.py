@@ -1,8 +1,8 @@
 """Many predictions at once: every combination of programs, sizes, processors, distributions, machines and what-ifs.
 
-    plan = Plan(programs, systems, form, base, axes)
-    for done in run(plan): ...          one walk after the other, each with many scenarios (D4)
-    sweep = collect(plan, run(plan))    all figures as arrays with one axis for each axis of the plan
+plan = Plan(programs, systems, form, base, axes)
+for done in run(plan): ...          one walk after the other, each with many scenarios (D4)
+sweep = collect(plan, run(plan))    all figures as arrays with one axis for each axis of the plan
 """
 
 import concurrent.futures
@@ -275,9 +275,7 @@ def sweep(
 
 def _with_parameters(plan: Plan, given: Mapping[str, Any]) -> Plan:
     """A plan whose cells share `cache`, `memory` or `contention`: axes of one value, as paths depend on the machine."""
-    axes = tuple(
-        Axis(name=name, kind=name, values=(value,), labels=(_label(value),)) for name, value in given.items()
-    )
+    axes = tuple(Axis(name=name, kind=name, values=(value,), labels=(_label(value),)) for name, value in given.items())
     return replace(plan, axes=plan.axes + axes)
 
 
@@ -333,8 +331,13 @@ def _axis(name: str, kind: str, key: str, given: Any) -> Axis:
     elif kind in ("opt", "io", "contention"):
         values = [arguments.switch(name, each) for each in values]
     labels = tuple(_label(each) for each in values)
-    return Axis(name=name, kind=kind, key=key.lower() if kind in ("set", "distribute") else key, values=tuple(values),
-                labels=labels)
+    return Axis(
+        name=name,
+        kind=kind,
+        key=key.lower() if kind in ("set", "distribute") else key,
+        values=tuple(values),
+        labels=labels,
+    )
 
 
 def _is_list(given: Any) -> bool:
@@ -365,8 +368,10 @@ def run(plan: Plan, *, jobs: int = 1, executor: Executor | None = None) -> Itera
     cells_of(plan.axes)
     runner = Runner(plan)
     if runner.parts.number > MOST_WALKS:
-        hint = ("Take fewer values, such as 1:1024:x2, or make several sweeps. Values of the network and the "
-                f"processors (loads, bandwidths, speeds) cost little: {CHUNK:,} of them are one walk.")
+        hint = (
+            "Take fewer values, such as 1:1024:x2, or make several sweeps. Values of the network and the "
+            f"processors (loads, bandwidths, speeds) cost little: {CHUNK:,} of them are one walk."
+        )
         told = f"{runner.parts.number:,} walks of a program are too many: a sweep has at most {MOST_WALKS:,}."
         raise UsageError(told, hint=hint)
     walks = list(runner.parts.walks())
@@ -422,9 +427,7 @@ def _work(told: bytes, walk: Walk) -> Done:
     return _runner_of(told).work(walk)
 
 
-def collect(
-    plan: Plan, *, jobs: int = 1, executor: Executor | None = None, progress: Progress | None = None
-) -> Sweep:
+def collect(plan: Plan, *, jobs: int = 1, executor: Executor | None = None, progress: Progress | None = None) -> Sweep:
     """Run a plan to its end, or until Ctrl-C, and put the figures where they belong.
 
     Raises:

@@ -148,9 +148,7 @@ def split_changes(options: Mapping[str, Any]) -> tuple[list[Change], dict[str, A
         if name == "opt":
             names = dict.fromkeys(OPTIMISATIONS, False) if given == "each" else given
             for key, value in names.items():
-                changes += [
-                    Change(kind=name, key=key, value=arguments.switch(key, each)) for each in _listed(value)
-                ]
+                changes += [Change(kind=name, key=key, value=arguments.switch(key, each)) for each in _listed(value)]
         elif name == "system_set":
             pairs = ((key, each) for key, value in given.items() for each in _listed(value))
             changes += [Change(kind=name, key=key, value=each) for key, each in pairs]

@@ -180,8 +180,9 @@ def _fork(answer: Callable[[Question], Answer], others: Sequence[_Worker]) -> _W
     return _Worker(process, os.fdopen(asking, "wb"), os.fdopen(answering, "rb"))
 
 
-def _work(answer: Callable[[Question], Answer], ends: Sequence[int], others: Sequence[_Worker], parent: int
-          ) -> NoReturn:
+def _work(
+    answer: Callable[[Question], Answer], ends: Sequence[int], others: Sequence[_Worker], parent: int
+) -> NoReturn:
     """Answer until the other end is closed; with its process a worker ends at once, whatever it is busy with. Nothing
     that happens to it may lead back to where it was forked."""
     try:

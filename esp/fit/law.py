@@ -151,8 +151,9 @@ def _refuse_small(table: PingPong) -> None:
     sizes = table.sizes_bytes
     if sizes.size > MOST_SIZES:
         hint = "Leave some out; what matters is that they spread from 0 B to a megabyte or so."
-        raise PredictionError(f"{sizes.size} sizes are more than the {MOST_SIZES} that are handled.",
-                              where=table.name, hint=hint)
+        raise PredictionError(
+            f"{sizes.size} sizes are more than the {MOST_SIZES} that are handled.", where=table.name, hint=hint
+        )
     figures = 2 + (len(set(table.hops.tolist())) > 1)
     if sizes.size < _SIZES or table.size_bytes.size < figures + 2:
         points = f"{table.size_bytes.size} points of {sizes.size} sizes"
@@ -212,9 +213,7 @@ class _Pieces:
             found.append((least[-1], starts[-1]))
         return found
 
-    def _one_more(
-        self, cost: Floats, before: Floats, starts: NDArray[np.int64]
-    ) -> tuple[Floats, NDArray[np.int64]]:
+    def _one_more(self, cost: Floats, before: Floats, starts: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
         """Add a range behind the best ones up to each size."""
         least = np.full_like(before, np.inf)
         tables = np.arange(before.shape[1])
@@ -249,8 +248,12 @@ def _nonnegative(design: Floats, target: Floats) -> tuple[Floats, float]:
 def _by_chance(pieces: _Pieces, starts: NDArray[np.int64], further: int, gain: float) -> int:
     """How many random tables of the law whose ranges start at `starts` gain as much by `further` ones as measured."""
     many = starts.size
-    fitted = np.concatenate([pieces.design[rows] @ _nonnegative(pieces.design[rows], np.ones(rows.stop - rows.start))[0]
-                             for rows in _parts(pieces, starts)])
+    fitted = np.concatenate(
+        [
+            pieces.design[rows] @ _nonnegative(pieces.design[rows], np.ones(rows.stop - rows.start))[0]
+            for rows in _parts(pieces, starts)
+        ]
+    )
     freedom = max(1, fitted.size - many * pieces.design.shape[1])
     scatter = np.sqrt(np.sum((fitted - 1.0) ** 2) / freedom)
     noise = np.random.default_rng(0).standard_normal((_TABLES, fitted.size))
@@ -271,8 +274,10 @@ def _law(pieces: _Pieces, table: PingPong, starts: NDArray[np.int64], tried: tup
     residuals = np.concatenate([pieces.design[rows] @ found - 1.0 for rows, found in zip(parts, figures, strict=True)])
     freedom = max(1, residuals.size - len(parts) * pieces.design.shape[1])
     variance = float(np.sum(residuals**2)) / freedom
-    ranges = tuple(_range(pieces, table, rows, (found, residuals[rows]), variance)
-                   for rows, found in zip(parts, figures, strict=True))
+    ranges = tuple(
+        _range(pieces, table, rows, (found, residuals[rows]), variance)
+        for rows, found in zip(parts, figures, strict=True)
+    )
     return Law(table=table, ranges=ranges, residuals=residuals, tried=tried)
 
 
@@ -288,9 +293,7 @@ def _estimated(design: Floats) -> Floats:
     return figures
 
 
-def _range(
-    pieces: _Pieces, table: PingPong, rows: slice, found: tuple[Floats, Floats], variance: float
-) -> Range:
+def _range(pieces: _Pieces, table: PingPong, rows: slice, found: tuple[Floats, Floats], variance: float) -> Range:
     figures, residuals = found
     scale = np.linalg.norm(pieces.design[rows], axis=0)
     scaled = pieces.design[rows] / scale
@@ -299,9 +302,16 @@ def _range(
     worst = int(np.argmax(np.abs(residuals)))
     sizes = table.size_bytes[rows]
     return Range(
-        first_bytes=float(sizes[0]), last_bytes=float(sizes[-1]), startup_s=estimates[0], per_byte_s=estimates[1],
-        per_hop_s=estimates[2] if pieces.several else None, points=residuals.size,
-        rms=float(np.sqrt(np.mean(residuals**2))), worst=float(residuals[worst]), worst_bytes=float(sizes[worst]))
+        first_bytes=float(sizes[0]),
+        last_bytes=float(sizes[-1]),
+        startup_s=estimates[0],
+        per_byte_s=estimates[1],
+        per_hop_s=estimates[2] if pieces.several else None,
+        points=residuals.size,
+        rms=float(np.sqrt(np.mean(residuals**2))),
+        worst=float(residuals[worst]),
+        worst_bytes=float(sizes[worst]),
+    )
 
 
 def _judged(law: Law) -> Law:

@@ -17,8 +17,15 @@ Floats = NDArray[np.float64]
 _DIMENSIONS = {"size": "size", "hops": "count", "time": "time", "round trip": "time"}
 """Column -> dimension of its values."""
 
-_ALIASES = {"bytes": "size", "message size": "size", "distance": "hops", "one way": "time", "latency": "time",
-            "roundtrip": "round trip", "rtt": "round trip"}
+_ALIASES = {
+    "bytes": "size",
+    "message size": "size",
+    "distance": "hops",
+    "one way": "time",
+    "latency": "time",
+    "roundtrip": "round trip",
+    "rtt": "round trip",
+}
 
 _SEPARATORS = ",;\t"
 _MOST_BYTES = 10_000_000
@@ -71,8 +78,11 @@ def parse_table(text: str, name: str) -> PingPong:
     Raises:
         UnreadableFileError: see `read_table`.
     """
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1)
-             if line.strip() and not line.lstrip().startswith("#")]
+    lines = [
+        (number, line)
+        for number, line in enumerate(text.splitlines(), 1)
+        if line.strip() and not line.lstrip().startswith("#")
+    ]
     if not lines:
         raise UnreadableFileError("there is no table here.", where=name, hint=_FORM)
     number, heading = lines[0]
@@ -87,8 +97,14 @@ def parse_table(text: str, name: str) -> PingPong:
     # The median, as an operating system that interferes makes some times far too long and none too short.
     points = np.array([(*key, float(np.median(times))) for key, times in sorted(values.items())])
     has_hops = any(column == "hops" for column, _ in columns)
-    return PingPong(name=name, rows=len(lines) - 1, size_bytes=points[:, 0], hops=points[:, 1], time_s=points[:, 2],
-                    has_hops=has_hops)
+    return PingPong(
+        name=name,
+        rows=len(lines) - 1,
+        size_bytes=points[:, 0],
+        hops=points[:, 1],
+        time_s=points[:, 2],
+        has_hops=has_hops,
+    )
 
 
 def _cells(line: str, separator: str) -> list[str]:

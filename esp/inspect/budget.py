@@ -1,15 +1,15 @@
 """Budgets: what a predicted time or ratio may be at most, or a speed-up at least, as a YAML file says it.
 
-    format: 1
-    limits:                     # of every prediction
-      time: 1.6 s
-      communication: 10 %       # of the time; a time (150 ms) is as good
-      messages: 2500
-    lines:
-      36: {time: 800 ms}        # by number, or by a part of its text
-      err = maxval: {waiting: 5 ms}
-    procs:
-      16: {time: 820 ms, efficiency: 70 %}
+format: 1
+limits:                     # of every prediction
+  time: 1.6 s
+  communication: 10 %       # of the time; a time (150 ms) is as good
+  messages: 2500
+lines:
+  36: {time: 800 ms}        # by number, or by a part of its text
+  err = maxval: {waiting: 5 ms}
+procs:
+  16: {time: 820 ms, efficiency: 70 %}
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -182,8 +182,9 @@ def _number(word: Scalar, findings: Findings) -> int:
     return 0
 
 
-def _limits(table: Table, known: Mapping[str, Key], findings: Findings, *, line: str = "", procs: int = 0,
-            ) -> Iterator[Limit]:
+def _limits(
+    table: Table, known: Mapping[str, Key], findings: Findings, *, line: str = "", procs: int = 0
+) -> Iterator[Limit]:
     for word, node in table:
         key = known.get(word.text)
         if key is None:
@@ -202,8 +203,16 @@ def _limits(table: Table, known: Mapping[str, Key], findings: Findings, *, line:
         if value < 0:
             findings.add("B108", f"'{node.text}' is below 0", node.place)
             continue
-        yield Limit(what=word.text, value=value, text=node.text, place=node.place, share=share, at_least=key.at_least,
-                    line=line, procs=procs)
+        yield Limit(
+            what=word.text,
+            value=value,
+            text=node.text,
+            place=node.place,
+            share=share,
+            at_least=key.at_least,
+            line=line,
+            procs=procs,
+        )
 
 
 def check(budget: Budget, predictions: Sequence[Shown], ratios: Sequence[tuple[float, float]]) -> tuple[Checked, ...]:
@@ -231,8 +240,9 @@ def _checked(limit: Limit, prediction: Shown, ratio: tuple[float, float]) -> Che
         value = value / total_s if total_s else 0.0
     room = ROUNDING * abs(limit.value)
     kept = value >= limit.value - room if limit.at_least else value <= limit.value + room
-    return Checked(limit=limit, value=value, kept=kept, processors=prediction.processors, line=at,
-                   bound=not prediction.complete)
+    return Checked(
+        limit=limit, value=value, kept=kept, processors=prediction.processors, line=at, bound=not prediction.complete
+    )
 
 
 def _line(limit: Limit, prediction: Shown) -> int:

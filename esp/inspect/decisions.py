@@ -43,8 +43,10 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
         case g.IterD(nest=n.Nest() as nest):
             return _nest(nest, layouts)
         case g.IterSync(owned=n.OwnedLoop(home=home, index=index)):
-            return (f"iterations of {index.name} depend on earlier ones: the owners of {reference(home)} run theirs in "
-                    "order, and every processor tests the guard of each")
+            return (
+                f"iterations of {index.name} depend on earlier ones: the owners of {reference(home)} run theirs in "
+                "order, and every processor tests the guard of each"
+            )
         case g.IterD() | g.IterSync() | g.IterND():
             return "every processor runs the loop; its body says who does what"
         case g.CondtD() | g.CondtSync():
@@ -60,12 +62,14 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
             if kind == "format":
                 return "every processor has its own internal file"
             return f"processor 0 does the {kind} through the host" + (
-                ", then sends to all what was read" if kind == "read" else "")
+                ", then sends to all what was read" if kind == "read" else ""
+            )
         case g.Comm(operation=operation) if operation is not None:
             wanted = ", ".join(dict.fromkeys(reference(need.reference) for need in operation.needs))
             homes = dict.fromkeys(
                 "every processor" if need.home is None else f"the owner of {reference(need.home)}"
-                for need in operation.needs)
+                for need in operation.needs
+            )
             return f"{', '.join(homes)} needs {wanted}, part of which lives elsewhere"
         case g.End():
             return "all wait for the last processor"

@@ -87,9 +87,17 @@ def difference(a: Mapping[str, Any], b: Mapping[str, Any]) -> Difference:
 
 def _of_lines(said: Mapping[str, Any]) -> tuple[Node, ...]:
     return tuple(
-        Node(kind="line", label=" ".join(each["source"].split()) or f"{each['file']}:{each['line']}", line=each["line"],
-             time_s=each["time_s"], own_s=_parts(each), messages=each["messages"], bytes=each["bytes"])
-        for each in said["lines"])
+        Node(
+            kind="line",
+            label=" ".join(each["source"].split()) or f"{each['file']}:{each['line']}",
+            line=each["line"],
+            time_s=each["time_s"],
+            own_s=_parts(each),
+            messages=each["messages"],
+            bytes=each["bytes"],
+        )
+        for each in said["lines"]
+    )
 
 
 def _of_aaus(said: Mapping[str, Any]) -> tuple[Node, ...]:
@@ -102,9 +110,15 @@ def _of_aaus(said: Mapping[str, Any]) -> tuple[Node, ...]:
 def _aau(said: Mapping[str, Any], below: Mapping[int | None, Sequence[Mapping[str, Any]]]) -> Node:
     moved = said["communication"] or {"messages": 0, "bytes": 0}
     return Node(
-        kind=said["kind"], label=said["label"], line=said["line"] or 0, time_s=said["total_s"], own_s=_parts(said),
-        messages=moved["messages"], bytes=moved["bytes"],
-        inside=tuple(_aau(each, below) for each in below.get(said["id"], ())))
+        kind=said["kind"],
+        label=said["label"],
+        line=said["line"] or 0,
+        time_s=said["total_s"],
+        own_s=_parts(said),
+        messages=moved["messages"],
+        bytes=moved["bytes"],
+        inside=tuple(_aau(each, below) for each in below.get(said["id"], ())),
+    )
 
 
 def _parts(said: Mapping[str, Any]) -> tuple[float, ...]:
@@ -146,7 +160,9 @@ def _pair(a: Node | None, b: Node | None) -> Pair:
 def as_json(found: Difference) -> Mapping[str, object]:
     """What `--json` says; docs/inspect.md describes the fields."""
     return {
-        "a": _side(found.a), "b": _side(found.b), "by": found.by,
+        "a": _side(found.a),
+        "b": _side(found.b),
+        "by": found.by,
         "change_s": change(found.a["time_s"], found.b["time_s"]),
         "changes_s": {name: change(found.a[f"{name}_s"], found.b[f"{name}_s"]) for name in CATEGORIES},
         "tree": [_branch(each) for each in found.pairs],
@@ -162,11 +178,17 @@ def _branch(pair: Pair) -> Mapping[str, object]:
     assert one is not None
     return {
         "kind": one.kind,
-        "label_a": pair.a and pair.a.label, "label_b": pair.b and pair.b.label,
-        "line_a": pair.a and pair.a.line, "line_b": pair.b and pair.b.line,
-        "time_a_s": pair.a and pair.a.time_s, "time_b_s": pair.b and pair.b.time_s, "change_s": pair.change_s,
+        "label_a": pair.a and pair.a.label,
+        "label_b": pair.b and pair.b.label,
+        "line_a": pair.a and pair.a.line,
+        "line_b": pair.b and pair.b.line,
+        "time_a_s": pair.a and pair.a.time_s,
+        "time_b_s": pair.b and pair.b.time_s,
+        "change_s": pair.change_s,
         "changes_s": dict(zip(CATEGORIES, pair.by_category(), strict=True)),
-        "messages_a": pair.a and pair.a.messages, "messages_b": pair.b and pair.b.messages,
-        "bytes_a": pair.a and pair.a.bytes, "bytes_b": pair.b and pair.b.bytes,
+        "messages_a": pair.a and pair.a.messages,
+        "messages_b": pair.b and pair.b.messages,
+        "bytes_a": pair.a and pair.a.bytes,
+        "bytes_b": pair.b and pair.b.bytes,
         "inside": [_branch(each) for each in pair.inside],
     }

@@ -40,9 +40,12 @@ def _replicated(layouts: Layouts, names: tuple[str, ...]) -> Iterator[Doubt]:
         layout = layouts.arrays[name]
         if not layout.is_distributed and layout.elements > 1:
             yield Doubt(
-                kind="replicated", arrays=(name,), line=layout.span.line,
+                kind="replicated",
+                arrays=(name,),
+                line=layout.span.line,
                 text=f"{name}: every processor holds all {layout.elements:,} elements and computes every assignment",
-                hint=f"DISTRIBUTE {name}, or ALIGN it with an array that is distributed")
+                hint=f"DISTRIBUTE {name}, or ALIGN it with an array that is distributed",
+            )
 
 
 def _idle(layouts: Layouts, names: tuple[str, ...]) -> Iterator[Doubt]:
@@ -54,9 +57,12 @@ def _idle(layouts: Layouts, names: tuple[str, ...]) -> Iterator[Doubt]:
         if empty:
             shown = ", ".join(map(str, empty[:_NAMED])) + (", ..." if len(empty) > _NAMED else "")
             yield Doubt(
-                kind="idle", arrays=(name,), line=layout.span.line,
+                kind="idle",
+                arrays=(name,),
+                line=layout.span.line,
                 text=f"{name}: {len(empty)} of {layout.grid.size} processors hold nothing of it ({shown})",
-                hint="fewer processors, another grid, or CYCLIC would share it better")
+                hint="fewer processors, another grid, or CYCLIC would share it better",
+            )
 
 
 def _moving(layouts: Layouts, graph: Graph) -> Iterator[Doubt]:
@@ -71,25 +77,34 @@ def _of_need(layouts: Layouts, operation: Operation, need: Need, line: int) -> I
     if home is None:
         if layouts.arrays[read.array].is_distributed and operation.pattern == "concatenation":
             yield Doubt(
-                kind="gathered", arrays=(read.array,), line=line,
+                kind="gathered",
+                arrays=(read.array,),
+                line=line,
                 text=f"every processor gets all of {reference(read)}, as what is computed with it is replicated",
-                hint="distribute the left-hand side, too")
+                hint="distribute the left-hand side, too",
+            )
         return
     arrays = (read.array, home.array)
     if read.array == home.array:
         return
     if read.subscripts == home.subscripts:
         yield Doubt(
-            kind="misaligned", arrays=arrays, line=line,
+            kind="misaligned",
+            arrays=arrays,
+            line=line,
             text=f"{reference(read)} does not live where {reference(home)} does: {_mapped(layouts, read.array)} "
             f"against {_mapped(layouts, home.array)}",
-            hint=f"ALIGN {read.array} with {home.array}")
+            hint=f"ALIGN {read.array} with {home.array}",
+        )
     elif operation.pattern == "transpose" or _turned(read.subscripts, home.subscripts):
         yield Doubt(
-            kind="transpose", arrays=arrays, line=line,
+            kind="transpose",
+            arrays=arrays,
+            line=line,
             text=f"{reference(read)} where {reference(home)} lives is a transpose: nearly every processor sends to "
             "every other",
-            hint=f"ALIGN {read.array} with {home.array} the other way round, if it is always used so")
+            hint=f"ALIGN {read.array} with {home.array} the other way round, if it is always used so",
+        )
 
 
 def _turned(read: tuple[Expr, ...], home: tuple[Expr, ...]) -> bool:

@@ -59,13 +59,17 @@ def of_graph(graph: g.Graph, notes: Mapping[int, str] | None = None) -> Drawing:
     told = notes or {}
     boxes: list[Box] = []
     width, height = _sequence(graph.body, MARGIN, MARGIN, told, boxes)
-    arrows = [Arrow(source=f"a{each.source}", target=f"a{each.target}", kind=each.kind, label=each.label)
-              for each in links(graph) if each.kind != "contains"]
+    arrows = [
+        Arrow(source=f"a{each.source}", target=f"a{each.target}", kind=each.kind, label=each.label)
+        for each in links(graph)
+        if each.kind != "contains"
+    ]
     return Drawing(boxes=tuple(boxes), arrows=tuple(arrows), width=width + 2 * MARGIN, height=height + 2 * MARGIN)
 
 
-def _sequence(body: Iterable[g.AAU], x: float, y: float, notes: Mapping[int, str], boxes: list[Box],
-              ) -> tuple[float, float]:
+def _sequence(
+    body: Iterable[g.AAU], x: float, y: float, notes: Mapping[int, str], boxes: list[Box]
+) -> tuple[float, float]:
     """Places units below each other; the answer is the room they take."""
     widest, top = 0.0, y
     for aau in body:
@@ -92,8 +96,9 @@ def _unit(aau: g.AAU, x: float, y: float, notes: Mapping[int, str], boxes: list[
     if inside:
         width = max(width, left - GAP + MARGIN - x)
         height += tallest + 1.5 * MARGIN
-    box = Box(id=f"a{aau.id}", lines=lines, tip=aau.label, kind=name, x=x, y=y, width=width, height=height,
-              frame=bool(inside))
+    box = Box(
+        id=f"a{aau.id}", lines=lines, tip=aau.label, kind=name, x=x, y=y, width=width, height=height, frame=bool(inside)
+    )
     boxes.insert(place, box)
     return width, height
 
@@ -106,8 +111,9 @@ def of_system(system: System) -> Drawing:
     return Drawing(boxes=tuple(boxes), arrows=tuple(arrows), width=width + 2 * MARGIN, height=height + 2 * MARGIN)
 
 
-def _tree(unit: SystemUnit, path: tuple[str, ...], x: float, y: float, boxes: list[Box], arrows: list[Arrow],
-          ) -> tuple[float, float]:
+def _tree(
+    unit: SystemUnit, path: tuple[str, ...], x: float, y: float, boxes: list[Box], arrows: list[Arrow]
+) -> tuple[float, float]:
     """Places a unit above those that refine it; the answer is the room they take."""
     lines = (f"{unit.id} {unit.name}", _short(unit.title), states(unit))
     width = max(map(len, lines)) * CHARACTER + 2 * MARGIN
@@ -118,11 +124,24 @@ def _tree(unit: SystemUnit, path: tuple[str, ...], x: float, y: float, boxes: li
         wide, high = _tree(child, (*path, child.name), left, y + height + 3 * GAP, boxes, arrows)
         left += wide + GAP
         lowest = max(lowest, high + 3 * GAP)
-        arrows.append(Arrow(source=name, target=path_name(child, (*path, child.name)), kind="contains",
-                            label=refined(unit, child)))
+        arrows.append(
+            Arrow(
+                source=name, target=path_name(child, (*path, child.name)), kind="contains", label=refined(unit, child)
+            )
+        )
     room = max(width, left - GAP - x)
-    boxes.append(Box(id=name, lines=lines, tip=unit.title, kind=unit.role, x=x + (room - width) / 2, y=y, width=width,
-                     height=height))
+    boxes.append(
+        Box(
+            id=name,
+            lines=lines,
+            tip=unit.title,
+            kind=unit.role,
+            x=x + (room - width) / 2,
+            y=y,
+            width=width,
+            height=height,
+        )
+    )
     return room, height + lowest
 
 
@@ -138,8 +157,11 @@ def states(unit: SystemUnit) -> str:
 
 def refined(unit: SystemUnit, child: SystemUnit) -> str:
     """The components of a unit that a child of it refines, by their letters."""
-    return " ".join(LETTERS[name] for name, content in unit.components.items()
-                    if isinstance(content, Compound) and child.name in content.units)
+    return " ".join(
+        LETTERS[name]
+        for name, content in unit.components.items()
+        if isinstance(content, Compound) and child.name in content.units
+    )
 
 
 def _short(text: str) -> str:

@@ -117,11 +117,20 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
     formulas = _formulas(response, chosen)
     touched = {name for each in decisions for name in each.arrays}
     return Explanation(
-        prediction=prediction, asked=line, line=at, metrics=metrics, decisions=decisions, aaus=chosen,
+        prediction=prediction,
+        asked=line,
+        line=at,
+        metrics=metrics,
+        decisions=decisions,
+        aaus=chosen,
         layouts=tuple(row for row in layout_rows(stages.node_program.layouts) if row.array in touched),
-        communications=_communications(chosen, watcher, stages, machine), formulas=formulas,
-        caches=_caches(formulas), cache=_cache(machine), assumptions=_assumptions(prediction, stages, here),
-        changes=_changes(source, system, request, response, at))
+        communications=_communications(chosen, watcher, stages, machine),
+        formulas=formulas,
+        caches=_caches(formulas),
+        cache=_cache(machine),
+        assumptions=_assumptions(prediction, stages, here),
+        changes=_changes(source, system, request, response, at),
+    )
 
 
 def _known_line(source: api.Source, line: int) -> None:
@@ -164,8 +173,12 @@ def _assigns(aau: AAU) -> tuple[Assign, ...]:
 
 
 def _setting(request: api.Request) -> Setting:
-    return Setting(io=request.scenario.io, timed=request.timed, force_unroll=request.unroll,
-                   values={name.lower(): value for name, value in request.values.items()})
+    return Setting(
+        io=request.scenario.io,
+        timed=request.timed,
+        force_unroll=request.unroll,
+        values={name.lower(): value for name, value in request.values.items()},
+    )
 
 
 def _formulas(response: Response, aaus: tuple[AauMetrics, ...]) -> tuple[Formula, ...]:
@@ -176,13 +189,23 @@ def _formulas(response: Response, aaus: tuple[AauMetrics, ...]) -> tuple[Formula
             terms = response.terms.get((aau.id, category), ())
             if time_s > 0 or terms:
                 rest = time_s - sum(term.time_s for term in terms)
-                found.append(Formula(aau=aau.id, label=aau.label, category=category, executions=aau.executions,
-                                     time_s=time_s, terms=terms, rest_s=rest if abs(rest) > REST * time_s else 0.0))
+                found.append(
+                    Formula(
+                        aau=aau.id,
+                        label=aau.label,
+                        category=category,
+                        executions=aau.executions,
+                        time_s=time_s,
+                        terms=terms,
+                        rest_s=rest if abs(rest) > REST * time_s else 0.0,
+                    )
+                )
     return tuple(found)
 
 
-def _communications(aaus: tuple[AauMetrics, ...], watcher: Watcher, stages: api.Stages, machine: Machine,
-                    ) -> tuple[Communication, ...]:
+def _communications(
+    aaus: tuple[AauMetrics, ...], watcher: Watcher, stages: api.Stages, machine: Machine
+) -> tuple[Communication, ...]:
     layouts = stages.node_program.layouts
     shape = Lowered(stages.node_program).grid
     found = []
@@ -200,12 +223,21 @@ def _caches(formulas: tuple[Formula, ...]) -> tuple[CacheTerms, ...]:
         if each.category != "computation":  # others wait for the misses of a processor, too
             continue
         counts = {term.figure.key[-1]: term for term in each.terms if term.figure.group == "memory"}
-        misses = {key: counts[key].count if key in counts else 0.0
-                  for key in ("read_miss_s", "write_miss_s", "writeback_s")}
+        misses = {
+            key: counts[key].count if key in counts else 0.0 for key in ("read_miss_s", "write_miss_s", "writeback_s")
+        }
         if any(misses.values()):
             time_s = sum(term.time_s for key, term in counts.items() if key in misses)
-            found.append(CacheTerms(aau=each.aau, label=each.label, lines_read=misses["read_miss_s"],
-                                    writes=misses["write_miss_s"], written_back=misses["writeback_s"], time_s=time_s))
+            found.append(
+                CacheTerms(
+                    aau=each.aau,
+                    label=each.label,
+                    lines_read=misses["read_miss_s"],
+                    writes=misses["write_miss_s"],
+                    written_back=misses["writeback_s"],
+                    time_s=time_s,
+                )
+            )
     return tuple(found)
 
 
@@ -215,8 +247,10 @@ def _cache(machine: Machine) -> str:
         return ""
     ways = {0: "fully associative", 1: "direct mapped"}.get(memory.associativity, f"{memory.associativity}-way")
     allocate = "writes allocate lines" if memory.write_allocate else "writes that miss go to memory, one by one"
-    return (f"{memory.cache_bytes:,} B, lines of {memory.line_bytes} B, {ways}, {memory.replacement} replacement, "
-            f"{allocate}")
+    return (
+        f"{memory.cache_bytes:,} B, lines of {memory.line_bytes} B, {ways}, {memory.replacement} replacement, "
+        f"{allocate}"
+    )
 
 
 def _assumptions(prediction: api.Prediction, stages: api.Stages, here: list[AAU]) -> tuple[Assumption, ...]:
@@ -231,15 +265,19 @@ def _assumptions(prediction: api.Prediction, stages: api.Stages, here: list[AAU]
             at = parent[at]
     directives = {row.span.line for row in stages.node_program.layouts.arrays.values()}
     lines |= directives | {each.span.line for each in stages.node_program.layouts.notes}
-    return tuple(each for each in prediction.assumptions
-                 if each.span is None or not each.span.line or each.span.line in lines)
+    return tuple(
+        each for each in prediction.assumptions if each.span is None or not each.span.line or each.span.line in lines
+    )
 
 
-def _changes(source: api.Source, system: System, request: api.Request, response: Response, line: int,
-             ) -> tuple[Change, ...]:
+def _changes(
+    source: api.Source, system: System, request: api.Request, response: Response, line: int
+) -> tuple[Change, ...]:
     ids = [each.id for each in response.prediction.aaus if each.span.line == line]
-    found = [Change(name=name, line_s=sum(times[number] for number in ids), total_s=response.totals_s[name])
-             for name, times in response.changed_s.items()]
+    found = [
+        Change(name=name, line_s=sum(times[number] for number in ids), total_s=response.totals_s[name])
+        for name, times in response.changed_s.items()
+    ]
     twice = 2 * response.prediction.processors
     if request.grid is None and twice <= _MOST_PROCESSORS:
         made = _elsewhere(source, system, structs.replace(request, procs=twice))
@@ -261,27 +299,54 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
     """What `--json` says; docs/inspect.md describes the fields."""
     prediction, metrics = explanation.prediction, explanation.metrics
     return {
-        "program": prediction.program, "file": prediction.file, "system": prediction.system,
-        "processors": prediction.processors, "grid": list(prediction.grid),
-        "asked": explanation.asked, "line": explanation.line,
-        "time_s": 0.0 if metrics is None else first(metrics.time_s), "total_s": first(prediction.time_s),
+        "program": prediction.program,
+        "file": prediction.file,
+        "system": prediction.system,
+        "processors": prediction.processors,
+        "grid": list(prediction.grid),
+        "asked": explanation.asked,
+        "line": explanation.line,
+        "time_s": 0.0 if metrics is None else first(metrics.time_s),
+        "total_s": first(prediction.time_s),
         "decisions": [
-            {"aau": each.aau, "text": each.text, "arrays": list(each.arrays),
-             "iterations": None if each.share is None else structs.asdict(each.share)}
-            for each in explanation.decisions],
+            {
+                "aau": each.aau,
+                "text": each.text,
+                "arrays": list(each.arrays),
+                "iterations": None if each.share is None else structs.asdict(each.share),
+            }
+            for each in explanation.decisions
+        ],
         "layouts": [structs.asdict(each) for each in explanation.layouts],
         "messages": [_message(each) for each in explanation.communications],
         "formulas": [
-            {"aau": each.aau, "label": each.label, "category": each.category, "executions": each.executions,
-             "time_s": each.time_s, "rest_s": each.rest_s,
-             "terms": [{"figure": term.figure.name, "of": term.figure.words, "seconds": term.figure.seconds,
-                        "estimated": term.figure.estimated, "count": term.count, "time_s": term.time_s}
-                       for term in each.terms]}
-            for each in explanation.formulas],
+            {
+                "aau": each.aau,
+                "label": each.label,
+                "category": each.category,
+                "executions": each.executions,
+                "time_s": each.time_s,
+                "rest_s": each.rest_s,
+                "terms": [
+                    {
+                        "figure": term.figure.name,
+                        "of": term.figure.words,
+                        "seconds": term.figure.seconds,
+                        "estimated": term.figure.estimated,
+                        "count": term.count,
+                        "time_s": term.time_s,
+                    }
+                    for term in each.terms
+                ],
+            }
+            for each in explanation.formulas
+        ],
         "cache": explanation.cache or None,
         "caches": [structs.asdict(each) for each in explanation.caches],
-        "assumptions": [{"code": each.code, "text": each.text, "line": each.span.line if each.span else None}
-                        for each in explanation.assumptions],
+        "assumptions": [
+            {"code": each.code, "text": each.text, "line": each.span.line if each.span else None}
+            for each in explanation.assumptions
+        ],
         "changes": [structs.asdict(each) for each in explanation.changes],
     }
 
@@ -289,13 +354,27 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
 def _message(each: Communication) -> Mapping[str, object]:
     summary = each.summary
     return {
-        "aau": each.aau, "pattern": summary.pattern, "array": summary.array, "executions": summary.executions,
-        "messages": summary.messages, "bytes": summary.bytes, "varies": summary.varies or None,
-        "hops": summary.hops, "contended": summary.contended,
+        "aau": each.aau,
+        "pattern": summary.pattern,
+        "array": summary.array,
+        "executions": summary.executions,
+        "messages": summary.messages,
+        "bytes": summary.bytes,
+        "varies": summary.varies or None,
+        "hops": summary.hops,
+        "contended": summary.contended,
         "phases": [
-            {"name": phase.name, "messages": phase.messages, "partners": phase.partners,
-             "pairs": [list(pair) for pair in phase.pairs], "least_bytes": phase.bytes[0],
-             "most_bytes": phase.bytes[1], "least_hops": phase.hops[0], "most_hops": phase.hops[1]}
-            for phase in each.phases],
+            {
+                "name": phase.name,
+                "messages": phase.messages,
+                "partners": phase.partners,
+                "pairs": [list(pair) for pair in phase.pairs],
+                "least_bytes": phase.bytes[0],
+                "most_bytes": phase.bytes[1],
+                "least_hops": phase.hops[0],
+                "most_hops": phase.hops[1],
+            }
+            for phase in each.phases
+        ],
         "more_phases": each.more,
     }

@@ -55,12 +55,16 @@ class Figure(Struct, frozen=True, kw_only=True):
 
 def figures_of(machine: Machine, operations: Iterable[str]) -> tuple[Figure, ...]:
     """All times of a machine that are not 0, of P only those of some operation classes. Scenario 0 counts."""
-    found = [_figure(PROCESSOR, (name,), name, machine.processor.time_s[name], machine.processor.estimated.get(name))
-             for name in operations if name in machine.processor.time_s]
+    found = [
+        _figure(PROCESSOR, (name,), name, machine.processor.time_s[name], machine.processor.estimated.get(name))
+        for name in operations
+        if name in machine.processor.time_s
+    ]
     memory, network, io = machine.memory, machine.network, machine.io
     if memory is not None:
-        found += [_figure(MEMORY, (key,), words, getattr(memory, key), memory.estimated)
-                  for key, words in _MEMORY.items()]
+        found += [
+            _figure(MEMORY, (key,), words, getattr(memory, key), memory.estimated) for key, words in _MEMORY.items()
+        ]
     if network is not None:
         found += _of_network(network)
     if io is not None:
@@ -74,13 +78,18 @@ def _of_network(network: NetworkCosts) -> list[Figure]:
     for number, law in enumerate(network.ranges):
         size = _sizes(least, law.upto_bytes)
         least = law.upto_bytes
-        found += [_figure(NETWORK, (str(number), key), f"{words}{size}", getattr(law, key), law.estimated)
-                  for key, words in _RANGE.items()]
+        found += [
+            _figure(NETWORK, (str(number), key), f"{words}{size}", getattr(law, key), law.estimated)
+            for key, words in _RANGE.items()
+        ]
     # What packs is the node's memory: `--memory-speed` changes it, `--bandwidth` does not.
-    found += [_figure(MEMORY, (key,), words, getattr(network, key), network.pack_estimated)
-              for key, words in _PACKING.items()]
-    found += [_figure(NETWORK, (kind,), f"run-time stage of a {kind}", how.stage_software_s, how.estimated)
-              for kind, how in network.collectives.items()]
+    found += [
+        _figure(MEMORY, (key,), words, getattr(network, key), network.pack_estimated) for key, words in _PACKING.items()
+    ]
+    found += [
+        _figure(NETWORK, (kind,), f"run-time stage of a {kind}", how.stage_software_s, how.estimated)
+        for kind, how in network.collectives.items()
+    ]
     return found
 
 
@@ -92,8 +101,14 @@ def _sizes(least: float, most: float) -> str:
 
 def _figure(group: str, key: tuple[str, ...], words: str, seconds: Array, estimated: bool | None) -> Figure:
     name = key[-1]
-    return Figure(group=group, key=key, words=words, seconds=float(seconds.flat[0]),
-                  per_byte="per_byte" in name, estimated=bool(estimated))
+    return Figure(
+        group=group,
+        key=key,
+        words=words,
+        seconds=float(seconds.flat[0]),
+        per_byte="per_byte" in name,
+        estimated=bool(estimated),
+    )
 
 
 def scaled(machine: Machine, factors: Mapping[tuple[str, tuple[str, ...]], Array], scenarios: int) -> Machine:
@@ -103,8 +118,10 @@ def scaled(machine: Machine, factors: Mapping[tuple[str, tuple[str, ...]], Array
         factor = factors.get((group, key))
         return lambda values: values if factor is None else values.flat[0] * factor
 
-    processor = structs.replace(machine.processor, time_s={
-        name: changed(PROCESSOR, name)(values) for name, values in machine.processor.time_s.items()})
+    processor = structs.replace(
+        machine.processor,
+        time_s={name: changed(PROCESSOR, name)(values) for name, values in machine.processor.time_s.items()},
+    )
     memory, network, io = machine.memory, machine.network, machine.io
     if memory is not None:
         memory = structs.replace(memory, **_fields(memory, _MEMORY, lambda key: changed(MEMORY, key)))
@@ -112,13 +129,13 @@ def scaled(machine: Machine, factors: Mapping[tuple[str, tuple[str, ...]], Array
         packing = _fields(network, _PACKING, lambda key: changed(MEMORY, key))
         collectives = {
             kind: structs.replace(how, stage_software_s=changed(NETWORK, kind)(how.stage_software_s))
-            for kind, how in network.collectives.items()}
+            for kind, how in network.collectives.items()
+        }
         ranges = tuple(_range(law, number, changed) for number, law in enumerate(network.ranges))
         network = structs.replace(network, ranges=ranges, collectives=collectives, **packing)
     if io is not None:
         io = structs.replace(io, **_fields(io, _IO, lambda key: changed(IO, key)))
-    return structs.replace(
-        machine, scenarios=scenarios, processor=processor, memory=memory, network=network, io=io)
+    return structs.replace(machine, scenarios=scenarios, processor=processor, memory=memory, network=network, io=io)
 
 
 def _range(law: MessageRange, number: int, changed: Callable[..., Callable[[Array], Array]]) -> MessageRange:

@@ -57,7 +57,12 @@ class Watcher:
             self._most[aau] = made
 
     def messages(
-        self, aau: int, name: str, source: Ints, destination: Ints, size_bytes: Ints,
+        self,
+        aau: int,
+        name: str,
+        source: Ints,
+        destination: Ints,
+        size_bytes: Ints,
         sent: Array,  # noqa: ARG002 (the protocol's)
         received: Array,  # noqa: ARG002 (the protocol's)
     ) -> None:
@@ -101,9 +106,16 @@ def phases_of(seen: list[Seen], grid: Grid, network: NetworkCosts | None, shape:
             node = network.topology.place(shape)
             hops = network.topology.hops(node[each.source], node[each.destination], network.topology.size(shape))
         pairs = zip(each.source[:_PAIRS].tolist(), each.destination[:_PAIRS].tolist(), strict=True)
-        found.append(Phase(
-            name=each.name, messages=int(each.source.size), partners=_partners(each, grid), pairs=tuple(pairs),
-            bytes=(int(each.size_bytes.min()), int(each.size_bytes.max())), hops=(int(hops.min()), int(hops.max()))))
+        found.append(
+            Phase(
+                name=each.name,
+                messages=int(each.source.size),
+                partners=_partners(each, grid),
+                pairs=tuple(pairs),
+                bytes=(int(each.size_bytes.min()), int(each.size_bytes.max())),
+                hops=(int(hops.min()), int(hops.max())),
+            )
+        )
     return tuple(found)
 
 

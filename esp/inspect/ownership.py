@@ -77,8 +77,10 @@ def pictures(layouts: Layouts, names: tuple[str, ...]) -> tuple[Picture, ...]:
     for name in names:
         layout = layouts.arrays[name]
         if layout.is_distributed and layout.elements:
-            axes = tuple((axis.role, axis.dim, axis.stride, axis.offset, axis.coordinate, str(axis.distribution))
-                         for axis in layout.axes)
+            axes = tuple(
+                (axis.role, axis.dim, axis.stride, axis.offset, axis.coordinate, str(axis.distribution))
+                for axis in layout.axes
+            )
             alike.setdefault((layout.bounds, layout.grid, axes), []).append(name)
     rows = {row.array: row for row in layout_rows(layouts)}
     return tuple(_picture(layouts.arrays[first], rows[first], tuple(same)) for first, *same in alike.values())
@@ -93,10 +95,19 @@ def _picture(layout: Layout, row: LayoutRow, same: tuple[str, ...]) -> Picture:
     combinations = product(*(side.runs for side in others))
     planes = [
         _plane(layout, tuple((side.dim, run) for side, run in zip(others, runs, strict=True)), down, across)
-        for runs, _ in zip(combinations, range(MOST_PLANES), strict=False)]
+        for runs, _ in zip(combinations, range(MOST_PLANES), strict=False)
+    ]
     every = prod(len(side.runs) for side in others)
-    return Picture(array=layout.array, row=row, same=same, down=down, across=across, planes=tuple(planes),
-                   more=every - len(planes), procs=layout.grid.size)
+    return Picture(
+        array=layout.array,
+        row=row,
+        same=same,
+        down=down,
+        across=across,
+        planes=tuple(planes),
+        more=every - len(planes),
+        procs=layout.grid.size,
+    )
 
 
 def _side(layout: Layout, dim: int) -> Side:
@@ -107,16 +118,20 @@ def _side(layout: Layout, dim: int) -> Side:
     distribution = layout.axes[axis].distribution
     if distribution is not None and distribution.kind == "block":
         first, last = layout.held_interval(axis)
-        found = [Run(first=int(first[at]), last=int(last[at]), coordinate=int(at))
-                 for at in np.flatnonzero(last >= first).tolist()]
+        found = [
+            Run(first=int(first[at]), last=int(last[at]), coordinate=int(at))
+            for at in np.flatnonzero(last >= first).tolist()
+        ]
         found.sort(key=lambda run: run.first)
         return Side(dim=dim, runs=tuple(found[:MOST_RUNS]), whole=len(found) <= MOST_RUNS)
     until = min(upper, lower + _ENUMERATED - 1)
     owner = layout.owner_coordinate(axis, np.arange(lower, until + 1))
     starts = np.concatenate([np.zeros(1, np.int64), np.flatnonzero(np.diff(owner)) + 1])
     ends = np.concatenate([starts[1:], np.array([owner.size])])
-    runs = tuple(Run(first=lower + int(s), last=lower + int(e) - 1, coordinate=int(owner[s]))
-                 for s, e in zip(starts[:MOST_RUNS], ends[:MOST_RUNS], strict=True))
+    runs = tuple(
+        Run(first=lower + int(s), last=lower + int(e) - 1, coordinate=int(owner[s]))
+        for s, e in zip(starts[:MOST_RUNS], ends[:MOST_RUNS], strict=True)
+    )
     return Side(dim=dim, runs=runs, whole=starts.size <= MOST_RUNS and until == upper)
 
 

@@ -70,8 +70,11 @@ def query(said: Mapping[str, Any], wanted: Wanted, by: str = "aau") -> tuple[Par
         keep.append(lambda e: e["communication"] is not None and e["communication"]["array"] in wanted.arrays)
     chosen = [each for each in units if all(test(each) for test in keep)]
     names: Mapping[str, Callable[[Mapping[str, Any]], object]] = {
-        "aau": lambda e: e["id"], "line": lambda e: e["line"] or 0, "kind": lambda e: e["kind"],
-        "procedure": lambda e: procedure[e["id"]]}
+        "aau": lambda e: e["id"],
+        "line": lambda e: e["line"] or 0,
+        "kind": lambda e: e["kind"],
+        "procedure": lambda e: procedure[e["id"]],
+    }
     groups: dict[object, list[Mapping[str, Any]]] = {}
     for each in chosen:
         groups.setdefault(names[by](each), []).append(each)
@@ -82,23 +85,31 @@ def query(said: Mapping[str, Any], wanted: Wanted, by: str = "aau") -> tuple[Par
 def total(parts: Sequence[Part]) -> Part:
     """All of them together."""
     return Part(
-        name="together", lines=tuple(sorted({line for each in parts for line in each.lines})),
+        name="together",
+        lines=tuple(sorted({line for each in parts for line in each.lines})),
         aaus=tuple(number for each in parts for number in each.aaus),
-        executions=sum(each.executions for each in parts), time_s=sum(each.time_s for each in parts),
+        executions=sum(each.executions for each in parts),
+        time_s=sum(each.time_s for each in parts),
         parts_s=tuple(sum(each.parts_s[at] for each in parts) for at in range(len(CATEGORIES))),
-        messages=sum(each.messages for each in parts), bytes=sum(each.bytes for each in parts),
-        misses=sum(each.misses for each in parts))
+        messages=sum(each.messages for each in parts),
+        bytes=sum(each.bytes for each in parts),
+        misses=sum(each.misses for each in parts),
+    )
 
 
 def _part(name: str, units: Sequence[Mapping[str, Any]]) -> Part:
     moved = [each["communication"] for each in units if each["communication"] is not None]
     return Part(
-        name=name, lines=tuple(sorted({each["line"] for each in units if each["line"]})),
-        aaus=tuple(each["id"] for each in units), executions=sum(each["executions"] for each in units),
+        name=name,
+        lines=tuple(sorted({each["line"] for each in units if each["line"]})),
+        aaus=tuple(each["id"] for each in units),
+        executions=sum(each["executions"] for each in units),
         time_s=sum(each["time_s"] for each in units),
         parts_s=tuple(sum(each[f"{category}_s"] for each in units) for category in CATEGORIES),
-        messages=sum(each["messages"] for each in moved), bytes=sum(each["bytes"] for each in moved),
-        misses=sum(each["misses"] for each in units))
+        messages=sum(each["messages"] for each in moved),
+        bytes=sum(each["bytes"] for each in moved),
+        misses=sum(each["misses"] for each in units),
+    )
 
 
 def _name(said: Mapping[str, Any], by: str, key: object, units: Sequence[Mapping[str, Any]]) -> str:
@@ -117,26 +128,35 @@ def _upwards(number: int, parent: Mapping[int, int | None]) -> Iterable[int]:
         at = parent[at]
 
 
-def _procedures(said: Mapping[str, Any], units: Iterable[Mapping[str, Any]], parent: Mapping[int, int | None],
-                ) -> Mapping[int, str]:
+def _procedures(
+    said: Mapping[str, Any], units: Iterable[Mapping[str, Any]], parent: Mapping[int, int | None]
+) -> Mapping[int, str]:
     """The procedure that each unit is in: that of the call around it, else the main program."""
     called = {each["id"]: each["label"].removeprefix("call ") for each in units if each["kind"] == "Call"}
-    return {number: next((called[at] for at in _upwards(number, parent) if at in called), said["program"])
-            for number in parent}
+    return {
+        number: next((called[at] for at in _upwards(number, parent) if at in called), said["program"])
+        for number in parent
+    }
 
 
-def _refuse_strangers(said: Mapping[str, Any], wanted: Wanted, units: Sequence[Mapping[str, Any]],
-                      procedure: Mapping[int, str]) -> None:
+def _refuse_strangers(
+    said: Mapping[str, Any], wanted: Wanted, units: Sequence[Mapping[str, Any]], procedure: Mapping[int, str]
+) -> None:
     known = {each["id"] for each in units}
     for option, numbers in (("--aau", wanted.aaus), ("--below", wanted.below)):
         for number in numbers:
             if number not in known:
-                raise UsageError(f"the units of this program are 0 to {max(known)}.", where=f"{option} {number}",
-                                 hint=f"`esp show aag {said['file']}` shows them.")
+                raise UsageError(
+                    f"the units of this program are 0 to {max(known)}.",
+                    where=f"{option} {number}",
+                    hint=f"`esp show aag {said['file']}` shows them.",
+                )
     arrays = {each["communication"]["array"] for each in units if each["communication"] is not None} - {""}
-    for option, given, names in (("--procedure", wanted.procedures, set(procedure.values())),
-                                 ("--kind", wanted.kinds, {each["kind"].lower() for each in units}),
-                                 ("--array", wanted.arrays, arrays)):
+    for option, given, names in (
+        ("--procedure", wanted.procedures, set(procedure.values())),
+        ("--kind", wanted.kinds, {each["kind"].lower() for each in units}),
+        ("--array", wanted.arrays, arrays),
+    ):
         for name in given:
             if name not in names:
                 there = ", ".join(sorted(names)) or "nothing"

@@ -108,7 +108,8 @@ def respond(stages: Stages, machine: Machine, setting: Setting) -> Response:
             key = (base.aaus[at].id, CATEGORIES[category])
             terms.setdefault(key, []).append(Term(figure=figure, count=count, time_s=count * figure.seconds))
     return Response(
-        prediction=base, terms={key: _ordered(each) for key, each in terms.items()}, changed_s=changes, totals_s=totals)
+        prediction=base, terms={key: _ordered(each) for key, each in terms.items()}, changed_s=changes, totals_s=totals
+    )
 
 
 def _operations(stages: Stages) -> tuple[str, ...]:
@@ -120,8 +121,9 @@ def _operations(stages: Stages) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
-def _slopes(stages: Stages, machine: Machine, setting: Setting, figures: tuple[Figure, ...], step: float,
-            ) -> tuple[Prediction, list[Array]]:
+def _slopes(
+    stages: Stages, machine: Machine, setting: Setting, figures: tuple[Figure, ...], step: float
+) -> tuple[Prediction, list[Array]]:
     """The base, and for each figure x what it has of the times (AAUs, categories), (dT/dx) x."""
     at_once = max(1, min(len(figures), CELLS // stages.node_program.layouts.procs))
     base: Prediction | None = None
@@ -144,15 +146,19 @@ def _step(number: int, scenarios: int, step: float) -> Array:
     return factor
 
 
-def _changes(stages: Stages, machine: Machine, setting: Setting, figures: tuple[Figure, ...],
-             ) -> tuple[Mapping[str, Mapping[int, float]], Mapping[str, float]]:
+def _changes(
+    stages: Stages, machine: Machine, setting: Setting, figures: tuple[Figure, ...]
+) -> tuple[Mapping[str, Mapping[int, float]], Mapping[str, float]]:
     scenarios = 1 + len(CHANGES)
-    factors = {(each.group, each.key): np.array([1.0, *(change(each) for change in CHANGES.values())])
-               for each in figures}
+    factors = {
+        (each.group, each.key): np.array([1.0, *(change(each) for change in CHANGES.values())]) for each in figures
+    }
     made = interpret(stages.node_program, stages.graph, scaled(machine, factors, scenarios), setting)
     times = _times(made).sum(axis=1)
-    changed = {name: {aau.id: float(times[at, number]) for at, aau in enumerate(made.aaus)}
-               for number, name in enumerate(CHANGES, start=1)}
+    changed = {
+        name: {aau.id: float(times[at, number]) for at, aau in enumerate(made.aaus)}
+        for number, name in enumerate(CHANGES, start=1)
+    }
     return changed, {name: float(made.time_s[number]) for number, name in enumerate(CHANGES, start=1)}
 
 

@@ -225,8 +225,10 @@ def _because(reason: "Reason", procs: tuple[int, int], rank: int) -> list[str]:
     else:
         told = [_moved(side, number, than) for (_, side, number), (_, than, _) in zip(sides, sides[::-1], strict=True)]
         if reason.category == "waiting" and not any(side.messages for _, side, _ in sides):
-            told = [f"the slowest processor spends {seconds(side.most_s)} here" if side.most_s is not None else ""
-                    for _, side, _ in sides]
+            told = [
+                f"the slowest processor spends {seconds(side.most_s)} here" if side.most_s is not None else ""
+                for _, side, _ in sides
+            ]
     if told[0] == told[1]:
         return []
     return [f"{name}: {text}" for (name, _, _), text in zip(sides, told, strict=True) if text]
@@ -289,10 +291,14 @@ def _notes(found: "Advice", screen: Screen) -> list[str]:
     width = screen.columns
     partial = why_partial(_predictions(found))
     notes = [paragraph("advice", _NO_ADVICE if partial else _verdict(found), width)]
-    notes += [] if partial else [
-        paragraph("paste" if not at else "", line, max(width, len(line) + 12))
-        for at, line in enumerate(found.best.candidate.directives)
-    ]
+    notes += (
+        []
+        if partial
+        else [
+            paragraph("paste" if not at else "", line, max(width, len(line) + 12))
+            for at, line in enumerate(found.best.candidate.directives)
+        ]
+    )
     if any(each.candidate.written for each in found.ranked):
         notes.append(paragraph("*", "as the source has it", width))
     tied = [each for each in found.ranked if each.tie is not None]
@@ -358,8 +364,10 @@ def advice_json(found: "Advice") -> str:
         "program": found.file,
         "system": best.system,
         "processors": list(found.procs),
-        "constants": {name: each if isinstance(each, bool | int | float | str) else str(each)
-                      for name, each in best.constants.items()},
+        "constants": {
+            name: each if isinstance(each, bool | int | float | str) else str(each)
+            for name, each in best.constants.items()
+        },
         "interrupted": found.interrupted,
         "top": found.top,
         "proven": found.proven,
@@ -426,8 +434,12 @@ def _reasons(told: "Reasons") -> dict[str, Any]:
         "rest_s": told.rest_s,
         "told": [
             {
-                "file": each.file, "line": each.line, "category": each.category, "change_s": each.change_s,
-                "best": _side(each.best), "other": _side(each.other),
+                "file": each.file,
+                "line": each.line,
+                "category": each.category,
+                "change_s": each.change_s,
+                "best": _side(each.best),
+                "other": _side(each.other),
             }
             for each in told.told
         ],

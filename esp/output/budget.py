@@ -18,8 +18,10 @@ def broken(checked: Sequence[Checked], screen: Screen) -> str:
         way = "below" if limit.at_least else "above"
         by = f" ({100 * (each.value / limit.value - 1):+.1f}%)" if limit.value else ""
         share = " of the time" if limit.share else ""
-        text = (f"{where}{limit.what} {_value(each, each.value)}{share} is {way} {_value(each, limit.value)}{by}, "
-                f"{plural(each.processors, 'processor')}")
+        text = (
+            f"{where}{limit.what} {_value(each, each.value)}{share} is {way} {_value(each, limit.value)}{by}, "
+            f"{plural(each.processors, 'processor')}"
+        )
         shown.append(machine_finding(Finding(code="B301", message=text, place=limit.place), screen))
     return "".join(f"{each}\n" for each in shown)
 
@@ -43,8 +45,17 @@ def as_json(budget: Budget, checked: Sequence[Checked], partial: Sequence[str] =
         "complete": not partial,
         "partial": list(partial),
         "checks": [
-            {"what": each.limit.what, "line": each.line or None, "processors": each.processors,
-             "at_least": each.limit.at_least, "share": each.limit.share, "limit": each.limit.value,
-             "value": each.value, "kept": each.kept, "budget_line": each.limit.place.line}
-            for each in checked],
+            {
+                "what": each.limit.what,
+                "line": each.line or None,
+                "processors": each.processors,
+                "at_least": each.limit.at_least,
+                "share": each.limit.share,
+                "limit": each.limit.value,
+                "value": each.value,
+                "kept": each.kept,
+                "budget_line": each.limit.place.line,
+            }
+            for each in checked
+        ],
     }

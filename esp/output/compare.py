@@ -191,14 +191,18 @@ def comparison_json(found: "Comparison") -> str:
         "programs": list(found.programs),
         "system": best.system,
         "processors": best.processors,
-        "constants": {name: each if isinstance(each, bool | int | float | str) else str(each)
-                      for name, each in best.constants.items()},
+        "constants": {
+            name: each if isinstance(each, bool | int | float | str) else str(each)
+            for name, each in best.constants.items()
+        },
         "choices": [_choice(each) for each in found.ranked],
         "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
         "left_out": found.left_out,
         "partial": list(partial),
         "paste": list(found.best.choice.directives) if found.best.choice is not None and not partial else [],
-        "crossover": None if crossing is None else {
+        "crossover": None
+        if crossing is None
+        else {
             "parameter": crossing.name,
             "sizes": list(crossing.sizes),
             "tried": list(crossing.tried),
@@ -206,9 +210,9 @@ def comparison_json(found: "Comparison") -> str:
             "wins_from": crossing.wins_from,
             "rival": crossing.rival,
         },
-        "fastest": None if found.scan is None or partial else {
-            "parameter": found.scan.name, "sizes": list(found.scan.sizes), "choices": list(found.scan.best),
-        },
+        "fastest": None
+        if found.scan is None or partial
+        else {"parameter": found.scan.name, "sizes": list(found.scan.sizes), "choices": list(found.scan.best)},
     }
     return text_of(told)
 
@@ -236,8 +240,21 @@ def _choice(each: "Ranked") -> dict[str, Any]:
 
 def comparison_csv(found: "Comparison") -> str:
     """One row for each choice, the fastest first: SI units, full precision."""
-    heading = ("rank", "choice", "grid", "time_s", "computation_s", "communication_s", "waiting_s", "overhead_s",
-               "messages", "bytes", "tie", "written", "complete")
+    heading = (
+        "rank",
+        "choice",
+        "grid",
+        "time_s",
+        "computation_s",
+        "communication_s",
+        "waiting_s",
+        "overhead_s",
+        "messages",
+        "bytes",
+        "tie",
+        "written",
+        "complete",
+    )
     rows: list[Sequence[object]] = []
     for each in found.ranked:
         tie = "" if each.tie is None else each.tie

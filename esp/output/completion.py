@@ -105,11 +105,11 @@ def bash(levels: Sequence[Level], names: Names) -> str:
     valued = [(_bash_cases(level, option), option) for level in levels for option in level.options if option.takes]
     for cases, option in valued:
         text += f"        {cases}) {_bash_offer(option.kind, option.words, names)}; return ;;\n"
-    text += "    esac\n    if [[ $cur == -* ]]; then\n        case \"$command\" in\n"
+    text += '    esac\n    if [[ $cur == -* ]]; then\n        case "$command" in\n'
     for level in levels:
         flags = " ".join(name for option in level.options for name in option.names)
         text += f"            '{' '.join(level.path)}') _esp_words '{flags}' ;;\n"
-    text += "        esac\n        return\n    fi\n    case \"$command/$at\" in\n"
+    text += '        esac\n        return\n    fi\n    case "$command/$at" in\n'
     for level in levels:
         for at, place in enumerate(level.places):
             offer = _bash_offer(place.kind, place.words, names)
@@ -149,8 +149,13 @@ def zsh(levels: Sequence[Level], names: Names) -> str:
     for level in levels:
         lines += _zsh_level(level)
     # Loaded by itself the file is the function; sourced, it registers it.
-    lines += ["if [[ $zsh_eval_context[-1] == loadautofunc ]]; then", '    _esp "$@"', "else",
-              "    compdef _esp esp", "fi"]
+    lines += [
+        "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then",
+        '    _esp "$@"',
+        "else",
+        "    compdef _esp esp",
+        "fi",
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -160,11 +165,23 @@ def _zsh_level(level: Level) -> list[str]:
     if level.commands:
         told = [f"        {_single(each + ':' + about)}" for each, about in level.commands.items()]
         inner = [f"        {each}) {name}_{each} ;;" for each in level.commands]
-        lines = [f"{name}() {{", "    local curcontext=$curcontext context state line", "    typeset -A opt_args",
-                 "    local -a commands", "    commands=(", *told, "    )", "    _arguments -C \\"]
+        lines = [
+            f"{name}() {{",
+            "    local curcontext=$curcontext context state line",
+            "    typeset -A opt_args",
+            "    local -a commands",
+            "    commands=(",
+            *told,
+            "    )",
+            "    _arguments -C \\",
+        ]
         lines += [f"        {spec} \\" for spec in specs]
-        lines += ["        '1: :->command' '*:: :->rest'", "    case $state in",
-                  "        command) _describe command commands ;;", "        rest) case $line[1] in"]
+        lines += [
+            "        '1: :->command' '*:: :->rest'",
+            "    case $state in",
+            "        command) _describe command commands ;;",
+            "        rest) case $line[1] in",
+        ]
         return [*lines, *inner, "        esac ;;", "    esac", "}", ""]
     for at, place in enumerate(level.places, 1):
         head = "*" if place.many else str(at)

@@ -31,8 +31,15 @@ def diff(found: Difference, screen: Screen, *, every: bool = False) -> str:
     rows += [_total(name, found.a[f"{name}_s"], found.b[f"{name}_s"]) for name in CATEGORIES]
     hidden: list[Pair] = []
     rows += [row for pair in found.pairs for row in _rows(pair, small_s, 0, hidden)]
-    columns = [Column("A", width=7), Column("B", width=7), Column("B - A", width=8), Column("", width=7, gap=1),
-               Column("most", "<", 4), Column("line", width=4), Column("what", "<")]
+    columns = [
+        Column("A", width=7),
+        Column("B", width=7),
+        Column("B - A", width=8),
+        Column("", width=7, gap=1),
+        Column("most", "<", 4),
+        Column("line", width=4),
+        Column("what", "<"),
+    ]
     blocks = ["\n".join(heads), table(columns, rows, screen, flexible=True)]
     notes = []
     if hidden and not any(pair.change_s for pair in hidden) and len(rows) == 1 + len(CATEGORIES):
@@ -41,8 +48,14 @@ def diff(found: Difference, screen: Screen, *, every: bool = False) -> str:
         left_s = fsum(pair.change_s for pair in hidden)
         if change(longest_s, longest_s + left_s) == 0.0:  # what is gained here is lost there
             left_s = 0.0
-        notes.append(paragraph("alike", f"{plural(len(hidden), 'part')} that change by less than {seconds(small_s)} "
-                               f"each, {_signed(left_s)} together (--all shows them)", screen.columns))
+        notes.append(
+            paragraph(
+                "alike",
+                f"{plural(len(hidden), 'part')} that change by less than {seconds(small_s)} "
+                f"each, {_signed(left_s)} together (--all shows them)",
+                screen.columns,
+            )
+        )
     notes.append(paragraph("messages", _moved(found), screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
@@ -71,9 +84,14 @@ def _rows(pair: Pair, small_s: float, depth: int, hidden: list[Pair]) -> Iterato
     one = pair.b or pair.a
     assert one is not None
     cells = (
-        "-" if pair.a is None else seconds(pair.a.time_s), "-" if pair.b is None else seconds(pair.b.time_s),
-        _signed(pair.change_s), "" if pair.a is None or pair.b is None else _percent(pair.a.time_s, pair.b.time_s),
-        _SHORT[CATEGORIES[most]] if changes[most] else "", _lines(pair), "  " * depth + _label(pair))
+        "-" if pair.a is None else seconds(pair.a.time_s),
+        "-" if pair.b is None else seconds(pair.b.time_s),
+        _signed(pair.change_s),
+        "" if pair.a is None or pair.b is None else _percent(pair.a.time_s, pair.b.time_s),
+        _SHORT[CATEGORIES[most]] if changes[most] else "",
+        _lines(pair),
+        "  " * depth + _label(pair),
+    )
     yield Row(cells, _role(pair.change_s, small_s))
     yield from inside
 
@@ -104,8 +122,10 @@ def _lines(pair: Pair) -> str:
 
 
 def _moved(found: Difference) -> str:
-    told = [f"{count(said['messages'])} ({data(said['bytes'])}) in {name}" for name, said in
-            (("A", found.a), ("B", found.b))]
+    told = [
+        f"{count(said['messages'])} ({data(said['bytes'])}) in {name}"
+        for name, said in (("A", found.a), ("B", found.b))
+    ]
     return ", ".join(told)
 
 

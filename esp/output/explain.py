@@ -45,8 +45,9 @@ def _line(told: Explanation, screen: Screen) -> str:
     if told.asked != told.line:
         head += "\n" + paragraph("", f"line {told.asked} is part of it", screen.columns)
     if told.metrics is None:
-        return f"{head}\n" + paragraph("", "It takes no time: it declares something, maps data or is a comment.",
-                                       screen.columns)
+        return f"{head}\n" + paragraph(
+            "", "It takes no time: it declares something, maps data or is a comment.", screen.columns
+        )
     time_s, total_s = first(told.metrics.time_s), first(prediction.time_s)
     pieces = [f"{seconds(time_s)}, {percent(time_s / total_s if total_s else 0.0)} of the time"]
     pieces += [f"{name} {seconds(each)}" for name, each in zip(CATEGORIES, four(told.metrics.parts), strict=True)]
@@ -79,10 +80,17 @@ def _communication(each: Communication, told: Explanation, screen: Screen, *, ev
     if not each.phases:
         return text
     shown = each.phases if every else each.phases[:_MOST_PHASES]
-    columns = [Column("messages", width=10), Column("bytes each", width=10), Column("hops", width=4),
-               Column("phase", "<"), Column("who, in the largest run" if screen.columns >= 72 else "who", "<")]
-    rows = [Row((count(phase.messages), _span(phase.bytes), _span(phase.hops), printable(phase.name), phase.partners))
-            for phase in shown]
+    columns = [
+        Column("messages", width=10),
+        Column("bytes each", width=10),
+        Column("hops", width=4),
+        Column("phase", "<"),
+        Column("who, in the largest run" if screen.columns >= 72 else "who", "<"),
+    ]
+    rows = [
+        Row((count(phase.messages), _span(phase.bytes), _span(phase.hops), printable(phase.name), phase.partners))
+        for phase in shown
+    ]
     left = len(each.phases) - len(shown) + each.more
     more = f"\n{'':12}and {plural(left, 'phase')} more (--all shows them)" if left else ""
     return f"{text}\n{table(columns, rows, screen, flexible=True)}{more}"
@@ -117,13 +125,18 @@ def _terms(formula: Formula, screen: Screen, *, every: bool) -> list[str]:
     lines = [
         f"    {often:>{max(wide, least)}} x {each:>{max(narrow, 9)}} {'~' if term.figure.estimated else ' '}"
         f"= {seconds(term.time_s):>8}  "
-        for term, often, each in zip(shown, counts, prices, strict=True)]
-    lines = [line + shorten(term.figure.words, max(8, screen.columns - len(line)))
-             for line, term in zip(lines, shown, strict=True)]
+        for term, often, each in zip(shown, counts, prices, strict=True)
+    ]
+    lines = [
+        line + shorten(term.figure.words, max(8, screen.columns - len(line)))
+        for line, term in zip(lines, shown, strict=True)
+    ]
     left = formula.terms[len(shown) :]
     if left:
-        lines.append(f"    {plural(len(left), 'smaller term')}, {seconds(sum(term.time_s for term in left))} together "
-                     "(--all shows them)")
+        lines.append(
+            f"    {plural(len(left), 'smaller term')}, {seconds(sum(term.time_s for term in left))} together "
+            "(--all shows them)"
+        )
     if formula.rest_s:
         lines.append(f"    {seconds(formula.rest_s)} hang on the order of messages and follow no figure")
     return lines
@@ -178,8 +191,9 @@ def _changes(told: Explanation, width: int) -> list[str]:
         return []
     moving = [each for each in told.changes if abs(each.line_s - line_s) > _UNMOVED * line_s]
     ranked = sorted(moving, key=lambda each: each.line_s)
-    pieces = [f"{each.name} {_percent(each.line_s, line_s)} (program {_percent(each.total_s, total_s)})"
-              for each in ranked]
+    pieces = [
+        f"{each.name} {_percent(each.line_s, line_s)} (program {_percent(each.total_s, total_s)})" for each in ranked
+    ]
     return [paragraph("change" if number == 0 else "", piece, width) for number, piece in enumerate(pieces)]
 
 

@@ -76,12 +76,7 @@ def without_rounding(time_s: float, total_s: float) -> float:
 
 def four(parts: Parts) -> tuple[float, float, float, float]:
     """Seconds of each category in the order of `CATEGORIES`."""
-    return (
-        first(parts.computation_s),
-        first(parts.communication_s),
-        first(parts.waiting_s),
-        first(parts.overhead_s),
-    )
+    return (first(parts.computation_s), first(parts.communication_s), first(parts.waiting_s), first(parts.overhead_s))
 
 
 def uncharged(prediction: Prediction) -> frozenset[tuple[str, int]]:

@@ -91,8 +91,11 @@ def _bytes(number: float) -> str:
 
 def _with_error(estimate: Estimate, per: str = "") -> str:
     size, unit = _unit(estimate.value)
-    return f"{significant(estimate.value / size)} {unit}{per} +-{_share(estimate.error / estimate.value)}" if (
-        estimate.value > 0) else f"0 s{per}"
+    return (
+        f"{significant(estimate.value / size)} {unit}{per} +-{_share(estimate.error / estimate.value)}"
+        if (estimate.value > 0)
+        else f"0 s{per}"
+    )
 
 
 def _unit(value: float) -> tuple[float, str]:
@@ -111,19 +114,36 @@ def _share(value: float) -> str:
 
 def law_json(law: Law) -> str:
     """The JSON text; docs/fit.md describes its fields."""
-    return text_of({
-        "table": law.table.name,
-        "rows": law.table.rows,
-        "rms": law.rms,
-        "worst": law.worst,
-        "ranges": [_range_json(each, law) for each in law.ranges],
-        "tried": [{"fewer": each.fewer, "more": each.more, "gain": each.gain, "by_chance": each.by_chance,
-                   "tables": each.tables, "believed": each.believed} for each in law.tried],
-        "points": [{"size_bytes": size, "hops": hops, "time_s": time_s, "residual": residual}
-                   for size, hops, time_s, residual in zip(law.table.size_bytes.tolist(), law.table.hops.tolist(),
-                                                           law.table.time_s.tolist(), law.residuals.tolist(),
-                                                           strict=True)],
-    })
+    return text_of(
+        {
+            "table": law.table.name,
+            "rows": law.table.rows,
+            "rms": law.rms,
+            "worst": law.worst,
+            "ranges": [_range_json(each, law) for each in law.ranges],
+            "tried": [
+                {
+                    "fewer": each.fewer,
+                    "more": each.more,
+                    "gain": each.gain,
+                    "by_chance": each.by_chance,
+                    "tables": each.tables,
+                    "believed": each.believed,
+                }
+                for each in law.tried
+            ],
+            "points": [
+                {"size_bytes": size, "hops": hops, "time_s": time_s, "residual": residual}
+                for size, hops, time_s, residual in zip(
+                    law.table.size_bytes.tolist(),
+                    law.table.hops.tolist(),
+                    law.table.time_s.tolist(),
+                    law.residuals.tolist(),
+                    strict=True,
+                )
+            ],
+        }
+    )
 
 
 def _range_json(each: Range, law: Law) -> dict[str, Any]:
@@ -153,9 +173,17 @@ def machine_yaml(law: Law, base: System, *, extends: str, name: str, command: st
     quality = f"residuals {_share(law.rms)} (rms), {_share(law.worst)} at worst"
     source = f"{law.table.name}: {rows}, weighted least squares on relative errors; {quality}"
     lines = [
-        f"# {command}", "format: 1", f"extends: {_quoted(extends)}", f"name: {_quoted(name)}",
-        f"title: {_quoted(title)}", "notes:", f"  - {_quoted(_note(law, base))}", "sources:",
-        f"  {_SOURCE}: {_quoted(source)}", "system:"]
+        f"# {command}",
+        "format: 1",
+        f"extends: {_quoted(extends)}",
+        f"name: {_quoted(name)}",
+        f"title: {_quoted(title)}",
+        "notes:",
+        f"  - {_quoted(_note(law, base))}",
+        "sources:",
+        f"  {_SOURCE}: {_quoted(source)}",
+        "system:",
+    ]
     depth = 1
     for part in filter(None, path.split(".")):
         lines += ["  " * depth + "units:", "  " * (depth + 1) + f"{part}:"]

@@ -23,8 +23,11 @@ def _units(system: System) -> list[tuple[str, SystemUnit]]:
 
 
 def _edges(system: System) -> list[Edge]:
-    return [(path_name(unit, path), path_name(child, (*path, child.name)), refined(unit, child))
-            for path, unit in system.root.walk() for child in unit.children]
+    return [
+        (path_name(unit, path), path_name(child, (*path, child.name)), refined(unit, child))
+        for path, unit in system.root.walk()
+        for child in unit.children
+    ]
 
 
 def _dot(system: System) -> str:
@@ -32,8 +35,10 @@ def _dot(system: System) -> str:
     for name, unit in _units(system):
         text = "\\n".join(map(_dot_text, (f"{unit.id} {unit.name}", unit.title, states(unit))))
         lines.append(f'  "{_dot_text(name)}" [label="{text}"];')
-    lines += [f'  "{_dot_text(above)}" -> "{_dot_text(below)}" [label="{letters}"];'
-              for above, below, letters in _edges(system)]
+    lines += [
+        f'  "{_dot_text(above)}" -> "{_dot_text(below)}" [label="{letters}"];'
+        for above, below, letters in _edges(system)
+    ]
     return "\n".join([*lines, "}"]) + "\n"
 
 
@@ -41,8 +46,14 @@ def _dot_text(text: str) -> str:
     return escaped(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", " ")
 
 
-_KEYS = (("id", "node"), ("name", "node"), ("title", "node"), ("role", "node"), ("components", "node"),
-         ("refines", "edge"))
+_KEYS = (
+    ("id", "node"),
+    ("name", "node"),
+    ("title", "node"),
+    ("role", "node"),
+    ("components", "node"),
+    ("refines", "edge"),
+)
 
 
 def _graphml(system: System) -> str:
@@ -53,8 +64,11 @@ def _graphml(system: System) -> str:
         told = {"id": unit.id, "name": unit.name, "title": unit.title, "role": unit.role, "components": states(unit)}
         data = "".join(f'<data key="{key}">{escape(value)}</data>' for key, value in told.items())
         lines.append(f"    <node id={quoteattr(name)}>{data}</node>")
-    lines += [f"    <edge source={quoteattr(above)} target={quoteattr(below)}>"
-              f'<data key="refines">{escape(letters)}</data></edge>' for above, below, letters in _edges(system)]
+    lines += [
+        f"    <edge source={quoteattr(above)} target={quoteattr(below)}>"
+        f'<data key="refines">{escape(letters)}</data></edge>'
+        for above, below, letters in _edges(system)
+    ]
     return "\n".join([*lines, "  </graph>", "</graphml>"]) + "\n"
 
 
@@ -79,6 +93,4 @@ def _json(system: System) -> str:
     return machine_json(describe(system))
 
 
-_WRITERS: Mapping[str, Callable[[System], str]] = {
-    "dot": _dot, "graphml": _graphml, "mermaid": _mermaid, "json": _json,
-}  # fmt: skip
+_WRITERS: Mapping[str, Callable[[System], str]] = {"dot": _dot, "graphml": _graphml, "mermaid": _mermaid, "json": _json}

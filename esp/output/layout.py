@@ -107,7 +107,8 @@ def _plane(picture: Picture, plane: Plane, screen: Screen) -> list[str]:
             head = _range(run) if line == 0 and down is not None else ""
             inside = "|".join(
                 _box(box, size, picture.procs, screen, labelled=line == (height - 1) // 2)
-                for box, size in zip(boxes, columns.sizes, strict=True))
+                for box, size in zip(boxes, columns.sizes, strict=True)
+            )
             lines.append(f"{head:>{margin}} |{inside}|" + (" ..." if columns.cut and line == 0 else ""))
         lines.append(border)
     if rows.cut:
@@ -160,7 +161,9 @@ def _box(box: tuple[int, ...], size: int, procs: int, screen: Screen, *, labelle
 def as_json(shown: Shown) -> Mapping[str, object]:
     """What `--json` says; docs/inspect.md describes the fields."""
     return {
-        "program": shown.program, "processors": shown.procs, "arrangement": shown.arrangement or None,
+        "program": shown.program,
+        "processors": shown.procs,
+        "arrangement": shown.arrangement or None,
         "grid": list(shown.grid),
         "everywhere": [{"array": name, "bytes": size} for name, size in shown.left],
         "empty": list(shown.empty),
@@ -172,14 +175,22 @@ def as_json(shown: Shown) -> Mapping[str, object]:
 def _array(picture: Picture) -> Mapping[str, object]:
     sides: Sequence[Side] = [side for side in (picture.down, picture.across) if side is not None]
     return {
-        **structs.asdict(picture.row), "same": list(picture.same),
+        **structs.asdict(picture.row),
+        "same": list(picture.same),
         "sides": [
-            {"dimension": side.dim + 1, "whole": side.whole,
-             "runs": [{"first": run.first, "last": run.last} for run in side.runs]}
-            for side in sides],
+            {
+                "dimension": side.dim + 1,
+                "whole": side.whole,
+                "runs": [{"first": run.first, "last": run.last} for run in side.runs],
+            }
+            for side in sides
+        ],
         "planes": [
-            {"fixed": [{"dimension": dim + 1, "first": run.first, "last": run.last} for dim, run in plane.fixed],
-             "owners": [[list(box) for box in row] for row in plane.owners]}
-            for plane in picture.planes],
+            {
+                "fixed": [{"dimension": dim + 1, "first": run.first, "last": run.last} for dim, run in plane.fixed],
+                "owners": [[list(box) for box in row] for row in plane.owners],
+            }
+            for plane in picture.planes
+        ],
         "more_planes": picture.more,
     }

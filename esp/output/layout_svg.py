@@ -38,8 +38,10 @@ def svg(shown: Shown) -> str:
         parts.append(_text(10, height, words))
         width = max(width, 20 + _CHARACTER * len(words))
         height += _LINE
-    head = (f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 10}" '
-            f'viewBox="0 0 {width} {height + 10}" font-family="sans-serif" font-size="12">')
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height + 10}" '
+        f'viewBox="0 0 {width} {height + 10}" font-family="sans-serif" font-size="12">'
+    )
     return "\n".join([head, f'<rect width="{width}" height="{height + 10}" fill="#ffffff"/>', *parts, "</svg>"]) + "\n"
 
 

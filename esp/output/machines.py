@@ -63,22 +63,10 @@ def _unit(unit: UnitView, depth: int, screen: Screen) -> str:
 
 def _figures(figures: Sequence[FigureView], what: str, screen: Screen) -> str:
     rows = [
-        Row(
-            (
-                f"  {each.path}",
-                each.text,
-                each.certainty,
-                shorten(f"{each.source} {each.remark}".strip(), 400),
-            )
-        )
+        Row((f"  {each.path}", each.text, each.certainty, shorten(f"{each.source} {each.remark}".strip(), 400)))
         for each in figures
     ]
-    columns = [
-        Column(f"  {what}", "<"),
-        Column("value"),
-        Column("certainty", "<"),
-        Column("source", "<"),
-    ]
+    columns = [Column(f"  {what}", "<"), Column("value"), Column("certainty", "<"), Column("source", "<")]
     return table(columns, rows, screen, flexible=True)
 
 

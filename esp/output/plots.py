@@ -119,11 +119,7 @@ def look(at: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
     extents = [shape[axis] for axis in rest]
     other = int(np.ravel_multi_index([at[axis] for axis in rest], extents)) if rest else 0
     style = other + again * int(np.prod(extents, dtype=int))
-    return {
-        "color": f"C{colour}",
-        "linestyle": _LINES[style % len(_LINES)],
-        "marker": _MARKERS[style % len(_MARKERS)],
-    }
+    return {"color": f"C{colour}", "linestyle": _LINES[style % len(_LINES)], "marker": _MARKERS[style % len(_MARKERS)]}
 
 
 def _value(axis: "Axis", at: int) -> str:

@@ -11,8 +11,17 @@ from esp.output.numbers import count, data, percent, percentages, plural, second
 from esp.output.partial import partial_lines, reasons_said
 from esp.output.screen import Screen, printable
 
-_FIELDS = ("name", "lines", "aaus", "executions", "time_s", *(f"{name}_s" for name in CATEGORIES), "messages", "bytes",
-           "misses")
+_FIELDS = (
+    "name",
+    "lines",
+    "aaus",
+    "executions",
+    "time_s",
+    *(f"{name}_s" for name in CATEGORIES),
+    "messages",
+    "bytes",
+    "misses",
+)
 
 
 def rows(said: Mapping[str, Any], parts: Sequence[Part], screen: Screen) -> str:
@@ -21,10 +30,18 @@ def rows(said: Mapping[str, Any], parts: Sequence[Part], screen: Screen) -> str:
     if not parts:
         return f"{head}Nothing of {said['file']} is all of this.\n"
     wide, widest = screen.columns >= 72, screen.columns >= 100
-    columns = [Column("aau", width=3), Column("line", width=4), Column("time", width=7), Column("comp", width=4),
-               Column("comm", width=4, gap=1), Column("wait", width=4, gap=1), Column("ovhd", width=4, gap=1),
-               *([Column("msgs", width=5), Column("bytes", width=7, gap=1)] if wide else []),
-               *([Column("misses", width=6)] if widest else []), Column("what", "<")]
+    columns = [
+        Column("aau", width=3),
+        Column("line", width=4),
+        Column("time", width=7),
+        Column("comp", width=4),
+        Column("comm", width=4, gap=1),
+        Column("wait", width=4, gap=1),
+        Column("ovhd", width=4, gap=1),
+        *([Column("msgs", width=5), Column("bytes", width=7, gap=1)] if wide else []),
+        *([Column("misses", width=6)] if widest else []),
+        Column("what", "<"),
+    ]
     body = [_row(each, wide, widest) for each in parts]
     whole = total(parts)
     if len(parts) > 1:
@@ -41,8 +58,15 @@ def _row(part: Part, wide: bool, widest: bool, *, role: str = "", every: bool = 
     moved = [count(part.messages), data(part.bytes)] if part.messages else ["", ""]
     aaus = "" if every else str(part.aaus[0]) if len(part.aaus) == 1 else f"{part.aaus[0]}.."
     lines = "" if every or not part.lines else str(part.lines[0]) + (".." if len(part.lines) > 1 else "")
-    cells = [aaus, lines, seconds(part.time_s), *shares, *(moved if wide else []),
-             *([count(round(part.misses)) if part.misses else ""] if widest else []), printable(part.name)]
+    cells = [
+        aaus,
+        lines,
+        seconds(part.time_s),
+        *shares,
+        *(moved if wide else []),
+        *([count(round(part.misses)) if part.misses else ""] if widest else []),
+        printable(part.name),
+    ]
     return Row(tuple(cells), role)
 
 
@@ -50,21 +74,39 @@ def as_json(said: Mapping[str, Any], parts: Sequence[Part]) -> Mapping[str, obje
     """What `--json` says; docs/inspect.md describes the fields."""
     whole = total(parts)
     return {
-        "file": said["file"], "system": said["system"], "processors": said["processors"],
-        "time_s": said["time_s"], "share": whole.time_s / said["time_s"] if said["time_s"] else 0.0,
-        "complete": said["complete"], "partial": list(reasons_said(said)),
-        "together": _fields(whole), "parts": [_fields(each) for each in parts],
+        "file": said["file"],
+        "system": said["system"],
+        "processors": said["processors"],
+        "time_s": said["time_s"],
+        "share": whole.time_s / said["time_s"] if said["time_s"] else 0.0,
+        "complete": said["complete"],
+        "partial": list(reasons_said(said)),
+        "together": _fields(whole),
+        "parts": [_fields(each) for each in parts],
     }
 
 
 def _fields(part: Part) -> Mapping[str, object]:
-    values = (part.name, list(part.lines), list(part.aaus), part.executions, part.time_s, *part.parts_s, part.messages,
-              part.bytes, part.misses)
+    values = (
+        part.name,
+        list(part.lines),
+        list(part.aaus),
+        part.executions,
+        part.time_s,
+        *part.parts_s,
+        part.messages,
+        part.bytes,
+        part.misses,
+    )
     return dict(zip(_FIELDS, values, strict=True))
 
 
 def as_csv(parts: Sequence[Part]) -> str:
     """One row for each part; lines and units are joined by blanks."""
-    return csv_text(_FIELDS, (
-        [" ".join(map(str, value)) if isinstance(value, list) else value for value in _fields(each).values()]
-        for each in parts))
+    return csv_text(
+        _FIELDS,
+        (
+            [" ".join(map(str, value)) if isinstance(value, list) else value for value in _fields(each).values()]
+            for each in parts
+        ),
+    )

@@ -63,8 +63,9 @@ def report(shown: Report) -> str:
         ("machine", "Machine", report_tables.machine(shown.machine, changed=_changes(shown.prediction))),
     )
     links = "\n".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in sections)
-    body = "\n".join(f'<section id="{anchor}">\n<h2>{title}</h2>\n{text}\n</section>'
-                     for anchor, title, text in sections)
+    body = "\n".join(
+        f'<section id="{anchor}">\n<h2>{title}</h2>\n{text}\n</section>' for anchor, title, text in sections
+    )
     title = f"{name} on {shown.prediction.system}, {plural(shown.prediction.processors, 'processor')}"
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8"/>\n'
@@ -98,7 +99,7 @@ def _head(shown: Report) -> str:
     lines = [
         f"<h1>{escape(_name(prediction))}</h1>",
         f'<p class="soft">{escape(", ".join(map(printable, subject)))}</p>',
-        f'<p>with <code>{escape("  ".join(map(printable, given)))}</code></p>' if given else "",
+        f"<p>with <code>{escape('  '.join(map(printable, given)))}</code></p>" if given else "",
         f'<p class="total">{escape(time_shown(prediction, seconds(time_s)))} <small>predicted{timed}</small></p>',
         bar(parts, time_s, "bar whole"),
         f"<p>{_key(parts)}</p>",
@@ -111,7 +112,8 @@ def _key(parts: Sequence[float]) -> str:
     """The four colours with their shares."""
     return "\n".join(
         f'<span class="key"><b style="background:{colour}"></b>{label} {share}%</span>'
-        for label, colour, share in zip(CATEGORIES, COLOURS, percentages(parts), strict=True))
+        for label, colour, share in zip(CATEGORIES, COLOURS, percentages(parts), strict=True)
+    )
 
 
 def _facts(texts: Iterable[str]) -> str:
@@ -196,7 +198,8 @@ def _processors(shown: Report) -> str:
             '<div class="charts">\n'
             f"<figure>{times(many)}<figcaption>Time; the dashed line is perfect speed-up from "
             f"{plural(many[0].processors, 'processor')}.</figcaption></figure>\n"
-            f"<figure>{shares(many)}<figcaption>What the time is made of.</figcaption></figure>\n</div>")
+            f"<figure>{shares(many)}<figcaption>What the time is made of.</figcaption></figure>\n</div>"
+        )
         blocks.append(f"<p>{_key_plain()}</p>")
     rows = []
     fastest = min(many, key=lambda each: first(each.time_s), default=None)
@@ -217,8 +220,10 @@ def _processors(shown: Report) -> str:
 
 
 def _key_plain() -> str:
-    return "\n".join(f'<span class="key"><b style="background:{colour}"></b>{label}</span>'
-                     for label, colour in zip(CATEGORIES, COLOURS, strict=True))
+    return "\n".join(
+        f'<span class="key"><b style="background:{colour}"></b>{label}</span>'
+        for label, colour in zip(CATEGORIES, COLOURS, strict=True)
+    )
 
 
 def _rests(shown: Report) -> str:

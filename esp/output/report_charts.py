@@ -25,8 +25,11 @@ def times(predictions: Sequence[Prediction]) -> str:
 
     A time of 0 has no place on such an axis; where fewer than two others are left, there is no curve.
     """
-    shown = [(each.processors, first(each.time_s), *ratios)
-             for each, ratios in zip(predictions, speed_up(predictions), strict=True) if first(each.time_s) > 0]
+    shown = [
+        (each.processors, first(each.time_s), *ratios)
+        for each, ratios in zip(predictions, speed_up(predictions), strict=True)
+        if first(each.time_s) > 0
+    ]
     if len(shown) < 2:
         return _svg("Time", [_text(_LEFT, _HEIGHT / 2, "too few numbers of processors take any time")])
     points = [(number, time_s) for number, time_s, _, _ in shown]
@@ -68,8 +71,10 @@ def shares(predictions: Sequence[Prediction]) -> str:
     """A column for each number of processors: the four categories as shares of its time."""
     room = (_WIDTH - _LEFT - _RIGHT) / len(predictions)
     tall = _HEIGHT - _TOP - _BOTTOM
-    parts = [_text(_LEFT - 52, 12, "share of the time"),
-             _text(_WIDTH - _RIGHT, _HEIGHT - 6, "processors", anchor="end")]
+    parts = [
+        _text(_LEFT - 52, 12, "share of the time"),
+        _text(_WIDTH - _RIGHT, _HEIGHT - 6, "processors", anchor="end"),
+    ]
     for mark in (0, 50, 100):
         y = _HEIGHT - _BOTTOM - tall * mark / 100
         parts.append(f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
@@ -83,8 +88,10 @@ def shares(predictions: Sequence[Prediction]) -> str:
                 continue
             y -= tall * share
             told = f"{each.processors} processors: {name} {percent(share)}, {seconds(part_s)}"
-            parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{room * 0.7:.1f}" height="{tall * share:.1f}" '
-                         f'fill="{colour}"><title>{escape(told)}</title></rect>')
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y:.1f}" width="{room * 0.7:.1f}" height="{tall * share:.1f}" '
+                f'fill="{colour}"><title>{escape(told)}</title></rect>'
+            )
         parts.append(_text(x + room * 0.35, _HEIGHT - _BOTTOM + 16, str(each.processors), anchor="middle"))
     return _svg("What the time is made of", parts)
 

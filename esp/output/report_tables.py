@@ -50,8 +50,9 @@ _LONGEST_CODE = 44
 _HEAT = (228, 87, 86)
 
 
-def table(titles: Sequence[str], rows: Iterable[str], *, hidden: Collection[int] = (), text: Collection[int] = ()
-          ) -> str:
+def table(
+    titles: Sequence[str], rows: Iterable[str], *, hidden: Collection[int] = (), text: Collection[int] = ()
+) -> str:
     """A table that scrolls by itself; columns `hidden` on narrow screens, columns of `text` aligned left."""
     cells = []
     for at, title in enumerate(titles):
@@ -98,8 +99,12 @@ def _sent(prediction: Shown) -> str:
     """Communications in words, the dearest first."""
     sending = [each for each in prediction.aaus if each.comm is not None and each.comm.messages]
     sending.sort(key=lambda each: (-first(each.total_s), each.id))
-    said = [f"<dt>line {each.span.line}</dt><dd>{escape(messages(each.comm, prediction.processors))}; "
-            f"{seconds(first(each.total_s))} in all</dd>" for each in sending[:_MOST_SENT] if each.comm is not None]
+    said = [
+        f"<dt>line {each.span.line}</dt><dd>{escape(messages(each.comm, prediction.processors))}; "
+        f"{seconds(first(each.total_s))} in all</dd>"
+        for each in sending[:_MOST_SENT]
+        if each.comm is not None
+    ]
     if len(sending) > _MOST_SENT:
         said.append(f"<dt></dt><dd>and {len(sending) - _MOST_SENT} more</dd>")
     return "<dl>\n" + "\n".join(said) + "\n</dl>" if said else ""
@@ -128,9 +133,7 @@ def source(prediction: Shown) -> str:
     return told + '<div class="scroll"><table class="source">\n' + "\n".join(rows) + "\n</table></div>"
 
 
-def _source_row(
-    number: int, text: str, line: LineMetrics | None, heat: tuple[float, float], *, blamed: bool
-) -> str:
+def _source_row(number: int, text: str, line: LineMetrics | None, heat: tuple[float, float], *, blamed: bool) -> str:
     """A line; `heat`: its share of the time, and the whole time (s)."""
     share, total_s = heat
     red, green, blue = _HEAT
@@ -205,8 +208,10 @@ def layouts(shown: layout.Shown) -> str:
     if shown.left:
         held = ", ".join(f"{name} ({memory(size)})" for name, size in shown.left)
         said.append(f"<dt>everywhere</dt><dd>{escape(held)}</dd>")
-    said += [f"<dt>{escape(each.kind)}</dt><dd>{escape(f'{each.text} (line {each.line}); {each.hint}')}</dd>"
-             for each in shown.doubts]
+    said += [
+        f"<dt>{escape(each.kind)}</dt><dd>{escape(f'{each.text} (line {each.line}); {each.hint}')}</dd>"
+        for each in shown.doubts
+    ]
     return "\n".join(blocks) + ("\n<dl>\n" + "\n".join(said) + "\n</dl>" if said else "")
 
 
@@ -214,7 +219,8 @@ def _beginning(picture: Picture) -> Picture:
     """The picture with no more boxes than are drawn."""
     planes = tuple(
         Plane(fixed=each.fixed, owners=tuple(line[:_MOST_BOXES] for line in each.owners[:_MOST_BOXES]))
-        for each in picture.planes)
+        for each in picture.planes
+    )
     down = None if picture.down is None else _start(picture.down)
     return replace(picture, planes=planes, down=down, across=_start(picture.across))
 
@@ -249,9 +255,19 @@ def _units(unit: UnitView) -> Iterator[UnitView]:
 
 def _component(unit: UnitView, component: ComponentView) -> str:
     rows = [
-        row([f"<code>{escape(each.key)}</code>", escape(each.text), escape(each.certainty), escape(each.source),
-             escape(shorten(each.remark, 200))], text=(0, 2, 3, 4), hidden=(4,))
-        for each in component.figures]
+        row(
+            [
+                f"<code>{escape(each.key)}</code>",
+                escape(each.text),
+                escape(each.certainty),
+                escape(each.source),
+                escape(shorten(each.remark, 200)),
+            ],
+            text=(0, 2, 3, 4),
+            hidden=(4,),
+        )
+        for each in component.figures
+    ]
     inside = table(("figure", "value", "certainty", "source", "remark"), rows, text=(0, 2, 3, 4), hidden=(4,))
     head = f"{unit.id} {unit.title or unit.name}: {component.letter}, {plural(len(component.figures), 'figure')}"
     return f"<details>\n<summary>{escape(head)}</summary>\n{inside}\n</details>"

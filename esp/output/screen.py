@@ -18,15 +18,7 @@ SMALLEST_WIDTH = 60
 
 _UNITS = frozenset(("ns", "us", "ms", "s", "min", "h", "B", "kB", "MB", "GB", "TB", "KiB", "MiB", "GiB"))
 
-_CODES = {
-    "strong": "1",
-    "faint": "2",
-    "hot": "1;31",
-    "warm": "33",
-    "good": "32",
-    "error": "1;31",
-    "hint": "36",
-}
+_CODES = {"strong": "1", "faint": "2", "hot": "1;31", "warm": "33", "good": "32", "error": "1;31", "hint": "36"}
 
 
 class Screen(Struct, frozen=True):

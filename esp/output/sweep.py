@@ -169,8 +169,9 @@ def _list(sweep: "Sweep", screen: Screen, versus: str) -> str:
         texts = [_short(sweep.axes[axis].labels[at[axis]]) for axis in varied]
         texts.append(str(cells[at]))
         if parts:
-            four = [float(sweep.times[name][at]) for name in
-                    ("computation_s", "communication_s", "waiting_s", "overhead_s")]
+            four = [
+                float(sweep.times[name][at]) for name in ("computation_s", "communication_s", "waiting_s", "overhead_s")
+            ]
             texts += [f"{share}%" for share in percentages(four)] if sweep.done[at] else [""] * 4
         rows.append(Row(tuple(texts)))
     text = table(columns, rows, screen)

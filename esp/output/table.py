@@ -64,12 +64,7 @@ def scaling(
     rows = []
     fastest = min(first(each.time_s) for each in predictions)
     for each, (ratio, efficiency) in zip(predictions, speed_up(predictions), strict=True):
-        cells = [
-            str(each.processors),
-            grid(each.grid) or "-",
-            seconds(first(each.time_s)),
-            significant(ratio),
-        ]
+        cells = [str(each.processors), grid(each.grid) or "-", seconds(first(each.time_s)), significant(ratio)]
         cells += [f"{100 * efficiency:.0f}%", *(f"{share}%" for share in percentages(four(each.parts)))]
         cells += [count(each.messages), data(each.bytes)]
         if screen.columns < 80:

@@ -21,8 +21,15 @@ MICRO = 1e6
 def chrome(trace: Trace) -> Iterator[str]:
     """The trace as pieces of JSON, the same for the same trace."""
     about = trace.about
-    said = {"program": about.program, "file": about.file, "system": about.system, "processors": about.procs,
-            "grid": "x".join(map(str, about.grid)), "origin": about.origin, "writer": about.writer}  # fmt: skip
+    said = {
+        "program": about.program,
+        "file": about.file,
+        "system": about.system,
+        "processors": about.procs,
+        "grid": "x".join(map(str, about.grid)),
+        "origin": about.origin,
+        "writer": about.writer,
+    }
     yield f'{{"displayTimeUnit":"ns","otherData":{dumps(said)},"traceEvents":[\n'
     yield ",\n".join(_names(trace))
     yield from _events(trace)
@@ -54,13 +61,20 @@ def _events(trace: Trace) -> Iterator[str]:
     lines = {each.id: each.line for each in trace.about.places}
     for first in range(0, begin.size, CHUNK):
         part = slice(first, first + CHUNK)
-        rows = zip(trace.rank[part].tolist(), begin[part].tolist(), duration[part].tolist(), trace.aau[part].tolist(),
-                   trace.kind[part].tolist(), trace.partner[part].tolist(), trace.size_bytes[part].tolist(),
-                   strict=True)  # fmt: skip
+        rows = zip(
+            trace.rank[part].tolist(),
+            begin[part].tolist(),
+            duration[part].tolist(),
+            trace.aau[part].tolist(),
+            trace.kind[part].tolist(),
+            trace.partner[part].tolist(),
+            trace.size_bytes[part].tolist(),
+            strict=True,
+        )
         yield "".join(
             f',\n{{"name":"{KINDS[kind]} {names[aau]}","cat":"{KINDS[kind]}","ph":"X","ts":{ts!r},"dur":{dur!r},'
             f'"pid":0,"tid":{rank},"args":{{"aau":{aau},"line":{lines[aau]}'
-            f'{"" if partner == NOBODY else f",{chr(34)}partner{chr(34)}:{partner},{chr(34)}bytes{chr(34)}:{size}"}}}}}'
+            f"{'' if partner == NOBODY else f',{chr(34)}partner{chr(34)}:{partner},{chr(34)}bytes{chr(34)}:{size}'}}}}}"
             for rank, ts, dur, aau, kind, partner, size in rows
         )
 
@@ -70,8 +84,14 @@ def _arrows(trace: Trace) -> Iterator[str]:
     left, arrived = trace.begin[sends] * MICRO, trace.begin[receives] * MICRO  # where readers look for the slices
     for first in range(0, sends.size, CHUNK):
         part = slice(first, first + CHUNK)
-        rows = zip(range(first, first + CHUNK), left[part].tolist(), trace.rank[sends[part]].tolist(),
-                   arrived[part].tolist(), trace.rank[receives[part]].tolist(), strict=False)  # fmt: skip
+        rows = zip(
+            range(first, first + CHUNK),
+            left[part].tolist(),
+            trace.rank[sends[part]].tolist(),
+            arrived[part].tolist(),
+            trace.rank[receives[part]].tolist(),
+            strict=False,
+        )
         yield "".join(
             f',\n{{"name":"message","cat":"message","ph":"s","id":{number},"ts":{sent!r},"pid":0,"tid":{source}}}'
             f',\n{{"name":"message","cat":"message","ph":"f","bp":"e","id":{number},"ts":{came!r},"pid":0,"tid":{to}}}'

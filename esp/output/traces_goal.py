@@ -33,8 +33,13 @@ def _operations(trace: Trace, first: int, last: int) -> Iterator[str]:
     some = np.flatnonzero((kind == SEND) | (kind == RECEIVE))
     before = np.diff(done[some], prepend=0) if some.size else done[:0]
     number, lines = 0, []
-    rows = zip(before.tolist(), kind[some].tolist(), trace.partner[first:last][some].tolist(),
-               trace.size_bytes[first:last][some].tolist(), strict=True)  # fmt: skip
+    rows = zip(
+        before.tolist(),
+        kind[some].tolist(),
+        trace.partner[first:last][some].tolist(),
+        trace.size_bytes[first:last][some].tolist(),
+        strict=True,
+    )
     for calculation, what, partner, size in rows:
         if calculation:
             number += 1

@@ -89,8 +89,16 @@ def _events(
 ) -> None:
     """Write all events; those of a processor do not overlap, not even by rounding."""
     inside: list[int | None] = [None] * trace.procs
-    rows = zip(trace.rank.tolist(), begin.tolist(), end.tolist(), trace.aau.tolist(), trace.kind.tolist(),
-               trace.partner.tolist(), trace.size_bytes.tolist(), strict=True)  # fmt: skip
+    rows = zip(
+        trace.rank.tolist(),
+        begin.tolist(),
+        end.tolist(),
+        trace.aau.tolist(),
+        trace.kind.tolist(),
+        trace.partner.tolist(),
+        trace.size_bytes.tolist(),
+        strict=True,
+    )
     last = [0] * trace.procs
     for rank, began, ended, aau, kind, partner, size in rows:
         writer = writers[rank]

@@ -69,19 +69,30 @@ def _places(trace: Trace, begin: Ints, end: Ints) -> tuple[Ints, list[str]]:
     last = np.append(trace.rank[1:] != trace.rank[:-1], True)[: begin.size]
     enter, leave = np.flatnonzero(first), np.flatnonzero(last)
     rows = [
-        *zip((trace.rank[enter] + 1).tolist(), begin[enter].tolist(), (trace.aau[enter] + 1).tolist(),
-             lines[enter].tolist(), strict=True),
+        *zip(
+            (trace.rank[enter] + 1).tolist(),
+            begin[enter].tolist(),
+            (trace.aau[enter] + 1).tolist(),
+            lines[enter].tolist(),
+            strict=True,
+        ),
         *((rank + 1, time, 0, 0) for rank, time in zip(trace.rank[leave].tolist(), end[leave].tolist(), strict=True)),
-    ]  # fmt: skip
+    ]
     texts = [f"2:{task}:1:{task}:1:{time}:{AAU_EVENT}:{aau}:{LINE_EVENT}:{line}\n" for task, time, aau, line in rows]
     return np.array([row[1] for row in rows], np.int64), texts
 
 
 def _messages(trace: Trace, begin: Ints, end: Ints) -> tuple[Ints, list[str]]:
     sends, receives = messages(trace)
-    rows = zip((trace.rank[sends] + 1).tolist(), begin[sends].tolist(), (trace.rank[receives] + 1).tolist(),
-               begin[receives].tolist(), end[receives].tolist(), trace.size_bytes[sends].tolist(),
-               strict=True)  # fmt: skip
+    rows = zip(
+        (trace.rank[sends] + 1).tolist(),
+        begin[sends].tolist(),
+        (trace.rank[receives] + 1).tolist(),
+        begin[receives].tolist(),
+        end[receives].tolist(),
+        trace.size_bytes[sends].tolist(),
+        strict=True,
+    )
     return begin[sends], [
         f"3:{one}:1:{one}:1:{sent}:{sent}:{other}:1:{other}:1:{ready}:{came}:{size}:0\n"
         for one, sent, other, ready, came, size in rows
@@ -92,16 +103,41 @@ def _names(trace: Trace) -> str:
     states = sorted(STATES.values())
     about = trace.about
     lines = [
-        "DEFAULT_OPTIONS", "", "LEVEL               THREAD", "UNITS               NANOSEC", "", "",
-        "DEFAULT_SEMANTIC", "", "THREAD_FUNC         State As Is", "", "",
-        "STATES", "0    Idle", *(f"{number}    {name}" for number, name, _ in states), "", "",
-        "STATES_COLOR", "0    {117,195,255}",
-        *(f"{number}    {{{','.join(map(str, colour))}}}" for number, _, colour in states), "", "",
-        "EVENT_TYPE", f"0    {AAU_EVENT}    Application abstraction unit", "VALUES", "0    End",
-        *(f"{each.id + 1}    {each.id} {each.kind} {each.label}".rstrip() for each in about.places), "", "",
-        "EVENT_TYPE", f"0    {LINE_EVENT}    Line of {about.file}", "VALUES", "0    End",
-        *(f"{line}    line {line}" for line in sorted({each.line for each in about.places} - {0})), "",
-    ]  # fmt: skip
+        "DEFAULT_OPTIONS",
+        "",
+        "LEVEL               THREAD",
+        "UNITS               NANOSEC",
+        "",
+        "",
+        "DEFAULT_SEMANTIC",
+        "",
+        "THREAD_FUNC         State As Is",
+        "",
+        "",
+        "STATES",
+        "0    Idle",
+        *(f"{number}    {name}" for number, name, _ in states),
+        "",
+        "",
+        "STATES_COLOR",
+        "0    {117,195,255}",
+        *(f"{number}    {{{','.join(map(str, colour))}}}" for number, _, colour in states),
+        "",
+        "",
+        "EVENT_TYPE",
+        f"0    {AAU_EVENT}    Application abstraction unit",
+        "VALUES",
+        "0    End",
+        *(f"{each.id + 1}    {each.id} {each.kind} {each.label}".rstrip() for each in about.places),
+        "",
+        "",
+        "EVENT_TYPE",
+        f"0    {LINE_EVENT}    Line of {about.file}",
+        "VALUES",
+        "0    End",
+        *(f"{line}    line {line}" for line in sorted({each.line for each in about.places} - {0})),
+        "",
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -130,5 +130,3 @@ def what_if_csv(found: "WhatIf") -> str:
         moved = " ".join(str(line.line) for line in each.moved)
         rows.append((each.label, each.time_s, *_four(each.prediction.parts, each.scenario), moved))
     return csv_text(("change", "time_s", *(f"{name}_s" for name in CATEGORIES), "moved"), rows)
-
-

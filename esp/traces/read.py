@@ -23,8 +23,15 @@ _CODE = {kind: code for code, kind in enumerate(KINDS)}
 CHUNK = 50_000
 """Lines that are read at a time."""
 
-Columns = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64],
-                NDArray[np.int64], NDArray[np.int64]]  # fmt: skip
+Columns = tuple[
+    NDArray[np.int64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+    NDArray[np.int64],
+]
 
 
 def read_trace(path: str | PathLike[str]) -> Trace:
@@ -62,8 +69,16 @@ def parse_trace(text: str, name: str = "<trace>") -> Trace:
     rank, begin, duration, aau, kind, partner, size = (
         np.concatenate([part[column] for part in parts]) for column in range(len(COLUMNS))
     )
-    trace = Trace(about=about, rank=rank, begin=begin, duration=duration, aau=aau, kind=kind.astype(np.int8),
-                  partner=partner, size_bytes=size)  # fmt: skip
+    trace = Trace(
+        about=about,
+        rank=rank,
+        begin=begin,
+        duration=duration,
+        aau=aau,
+        kind=kind.astype(np.int8),
+        partner=partner,
+        size_bytes=size,
+    )
     _check(trace, start, name)
     return trace
 
@@ -92,8 +107,16 @@ class _Header:
         places = tuple(self._places())
         if self._value("columns") != " ".join(COLUMNS):
             _fail(self.name, self.at, f"the columns are not {' '.join(COLUMNS)}")
-        about = About(writer=writer, origin=known, program=program, file=file, system=system, procs=procs, grid=grid,
-                      places=places)  # fmt: skip
+        about = About(
+            writer=writer,
+            origin=known,
+            program=program,
+            file=file,
+            system=system,
+            procs=procs,
+            grid=grid,
+            places=places,
+        )
         return about, self.at
 
     def _value(self, key: str) -> str:
@@ -137,11 +160,14 @@ def _events(lines: list[str], start: int, name: str) -> Iterator[Columns]:
 def _columns(words: list[str]) -> Columns:
     rank, begin, duration, aau, kind, partner, size = (words[column :: len(COLUMNS)] for column in range(len(COLUMNS)))
     return (
-        np.array(rank, dtype=np.int64), np.array(begin, dtype=np.float64), np.array(duration, dtype=np.float64),
-        np.array(aau, dtype=np.int64), np.array([_CODE[each] for each in kind], dtype=np.int64),
+        np.array(rank, dtype=np.int64),
+        np.array(begin, dtype=np.float64),
+        np.array(duration, dtype=np.float64),
+        np.array(aau, dtype=np.int64),
+        np.array([_CODE[each] for each in kind], dtype=np.int64),
         np.array([NOBODY if each == "-" else int(each) for each in partner], dtype=np.int64),
         np.array(size, dtype=np.int64),
-    )  # fmt: skip
+    )
 
 
 def _check(trace: Trace, start: int, name: str) -> None:

@@ -88,15 +88,24 @@ class Recorder:
     def left(self, aau: AAU, clock: Array) -> None:
         """As above."""
 
-    def messages(self, aau: int, name: str, source: Ints, destination: Ints, size_bytes: Ints, sent: Array,
-                 received: Array) -> None:  # fmt: skip
+    def messages(
+        self, aau: int, name: str, source: Ints, destination: Ints, size_bytes: Ints, sent: Array, received: Array
+    ) -> None:
         """As above."""
 
     def skipped(self, aau: AAU, iterations: Ints) -> None:
         """Nothing is skipped where every iteration is walked."""
 
-    def spent(self, aau: int, category: int, began: Array, seconds: Array, ranks: Index, traffic: Traffic | None,
-              weight: float) -> None:  # fmt: skip
+    def spent(
+        self,
+        aau: int,
+        category: int,
+        began: Array,
+        seconds: Array,
+        ranks: Index,
+        traffic: Traffic | None,
+        weight: float,
+    ) -> None:
         """Note one piece for each processor; those without length are left out, unless they are messages."""
         if weight != 1.0:
             raise self._no_course(aau)
@@ -166,11 +175,15 @@ def _kind(category: int, traffic: Traffic | None) -> tuple[int, Ints | None, Int
 
 
 def _column(pieces: list[Ints | None], lengths: list[int], otherwise: int) -> Ints:
-    return np.concatenate([
-        np.zeros(0, np.int64),
-        *(np.full(length, otherwise) if piece is None else np.broadcast_to(piece, (length,))
-          for piece, length in zip(pieces, lengths, strict=True)),
-    ])  # fmt: skip
+    return np.concatenate(
+        [
+            np.zeros(0, np.int64),
+            *(
+                np.full(length, otherwise) if piece is None else np.broadcast_to(piece, (length,))
+                for piece, length in zip(pieces, lengths, strict=True)
+            ),
+        ]
+    )
 
 
 def _ascending(begin: Array, rank: Ints) -> Array:

@@ -16,6 +16,7 @@ from textual.theme import Theme
 from textual.widget import Widget
 
 from esp.tui import state as steps
+from esp.tui.answers import answered
 from esp.tui.dialogues import Dialogues
 from esp.tui.engine import Engine
 from esp.tui.lines import joined
@@ -41,10 +42,30 @@ _MOST_WHY = 12
 _MEDIUM, _LARGE = 100, 160
 """Columns from which the list of choices shows more."""
 
-DARK = Theme(name="esp-dark", primary="#7fb4ff", background="#10141a", surface="#161b23", panel="#1d242e",
-             foreground="#d5dde6", error="#ff7b72", warning="#e3b341", success="#6fcf7f", dark=True)  # fmt: skip
-LIGHT = Theme(name="esp-light", primary="#1f5fbf", background="#fbfcfd", surface="#f1f4f7", panel="#e6ebf0",
-              foreground="#24303d", error="#c0281c", warning="#946800", success="#1a7f37", dark=False)  # fmt: skip
+DARK = Theme(
+    name="esp-dark",
+    primary="#7fb4ff",
+    background="#10141a",
+    surface="#161b23",
+    panel="#1d242e",
+    foreground="#d5dde6",
+    error="#ff7b72",
+    warning="#e3b341",
+    success="#6fcf7f",
+    dark=True,
+)
+LIGHT = Theme(
+    name="esp-light",
+    primary="#1f5fbf",
+    background="#fbfcfd",
+    surface="#f1f4f7",
+    panel="#e6ebf0",
+    foreground="#24303d",
+    error="#c0281c",
+    warning="#946800",
+    success="#1a7f37",
+    dark=False,
+)
 
 
 class Answered(Message):
@@ -193,7 +214,7 @@ class Explorer(Dialogues, App[None]):
     def take(self, message: Answered) -> None:
         """An answer of the engine."""
         answer = message.answer
-        before, self.state = self.state, steps.answered(self.state, answer)
+        before, self.state = self.state, answered(self.state, answer)
         if self.state is before or not self._there:
             return
         match answer:
@@ -470,4 +491,3 @@ class Explorer(Dialogues, App[None]):
         """Change the theme."""
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name
         self.draw()
-

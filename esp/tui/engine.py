@@ -14,7 +14,6 @@ import gc
 import math
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Container, Sequence
 from typing import TypeVar
 
@@ -44,6 +43,7 @@ from esp.tui.question import (
     Question,
     Settings,
 )
+from esp.tui.recent import Kept
 from esp.tui.watch import Superseded, TooLong, Watch
 from interpreter.errors import UnresolvedError
 from interpreter.models.sampled import SAMPLED
@@ -74,27 +74,7 @@ OBJECTS = 500_000
 
 _WIDE = Screen(76)
 
-
-K = TypeVar("K")
 V = TypeVar("V")
-
-
-class Kept(OrderedDict[K, V]):
-    """The values that were used last, at most so many."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__()
-        self._most = most
-
-    def use(self, key: K, make: Callable[[], V]) -> V:
-        """The value of a key, made where it is not kept."""
-        if key in self:
-            self.move_to_end(key)
-            return self[key]
-        value = self[key] = make()
-        while len(self) > self._most:
-            self.popitem(last=False)
-        return value
 
 
 class Engine:
@@ -103,8 +83,14 @@ class Engine:
     `deliver` is called in that thread, with one answer after the other.
     """
 
-    def __init__(self, source: api.Source, system: System, request: api.Request,
-                 deliver: Callable[[Answer], None], patience_s: float = 0.0) -> None:
+    def __init__(
+        self,
+        source: api.Source,
+        system: System,
+        request: api.Request,
+        deliver: Callable[[Answer], None],
+        patience_s: float = 0.0,
+    ) -> None:
         """`patience_s`: how long to wait for `seen` after the wanted choice, so that drawing it has the processor."""
         self._patience_s = patience_s
         self._seen = threading.Event()
@@ -256,8 +242,9 @@ class Engine:
             self._tell(question, choice.key, outcome)
         return outcome
 
-    def _answer_others(self, question: Question, request: api.Request, choices: Sequence[Choice],
-                       first: Choice) -> None:
+    def _answer_others(
+        self, question: Question, request: api.Request, choices: Sequence[Choice], first: Choice
+    ) -> None:
         """Tell the outcomes of all choices but the first; of those that take long, estimates come first."""
         long: list[Choice] = []
         for choice in choices:
@@ -270,8 +257,9 @@ class Engine:
             self._reach_out(question, first)
             self._tell(question, choice.key, self._predict(question, request, choice))
 
-    def _soon(self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf
-              ) -> tuple[Outcome, bool]:
+    def _soon(
+        self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf
+    ) -> tuple[Outcome, bool]:
         """The outcome of a choice, kept or made; where its walk is long and has not been made, an estimate (True)."""
         self._go_on(question)
         key = (question.settings, choice.key)
@@ -285,8 +273,9 @@ class Engine:
             self._outcomes.use(key, lambda: outcome)
         return self._predict(question, request, choice), False
 
-    def _tell(self, question: Question, key: str, outcome: Outcome, *, ahead: bool = False, rough: bool = False
-              ) -> None:
+    def _tell(
+        self, question: Question, key: str, outcome: Outcome, *, ahead: bool = False, rough: bool = False
+    ) -> None:
         self._deliver(Predicted(number=question.number, key=key, outcome=outcome, open=ahead or rough, rough=rough))
 
     def _look_ahead(self, question: Question, request: api.Request, choice: Choice) -> None:
@@ -310,8 +299,9 @@ class Engine:
             requests = {each: chosen(self._asked(each), choice) for each in piece}
             # A position that cannot be says so when somebody asks for it.
             with contextlib.suppress(SourceError, EspError, MachineError, QuantityError):
-                self._fans.add(spread(choice.key, stages, self._system, requests,
-                                      self._watch(question, requests, choice.key)))
+                self._fans.add(
+                    spread(choice.key, stages, self._system, requests, self._watch(question, requests, choice.key))
+                )
             self._go_on(question)
         return [] if several else new
 
@@ -342,16 +332,23 @@ class Engine:
 
     def _asked(self, settings: Settings) -> api.Request:
         request = self._request
-        scenario = replace(request.scenario, load=settings.load, bandwidth=settings.bandwidth,
-                           processor_speed=settings.processor_speed)
+        scenario = replace(
+            request.scenario, load=settings.load, bandwidth=settings.bandwidth, processor_speed=settings.processor_speed
+        )
         same = settings.procs == request.procs
-        return replace(request, procs=settings.procs, scenario=scenario, grid=request.grid if same else None,
-                       values={**request.values, **dict(settings.values)})
+        return replace(
+            request,
+            procs=settings.procs,
+            scenario=scenario,
+            grid=request.grid if same else None,
+            values={**request.values, **dict(settings.values)},
+        )
 
     def _list(self, question: Question, request: api.Request) -> Listing | Failure:
         try:
-            listing = self._lists.use(question.settings.lowering,
-                                      lambda: choices_for(self._source, self._system, request))
+            listing = self._lists.use(
+                question.settings.lowering, lambda: choices_for(self._source, self._system, request)
+            )
         except (SourceError, EspError, MachineError) as error:
             return failure(error)
         self._met.update({each.key: each for each in listing.choices})
@@ -360,11 +357,13 @@ class Engine:
     def _predict(self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf) -> Outcome:
         """The prediction of a choice, kept or made, in so many processor seconds at most."""
         self._go_on(question)
-        return self._outcomes.use((question.settings, choice.key),
-                                  lambda: self._interpreted(question, request, choice, most_s))
+        return self._outcomes.use(
+            (question.settings, choice.key), lambda: self._interpreted(question, request, choice, most_s)
+        )
 
-    def _interpreted(self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf,
-                     few: int = 0) -> Outcome:
+    def _interpreted(
+        self, question: Question, request: api.Request, choice: Choice, most_s: float = math.inf, few: int = 0
+    ) -> Outcome:
         try:
             stages = self._lowered(question, request, choice)
             watch = self._watch(question, (question.settings,), choice.key, most_s)
@@ -382,8 +381,12 @@ class Engine:
             if newest is None or not self._newer(question):
                 return False
             listing = self._lists.get(newest.settings.lowering)
-            return (newest.silent or listing is None or newest.settings not in here
-                    or self._in_place_of(newest.wanted, listing) != key)  # fmt: skip
+            return (
+                newest.silent
+                or listing is None
+                or newest.settings not in here
+                or self._in_place_of(newest.wanted, listing) != key
+            )
 
         return Watch(lambda: self._question, give_up, lambda: time.thread_time() - began > most_s)
 
@@ -391,8 +394,9 @@ class Engine:
         key = (choice.key, *question.settings.lowering)
         return self._stages.use(key, lambda: api.lower_source(self._source, self._system, chosen(request, choice)))
 
-    def _look_closer(self, question: Question, request: api.Request, choice: Choice,
-                     processors: ByProcessor | Failure | None) -> Closer:
+    def _look_closer(
+        self, question: Question, request: api.Request, choice: Choice, processors: ByProcessor | Failure | None
+    ) -> Closer:
         """What the view needs besides; `processors`: what of it is known already."""
         self._go_on(question)
         stages: api.Stages | None = None
@@ -410,13 +414,18 @@ class Engine:
             self._go_on(question)
 
             def follow() -> Course:
-                trace, _ = predicted_trace(stages, self._system, asked, most=MOST_EVENTS,
-                                           watch=lambda *_: self._go_on(question))  # fmt: skip
+                trace, _ = predicted_trace(
+                    stages, self._system, asked, most=MOST_EVENTS, watch=lambda *_: self._go_on(question)
+                )
                 return course_of(trace)
 
             course = _or_why(follow)
-        return Closer(number=question.number, key=choice.key, processors=processors if question.processors else None,
-                      course=course)
+        return Closer(
+            number=question.number,
+            key=choice.key,
+            processors=processors if question.processors else None,
+            course=course,
+        )
 
     def _newer(self, question: Question) -> bool:
         newest = self._question
@@ -436,8 +445,13 @@ def _tidy_up() -> None:
 
 
 def _listed(question: Question, listing: Listing, wanted: str) -> Listed:
-    return Listed(number=question.number, choices=listing.choices, wanted=wanted, left_out=listing.left_out,
-                  sized_by=listing.sized_by)  # fmt: skip
+    return Listed(
+        number=question.number,
+        choices=listing.choices,
+        wanted=wanted,
+        left_out=listing.left_out,
+        sized_by=listing.sized_by,
+    )
 
 
 def _seen_in(fan: Fan, settings: Settings) -> tuple[Outcome, ByProcessor | Failure | None]:

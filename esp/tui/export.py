@@ -26,10 +26,17 @@ def text_of(state: State) -> str:
     sliders = [frame.slider(each, 44, focused=False) for each in state.sliders.values()]
     shown = sheet(state, WIDTH)
     parts = [
-        *(line.text for line in heading), "", *_lines(choices.sheet(state, WIDTH)), "",
-        f"{frame.NAMES[state.view]}", *_lines(shown), "", *(line.text for line in below), "",
+        *(line.text for line in heading),
+        "",
+        *_lines(choices.sheet(state, WIDTH)),
+        "",
+        f"{frame.NAMES[state.view]}",
+        *_lines(shown),
+        "",
+        *(line.text for line in below),
+        "",
         *(line.text for line in sliders),
-    ]  # fmt: skip
+    ]
     return "\n".join(part.rstrip() for part in parts).rstrip() + "\n"
 
 
@@ -45,8 +52,9 @@ def exported(state: State, suffix: str) -> str:
         UsageError: no such form, or no prediction to export.
     """
     if suffix not in SUFFIXES:
-        raise UsageError(f"there is no form {suffix or 'without a suffix'!r}.",
-                         hint=f"The suffix decides: {', '.join(SUFFIXES)}.")
+        raise UsageError(
+            f"there is no form {suffix or 'without a suffix'!r}.", hint=f"The suffix decides: {', '.join(SUFFIXES)}."
+        )
     if suffix == ".txt":
         return text_of(state)
     found = prediction(state)
@@ -64,4 +72,4 @@ def exported(state: State, suffix: str) -> str:
         return csv.lines(found)
     from esp.output import html
 
-    return f"<!doctype html>\n<meta charset=\"utf-8\">\n{html.page(found)}\n"
+    return f'<!doctype html>\n<meta charset="utf-8">\n{html.page(found)}\n'

@@ -76,8 +76,14 @@ class Fans:
 
     def find(self, settings: Settings, choice: str) -> Fan | None:
         """The latest one with a position."""
-        found = next((number for number, fan in reversed(self._held.items())
-                      if fan.choice == choice and settings in fan.requests), None)  # fmt: skip
+        found = next(
+            (
+                number
+                for number, fan in reversed(self._held.items())
+                if fan.choice == choice and settings in fan.requests
+            ),
+            None,
+        )
         if found is None:
             return None
         self._held.move_to_end(found)
@@ -99,8 +105,13 @@ class Fans:
         self._held.clear()
 
 
-def spread(choice: str, stages: api.Stages, system: System, requests: Mapping[Settings, api.Request],
-           listener: Listener | None = None) -> Fan:
+def spread(
+    choice: str,
+    stages: api.Stages,
+    system: System,
+    requests: Mapping[Settings, api.Request],
+    listener: Listener | None = None,
+) -> Fan:
     """Walk all positions at once. `listener`: may raise to give up.
 
     Raises:
@@ -135,12 +146,17 @@ def _together(scenarios: Sequence[Scenario], system: System) -> Scenario:
     """One scenario with a value for each."""
     network = export(system, replace(scenarios[0], load=None)).network
     nominal = np.zeros(1) if network is None else network.load
-    load = [nominal if each.load is None else parse_change(str(each.load), "fraction").apply(nominal)
-            for each in scenarios]  # fmt: skip
-    return replace(scenarios[0], load=np.concatenate(load), **{
-        name: _factors([getattr(each, name) for each in scenarios], dimension)
-        for name, dimension in _FACTORS.items()
-    })  # fmt: skip
+    load = [
+        nominal if each.load is None else parse_change(str(each.load), "fraction").apply(nominal) for each in scenarios
+    ]
+    return replace(
+        scenarios[0],
+        load=np.concatenate(load),
+        **{
+            name: _factors([getattr(each, name) for each in scenarios], dimension)
+            for name, dimension in _FACTORS.items()
+        },
+    )
 
 
 def _factors(texts: Sequence[str | None], dimension: str) -> str | NDArray[np.float64] | None:

@@ -30,7 +30,8 @@ def parts_of(run: Run) -> ByProcessor:
         PredictionError: processors x AAUs are too many to be kept apart (D9).
     """
     if not run.ledger.shape.detail:
-        raise PredictionError("there are too many processors and AAUs to keep each of them apart.",
-                              hint="Choose fewer processors.")
+        raise PredictionError(
+            "there are too many processors and AAUs to keep each of them apart.", hint="Choose fewer processors."
+        )
     parts = {aau: table[:, 0, :] for aau, table in run.ledger.parts.items()}
     return ByProcessor(parts=parts, procs=run.procs)

@@ -18,8 +18,9 @@ def serve(words: str, host: str, port: int) -> int:
     try:
         from textual_serve.server import Server
     except ImportError:
-        raise PredictionError("serving to a browser needs the package textual-serve.",
-                              hint="Install it: pip install 'esp-hpf[serve]'.") from None
+        raise PredictionError(
+            "serving to a browser needs the package textual-serve.", hint="Install it: pip install 'esp-hpf[serve]'."
+        ) from None
     # The processes for the browsers run in the same folder and find the same esp.
     here = str(Path(__file__).resolve().parent.parent.parent)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (here, os.environ.get("PYTHONPATH", ""))))

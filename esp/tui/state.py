@@ -16,19 +16,7 @@ from esp.explore.ties import stated_error, ties
 from esp.output.figures import first
 from esp.tui.course import Course
 from esp.tui.lines import Key
-from esp.tui.question import (
-    WRITTEN,
-    Answer,
-    ByProcessor,
-    Choice,
-    Closer,
-    Done,
-    Failure,
-    Listed,
-    Outcome,
-    Predicted,
-    Settings,
-)
+from esp.tui.question import WRITTEN, ByProcessor, Choice, Failure, Outcome, Settings
 from esp.tui.question import Question as Asked
 from esp.tui.sliders import (
     BANDWIDTH,
@@ -123,8 +111,9 @@ class State(Struct, frozen=True, kw_only=True):
     """The message that the timeline points out, counted from 0; -1: none."""
 
 
-def opened(file: str, lines: tuple[str, ...], system: str, procs: int, request: Request, *,
-           bundled: bool = False) -> State:
+def opened(
+    file: str, lines: tuple[str, ...], system: str, procs: int, request: Request, *, bundled: bool = False
+) -> State:
     """The first state for a program on a machine. `procs`: how many processors the first prediction has."""
     scenario = request.scenario
     sliders = (
@@ -134,8 +123,14 @@ def opened(file: str, lines: tuple[str, ...], system: str, procs: int, request: 
         procs_slider(procs),
     )
     values = tuple((name.lower(), value) for name, value in request.values.items())
-    return State(file=file, lines=lines, system=system, bundled=bundled, values=values,
-                 sliders={each.name: each for each in sliders})  # fmt: skip
+    return State(
+        file=file,
+        lines=lines,
+        system=system,
+        bundled=bundled,
+        values=values,
+        sliders={each.name: each for each in sliders},
+    )
 
 
 def nothing() -> State:
@@ -167,11 +162,16 @@ def settings(state: State) -> Settings:
 
 def question(state: State) -> Asked:
     """What has to be asked for this state."""
-    return Asked(number=state.number, settings=settings(state), wanted=state.selected,
-                 processors=state.view == "tree" or state.processor is not None,
-                 course=state.view == "timeline",
-                 ahead=tuple(settings(replace(state, sliders=each))
-                             for each in around(state.sliders, state.hand, state.heading)))  # fmt: skip
+    return Asked(
+        number=state.number,
+        settings=settings(state),
+        wanted=state.selected,
+        processors=state.view == "tree" or state.processor is not None,
+        course=state.view == "timeline",
+        ahead=tuple(
+            settings(replace(state, sliders=each)) for each in around(state.sliders, state.hand, state.heading)
+        ),
+    )
 
 
 def choice_of(state: State, key: str) -> Choice | None:
@@ -368,7 +368,8 @@ def _closer_look(state: State) -> State:
     """Ask again where the view needs what is not at hand; predictions are kept, so only the closer look is new."""
     current = state.closer_of == (state.selected, settings(state))
     wants_processors = (state.view == "tree" or state.processor is not None) and not (
-        current and state.by_processor is not None)
+        current and state.by_processor is not None
+    )
     wants_course = state.view == "timeline" and not (current and state.course is not None)
     return asking(state) if wants_processors or wants_course else state
 
@@ -409,91 +410,3 @@ def _within(low: float, high: float) -> tuple[float, float]:
 
 
 # --- answers ---
-
-
-def answered(state: State, answer: Answer) -> State:
-    """The state after an answer; one to an older question changes nothing."""
-    if answer.number != state.number:
-        return state
-    match answer:
-        case Listed():
-            return _listed(state, answer)
-        case Predicted():
-            return _predicted(state, answer)
-        case Closer():
-            return _looked_at(state, answer)
-        case Done():
-            return _done(state)
-
-
-def _looked_at(state: State, answer: Closer) -> State:
-    """What a question did not ask for stays where it belongs to the same choice and settings."""
-    now = (answer.key, settings(state))
-    same = state.closer_of == now
-    processors = state.by_processor if answer.processors is None and same else answer.processors
-    course = state.course if answer.course is None and same else answer.course
-    message = state.message if same else -1
-    return replace(state, by_processor=processors, course=course, closer_of=now, message=message)
-
-
-def _listed(state: State, answer: Listed) -> State:
-    known = {each.key for each in answer.choices}
-    kept = [key for key in state.order if key in known]
-    order = (*kept, *(each.key for each in answer.choices if each.key not in kept))
-    outcomes = {key: each for key, each in state.outcomes.items() if key in known}
-    return replace(state, choices=answer.choices, left_out=answer.left_out, selected=answer.wanted, order=order,
-                   outcomes=outcomes, sized_by=answer.sized_by)  # fmt: skip
-
-
-def _predicted(state: State, answer: Predicted) -> State:
-    after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key},
-                    open=(state.open | {answer.key}) if answer.open else state.open - {answer.key},
-                    rough=(state.rough | {answer.key}) if answer.rough else state.rough - {answer.key})
-    all_in = len(after.fresh) == len(after.choices) > len(state.fresh)
-    if answer.key not in state.outcomes or (after.rough and all_in):  # nobody has looked for it yet; or walks follow
-        after = _sorted(after)
-    found = answer.outcome
-    if not isinstance(found, Prediction):
-        return after
-    if not after.sizes:
-        after = _with_size(after, found)
-    if "source" not in after.cursor and answer.key == after.selected:
-        after = put_cursor(after, "source", _hottest(found))
-    if not answer.rough and not any(each.moved for each in after.sliders.values()):
-        after = replace(after, home={**after.home, answer.key: found})
-    return after
-
-
-def _hottest(found: Prediction) -> int:
-    """The line of the main file that takes longest: where a look at the source begins."""
-    times = {each.line: first(each.parts.time_s) for each in found.lines if each.file == found.file}
-    return max(times, key=lambda line: (times[line], -line), default=1)
-
-
-def _with_size(state: State, found: Prediction) -> State:
-    """The slider of the problem size: the PARAMETER that the program's arrays are made with, as far as one can tell."""
-    sizes = {name: value for name, value in found.constants.items()
-             if isinstance(value, int) and not isinstance(value, bool) and value > 1}  # fmt: skip
-    if not sizes:
-        return state
-    likely = (state.size_name, *state.sized_by, "n", max(sizes, key=lambda each: sizes[each]))
-    name = next(each for each in likely if each in sizes)
-    slider = size_slider(name, sizes[name])
-    return replace(state, sizes=sizes, size_name=name, sliders={**state.sliders, SIZE: slider})
-
-
-def _done(state: State) -> State:
-    """All is answered; what has no answer now has none at all, whatever it was under other settings."""
-    answers = {key: each for key, each in state.outcomes.items() if key in state.fresh}
-    return _sorted(replace(state, outcomes=answers, busy=False, slow=False))
-
-
-def _sorted(state: State) -> State:
-    """The choices by time, those without one last."""
-    ranks = {each.key: each.rank for each in state.choices}
-
-    def place(key: str) -> tuple[float, int]:
-        seconds = time_s(state, key)
-        return (float("inf") if seconds is None else seconds), ranks.get(key, 0)
-
-    return replace(state, order=tuple(sorted(ranks, key=place)))

@@ -46,10 +46,13 @@ def closed(run: Run, stages: api.Stages) -> Prediction:
     """
     program = stages.node_program
     about = About(
-        program=program.unit.name, file=program.file, lines=program.lines, constants=run.services.constants,
+        program=program.unit.name,
+        file=program.file,
+        lines=program.lines,
+        constants=run.services.constants,
         complete=program.complete,
         notes=tuple((note.code, note.message, note.span) for note in (*program.notes, *program.layouts.notes)),
-    )  # fmt: skip
+    )
     with np.errstate(over="ignore", invalid="ignore"):
         return finish(run, stages.graph, about)
 
@@ -64,11 +67,16 @@ def scenario_of(run: Run, at: int, machine: Machine) -> Run:
     one = slice(at, at + 1)
     marks = [(times[one].copy(), None if ledger is None else _ledger_of(ledger, at)) for times, ledger in run.marks]
     return replace(
-        run, machine=machine, clock=run.clock[one].copy(), origin=run.origin[one].copy(),
-        ledger=_ledger_of(run.ledger, at), marks=marks, ended={aau: each[one] for aau, each in run.ended.items()},
+        run,
+        machine=machine,
+        clock=run.clock[one].copy(),
+        origin=run.origin[one].copy(),
+        ledger=_ledger_of(run.ledger, at),
+        marks=marks,
+        ended={aau: each[one] for aau, each in run.ended.items()},
         overlap=None if run.overlap is None or run.overlap.shape[0] == 1 else run.overlap[one],
         assumptions=dict(run.assumptions),
-    )  # fmt: skip
+    )
 
 
 def _ledger_of(ledger: Ledger, at: int) -> Ledger:

@@ -16,8 +16,12 @@ class TooLong(Exception):
 class Watch:
     """Gives up at a newer question, unless just this is what that one asks for: then it is gone on with."""
 
-    def __init__(self, newest: Callable[[], Question | None], give_up: Callable[[Question | None], bool],
-                 late: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        newest: Callable[[], Question | None],
+        give_up: Callable[[Question | None], bool],
+        late: Callable[[], bool] = lambda: False,
+    ) -> None:
         """`give_up`: whether the newest question puts an end to this, which is asked once for each question; `late`:
         whether it takes too long, which matters only while nobody has asked for it."""
         self._newest, self._give_up, self._late = newest, give_up, late

@@ -81,8 +81,11 @@ class Blocks(Struct, frozen=True, kw_only=True, eq=False):
     def moments(self, file: Path) -> tuple[Floats, Floats]:
         """(E,) when each message was called, and when it was done, from the file that the program leaves."""
         data = file.read_bytes() if self.rank.size else b""
-        pairs = [np.frombuffer(data, "<f8", 2 * count, start - 1)
-                 for count, _, start in zip(*self._places(), strict=True) if count]
+        pairs = [
+            np.frombuffer(data, "<f8", 2 * count, start - 1)
+            for count, _, start in zip(*self._places(), strict=True)
+            if count
+        ]
         both = np.concatenate([np.zeros(0), *pairs]).reshape(-1, 2)
         return both[:, 0], both[:, 1]
 
@@ -105,8 +108,11 @@ def predicted_blocks(stages: api.Stages, machine: Machine, request: api.Request)
     prediction = interpret(stages.node_program, stages.graph, machine, setting, recorder)
     if recorder.weighted is not None:
         where = f"{stages.node_program.file}:{recorder.weighted}"
-        raise PredictionError("a branch is taken with a probability here, which cannot be simulated.", where=where,
-                              hint="Say with --set what the condition depends on.")
+        raise PredictionError(
+            "a branch is taken with a probability here, which cannot be simulated.",
+            where=where,
+            hint="Say with --set what the condition depends on.",
+        )
     return prediction, recorder.blocks()
 
 
@@ -148,8 +154,16 @@ class _Recorder:
     def messages(self, *told: object) -> None:
         """The pieces of time tell of messages, too."""
 
-    def spent(self, aau: int, category: int, began: Floats, seconds: Floats, ranks: Index, traffic: Traffic | None,
-              weight: float) -> None:
+    def spent(
+        self,
+        aau: int,
+        category: int,
+        began: Floats,
+        seconds: Floats,
+        ranks: Index,
+        traffic: Traffic | None,
+        weight: float,
+    ) -> None:
         """Add up, or write down a message."""
         if weight != 1.0 and self.weighted is None:
             self.weighted = self.line_of[aau]
@@ -160,19 +174,31 @@ class _Recorder:
             self.pending[where] += seconds[0]
             return
         who = np.arange(self.procs)[where]
-        busy, partner, size, called, sends = (np.broadcast_to(np.asarray(each), who.shape) for each in (
-            seconds[0], traffic.partner, traffic.size_bytes, began[0], traffic.kind == "send"))
+        busy, partner, size, called, sends = (
+            np.broadcast_to(np.asarray(each), who.shape)
+            for each in (seconds[0], traffic.partner, traffic.size_bytes, began[0], traffic.kind == "send")
+        )
         self.events.append(_Event(who, self.pending[who], busy, sends, partner, size, called))
         self.pending[who] = 0.0
 
     def blocks(self) -> Blocks:
         """All of it, processor by processor."""
-        columns = {name: np.concatenate([getattr(each, name) for each in self.events]) if self.events
-                   else np.zeros(0, kind) for name, kind in _COLUMNS.items()}
+        columns = {
+            name: np.concatenate([getattr(each, name) for each in self.events]) if self.events else np.zeros(0, kind)
+            for name, kind in _COLUMNS.items()
+        }
         order = np.argsort(columns["rank"], kind="stable")
-        return Blocks(procs=self.procs, rest_s=self.pending,
-                      **{name: column[order] for name, column in columns.items()})
+        return Blocks(
+            procs=self.procs, rest_s=self.pending, **{name: column[order] for name, column in columns.items()}
+        )
 
 
-_COLUMNS = {"rank": np.int64, "before_s": np.float64, "busy_s": np.float64, "sends": np.bool_, "partner": np.int64,
-            "size_bytes": np.int64, "called_s": np.float64}
+_COLUMNS = {
+    "rank": np.int64,
+    "before_s": np.float64,
+    "busy_s": np.float64,
+    "sends": np.bool_,
+    "partner": np.int64,
+    "size_bytes": np.int64,
+    "called_s": np.float64,
+}

@@ -122,8 +122,7 @@ def validate(job: Job) -> Report:
     request = job.request(1)
     found = compared(job.source, job.system, request, job.folder, limit_s=job.limit_s, given=job.given)
     far = astray(found, job.tolerance)
-    unsteady = conflicts(job.source, job.system, request, job.folder, far, limit_s=job.limit_s,
-                         given=job.given)
+    unsteady = conflicts(job.source, job.system, request, job.folder, far, limit_s=job.limit_s, given=job.given)
     return Report(table=table(found) + told(unsteady), faults=faults(found, job.tolerance, unsteady))
 
 
@@ -162,7 +161,12 @@ def _memory(system: System, request: api.Request) -> MemoryCosts:
 
 
 def compared(
-    source: api.Source, system: System, request: api.Request, folder: Path, gap_bytes: int = 0, limit_s: float = 0.0,
+    source: api.Source,
+    system: System,
+    request: api.Request,
+    folder: Path,
+    gap_bytes: int = 0,
+    limit_s: float = 0.0,
     given: Given = NOTHING,
 ) -> Comparison:
     """All nests of a program on one processor. `gap_bytes`: unused memory between arrays; `limit_s`: how long the
@@ -180,8 +184,7 @@ def compared(
     measured = measure(program, emission, folder / "cachegrind", geometry, gap_bytes, limit_s, given)
     predicted, nests = predicted_misses(stages, machine, request, measured.addresses)
     arrays = {name: at for name, at in measured.addresses.items() if "@" not in name}
-    lines = [at for at in sorted({*measured.misses, *predicted})
-             if at in predicted or sum(measured.misses[at]) > FEW]  # fmt: skip
+    lines = [at for at in sorted({*measured.misses, *predicted}) if at in predicted or sum(measured.misses[at]) > FEW]
     return Comparison(
         rows=tuple(
             Row(
@@ -229,8 +232,13 @@ def predicted_misses(
     walker.visit(run, stages.graph.body)
     found: dict[int, Pair] = {}
     nests: dict[int, int] = {}
-    swept = {touch.source: aau.span.line for aau in walk(stages.graph.body) if isinstance(aau, IterD)
-             for sweep in aau.sweeps for touch in sweep.touches}  # fmt: skip
+    swept = {
+        touch.source: aau.span.line
+        for aau in walk(stages.graph.body)
+        if isinstance(aau, IterD)
+        for sweep in aau.sweeps
+        for touch in sweep.touches
+    }
     for aau in walk(stages.graph.body):
         node = aau.nest if isinstance(aau, IterD) else aau.owned if isinstance(aau, IterSync) else None
         if node is None and aau.id not in swept:
@@ -287,13 +295,17 @@ def summary(found: Comparison) -> list[str]:
     few = [abs(row.off) for row in found.nests if row.misses < MANY]
     lines = []
     if many:
-        lines.append(f"{_nests(many)} of at least {MANY} misses: median error {100 * median(many):.1f} %, "
-                     f"worst {100 * max(many):.1f} %.")  # fmt: skip
+        lines.append(
+            f"{_nests(many)} of at least {MANY} misses: median error {100 * median(many):.1f} %, "
+            f"worst {100 * max(many):.1f} %."
+        )
     if few:
         lines.append(f"{_nests(few)} of fewer: at most {max(few):.0f} misses off.")
     cache = found.geometry
-    lines.append(f"Data cache: {cache.size_bytes} bytes, {cache.ways} ways, lines of {cache.line_bytes} bytes, "
-                 "LRU, allocates on writes.")  # fmt: skip
+    lines.append(
+        f"Data cache: {cache.size_bytes} bytes, {cache.ways} ways, lines of {cache.line_bytes} bytes, "
+        "LRU, allocates on writes."
+    )
     if found.aliased:
         lines.append(f"More than {cache.ways} arrays begin in the same set of the cache: {', '.join(found.aliased)}.")
     return lines

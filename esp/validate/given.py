@@ -47,8 +47,9 @@ def given_to(program: Program) -> Given:
     text = ""
     if any(each.kind == "read" and control_of(each).unit in _TERMINAL for each in statements):
         if sys.stdin.isatty():
-            raise UsageError("the program reads standard input, and there is none.",
-                             hint="Give it some: esp validate PROG < FILE.")
+            raise UsageError(
+                "the program reads standard input, and there is none.", hint="Give it some: esp validate PROG < FILE."
+            )
         text = sys.stdin.read()
     places = (Path(), Path(program.file).parent)
     found: dict[str, Path] = {}

@@ -60,8 +60,9 @@ def check_processors(job: Job, most: int, why: str) -> None:
     """
     for procs in job.procs:
         if procs is not None and procs > most:
-            raise UsageError(f"{procs:,} processors are too many: {why}.", where="--procs",
-                             hint=f"Take at most {most:,}.")
+            raise UsageError(
+                f"{procs:,} processors are too many: {why}.", where="--procs", hint=f"Take at most {most:,}."
+            )
 
 
 def columns(rows: list[list[str]]) -> str:

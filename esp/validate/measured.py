@@ -28,10 +28,19 @@ from esp.validate.valgrind import Geometry, watched
 
 STUB = Path(__file__).with_name("mpi_stub.f90")
 FLAGS = (
-    "-g", "-O2", "-static", "-ffp-contract=off", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize",
-    "-fno-tree-loop-distribute-patterns", "-fdisable-tree-cunroll", "-fno-tree-loop-im", "-fno-gcse",
-    "-Wl,--wrap=exp", "-Wl,--wrap=expf",
-)  # fmt: skip
+    "-g",
+    "-O2",
+    "-static",
+    "-ffp-contract=off",
+    "-fno-tree-loop-vectorize",
+    "-fno-tree-slp-vectorize",
+    "-fno-tree-loop-distribute-patterns",
+    "-fdisable-tree-cunroll",
+    "-fno-tree-loop-im",
+    "-fno-gcse",
+    "-Wl,--wrap=exp",
+    "-Wl,--wrap=expf",
+)
 
 Pair = tuple[float, float]
 """Misses of reads and of writes."""
@@ -56,8 +65,16 @@ def _alone(body: Sequence[Node]) -> tuple[Node, ...]:
             case Communicate():
                 continue
             case OwnedLoop():
-                found.append(Nest(span=node.span, uses=node.uses, defines=node.defines, indices=(node.index,),
-                                  home=node.home, assigns=node.assigns))  # fmt: skip
+                found.append(
+                    Nest(
+                        span=node.span,
+                        uses=node.uses,
+                        defines=node.defines,
+                        indices=(node.index,),
+                        home=node.home,
+                        assigns=node.assigns,
+                    )
+                )
             case DoNode(body=inner) | WhileNode(body=inner) | CallNode(body=inner):
                 found.append(replace(node, body=_alone(inner)))
             case IfNode(branches=branches):
@@ -68,8 +85,13 @@ def _alone(body: Sequence[Node]) -> tuple[Node, ...]:
 
 
 def measure(
-    program: NodeProgram, emission: Emission, folder: Path, geometry: Geometry, gap_bytes: int = 0,
-    limit_s: float = 0.0, given: Given = NOTHING,
+    program: NodeProgram,
+    emission: Emission,
+    folder: Path,
+    geometry: Geometry,
+    gap_bytes: int = 0,
+    limit_s: float = 0.0,
+    given: Given = NOTHING,
 ) -> Measured:
     """Compile what was emitted of `alone(program)`, run it under cachegrind, and sort misses by source line.
 

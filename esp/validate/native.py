@@ -151,7 +151,8 @@ def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     found = [
         f"on {each.procs} processors the answer differs: {each.difference}."
         + " The program reads the clock; times that it prints differ in every run." * each.reads_clock
-        for each in outcomes if each.difference
+        for each in outcomes
+        if each.difference
     ]
     if wrong := frozenset[int]().union(*(each.wrong for each in outcomes)):
         found.append(f"the messages of {_named(wrong)} are not those that were predicted.")
@@ -167,8 +168,10 @@ def remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
         what = "1 item is" if items == 1 else f"{items} items are"
         told[f"{what} not compared: two runs of the serial program print them differently."] = None
     for name in (name for outcome in outcomes if outcome.wrong for name in outcome.computed):
-        told[f"- {name.upper()} is no PARAMETER: the prediction has it as --set says, the program computes it; where "
-             "that is another value, messages differ"] = None
+        told[
+            f"- {name.upper()} is no PARAMETER: the prediction has it as --set says, the program computes it; where "
+            "that is another value, messages differ"
+        ] = None
     if may := frozenset[int]().union(*(each.excused for each in outcomes)):
         told[f"the messages of {_named(may)} are not those predicted, and need not be: data decide the flow."] = None
     for each in (each for outcome in outcomes if outcome.wrong for each in outcome.predicted.told):

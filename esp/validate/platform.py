@@ -78,8 +78,9 @@ def hypercube_xml(dimension: int, wires: Wires, sharing: str) -> str:
     return document([cluster])
 
 
-def routed_xml(topology: Topology, size: int, source: Ints, target: Ints, wires: Wires, *, half: bool,
-               sharing: str) -> str:
+def routed_xml(
+    topology: Topology, size: int, source: Ints, target: Ints, wires: Wires, *, half: bool, sharing: str
+) -> str:
     """Any topology: the nodes n0, n1, ..., and the route of each pair source[i] -> target[i] link by link."""
     links = topology.routes(source, target, size)
     if half:
@@ -112,8 +113,14 @@ def document(lines: Sequence[str]) -> str:
 # --- options ----------------------------------------------------------------------------------------------------
 
 
-def options(law: Sequence[Range], *, sizes: Iterable[int] | None = None, hops: float = 1.0, circuit: bool = True,
-            wires: Wires | None = None) -> tuple[str, ...]:
+def options(
+    law: Sequence[Range],
+    *,
+    sizes: Iterable[int] | None = None,
+    hops: float = 1.0,
+    circuit: bool = True,
+    wires: Wires | None = None,
+) -> tuple[str, ...]:
     """Options of smpirun that make messages obey a law.
 
     Args:
@@ -175,7 +182,8 @@ def _known(law: Sequence[Range], sizes: Iterable[int], hops: float, wires: Wires
     overhead = _overhead(limits, [each.entry_s for each in law])
     return {
         "smpi/lat-factor": _steps(
-            [limit + ENVELOPE_BYTES * (limit > 0) for limit in limits], [_latency(each, hops, wires) for each in law]),
+            [limit + ENVELOPE_BYTES * (limit > 0) for limit in limits], [_latency(each, hops, wires) for each in law]
+        ),
         "smpi/bw-factor": _steps(*zip(*bandwidth, strict=True)),
         "smpi/os": overhead,
         "smpi/ois": overhead,

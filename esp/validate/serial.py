@@ -66,7 +66,12 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
 
 
 def serial_answer(
-    text: str, folder: Path, *, fixed: bool = False, procs: int | None = None, limit_s: float = 0.0,
+    text: str,
+    folder: Path,
+    *,
+    fixed: bool = False,
+    procs: int | None = None,
+    limit_s: float = 0.0,
     given: Given = NOTHING,
 ) -> str:
     """What a serial program prints, which takes `procs` for the number of processors where it asks.

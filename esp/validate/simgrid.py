@@ -162,7 +162,11 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
         build(self.folder, FLAGS, compiler="smpif90")
 
     def outcome(
-        self, expected: str | None = None, traces: Path | None = None, limit_s: float = 0.0, given: Given = NOTHING,
+        self,
+        expected: str | None = None,
+        traces: Path | None = None,
+        limit_s: float = 0.0,
+        given: Given = NOTHING,
         seeds: Sequence[int] = (),
     ) -> Outcome:
         """Simulate what is built, and compare.
@@ -215,15 +219,29 @@ def prepared_of(stages: api.Stages, system: System, request: api.Request, folder
     machine = export(system, request.scenario)
     prediction, blocks = predicted_blocks(stages, machine, request)
     return Prepared(
-        stages=stages, system=system, request=request, folder=folder, machine=machine, prediction=prediction,
-        blocks=blocks, wires=interconnect(machine, stages, blocks),
+        stages=stages,
+        system=system,
+        request=request,
+        folder=folder,
+        machine=machine,
+        prediction=prediction,
+        blocks=blocks,
+        wires=interconnect(machine, stages, blocks),
         emission=emitted_of(stages, system, request, simulated=True),
-    )  # fmt: skip
+    )
 
 
 def outcome(
-    stages: api.Stages, system: System, request: api.Request, folder: Path, *, expected: str | None = None,
-    like: Path | None = None, traces: Path | None = None, given: Given = NOTHING, seeds: Sequence[int] = (),
+    stages: api.Stages,
+    system: System,
+    request: api.Request,
+    folder: Path,
+    *,
+    expected: str | None = None,
+    like: Path | None = None,
+    traces: Path | None = None,
+    given: Given = NOTHING,
+    seeds: Sequence[int] = (),
 ) -> Outcome:
     """Predict, build, simulate and compare one program; see `Prepared`."""
     made = prepared_of(stages, system, request, folder)
@@ -243,12 +261,16 @@ def network_of(machine: Machine) -> NetworkCosts:
     network = machine.network
     if network is None:
         raise PredictionError(f"the machine {machine.name} describes no network, so there is nothing to simulate.")
-    for name, value, neutral in (("exchange_factor", network.exchange_factor, 1.0), ("overlap", network.overlap, 0.0),
-                                 ("load", network.load, 0.0)):
+    for name, value, neutral in (
+        ("exchange_factor", network.exchange_factor, 1.0),
+        ("overlap", network.overlap, 0.0),
+        ("load", network.load, 0.0),
+    ):
         if float(value[0]) != neutral:
             raise PredictionError(
                 f"SimGrid has nothing that corresponds to {name} = {float(value[0]):g} of {machine.name}.",
-                hint=f"Validate on a machine with {name} = {neutral:g}; messages can be counted with --against mpi.")
+                hint=f"Validate on a machine with {name} = {neutral:g}; messages can be counted with --against mpi.",
+            )
     return network
 
 
@@ -306,8 +328,9 @@ def interconnect(machine: Machine, stages: api.Stages, blocks: Blocks) -> Interc
     if network.topology.kind == "hypercube" and circuit and not wires.port_s:
         text = platform.hypercube_xml((size - 1).bit_length(), wires, "SHARED" if half else "SPLITDUPLEX")
     else:
-        text = platform.routed_xml(network.topology, size, source, target, wires, half=half,
-                                   sharing="SHARED" if circuit else "FATPIPE")
+        text = platform.routed_xml(
+            network.topology, size, source, target, wires, half=half, sharing="SHARED" if circuit else "FATPIPE"
+        )
     sizes = blocks.sizes().tolist()
     return Interconnect(
         description=text,
@@ -333,8 +356,10 @@ def contended(prediction: Prediction, blocks: Blocks, machine: Machine, stages: 
         links = network.topology.undirected(links, size)
     bounds = np.array([each.upto_bytes for each in network.ranges[:-1]])
     which = np.searchsorted(bounds, blocks.size_bytes[sends], side="left")
-    entry, byte, hop = (np.array([float(getattr(each, name)[0]) for each in network.ranges])[which] for name in (
-        "startup_s", "per_byte_s", "per_hop_s"))
+    entry, byte, hop = (
+        np.array([float(getattr(each, name)[0]) for each in network.ranges])[which]
+        for name in ("startup_s", "per_byte_s", "per_hop_s")
+    )
     entry = entry + np.array([float(each.call_overhead_s[0]) for each in network.ranges])[which]
     begins = blocks.called_s[sends] + entry + hop * network.topology.hops(source, target, size)
     ends = begins + byte * blocks.size_bytes[sends]
@@ -350,7 +375,12 @@ def contended(prediction: Prediction, blocks: Blocks, machine: Machine, stages: 
 
 
 def simulate(
-    executable: Path, blocks: Blocks, wires: Interconnect, after: Floats, limit_s: float = 0.0, given: Given = NOTHING,
+    executable: Path,
+    blocks: Blocks,
+    wires: Interconnect,
+    after: Floats,
+    limit_s: float = 0.0,
+    given: Given = NOTHING,
     seed: int | None = None,
 ) -> tuple[str, Floats]:
     """Run a node program under SimGrid: what it prints, and when each processor ends (P,). `seed`: draws the order of
@@ -366,19 +396,38 @@ def simulate(
     for name in ("times", "moments"):
         files[name].unlink(missing_ok=True)
     blocks.write(files["events"], after, seed)
-    words = [tool("smpirun"), "-np", str(blocks.procs), "-platform", str(files["platform.xml"]), "-hostfile",
-             str(files["hosts"]), "--log=root.thresh:critical", *wires.options, str(executable)]
+    words = [
+        tool("smpirun"),
+        "-np",
+        str(blocks.procs),
+        "-platform",
+        str(files["platform.xml"]),
+        "-hostfile",
+        str(files["hosts"]),
+        "--log=root.thresh:critical",
+        *wires.options,
+        str(executable),
+    ]
     told = {f"ESP_{name.upper()}": str(files[name]) for name in ("events", "times", "moments")}
     given.put(folder)
     try:
-        answer = call(words, f"the simulation fails on {blocks.procs} processors", folder, environment=told,
-                      limit_s=limit_s, text=given.text)
+        answer = call(
+            words,
+            f"the simulation fails on {blocks.procs} processors",
+            folder,
+            environment=told,
+            limit_s=limit_s,
+            text=given.text,
+        )
     except PredictionError as problem:
         if "predicted: " not in problem.why:
             raise
         why = problem.why.partition("\nSTOP")[0]
-        raise PredictionError(f"the program does not do on {blocks.procs} processors what is predicted:", why=why,
-                              hint="Where values decide what moves, say them with --set.") from None
+        raise PredictionError(
+            f"the program does not do on {blocks.procs} processors what is predicted:",
+            why=why,
+            hint="Where values decide what moves, say them with --set.",
+        ) from None
     times = np.fromfile(files["times"], "<f8") if files["times"].exists() else np.zeros(0)
     if times.size != blocks.procs:
         raise PredictionError(f"the simulation ends early on {blocks.procs} processors.", why=answer[-500:])
@@ -396,8 +445,10 @@ def table(outcomes: Sequence[Outcome]) -> str:
     text = columns([list(HEAD), *map(_cells, outcomes)])
     worst = max((each.law_error for each in outcomes), default=0.0)
     if worst > LAW:
-        text += ("SimGrid scales start-up and hops together: a message takes up to "
-                 f"{100 * worst:.1f} % more or less\nthere than the machine description says.\n")
+        text += (
+            "SimGrid scales start-up and hops together: a message takes up to "
+            f"{100 * worst:.1f} % more or less\nthere than the machine description says.\n"
+        )
     return text
 
 

@@ -78,8 +78,9 @@ def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLik
         run.spend(aau.id, COMPUTATION, seconds)
 
 
-def count_misses(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...],
-                 trips: TripsLike | None = None) -> Figures:
+def count_misses(
+    run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None = None
+) -> Figures:
     """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be charged."""
     seen = _seen(run, aau, nest, key, trips)
     if seen is None:
@@ -97,8 +98,9 @@ def charge_sweep(run: Run, aau: IterD, sweep: Sweep, key: tuple[object, ...], tr
             run.spend(statement, COMPUTATION, own.seconds)
 
 
-def _seen(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None
-          ) -> _Seen | None:
+def _seen(
+    run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None
+) -> _Seen | None:
     """What one execution of a nest misses, and the caches after it; None: the machine has none."""
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
@@ -109,8 +111,10 @@ def _seen(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object,
         found = _found(run, aau, nest, key, costs, state, trips)
         seen = _charged(run, costs, state, found)
         if isinstance(nest, Sweep):
-            seen = replace(seen, statements=tuple(
-                (number, _charged(run, costs, state, each)) for number, each in _apart(nest, found)))
+            seen = replace(
+                seen,
+                statements=tuple((number, _charged(run, costs, state, each)) for number, each in _apart(nest, found)),
+            )
         run.memo["misses", *key] = seen
     run.cache = seen.after
     return seen
@@ -134,9 +138,17 @@ def _apart(sweep: Sweep, found: _Found) -> list[tuple[int, _Found]]:
     read, write = misses.parts[:, ::2], misses.parts[:, 1::2]
     brought = np.where(write.sum(axis=1, keepdims=True) > 0, write, read)
     share = brought / np.maximum(brought.sum(axis=1, keepdims=True), 1.0)
-    return [(source, _Found(Misses(read[:, at], write[:, at], misses.writeback * share[:, at]), found.after,
-                            None if found.pages is None else found.pages[:, at:at + 1]))
-            for at, source in enumerate(sources)]
+    return [
+        (
+            source,
+            _Found(
+                Misses(read[:, at], write[:, at], misses.writeback * share[:, at]),
+                found.after,
+                None if found.pages is None else found.pages[:, at : at + 1],
+            ),
+        )
+        for at, source in enumerate(sources)
+    ]
 
 
 def _classes(run: Run) -> tuple[Ints, Ints]:
@@ -166,11 +178,23 @@ def _cold(run: Run) -> CacheState:
     return known
 
 
-def _found(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], costs: MemoryCosts,
-           state: CacheState, trips: TripsLike | None) -> _Found:
+def _found(
+    run: Run,
+    aau: IterD | IterSync,
+    nest: LoweredNest,
+    key: tuple[object, ...],
+    costs: MemoryCosts,
+    state: CacheState,
+    trips: TripsLike | None,
+) -> _Found:
     """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
-    cache = Cache(size_bytes=costs.cache_bytes, line_bytes=costs.line_bytes, associativity=costs.associativity,
-                  replacement=costs.replacement, write_allocate=costs.write_allocate)
+    cache = Cache(
+        size_bytes=costs.cache_bytes,
+        line_bytes=costs.line_bytes,
+        associativity=costs.associativity,
+        replacement=costs.replacement,
+        write_allocate=costs.write_allocate,
+    )
     node = aau.owned if isinstance(aau, IterSync) else nest
     question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, costs.tlb_entries, state)
     known = run.services.kept.find(question)
@@ -186,8 +210,11 @@ def _found(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object
             more, after = interpret_nest(part, cache, after, traces)
         else:
             continue
-        misses = more if misses is None else Misses(
-            misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
+        misses = (
+            more
+            if misses is None
+            else Misses(misses.read + more.read, misses.write + more.write, misses.writeback + more.writeback)
+        )
     pages = None
     if misses is not None and costs.tlb_entries:
         tested = aau.tested if isinstance(aau, IterD) else 0
@@ -230,15 +257,25 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
     except TooLarge:
         if isinstance(nest, Sweep):
             raise
-        run.assume("cache", "where cache misses are counted, each reference is taken to move by the same in all "
-                   "iterations", nest.span)
+        run.assume(
+            "cache",
+            "where cache misses are counted, each reference is taken to move by the same in all iterations",
+            nest.span,
+        )
         return None
     for name in dict.fromkeys(name for each in streams for name in each.anywhere):
-        run.assume("cache", f"where cache misses are counted, the elements of {name} whose subscripts data decide are "
-                   "taken to be anywhere in it", nest.span)
+        run.assume(
+            "cache",
+            f"where cache misses are counted, the elements of {name} whose subscripts data decide are "
+            "taken to be anywhere in it",
+            nest.span,
+        )
     if isinstance(nest, Sweep) and any(each.halved for each in streams):
-        run.assume("cache", "where cache misses are counted, a condition that data decide is taken to hold in half of "
-                   "the iterations", nest.span)
+        run.assume(
+            "cache",
+            "where cache misses are counted, a condition that data decide is taken to hold in half of the iterations",
+            nest.span,
+        )
     stands = np.searchsorted(chosen, np.arange(ranks.size), side="right") - 1
     sources = len({touch.source for touch in nest.touches}) if isinstance(nest, Sweep) else 1
     return Listed(streams=tuple(streams[at] for at in stands), addresses=run.setting.addresses, sources=sources)
@@ -247,8 +284,10 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
 def _pages(sweep: Nest, costs: MemoryCosts) -> Array:
     """(K, G) translations that each statement of a sweep lacks."""
     lacking = page_misses(sweep, costs.tlb_entries, costs.page_bytes)
-    return np.stack([lacking[:, [access.source == source for access in sweep.accesses]].sum(axis=1)
-                     for source in sweep.sources], axis=1)
+    return np.stack(
+        [lacking[:, [access.source == source for access in sweep.accesses]].sum(axis=1) for source in sweep.sources],
+        axis=1,
+    )
 
 
 def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> _Seen:
@@ -272,9 +311,11 @@ def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> 
 
 
 def _seconds(costs: MemoryCosts, misses: Misses) -> Array:
-    total: Array = (costs.read_miss_s[:, None] * misses.read[None, :]
-                    + costs.write_miss_s[:, None] * misses.write[None, :]
-                    + costs.writeback_s[:, None] * misses.writeback[None, :])
+    total: Array = (
+        costs.read_miss_s[:, None] * misses.read[None, :]
+        + costs.write_miss_s[:, None] * misses.write[None, :]
+        + costs.writeback_s[:, None] * misses.writeback[None, :]
+    )
     return total
 
 
@@ -287,18 +328,26 @@ def _through_temporaries(shape: Nest, nest: LoweredNest, addresses: Mapping[str,
     reads = tuple(each for each in shape.accesses if not each.write)
     writes = tuple(each for each in shape.accesses if each.write)
     filled = tuple(
-        replace(each, array=f"{each.array}$copy", start=np.full_like(each.start, begin + (number << 40)),
-                strides=each.element_bytes * (apart if each.depth is None else _outside(shape.extents, each.depth)))
-        for number, each in enumerate(writes))
-    return (replace(shape, accesses=(*reads, *filled)),
-            replace(shape, accesses=(*(replace(each, write=False) for each in filled), *writes)))
+        replace(
+            each,
+            array=f"{each.array}$copy",
+            start=np.full_like(each.start, begin + (number << 40)),
+            strides=each.element_bytes * (apart if each.depth is None else _outside(shape.extents, each.depth)),
+        )
+        for number, each in enumerate(writes)
+    )
+    return (
+        replace(shape, accesses=(*reads, *filled)),
+        replace(shape, accesses=(*(replace(each, write=False) for each in filled), *writes)),
+    )
 
 
 def _outside(extents: Ints, depth: int) -> Ints:
     """Elements by which a temporary moves with each loop, one for each iteration of the `depth` outer loops."""
     apart = np.zeros_like(extents)
-    apart[:, :depth] = np.cumprod(np.concatenate(
-        [np.ones_like(extents[:, :1]), extents[:, depth - 1:0:-1]], axis=1), axis=1)[:, ::-1]
+    apart[:, :depth] = np.cumprod(
+        np.concatenate([np.ones_like(extents[:, :1]), extents[:, depth - 1 : 0 : -1]], axis=1), axis=1
+    )[:, ::-1]
     return apart
 
 
@@ -320,10 +369,21 @@ def _shape(run: Run, nest: LoweredNest, trips: TripsLike, tested: int = 0) -> Ne
         share = 1.0
     address = run.setting.addresses
     known = bool(address) and all(each.array in address for each in accesses)
-    return Nest(extents=extents, addresses_known=known, accesses=tuple(
-        Access(array=each.array, element_bytes=each.element_bytes,
-               start=each.start_bytes + address[each.array] if known else each.start_bytes, strides=stride,
-               write=each.write, fraction=(share if each.write else 1.0) * each.touch.share,
-               depth=None if each.touch.depth == len(nest.indices) else each.touch.depth, after=each.touch.after,
-               source=each.touch.source)
-        for each, stride in zip(accesses, strides, strict=True)))
+    return Nest(
+        extents=extents,
+        addresses_known=known,
+        accesses=tuple(
+            Access(
+                array=each.array,
+                element_bytes=each.element_bytes,
+                start=each.start_bytes + address[each.array] if known else each.start_bytes,
+                strides=stride,
+                write=each.write,
+                fraction=(share if each.write else 1.0) * each.touch.share,
+                depth=None if each.touch.depth == len(nest.indices) else each.touch.depth,
+                after=each.touch.after,
+                source=each.touch.source,
+            )
+            for each, stride in zip(accesses, strides, strict=True)
+        ),
+    )

@@ -57,13 +57,18 @@ class Contents(Struct, frozen=True):
         sets = self.line.shape[1]
         cache, old = np.arange(by.size)[:, None], (np.arange(sets) - by[:, None]) % sets
         line = self.line[cache, old]
-        return Contents(np.where(line == EMPTY, EMPTY, line + by[:, None, None]), self.dirty[cache, old],
-                        self.present[cache, old])
+        return Contents(
+            np.where(line == EMPTY, EMPTY, line + by[:, None, None]), self.dirty[cache, old], self.present[cache, old]
+        )
 
     def same_as(self, other: "Contents") -> bool:
         """Whether all caches hold the same in the same order; probabilities count as equal within `ALIKE`."""
-        return (self.line.shape == other.line.shape and all_of(self.line == other.line)
-                and all_of(self.dirty == other.dirty) and all_of(np.abs(self.present - other.present) <= ALIKE))
+        return (
+            self.line.shape == other.line.shape
+            and all_of(self.line == other.line)
+            and all_of(self.dirty == other.dirty)
+            and all_of(np.abs(self.present - other.present) <= ALIKE)
+        )
 
     def fingerprint(self) -> NDArray[np.uint64]:
         """(C,) equal for equal contents, and for different ones different but for a 64-bit coincidence."""
@@ -165,8 +170,9 @@ def joined(traces: tuple[Sorted, ...], policy: Policy) -> Fresh:
     if classes == 1:
         only = traces[0]
         asked = Asked(only.write.astype(np.int64), only.charge, only.source)
-        return Fresh(only.line, only.slot, only.marks, only.weight, asked, 1, _borders(only.slot, policy.sets),
-                     only.first)
+        return Fresh(
+            only.line, only.slot, only.marks, only.weight, asked, 1, _borders(only.slot, policy.sets), only.first
+        )
     sizes = [trace.line.size for trace in traces]
     owner = np.arange(classes).repeat(sizes)
     line, key = np.concatenate([trace.line for trace in traces]), np.concatenate([trace.slot for trace in traces])
@@ -175,16 +181,28 @@ def joined(traces: tuple[Sorted, ...], policy: Policy) -> Fresh:
     line += owner
     source = None
     if any(trace.source is not None for trace in traces):
-        source = np.concatenate([np.zeros(size, np.int64) if trace.source is None else trace.source
-                                 for trace, size in zip(traces, sizes, strict=True)])
-    asked = Asked(2 * owner + np.concatenate([trace.write for trace in traces]),
-                  np.concatenate([trace.charge for trace in traces]), source)
+        source = np.concatenate(
+            [
+                np.zeros(size, np.int64) if trace.source is None else trace.source
+                for trace, size in zip(traces, sizes, strict=True)
+            ]
+        )
+    asked = Asked(
+        2 * owner + np.concatenate([trace.write for trace in traces]),
+        np.concatenate([trace.charge for trace in traces]),
+        source,
+    )
     return Fresh(
-        line=line, key=key, marks=np.concatenate([trace.marks for trace in traces]),
-        weight=np.concatenate([trace.weight for trace in traces]), asked=asked, classes=classes,
+        line=line,
+        key=key,
+        marks=np.concatenate([trace.marks for trace in traces]),
+        weight=np.concatenate([trace.weight for trace in traces]),
+        asked=asked,
+        classes=classes,
         border=_borders(key, classes * policy.sets),
         first=np.concatenate([trace.first for trace in traces])
-        + np.cumsum([0, *sizes[:-1]]).repeat([trace.first.size for trace in traces]))
+        + np.cumsum([0, *sizes[:-1]]).repeat([trace.first.size for trace in traces]),
+    )
 
 
 def _borders(key: NDArray[np.int64], keys: int) -> NDArray[np.intp]:
@@ -207,8 +225,18 @@ def with_cached(fresh: Fresh, contents: Contents) -> Touches:
     classes, sets = contents.line.shape[:2]
     found = (contents.line[:, :, ::-1] != EMPTY).ravel().nonzero()[0]
     if not found.size:
-        return Touches(fresh.line, fresh.key, fresh.marks, fresh.weight, np.full(fresh.line.size, -1.0), classes,
-                       fresh.border, np.zeros(classes * sets, np.intp), fresh.asked, None)
+        return Touches(
+            fresh.line,
+            fresh.key,
+            fresh.marks,
+            fresh.weight,
+            np.full(fresh.line.size, -1.0),
+            classes,
+            fresh.border,
+            np.zeros(classes * sets, np.intp),
+            fresh.asked,
+            None,
+        )
     repeated = _repeating(fresh, contents)
     touches = _behind(fresh, contents, found, repeated)
     if not repeated.size:
@@ -244,10 +272,18 @@ def _behind(fresh: Fresh, contents: Contents, found: NDArray[np.intp], repeated:
     size = found.size + fresh.line.size - repeated.size
     new = _without(size, old)
     touches = Touches(
-        line=np.empty(size, np.int64), key=np.arange(classes * sets).repeat(border[1:] - border[:-1]),
-        marks=np.empty(size, np.uint8), weight=np.zeros(size), before=np.full(size, -1.0),
-        classes=classes, border=border, held=held, asked=fresh.asked, place=new,
-        certain=repeated if repeated.size else None)
+        line=np.empty(size, np.int64),
+        key=np.arange(classes * sets).repeat(border[1:] - border[:-1]),
+        marks=np.empty(size, np.uint8),
+        weight=np.zeros(size),
+        before=np.full(size, -1.0),
+        classes=classes,
+        border=border,
+        held=held,
+        asked=fresh.asked,
+        place=new,
+        certain=repeated if repeated.size else None,
+    )
     where = (2 * of + 1) * places - 1 - found
     cached = contents.line.ravel()[where]
     touches.line[old] = cached if classes == 1 else cached * classes + of // sets

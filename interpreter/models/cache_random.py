@@ -37,8 +37,7 @@ def outcome(touches: Touches, policy: Policy) -> Outcome:
     active = touches.marked(ACTIVE)
     chain = chain_of(*order_by_line(touches.line), active)
     again = _repeated(chain)
-    hit, lasting = (
-        _two_ways(touches, active, again) if policy.ways == 2 else _many_ways(touches, policy, active, again))
+    hit, lasting = _two_ways(touches, active, again) if policy.ways == 2 else _many_ways(touches, policy, active, again)
     return Outcome(hit, active, chain, lasting)
 
 
@@ -117,8 +116,9 @@ def _two_ways(touches: Touches, active: NDArray[np.bool_], again: _Again) -> tup
     return found, _lasting(touches, active, again, uses, use, chance)
 
 
-def _lasting(touches: Touches, active: NDArray[np.bool_], again: _Again, uses: _Uses, use: Places, chance: Shares
-             ) -> Shares:
+def _lasting(
+    touches: Touches, active: NDArray[np.bool_], again: _Again, uses: _Uses, use: Places, chance: Shares
+) -> Shares:
     """(T,) probability that a line is there at the end, for its last use; 0 for the others."""
     last = np.ones(use.size, np.bool_)
     last[uses.number[again.previous[active[again.place]]]] = False

@@ -9,16 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from interpreter.models import cache_lru, cache_random
-from interpreter.models.cache_order import (
-    Chain,
-    Contents,
-    Outcome,
-    Touches,
-    chain_of,
-    joined,
-    runs,
-    with_cached,
-)
+from interpreter.models.cache_order import Chain, Contents, Outcome, Touches, chain_of, joined, runs, with_cached
 from interpreter.models.cache_sorted import HAD, WROTE, Sorted, order_by_line
 from interpreter.models.cache_trace import Policy
 
@@ -26,8 +17,9 @@ FORGOTTEN = 1 / 512
 """A line that is there with less probability is taken to be gone."""
 
 
-def replay(traces: list[Sorted], policy: Policy, contents: Contents, sources: int = 1
-           ) -> tuple[NDArray[np.float64], Contents]:
+def replay(
+    traces: list[Sorted], policy: Policy, contents: Contents, sources: int = 1
+) -> tuple[NDArray[np.float64], Contents]:
     """Misses of each trace on caches with the given contents, and the contents afterwards.
 
     The result is (C, 3) read misses, write misses and lines written back, then the read and the write misses of each
@@ -105,8 +97,9 @@ def _chains(touches: Touches, policy: Policy, outcome: Outcome) -> tuple[NDArray
     return uses, chain_of(order, line[order], active), False
 
 
-def _written(wrote: NDArray[np.bool_], weight: NDArray[np.float64], active: NDArray[np.bool_],
-             place: NDArray[np.intp]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+def _written(
+    wrote: NDArray[np.bool_], weight: NDArray[np.float64], active: NDArray[np.bool_], place: NDArray[np.intp]
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Whether each use of a line, with those directly after it, writes, and how many misses a write stands for."""
     uses = active.nonzero()[0]
     if uses.size == place.size:
@@ -117,8 +110,9 @@ def _written(wrote: NDArray[np.bool_], weight: NDArray[np.float64], active: NDAr
     return np.logical_or.reduceat(wrote[uses], starts), np.maximum.reduceat(weight[uses], starts)
 
 
-def _dirty_before(chain: Chain, finds: NDArray[np.float64], writes: NDArray[np.bool_], asked: NDArray[np.bool_]
-                  ) -> NDArray[np.float64]:
+def _dirty_before(
+    chain: Chain, finds: NDArray[np.float64], writes: NDArray[np.bool_], asked: NDArray[np.bool_]
+) -> NDArray[np.float64]:
     """Probability that a line which is there was dirty before each use that is `asked` for (0 for the others): it was
     written, and found at each use since. `finds`, `writes` and `asked` are in the order of the chain."""
     was = np.zeros(chain.place.size)
@@ -142,8 +136,9 @@ def _dirty_before(chain: Chain, finds: NDArray[np.float64], writes: NDArray[np.b
     return was
 
 
-def _last_of_lines(chain: Chain, lasting: NDArray[np.float64] | None
-                   ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+def _last_of_lines(
+    chain: Chain, lasting: NDArray[np.float64] | None
+) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
     """Last active use of each line that is still there, in order of place, and the last use of that line; and these
     last uses as places in the chain, in its order."""
     ends = np.ones(chain.line.size, np.bool_)
@@ -166,8 +161,9 @@ def _last_of_lines(chain: Chain, lasting: NDArray[np.float64] | None
     return use, end[use], last
 
 
-def _contents(touches: Touches, policy: Policy, outcome: Outcome, place: NDArray[np.intp],
-              dirty: NDArray[np.bool_], places: int) -> Contents:
+def _contents(
+    touches: Touches, policy: Policy, outcome: Outcome, place: NDArray[np.intp], dirty: NDArray[np.bool_], places: int
+) -> Contents:
     """The caches that hold the last lines of each set among the uses at `place`."""
     found = Contents.empty(touches.classes, policy.sets, places)
     key = touches.key[place]

@@ -73,8 +73,17 @@ def by_set(trace: Trace, policy: Policy) -> Sorted:
     marks |= sure.view(np.uint8) * np.uint8(ACTIVE)
     if not policy.write_allocate:
         marks |= (certain & ~sure).view(np.uint8) * np.uint8(HESITANT)
-    return Sorted(line, slot, write, marks, weight, charge, uses[begins],
-                  None if trace.source is None else trace.source[order], trace.moved)
+    return Sorted(
+        line,
+        slot,
+        write,
+        marks,
+        weight,
+        charge,
+        uses[begins],
+        None if trace.source is None else trace.source[order],
+        trace.moved,
+    )
 
 
 def _slots(line: NDArray[np.int64], policy: Policy) -> NDArray[np.int64]:
@@ -83,8 +92,9 @@ def _slots(line: NDArray[np.int64], policy: Policy) -> NDArray[np.int64]:
     return slot
 
 
-def _repetitions(line: NDArray[np.int64], moves: NDArray[np.bool_], sure: NDArray[np.bool_]
-                 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _repetitions(
+    line: NDArray[np.int64], moves: NDArray[np.bool_], sure: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Places of references that may leave their line in the cache (`moves`), and which of them follow on one of the
     same line that does in any case (`sure`)."""
     uses = moves.nonzero()[0]

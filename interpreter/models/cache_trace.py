@@ -131,15 +131,25 @@ def trace(shape: Shape, policy: Policy) -> Trace:
 def _plan(shape: Shape, policy: Policy, *, shortened: bool) -> Plan:
     """The iterations to look at. Where the nest starts does not matter to them, but how far apart its references do."""
     body = shape.body
-    return _planned(shape.extents.tobytes(), (body.start - body.start[0]).tobytes(), body.strides.tobytes(),
-                    body.write.tobytes(), policy, shortened)
+    return _planned(
+        shape.extents.tobytes(),
+        (body.start - body.start[0]).tobytes(),
+        body.strides.tobytes(),
+        body.write.tobytes(),
+        policy,
+        shortened,
+    )
 
 
 @lru_cache(maxsize=256)
 def _planned(extents: bytes, start: bytes, strides: bytes, write: bytes, policy: Policy, shortened: bool) -> Plan:
     """The same, kept: processors and loops alike ask it again and again."""
-    moves = Moves(np.frombuffer(extents, np.int64), np.frombuffer(start, np.int64),
-                  np.frombuffer(strides, np.int64).reshape(len(write), -1), np.frombuffer(write, np.bool_))
+    moves = Moves(
+        np.frombuffer(extents, np.int64),
+        np.frombuffer(start, np.int64),
+        np.frombuffer(strides, np.int64).reshape(len(write), -1),
+        np.frombuffer(write, np.bool_),
+    )
     step = _inner_step(moves, policy)
     return step, _samples(moves, policy, step, shortened=shortened)
 
@@ -201,8 +211,9 @@ def _every_reference(shape: Shape, policy: Policy, line: NDArray[np.int64], weig
         if not policy.write_allocate:
             charges = (weight[..., None] * np.where(body.write, np.minimum(1.0, body.fraction), share)).reshape(-1)
     source = np.broadcast_to(body.source, line.shape).reshape(-1) if body.source.any() else None
-    return Trace(line.reshape(-1), np.broadcast_to(body.write, line.shape).reshape(-1), weights, charges,
-                 certain, source)
+    return Trace(
+        line.reshape(-1), np.broadcast_to(body.write, line.shape).reshape(-1), weights, charges, certain, source
+    )
 
 
 def _once(kept: NDArray[np.bool_], body: Body, outside: NDArray[np.intp]) -> None:
@@ -265,7 +276,7 @@ def _samples(moves: Moves, policy: Policy, step: int, *, shortened: bool) -> lis
     left = BUDGET if together else 2 * BUDGET
     plans: list[Sample] = []
     for loop, count in enumerate(counts):
-        inside = moves.start.size * prod(counts[loop + 1:])
+        inside = moves.start.size * prod(counts[loop + 1 :])
         room = left // inside
         early = shortened and together and loop == 0 and count * inside > FEW
         if count <= room and not early:
@@ -281,8 +292,9 @@ def _samples(moves: Moves, policy: Policy, step: int, *, shortened: bool) -> lis
                 break
             left //= -(-plans[-1].index.size * count // trips)
             continue
-        plans.append(_ends(trips, fill, period) if together
-                     else _blocks(trips, max(room * trips // count, 8 * fill), 4, period))
+        plans.append(
+            _ends(trips, fill, period) if together else _blocks(trips, max(room * trips // count, 8 * fill), 4, period)
+        )
         left //= -(-plans[-1].index.size * count // trips)
     return plans
 
@@ -290,8 +302,8 @@ def _samples(moves: Moves, policy: Policy, step: int, *, shortened: bool) -> lis
 def _iterations_to_fill(moves: Moves, loop: int, policy: Policy) -> int:
     """Iterations of a loop that bring in twice what the cache holds (4, if none brings anything new)."""
     loads = ~moves.write if not policy.write_allocate and not moves.write.all() else np.ones_like(moves.write)
-    stride, inner = moves.strides[:, loop], np.abs(moves.strides[:, loop + 1:])
-    trips = moves.extents[loop + 1:]
+    stride, inner = moves.strides[:, loop], np.abs(moves.strides[:, loop + 1 :])
+    trips = moves.extents[loop + 1 :]
     reach = (inner * (trips - 1)).sum(axis=1) + policy.line_bytes
     touched = np.minimum(np.prod(np.where(inner > 0, trips, 1), axis=1), reach / policy.line_bytes)
     dense = (np.where(inner > 0, inner, policy.line_bytes) <= policy.line_bytes).any(axis=1)
@@ -299,7 +311,8 @@ def _iterations_to_fill(moves: Moves, loop: int, policy: Policy) -> int:
     fresh = touched * np.minimum(1.0, moved) * loads
     order = np.lexsort((moves.start, *moves.strides.T))
     follows = (np.diff(moves.strides[order], axis=0) == 0).all(axis=1) & (
-        np.diff(moves.start[order]) <= 4 * np.abs(stride[order][1:]))
+        np.diff(moves.start[order]) <= 4 * np.abs(stride[order][1:])
+    )
     leads = np.concatenate([[True], ~follows])
     lines = float(np.maximum.reduceat(fresh[order], np.flatnonzero(leads)).sum())
     wanted = 2 * policy.sets * policy.ways

@@ -89,8 +89,11 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Group])
     count = sum(each.messages for each in patterns)
     if network.switching != "circuit" or not run.setting.contention or run.overlap is not None or not count:
         return None
-    if count * run.scenarios > MOST or run.procs * run.scenarios > ALWAYS or any(
-            each.crowd is not None for each in patterns):
+    if (
+        count * run.scenarios > MOST
+        or run.procs * run.scenarios > ALWAYS
+        or any(each.crowd is not None for each in patterns)
+    ):
         return None
     window = known if isinstance(known, Window) and _may_meet(run, known) else None
     ends_of = tuple(each.ends for each in patterns)
@@ -134,8 +137,10 @@ def _may_meet(run: Run, window: Window) -> bool:
 def _opened(run: Run, grain: float) -> Window:
     table = run.links.table
     assert table is not None
-    walks = [Walk(run.clock[scenario].tolist(), grain, _held(table[scenario], float(run.clock[scenario].min())))
-             for scenario in range(run.scenarios)]
+    walks = [
+        Walk(run.clock[scenario].tolist(), grain, _held(table[scenario], float(run.clock[scenario].min())))
+        for scenario in range(run.scenarios)
+    ]
     return Window(walks, run.origin.copy(), run.clock + run.origin, [], [], [{} for _ in walks])
 
 
@@ -192,8 +197,15 @@ def _follow(run: Run, window: Window, operation: _Operation, grain: float) -> Ar
     return start - ready
 
 
-def _correct(run: Run, window: Window, scenario: int, message: int, seconds: tuple[float, float],
-             told: dict[int, tuple[float, float]], changes: dict[tuple[int, int], Array]) -> None:
+def _correct(
+    run: Run,
+    window: Window,
+    scenario: int,
+    message: int,
+    seconds: tuple[float, float],
+    told: dict[int, tuple[float, float]],
+    changes: dict[tuple[int, int], Array],
+) -> None:
     """Remember what was spent for a message; what is different from what was told is a change for the ledger."""
     before = told.get(message)
     told[message] = seconds
@@ -317,15 +329,20 @@ class Walk:
         other.begins, other.facts, other.final = self.begins[:], self.facts, False
         other.steps, other.gaps = [each.copy() for each in self.steps], [each.copy() for each in self.gaps]
         other.sent, other.start, other.arrived, other.times = (
-            self.sent.copy(), self.start.copy(), self.arrived.copy(), self.times.copy())
+            self.sent.copy(),
+            self.start.copy(),
+            self.arrived.copy(),
+            self.times.copy(),
+        )
         other.heap, other.taken, other.starts, other.now = self.heap[:], self.taken.copy(), self.starts, self.now
         other.waiting = {link: each[:] for link, each in self.waiting.items() if each}
         return other
 
     def extend(self, first: int, script: Script, spent: Sequence[tuple[float, ...]], gap: Sequence[float]) -> None:
         """Another operation, whose messages are numbered from `first`; each processor comes to it after a gap."""
-        for number, (links, to, costs) in enumerate(zip(
-                script.links, script.destination.tolist(), spent, strict=True), first):
+        for number, (links, to, costs) in enumerate(
+            zip(script.links, script.destination.tolist(), spent, strict=True), first
+        ):
             self.facts[number] = (links, to, *costs)
         for steps, gaps, own, rest in zip(self.steps, self.gaps, script.steps, gap, strict=True):
             steps.append(0)
@@ -418,12 +435,15 @@ Facts = tuple[tuple[int, ...], int, float, float, float, float, float, float, fl
 def _held(rows: Array, first: float) -> dict[int, tuple[float, float, float, float]]:
     """Links that messages of earlier operations still hold at the time `first`: their entries in the table."""
     still = np.flatnonzero(rows[0] > first)
-    return {link: (end, idle, since, begun) for link, end, idle, since, begun in zip(
-        still.tolist(), *rows[:, still].tolist(), strict=True)}
+    return {
+        link: (end, idle, since, begun)
+        for link, end, idle, since, begun in zip(still.tolist(), *rows[:, still].tolist(), strict=True)
+    }
 
 
-def _until(held: dict[int, tuple[float, float, float, float]], links: tuple[int, ...], ready: float, grain: float
-           ) -> float:
+def _until(
+    held: dict[int, tuple[float, float, float, float]], links: tuple[int, ...], ready: float, grain: float
+) -> float:
     """Until when a message finds its route held by earlier operations, by the rules of `contention`."""
     latest = ready
     for link in links if held else ():

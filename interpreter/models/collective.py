@@ -57,8 +57,9 @@ class Call(Struct, frozen=True, kw_only=True, eq=False):
         """The stages in which everybody gets everything."""
         return butterfly(self.algorithm, self.procs, len(self.members), self.groups)
 
-    def stage(self, level: Level, elements: Ints, *, up: bool = False, together: bool = False,
-              combines: bool = False) -> Stage:
+    def stage(
+        self, level: Level, elements: Ints, *, up: bool = False, together: bool = False, combines: bool = False
+    ) -> Stage:
         """The messages of a level; `up`: the other way round."""
         ranks = self.members.reshape(-1)
         source, destination = ranks[level.source], ranks[level.destination]
@@ -76,8 +77,9 @@ ROOTED = ("broadcast", "gather", "scatter")
 KINDS = (*ROOTED, "reduction", "concatenation", "transpose", "barrier")
 
 
-def stages(kind: str, members: Ints, root: Ints, elements: Ints, algorithm: str, *, node: Ints,
-           box: tuple[int, ...] = ()) -> Iterator[Stage]:
+def stages(
+    kind: str, members: Ints, root: Ints, elements: Ints, algorithm: str, *, node: Ints, box: tuple[int, ...] = ()
+) -> Iterator[Stage]:
     """The stages of a collective. `root`: a place in `members` (G, p), where also `elements` (G, p) are contributed.
 
     Messages without elements are left out by the caller where the collective moves data. `node`: of each rank; `box`:

@@ -66,10 +66,17 @@ def communicate(run: Run, aau: Comm) -> None:
     if not isinstance(plan, Plan):
         steps = run.services.steps(operation, run.env)
         if any(step.bounded for step in steps):
-            run.assume("bound", f"the elements of {operation.array} that move are coupled in too many combinations to "
-                       "be counted: they are an upper bound", aau.span)
-        concurrent = isinstance(operation, Exchange) and run.machine.network is not None \
+            run.assume(
+                "bound",
+                f"the elements of {operation.array} that move are coupled in too many combinations to "
+                "be counted: they are an upper bound",
+                aau.span,
+            )
+        concurrent = (
+            isinstance(operation, Exchange)
+            and run.machine.network is not None
             and run.machine.network.exchange == "concurrent"
+        )
         plan = make_plan(run, steps, array=operation.array, pattern_name=operation.pattern, concurrent=concurrent)
         dropped = run.remember(key, plan)
         for batch in dropped.batches if isinstance(dropped, Plan) else ():
@@ -77,14 +84,22 @@ def communicate(run: Run, aau: Comm) -> None:
     execute(run, aau.id, plan)
 
 
-def make_plan(run: Run, steps: Sequence[Step], *, array: str, pattern_name: str, concurrent: bool = False,
-              combine: Work | None = None) -> Plan:
+def make_plan(
+    run: Run,
+    steps: Sequence[Step],
+    *,
+    array: str,
+    pattern_name: str,
+    concurrent: bool = False,
+    combine: Work | None = None,
+) -> Plan:
     """Price the steps of an operation. Without a network nothing is charged, which is announced."""
     network = run.machine.network
     if network is None:
         if steps and run.procs > 1:
-            run.assume("no-network", f"the machine {run.machine.name} describes no network: communication could not be "
-                       "charged")
+            run.assume(
+                "no-network", f"the machine {run.machine.name} describes no network: communication could not be charged"
+            )
             run.complete = False
         return Plan((), CommEntry(array, pattern_name))
     if pattern_name == "transpose":
@@ -136,20 +151,35 @@ def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Seque
     if not phases or how is None or len({phase.element_bytes for phase in phases}) > 1:
         return steps
     source, destination, elements = (
-        np.concatenate([getattr(phase, part) for phase in phases]) for part in ("source", "destination", "elements"))
+        np.concatenate([getattr(phase, part) for phase in phases]) for part in ("source", "destination", "elements")
+    )
     ordered: list[Step] = [
-        Phase(source=source[pick], destination=destination[pick], elements=elements[pick],
-              element_bytes=phases[0].element_bytes, contiguous=all(phase.contiguous for phase in phases),
-              name=f"transpose {number}")
-        for number, pick in exchange_steps(source, destination, run.node, how.algorithm)]
+        Phase(
+            source=source[pick],
+            destination=destination[pick],
+            elements=elements[pick],
+            element_bytes=phases[0].element_bytes,
+            contiguous=all(phase.contiguous for phase in phases),
+            name=f"transpose {number}",
+        )
+        for number, pick in exchange_steps(source, destination, run.node, how.algorithm)
+    ]
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
 
 def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None) -> Pattern:
     packing = packing_of(run, network, phase.element_bytes, contiguous=phase.contiguous)
-    return pattern(run, network, name=phase.name, source=phase.source, destination=phase.destination,
-                   size_bytes=phase.elements * phase.element_bytes, element_bytes=phase.element_bytes, packing=packing,
-                   together=together)
+    return pattern(
+        run,
+        network,
+        name=phase.name,
+        source=phase.source,
+        destination=phase.destination,
+        size_bytes=phase.elements * phase.element_bytes,
+        element_bytes=phase.element_bytes,
+        packing=packing,
+        together=together,
+    )
 
 
 def packing_of(run: Run, network: NetworkCosts, element_bytes: int, *, contiguous: bool = False) -> Packing | None:
@@ -171,8 +201,11 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     how = network.collectives.get(call.kind)
     algorithm = "auto" if how is None else how.algorithm
     if how is None:
-        run.assume("collective", f"the machine {run.machine.name} does not say how a {call.kind} is done; assuming the "
-                   "algorithm that suits its topology (Def 8)")
+        run.assume(
+            "collective",
+            f"the machine {run.machine.name} does not say how a {call.kind} is done; assuming the "
+            "algorithm that suits its topology (Def 8)",
+        )
     software = None if how is None or not how.stage_software_s.any() else how.stage_software_s[:, None]
     each = None if combine is None else price(run, combine)
     batches: list[Batch] = []
@@ -185,9 +218,17 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
             some = np.array([elements]) if isinstance(elements, int) else elements[: 1 if constant(elements) else None]
             work = times(each, some.astype(np.float64))
             work = Cost(work.computation, work.overhead, work.estimated * (stage.source.size / run.procs))
-        messages = pattern(run, network, name=call.name or call.kind, source=stage.source,
-                           destination=stage.destination, size_bytes=elements * call.element_bytes, combine=work,
-                           software=software, together=0 if stage.together else None)
+        messages = pattern(
+            run,
+            network,
+            name=call.name or call.kind,
+            source=stage.source,
+            destination=stage.destination,
+            size_bytes=elements * call.element_bytes,
+            combine=work,
+            software=software,
+            together=0 if stage.together else None,
+        )
         if joined and stage.together is not together:
             batches.append(Batch(tuple(joined), together))
             joined = []
@@ -223,9 +264,19 @@ def _stages(run: Run, network: NetworkCosts, call: CollectiveCall, algorithm: st
 
     if not alike or call.kind not in EQUAL:
         return [(stage, _equal(stage.elements)) for stage in found(call.elements)]
-    key = () if run.procs >= shared.MANY else (
-        "stages", call.kind, algorithm, network.topology, call.members.shape, call.members.tobytes(),
-        call.root.tobytes())
+    key = (
+        ()
+        if run.procs >= shared.MANY
+        else (
+            "stages",
+            call.kind,
+            algorithm,
+            network.topology,
+            call.members.shape,
+            call.members.tobytes(),
+            call.root.tobytes(),
+        )
+    )
     known = run.recall(key)
     if not isinstance(known, list):
         known = list(found(np.broadcast_to(value, call.elements.shape)))
@@ -239,8 +290,9 @@ def _equal(elements: Ints) -> Ints | int:
     return int(elements[0]) if elements.size and all_of(elements == elements[:1]) else elements
 
 
-def _pack_collective(run: Run, network: NetworkCosts, call: CollectiveCall
-                     ) -> tuple[list[tuple[Cost, Ints]], list[tuple[Cost, Ints]]]:
+def _pack_collective(
+    run: Run, network: NetworkCosts, call: CollectiveCall
+) -> tuple[list[tuple[Cost, Ints]], list[tuple[Cost, Ints]]]:
     """Each member packs what it contributes and unpacks what it gets."""
     packing = packing_of(run, network, call.element_bytes, contiguous=call.contiguous)
     if packing is None or call.kind in ("reduction", "barrier") or call.members.shape[1] < 2:
@@ -278,5 +330,11 @@ def _entry(array: str, name: str, patterns: Sequence[Pattern]) -> CommEntry:
     total = sum(each.whole_s for each in patterns)
     share = sum(each.whole_s * each.estimated for each in patterns) / total if total else 0.0
     return CommEntry(
-        array, name, sizes=tuple(common), messages=sum(each.messages for each in patterns),
-        volume=sum(each.volume for each in patterns), hops=max(each.longest for each in patterns), estimated=share)
+        array,
+        name,
+        sizes=tuple(common),
+        messages=sum(each.messages for each in patterns),
+        volume=sum(each.volume for each in patterns),
+        hops=max(each.longest for each in patterns),
+        estimated=share,
+    )

@@ -4,7 +4,6 @@ Formula: T(IterD) = T_setup + n * (T_iter + T_body), at every level of a nest.
 Source: Parashar and Hariri, section 2.3.
 """
 
-
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
@@ -131,8 +130,11 @@ def charge_work(run: Run, aau: int, work: Work) -> None:
     cost = run.memo.get(key)
     if not isinstance(cost, Cost):
         each = price(run, work)
-        cost = Cost(each.computation if any_of(each.computation) else None,
-                    each.overhead if any_of(each.overhead) else None, each.estimated)
+        cost = Cost(
+            each.computation if any_of(each.computation) else None,
+            each.overhead if any_of(each.overhead) else None,
+            each.estimated,
+        )
         run.memo[key] = cost
     charge(run, aau, cost)
 
@@ -203,15 +205,18 @@ def nest_cost(run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: In
     if found is not None:
         classes, ranks = found
         few = level[ranks], count[ranks], masked[ranks]
-        if all((column[part] == few_of.take(classes.number[part])).all()
-               for column, few_of in zip((*level.T, count, masked), (*few[0].T, *few[1:]), strict=True)
-               for part in shared.blocks(run.procs, shared.BLOCK)):
+        if all(
+            (column[part] == few_of.take(classes.number[part])).all()
+            for column, few_of in zip((*level.T, count, masked), (*few[0].T, *few[1:]), strict=True)
+            for part in shared.blocks(run.procs, shared.BLOCK)
+        ):
             return _nest_cost(run, aau, *few, classes)
     return _nest_cost(run, aau, level, count, masked, None)
 
 
-def _nest_cost(run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array, classes: Classes | None
-               ) -> Cost:
+def _nest_cost(
+    run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array, classes: Classes | None
+) -> Cost:
     """As `nest_cost`, from the iterations of all processors or of one of each class."""
     share = None if classes is None else classes.sizes() / run.procs
     depth = level.shape[1]
@@ -225,8 +230,11 @@ def _nest_cost(run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: I
     for number, each in unit.estimated:
         average = often[number].sum() / often[number].size if share is None else often[number] @ share
         guessed = guessed + each * float(average)
-    return Cost(_linear(unit.whole.computation, unit.computation, often, classes),
-                _linear(unit.whole.overhead, unit.overhead, often, classes), guessed)
+    return Cost(
+        _linear(unit.whole.computation, unit.computation, often, classes),
+        _linear(unit.whole.overhead, unit.overhead, often, classes),
+        guessed,
+    )
 
 
 class Unit(Struct, frozen=True):
@@ -255,9 +263,12 @@ def _unit_prices(run: Run, aau: IterD, depth: int) -> Unit:
     if aau.masked.computation:
         columns.append([aau.masked])
     parts = [_sum(run, works) for works in columns]
-    found = Unit(_sum(run, [aau.setup, *([LOOP_SETUP] if depth else [])]),
-                 _numbered([each.computation for each in parts]), _numbered([each.overhead for each in parts]),
-                 _numbered([each.estimated for each in parts]))
+    found = Unit(
+        _sum(run, [aau.setup, *([LOOP_SETUP] if depth else [])]),
+        _numbered([each.computation for each in parts]),
+        _numbered([each.overhead for each in parts]),
+        _numbered([each.estimated for each in parts]),
+    )
     run.memo[key] = found
     return found
 
@@ -270,13 +281,15 @@ def _sum(run: Run, works: list[Work]) -> Price:
     """The price of all of them together."""
     total, *rest = [price(run, each) for each in works if each.computation or each.overhead] or [NOTHING]
     for each in rest:
-        total = Price(total.computation + each.computation, total.overhead + each.overhead,
-                      total.estimated + each.estimated)
+        total = Price(
+            total.computation + each.computation, total.overhead + each.overhead, total.estimated + each.estimated
+        )
     return total
 
 
-def _linear(constant: Array, columns: tuple[tuple[int, Array], ...], often: list[Array], classes: Classes | None
-            ) -> Figures | None:
+def _linear(
+    constant: Array, columns: tuple[tuple[int, Array], ...], often: list[Array], classes: Classes | None
+) -> Figures | None:
     """Seconds (S or 1, P or 1): some that everybody spends, and some for each of the executions (P,); None: none."""
     total = constant
     for number, each in columns:

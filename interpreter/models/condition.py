@@ -70,8 +70,12 @@ def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> s
     shown = ", ".join(f"{weight:.0%}" for weight in taken)
     if none > 0.0:
         shown += f", none of them {none:.0%}"
-    run.assume("branch", f"line {line}: the condition cannot be computed; its branches are weighted {shown}"
-               + (", those that leave the loop not at all" if any(map(_leaves, branches)) else ""), aau.span)
+    run.assume(
+        "branch",
+        f"line {line}: the condition cannot be computed; its branches are weighted {shown}"
+        + (", those that leave the loop not at all" if any(map(_leaves, branches)) else ""),
+        aau.span,
+    )
     scalars.forget(run.env, frozenset[str]().union(*(defined(branch.body) for branch in branches)) & scalars.relevant)
     return ""
 

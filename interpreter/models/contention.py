@@ -73,8 +73,7 @@ class Routes(Struct, frozen=True):
     link: Ints
 
 
-def delays(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocking: bool
-           ) -> tuple[Array | None, ...]:
+def delays(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocking: bool) -> tuple[Array | None, ...]:
     """How much later than uncontended the messages of each flight arrive; None: not at all."""
     waits = tuple([flight.pattern.link_wait for flight in flights])
     if not _follow(run, network, flights, blocking=blocking):
@@ -140,8 +139,11 @@ def apart(network: NetworkCosts) -> bool:
 
 def not_followed(run: Run) -> None:
     """Say that links are not followed."""
-    run.assume("contention", f"waiting for links is left out where more than {run.setting.contention_messages} "
-               "messages are under way at once")
+    run.assume(
+        "contention",
+        f"waiting for links is left out where more than {run.setting.contention_messages} "
+        "messages are under way at once",
+    )
 
 
 def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Routes:
@@ -149,8 +151,12 @@ def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Route
     known = run.memo.get(key)
     if isinstance(known, Routes):
         return known
-    routes = routes_of(run, network, np.concatenate([flight.pattern.source for flight in flights]),
-                       np.concatenate([flight.pattern.destination for flight in flights]))
+    routes = routes_of(
+        run,
+        network,
+        np.concatenate([flight.pattern.source for flight in flights]),
+        np.concatenate([flight.pattern.destination for flight in flights]),
+    )
     run.memo[key] = routes
     return routes
 
@@ -324,8 +330,7 @@ def _rounds(run: Run, route: Ints, entered: Array, ready: Array, blocked: Array,
     return start
 
 
-def _first(cells: Ints, columns: int, possible: Array, entered: Array, rank: Ints, grain: float
-           ) -> NDArray[np.bool_]:
+def _first(cells: Ints, columns: int, possible: Array, entered: Array, rank: Ints, grain: float) -> NDArray[np.bool_]:
     """Which messages come before all others on each of their links."""
     place = np.lexsort((rank, np.rint(entered / grain), np.rint(possible / grain)))
     position = np.empty(place.size, np.int64)
@@ -343,8 +348,9 @@ def _record(run: Run, shape: tuple[int, int], left: Ints, gap: Array) -> None:
     run.decide(np.where(np.isfinite(whole), whole, 1.0))
 
 
-def _record_order(run: Run, route: Ints, start: Array, entered: Array, ready: Array, grain: float,
-                  end: Array | None = None) -> None:
+def _record_order(
+    run: Run, route: Ints, start: Array, entered: Array, ready: Array, grain: float, end: Array | None = None
+) -> None:
     """What keeps the order on each link: a message was ready after its predecessor started, or at least entered after
     it. Where neither holds, another link held it up; such an iteration is never taken for a repetition. `end`: when
     each leaves, where it is not known yet who waits for whom."""

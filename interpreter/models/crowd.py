@@ -79,7 +79,7 @@ class Shift(Struct, frozen=True):
         """The partners' clocks; where there is no partner it never sent."""
         first, last = max(0, part.start + self.by), min(clock.shape[1], part.stop + self.by)
         at = first - part.start - self.by
-        out[:, at : at + max(0, last - first)] = clock[:, first:max(first, last)]
+        out[:, at : at + max(0, last - first)] = clock[:, first : max(first, last)]
         low, high = np.searchsorted(self.absent, (part.start, part.stop))
         out[:, self.absent[low:high] - part.start] = -np.inf
 
@@ -158,8 +158,14 @@ def crowd_of(run: Run, source: Ints, destination: Ints, table: Table) -> Crowd:
     flip = _flip(source, destination) if everybody and run.procs & (run.procs - 1) == 0 else 0
     if table.which is None and everybody:
         partners: Partners = Flip(flip) if flip else _listed(run, source, destination)
-        return Crowd(partners=partners, arrive=table.arrive, queue=table.queue, busy=table.busy, before=table.before,
-                     after=table.after)
+        return Crowd(
+            partners=partners,
+            arrive=table.arrive,
+            queue=table.queue,
+            busy=table.busy,
+            before=table.before,
+            after=table.after,
+        )
     kinds = table.arrive.shape[1]
     receives = _classes(run, destination, table.which, kinds)
     sends = _classes(run, source, table.which, kinds)
@@ -324,16 +330,23 @@ def _note(run: Run, aau: int, category: int, seconds: Array, part: slice, tape: 
 
 def _enter(run: Run, aau: int, network: NetworkCosts, messages: "Pattern") -> None:
     """Enter what a phase costs whatever the clocks are; count its messages, and say what was left out."""
-    if network.switching == "circuit" and run.setting.contention and (
-            messages.longest > 1 or not apart(network) or network.send_model != "blocking"):
+    if (
+        network.switching == "circuit"
+        and run.setting.contention
+        and (messages.longest > 1 or not apart(network) or network.send_model != "blocking")
+    ):
         not_followed(run)
     crowd = messages.crowd
     assert crowd is not None
     combine = messages.combine
     fixed: tuple[tuple[int, Figures | None], ...] = (
-        (OVERHEAD, crowd.before), (COMMUNICATION, messages.software), (COMMUNICATION, crowd.busy),
-        (OVERHEAD, crowd.after), (0, None if combine is None else combine.computation),
-        (OVERHEAD, None if combine is None else combine.overhead))
+        (OVERHEAD, crowd.before),
+        (COMMUNICATION, messages.software),
+        (COMMUNICATION, crowd.busy),
+        (OVERHEAD, crowd.after),
+        (0, None if combine is None else combine.computation),
+        (OVERHEAD, None if combine is None else combine.overhead),
+    )
     for category, seconds in fixed:
         if seconds is not None:
             run.note(aau, category, seconds)

@@ -65,8 +65,9 @@ class Front:
         self.tell = tell
         """Told the number of each iteration, from 0."""
         self.total = total
-        self.partners = [crowd.partners for entry in tape.entries if isinstance(entry, Thronged)
-                         for crowd in entry.crowds]
+        self.partners = [
+            crowd.partners for entry in tape.entries if isinstance(entry, Thronged) for crowd in entry.crowds
+        ]
         self.place = np.full(total.shape.procs, -1, np.int32)
         self.marked = np.zeros(total.shape.procs, np.bool_)
         self.spent = {key: seconds[0].copy() for key, seconds in tape.spent.items()}

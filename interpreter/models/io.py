@@ -70,8 +70,10 @@ def _number(run: Run, expr: Expr, aau: Comm) -> int:
     try:
         return max(0, evaluate_int(expr, run.env))
     except Unknown as unknown:
-        run.assume("io-amount", f"line {aau.span.line}: how much is read or written depends on {unknown.name}, which "
-                   "is not known: 8 items or bytes are charged", aau.span)
+        run.assume(
+            "io-amount",
+            f"line {aau.span.line}: how much is read or written depends on {unknown.name}, which "
+            "is not known: 8 items or bytes are charged",
+            aau.span,
+        )
         return 8
-
-

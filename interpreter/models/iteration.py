@@ -46,8 +46,12 @@ def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
         except Unknown as unknown:
             raise scalars.unresolved(unknown, aau.span, run.env) from unknown
         if trips.bounded:
-            run.assume("bound", f"the indices of {aau.label} are coupled in too many combinations to be counted: "
-                       "its iterations are an upper bound", aau.span)
+            run.assume(
+                "bound",
+                f"the indices of {aau.label} are coupled in too many combinations to be counted: "
+                "its iterations are an upper bound",
+                aau.span,
+            )
         if aau.nest.mask is not None and trips.masked is None:
             run.assume("mask", "data decide the mask: it is taken to hold for half of the elements", aau.span)
         cost = nest_cost(run, aau, trips.level, trips.count, masked_of(aau.nest, trips))
@@ -161,8 +165,12 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     else:
         count, left, assumed, last = scalars.while_trips(aau, after, run.setting.while_iterations)
         if assumed:
-            run.assume("while", f"line {aau.span.line}: it is not known when the condition ends the loop; it is taken "
-                       f"to run to its bound, {count} iterations", aau.span)
+            run.assume(
+                "while",
+                f"line {aau.span.line}: it is not known when the condition ends the loop; it is taken "
+                f"to run to its bound, {count} iterations",
+                aau.span,
+            )
 
     def one(_: int) -> str:
         charge_work(run, aau.id, aau.work)

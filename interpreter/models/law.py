@@ -95,18 +95,26 @@ def wire_of(run: Run, network: NetworkCosts) -> Wire:
         return known
     busy, slower = network.load > 0.0, network.exchange_factor != 1.0
     wire = Wire(
-        bounds=tuple(each.upto_bytes for each in network.ranges[:-1]), rates=tuple(map(_rates, network.ranges)),
+        bounds=tuple(each.upto_bytes for each in network.ranges[:-1]),
+        rates=tuple(map(_rates, network.ranges)),
         mutual=network.exchange_factor[:, None] if slower.any() else None,
-        queue=(network.load / (2.0 * (1.0 - network.load)))[:, None] if busy.any() else None)
+        queue=(network.load / (2.0 * (1.0 - network.load)))[:, None] if busy.any() else None,
+    )
     run.memo["wire",] = wire
     return wire
 
 
 def _rates(costs: MessageRange) -> Rates:
     call = costs.call_overhead_s[:, None]
-    return Rates(call=call, entry=call + costs.startup_s[:, None], per_byte=costs.per_byte_s[:, None],
-                 per_hop=costs.per_hop_s[:, None], receive=costs.receive_overhead_s[:, None],
-                 receives=bool(costs.receive_overhead_s.any()), estimated=costs.estimated)
+    return Rates(
+        call=call,
+        entry=call + costs.startup_s[:, None],
+        per_byte=costs.per_byte_s[:, None],
+        per_hop=costs.per_hop_s[:, None],
+        receive=costs.receive_overhead_s[:, None],
+        receives=bool(costs.receive_overhead_s.any()),
+        estimated=costs.estimated,
+    )
 
 
 def kinds_of(sizes: Ints | int, hops: Ints, *, near: bool) -> Kinds:
@@ -129,8 +137,11 @@ def kinds_of(sizes: Ints | int, hops: Ints, *, near: bool) -> Kinds:
 
 def law(wire: Wire, kinds: Kinds) -> Law:
     """The times of each kind of message, and the estimated share over all messages."""
-    where = bisect_left(wire.bounds, kinds.size) if kinds.size is not None else np.searchsorted(
-        np.array(wire.bounds), kinds.sizes, side="left")
+    where = (
+        bisect_left(wire.bounds, kinds.size)
+        if kinds.size is not None
+        else np.searchsorted(np.array(wire.bounds), kinds.sizes, side="left")
+    )
     if not isinstance(where, int):
         used = distinct(where).tolist()
         if len(used) > 1:
@@ -140,15 +151,22 @@ def law(wire: Wire, kinds: Kinds) -> Law:
     hold = rates.per_byte * (kinds.sizes if kinds.size is None else kinds.size)
     time = rates.entry + hold + rates.per_hop * kinds.hops
     whole = float((time[0] * kinds.counts).sum())
-    return Law(time=time, call=rates.call, entry=rates.entry, hold=hold,
-               receive=rates.receive if rates.receives else None, whole_s=whole,
-               estimated=1.0 if rates.estimated and whole else 0.0)
+    return Law(
+        time=time,
+        call=rates.call,
+        entry=rates.entry,
+        hold=hold,
+        receive=rates.receive if rates.receives else None,
+        whole_s=whole,
+        estimated=1.0 if rates.estimated and whole else 0.0,
+    )
 
 
 def _mixed(wire: Wire, kinds: Kinds, where: Ints, used: list[int]) -> Law:
     """The same for messages of several ranges."""
-    scenarios = max(len(figure) for each in wire.rates for figure in (
-        each.per_byte, each.entry, each.per_hop, each.receive))
+    scenarios = max(
+        len(figure) for each in wire.rates for figure in (each.per_byte, each.entry, each.per_hop, each.receive)
+    )
     time, call, entry, hold, receive = columns = [np.empty((scenarios, where.size)) for _ in range(5)]
     guessed = 0.0
     for number in used:
@@ -159,5 +177,12 @@ def _mixed(wire: Wire, kinds: Kinds, where: Ints, used: list[int]) -> Law:
             column[:, chosen] = value
         guessed += float((whole[0] * kinds.counts[chosen]).sum()) if rates.estimated else 0.0
     total = float((time[0] * kinds.counts).sum())
-    return Law(time=time, call=call, entry=entry, hold=hold, receive=receive if receive.any() else None,
-               whole_s=total, estimated=guessed / total if total else 0.0)
+    return Law(
+        time=time,
+        call=call,
+        entry=entry,
+        hold=hold,
+        receive=receive if receive.any() else None,
+        whole_s=total,
+        estimated=guessed / total if total else 0.0,
+    )

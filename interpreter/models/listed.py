@@ -55,13 +55,15 @@ def interpret_listed(nest: Listed, cache: Cache, state: CacheState) -> tuple[Mis
     policy = policy_of(cache)
     met_in = number[leader].tolist()
     traces = {at: _sorted(nest.streams[at], {**places, **nest.addresses}, policy) for at in set(met_in)}
-    counts, after = replayed([traces[at] for at in met_in], policy,
-                             state.contents.take(state.class_of[leader]), nest.sources)
+    counts, after = replayed(
+        [traces[at] for at in met_in], policy, state.contents.take(state.class_of[leader]), nest.sources
+    )
     label, first_of = by_first_appearance(after.fingerprint())
     read, write, writeback = counts.T[:3].take(class_of, axis=1)
     misses = Misses(read, write, writeback, counts[class_of, 3:] if nest.sources > 1 else None)
-    return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=after.take(first_of),
-                           arrays=tuple(places))
+    return misses, replace(
+        state, class_of=label[class_of].astype(np.int32), contents=after.take(first_of), arrays=tuple(places)
+    )
 
 
 def _sorted(stream: Stream, places: Mapping[str, int], policy: Policy) -> Sorted | None:
@@ -73,4 +75,3 @@ def _sorted(stream: Stream, places: Mapping[str, int], policy: Policy) -> Sorted
     weight = np.ones(line.size) if stream.weight is None else stream.weight
     source = stream.source.astype(np.int64) if stream.source.any() else None
     return by_set(Trace(line, stream.write, weight, weight, None, source), policy)
-

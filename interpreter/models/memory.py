@@ -55,8 +55,10 @@ class Cache(Struct, frozen=True, kw_only=True):
         if self.line_bytes <= 0 or self.size_bytes <= 0 or self.associativity < 0:
             raise ValueError("a cache needs a positive size and line, and an associativity of at least 0")
         if self.size_bytes % (self.line_bytes * max(1, self.associativity)):
-            raise ValueError(f"{self.size_bytes} bytes are not a whole number of sets of {self.associativity} lines "
-                             f"of {self.line_bytes} bytes")
+            raise ValueError(
+                f"{self.size_bytes} bytes are not a whole number of sets of {self.associativity} lines "
+                f"of {self.line_bytes} bytes"
+            )
         if self.replacement not in {"lru", "random"}:
             raise ValueError(f"replacement {self.replacement!r} is not known: lru or random")
 
@@ -158,12 +160,16 @@ class CacheState(Struct, frozen=True, eq=False):
 
     def same_as(self, other: "CacheState") -> bool:
         """Whether every nest behaves from here as it does from `other`."""
-        return (self.arrays == other.arrays and np.array_equal(self.class_of, other.class_of)
-                and self.contents.same_as(other.contents))
+        return (
+            self.arrays == other.arrays
+            and np.array_equal(self.class_of, other.class_of)
+            and self.contents.same_as(other.contents)
+        )
 
 
-def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: Traces | None = None
-                   ) -> tuple[Misses, CacheState]:
+def interpret_nest(
+    nest: Nest, cache: Cache, state: CacheState, traces: Traces | None = None
+) -> tuple[Misses, CacheState]:
     """Misses of one execution of `nest` on each processor, and what is cached after it.
 
     Args:
@@ -182,8 +188,12 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: Traces |
     chosen, position = _represent(iterations)
     policy = policy_of(cache)
     sources = len(nest.sources)
-    counts, after = replayed(_traces(nest, leader[chosen], bases, policy, {} if traces is None else traces), policy,
-                              state.contents.take(state.class_of[leader[chosen]]), sources)
+    counts, after = replayed(
+        _traces(nest, leader[chosen], bases, policy, {} if traces is None else traces),
+        policy,
+        state.contents.take(state.class_of[leader[chosen]]),
+        sources,
+    )
     if chosen.size < leader.size:
         counts = np.stack([np.interp(iterations, iterations[chosen], kind) for kind in counts.T], axis=1)
     label, first = by_first_appearance(after.fingerprint()[position])
@@ -193,8 +203,9 @@ def interpret_nest(nest: Nest, cache: Cache, state: CacheState, traces: Traces |
     return misses, replace(state, class_of=label[class_of].astype(np.int32), contents=contents, arrays=arrays)
 
 
-def replayed(traces: list[Sorted | None], policy: Policy, contents: Contents, sources: int
-              ) -> tuple[NDArray[np.float64], Contents]:
+def replayed(
+    traces: list[Sorted | None], policy: Policy, contents: Contents, sources: int
+) -> tuple[NDArray[np.float64], Contents]:
     """As `replay`; who does nothing (None) misses nothing, and keeps what it has."""
     some = [each for each in traces if each is not None]
     if len(some) == len(traces):
@@ -236,8 +247,9 @@ def _bases(nest: Nest, cache: Cache, arrays: tuple[str, ...]) -> tuple[tuple[str
 
 def places_of(arrays: Iterable[str], cache: Cache) -> dict[str, int]:
     """The pretended places of arrays, in order of first appearance."""
-    return {array: _pretended(number, cache.sets, cache.line_bytes)
-            for number, array in enumerate(dict.fromkeys(arrays))}
+    return {
+        array: _pretended(number, cache.sets, cache.line_bytes) for number, array in enumerate(dict.fromkeys(arrays))
+    }
 
 
 @lru_cache(maxsize=1024)
@@ -254,12 +266,18 @@ def _pretended(number: int, sets: int, line_bytes: int) -> int:
 @lru_cache(maxsize=64)
 def policy_of(cache: Cache) -> Policy:
     """The cache as the replay needs it."""
-    return Policy(line_bytes=cache.line_bytes, sets=cache.sets, ways=cache.ways,
-                  write_allocate=cache.write_allocate, random=cache.random)
+    return Policy(
+        line_bytes=cache.line_bytes,
+        sets=cache.sets,
+        ways=cache.ways,
+        write_allocate=cache.write_allocate,
+        random=cache.random,
+    )
 
 
-def _traces(nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...], policy: Policy, known: Traces
-            ) -> list[Sorted | None]:
+def _traces(
+    nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...], policy: Policy, known: Traces
+) -> list[Sorted | None]:
     """What to look at of the nest as some processors see it; None: nothing."""
     made = [access for access in zip(nest.accesses, bases, strict=True) if access[0].fraction > 0]
     deepest = nest.extents.shape[1]
@@ -281,8 +299,15 @@ def _traces(nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...], policy
         key = references, row.tobytes()
         if key not in known:
             last = depth + len(made)
-            body = Body(start=row[depth:last], strides=row[last:].reshape(len(made), depth), write=write,
-                        fraction=fraction, around=around, after=after, source=source)
+            body = Body(
+                start=row[depth:last],
+                strides=row[last:].reshape(len(made), depth),
+                write=write,
+                fraction=fraction,
+                around=around,
+                after=after,
+                source=source,
+            )
             known[key] = by_set(trace(Shape(extents=row[:depth], body=body), policy), policy)
         found.append(known[key])
     return found
@@ -295,7 +320,7 @@ def _rows(nest: Nest, made: list[tuple[Access, int]], chosen: NDArray[np.intp], 
     rows[:, :first] = nest.extents[chosen, :depth]
     for number, (access, base) in enumerate(made):
         np.add(access.start[chosen], base, out=rows[:, first + number])
-        rows[:, last + number * depth:last + (number + 1) * depth] = access.strides[chosen, :depth]
+        rows[:, last + number * depth : last + (number + 1) * depth] = access.strides[chosen, :depth]
     return rows
 
 

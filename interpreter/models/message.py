@@ -109,9 +109,20 @@ def each_of(sizes: Ints | int, messages: int) -> Ints:
     return np.full(messages, sizes) if isinstance(sizes, int) else sizes
 
 
-def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destination: Ints, size_bytes: Ints | int,
-            element_bytes: int = 1, packing: Packing | None = None, combine: Cost | None = None,
-            software: Array | None = None, together: int | None = None) -> Pattern:
+def pattern(
+    run: Run,
+    network: NetworkCosts,
+    *,
+    name: str,
+    source: Ints,
+    destination: Ints,
+    size_bytes: Ints | int,
+    element_bytes: int = 1,
+    packing: Packing | None = None,
+    combine: Cost | None = None,
+    software: Array | None = None,
+    together: int | None = None,
+) -> Pattern:
     """Price the messages of one phase on the machine of the run.
 
     Args:
@@ -153,20 +164,53 @@ def pattern(run: Run, network: NetworkCosts, *, name: str, source: Ints, destina
     if by_processor:
         gathered = None if pack is None or pack.overhead is None else shared.cut(pack.overhead, slice(None))
         blocking = network.send_model == "blocking" and together is None
-        crowd = crowd_of(run, source, destination, Table(
-            which=kinds.which if kinds.which is not None or kinds.hops.size == 1 else np.arange(messages), arrive=time,
-            queue=link_wait, busy=time if blocking else call, before=gathered, after=gathered))
+        crowd = crowd_of(
+            run,
+            source,
+            destination,
+            Table(
+                which=kinds.which if kinds.which is not None or kinds.hops.size == 1 else np.arange(messages),
+                arrive=time,
+                queue=link_wait,
+                busy=time if blocking else call,
+                before=gathered,
+                after=gathered,
+            ),
+        )
         source = destination = size_bytes = np.zeros(0, np.int64)
         ends = Ends.between(source, source, source)
         pack = None if pack is None else Cost(None, None, pack.estimated)
     participants = ends.participants() if software is not None and crowd is None else None
     return Pattern(
-        name=name, ends=ends, source=source, destination=destination, size_bytes=size_bytes, sizes=common,
-        longest=longest, whole_s=table.whole_s, crowd=crowd, sender=ends.sender, receiver=ends.receiver, time=time,
-        call=call, entry=entry, hold=hold, lead=time - hold, shortest=_shortest(hold), link_wait=link_wait,
-        receive=receive, pack=pack, unpack=pack, combine=combine, software=software, participants=participants,
-        messages=messages, volume=volume, counted=np.array([[messages], [volume]], np.float64),
-        estimated=table.estimated)
+        name=name,
+        ends=ends,
+        source=source,
+        destination=destination,
+        size_bytes=size_bytes,
+        sizes=common,
+        longest=longest,
+        whole_s=table.whole_s,
+        crowd=crowd,
+        sender=ends.sender,
+        receiver=ends.receiver,
+        time=time,
+        call=call,
+        entry=entry,
+        hold=hold,
+        lead=time - hold,
+        shortest=_shortest(hold),
+        link_wait=link_wait,
+        receive=receive,
+        pack=pack,
+        unpack=pack,
+        combine=combine,
+        software=software,
+        participants=participants,
+        messages=messages,
+        volume=volume,
+        counted=np.array([[messages], [volume]], np.float64),
+        estimated=table.estimated,
+    )
 
 
 class Ends(Struct, frozen=True, eq=False):
@@ -188,8 +232,9 @@ class Ends(Struct, frozen=True, eq=False):
     @staticmethod
     def between(source: Ints, destination: Ints, hops: Ints) -> "Ends":
         """The ends of messages of so many hops (M,)."""
-        return Ends(source, destination, hops, constant(hops), int(hops.max(initial=0)), evenly(source),
-                    evenly(destination))
+        return Ends(
+            source, destination, hops, constant(hops), int(hops.max(initial=0)), evenly(source), evenly(destination)
+        )
 
     def participants(self) -> Index:
         """Who sends or receives."""
@@ -226,10 +271,16 @@ def _by_mutual(kinds: Kinds, table: Law, mutual: Bools | None) -> tuple[Kinds, L
     count = kinds.hops.size
     which = np.arange(count) if kinds.which is None and count > 1 else 0 if kinds.which is None else kinds.which
     which = which + count * mutual
-    doubled = Kinds(sizes=_twice(kinds.sizes), hops=np.tile(kinds.hops, 2),
-                    counts=np.bincount(which, minlength=2 * count), which=which, size=kinds.size)
-    table = replace(table, time=np.tile(table.time, 2), call=_twice(table.call), entry=_twice(table.entry),
-                    hold=_twice(table.hold))
+    doubled = Kinds(
+        sizes=_twice(kinds.sizes),
+        hops=np.tile(kinds.hops, 2),
+        counts=np.bincount(which, minlength=2 * count),
+        which=which,
+        size=kinds.size,
+    )
+    table = replace(
+        table, time=np.tile(table.time, 2), call=_twice(table.call), entry=_twice(table.entry), hold=_twice(table.hold)
+    )
     return doubled, table, np.arange(2 * count) >= count
 
 
@@ -291,8 +342,11 @@ def transfer(run: Run, aau: int, batches: Sequence[tuple[tuple[Pattern, ...], bo
     network = run.machine.network
     if network is None:
         return
-    groups = [group for patterns, concurrent in batches for group in (
-        (Group(patterns, True),) if concurrent else [Group((each,), False) for each in patterns])]
+    groups = [
+        group
+        for patterns, concurrent in batches
+        for group in ((Group(patterns, True),) if concurrent else [Group((each,), False) for each in patterns])
+    ]
     late = together(run, aau, network, groups)
     if late is None:
         for patterns, concurrent in batches:
@@ -324,8 +378,15 @@ def _transfer(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Patt
                 throng(run, aau, network, (each,), together=False)
 
 
-def _batch(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern], *, blocking: bool,
-           late: Sequence[Array | None] | None = None) -> None:
+def _batch(
+    run: Run,
+    aau: int,
+    network: NetworkCosts,
+    patterns: Sequence[Pattern],
+    *,
+    blocking: bool,
+    late: Sequence[Array | None] | None = None,
+) -> None:
     """`late`: how much later each message arrives than uncontended, where that is known."""
     if run.tape is not None:
         run.tape.entries.append(None)
@@ -396,8 +457,15 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     run.note(aau, WAITING, waiting, messages.receiver)
     run.note(aau, COMMUNICATION, transmission, messages.receiver)
     if run.listener is not None:
-        run.listener.messages(aau, messages.name, messages.source, messages.destination,
-                              messages.bytes_of_each(), sent + run.origin, ready + run.origin)
+        run.listener.messages(
+            aau,
+            messages.name,
+            messages.source,
+            messages.destination,
+            messages.bytes_of_each(),
+            sent + run.origin,
+            ready + run.origin,
+        )
     for cost in (messages.unpack, messages.combine):
         if cost is not None:
             charge(run, aau, cost, messages.receiver)

@@ -81,19 +81,36 @@ def _make(run: Run, aau: IterSync, loop: OwnedLoop, segments: SegmentsLike) -> _
     count = segments.count.astype(np.int64)
     ends = np.cumsum(count)
     return _Chain(
-        owner=tuple(int(each) for each in segments.owner), count=tuple(int(each) for each in count),
-        begin=tuple(int(each) for each in ends - count), messages=messages,
-        round=_round(segments.owner, count, messages), iterations=segments.iterations,
-        own=one.computation + step, guard=one.overhead, other=one.overhead + step,
+        owner=tuple(int(each) for each in segments.owner),
+        count=tuple(int(each) for each in count),
+        begin=tuple(int(each) for each in ends - count),
+        messages=messages,
+        round=_round(segments.owner, count, messages),
+        iterations=segments.iterations,
+        own=one.computation + step,
+        guard=one.overhead,
+        other=one.overhead + step,
         estimated=one.estimated * (segments.iterations / run.procs) + step_estimated * segments.iterations,
-        nest=Nest(span=loop.span, uses=loop.uses, defines=loop.defines, indices=(loop.index,), home=loop.home,
-                  assigns=loop.assigns),
+        nest=Nest(
+            span=loop.span,
+            uses=loop.uses,
+            defines=loop.defines,
+            indices=(loop.index,),
+            home=loop.home,
+            assigns=loop.assigns,
+        ),
     )
 
 
 def _plan(run: Run, phase: Phase, plans: dict[tuple[object, ...], Plan]) -> Plan:
-    key = (phase.source.tobytes(), phase.destination.tobytes(), phase.elements.tobytes(), phase.element_bytes,
-           phase.contiguous, phase.name)
+    key = (
+        phase.source.tobytes(),
+        phase.destination.tobytes(),
+        phase.elements.tobytes(),
+        phase.element_bytes,
+        phase.contiguous,
+        phase.name,
+    )
     if key not in plans:
         plans[key] = make_plan(run, (phase,), array="", pattern_name=phase.name)
     return plans[key]

@@ -53,13 +53,16 @@ class Snapshot(Struct, eq=False):
     def nbytes(self) -> int:
         """Memory it holds."""
         parts = (self.clock, self.taken, self.free)
-        return sum(each.nbytes for each in parts if each is not None) + (
-            0 if self.ledger is None else self.ledger.nbytes()
-        ) + (0 if self.decisions is None else self.decisions.nbytes())
+        return (
+            sum(each.nbytes for each in parts if each is not None)
+            + (0 if self.ledger is None else self.ledger.nbytes())
+            + (0 if self.decisions is None else self.decisions.nbytes())
+        )
 
 
-def repeat(run: Run, aau: AAU, trips: int, step: Callable[[int], str], *, names: tuple[str, ...] = (),
-           periodic: bool = True) -> str:
+def repeat(
+    run: Run, aau: AAU, trips: int, step: Callable[[int], str], *, names: tuple[str, ...] = (), periodic: bool = True
+) -> str:
     """Run `step(number)` for `trips` iterations; answers how the loop was left ("" at its end).
 
     Args:
@@ -119,13 +122,18 @@ def _afford(run: Run, aau: AAU, more: int, trips: int) -> None:
     if (run.walked + more) * clocks <= run.setting.walked_iterations or run.setting.force_unroll:
         return
     allowed = run.setting.walked_iterations // clocks
-    raise InterpretationError((Diagnostic(
-        code="E506",
-        message=f"this loop runs {trips:,} times and its iterations differ, so that each has to be walked; with all "
-        f"other loops that is more than the {allowed:,} that are walked",
-        span=aau.span,
-        hint="choose a smaller problem or fewer processors and scenarios; --unroll walks however many there are",
-    ),))
+    raise InterpretationError(
+        (
+            Diagnostic(
+                code="E506",
+                message=f"this loop runs {trips:,} times and its iterations differ, so that each has to be walked; "
+                f"with all other loops that is more than the {allowed:,} that are walked",
+                span=aau.span,
+                hint="choose a smaller problem or fewer processors and scenarios; "
+                "--unroll walks however many there are",
+            ),
+        )
+    )
 
 
 class _Walk:
@@ -147,8 +155,15 @@ class _Walk:
         self.base = run.origin
         self.history: deque[Snapshot] = deque([self._snapshot(None, None)])
         self.number = 0
-        self.crowded = (run.scenarios == 1 and run.procs >= shared.MANY and outer is None and run.recorder is None
-                        and run.weight == 1.0 and run.listener is None and run.tape is None)
+        self.crowded = (
+            run.scenarios == 1
+            and run.procs >= shared.MANY
+            and outer is None
+            and run.recorder is None
+            and run.weight == 1.0
+            and run.listener is None
+            and run.tape is None
+        )
         self.tape: Tape | None = None
 
     def go(self, step: Callable[[int], str]) -> str:
@@ -216,8 +231,11 @@ class _Walk:
     def _times(self) -> tuple[Array, Array | None, Array | None]:
         """Clocks and links from the loop's own origin, as copies."""
         links, since = self.run.links, self.run.origin - self.base
-        return (self.run.clock + since, None if links.taken is None else links.taken + since,
-                None if links.free is None else links.free + since)
+        return (
+            self.run.clock + since,
+            None if links.taken is None else links.taken + since,
+            None if links.free is None else links.free + since,
+        )
 
     def _forget(self) -> None:
         """Drop what is too old to matter, or too large to keep."""
@@ -263,7 +281,8 @@ class _Walk:
         ledger = self._ledger(1, 1)
         self.parent.add_linear(ledger, ledger, np.array([float(left)]), np.zeros(1, np.bool_), np.zeros(1))
         run.walked += Front(tape, self.parent, lambda number: self.watched.at(self.trips - left + number)).walk(
-            wave, left, noise)
+            wave, left, noise
+        )
         run.clock[0] = wave.clock + left * wave.pace - (run.origin - self.base)[0]
         self.left[:] = 0
 
@@ -329,8 +348,14 @@ class _Walk:
         run.clock += shift * (now.clock - then.clock)
         self._ended_later(times * (now.clock - then.clock).max(axis=1))
         links = run.links
-        if links.free is not None and links.taken is not None and then.free is not None \
-                and then.taken is not None and now.free is not None and now.taken is not None:
+        if (
+            links.free is not None
+            and links.taken is not None
+            and then.free is not None
+            and then.taken is not None
+            and now.free is not None
+            and now.taken is not None
+        ):
             used = _used(now, then)
             links.free += np.where(used, shift * _moved(now.free, then.free, now, then, drifting), 0.0)
             links.taken += np.where(used, shift * _moved(now.taken, then.taken, now, then, drifting), 0.0)
@@ -399,7 +424,8 @@ def _links_steady(now: Snapshot, then: Snapshot, before: Snapshot, noise: Array)
     eps = noise[:, None]
     with np.errstate(invalid="ignore"):
         same = (np.abs(now.free - 2.0 * then.free + before.free) <= eps) & (
-            np.abs(now.taken - 2.0 * then.taken + before.taken) <= eps)
+            np.abs(now.taken - 2.0 * then.taken + before.taken) <= eps
+        )
     return every(same | ~_used(now, then))
 
 
@@ -446,8 +472,10 @@ def _crossing(now: Floats, then: Floats, still: Bools, eps: Floats) -> Ints:
     """Periods before a gap that moves linearly changes sign, the smallest of each scenario, (S,)."""
     slope = now - then
     approaches = (~still) & (now * slope < 0.0) & (np.abs(now) > eps)
-    arrived = (~still) & (((np.abs(now) <= eps) & (np.abs(then) > eps))
-                          | ((now * then < 0.0) & (np.abs(then) > eps) & (np.abs(now) > eps)))
+    arrived = (~still) & (
+        ((np.abs(now) <= eps) & (np.abs(then) > eps))
+        | ((now * then < 0.0) & (np.abs(then) > eps) & (np.abs(now) > eps))
+    )
     ratio = np.divide(np.abs(now), np.abs(slope), out=np.full(now.shape, float(FAR)), where=approaches)
     periods = np.where(arrived, 0.0, np.maximum(np.ceil(ratio * (1.0 - 1e-12)) - 1.0, 0.0))
     axes = tuple(range(1, now.ndim))

@@ -55,8 +55,11 @@ def iterations(trips: int, few: int) -> dict[int, float]:
 
 def sample(run: Run, aau: AAU, trips: int, step: Callable[[int], str]) -> str:
     """Run `step(number)` for a few of `trips` iterations of a loop; answers how it was left ("" at its end)."""
-    run.assume(SAMPLED, f"{2 * run.setting.few} of the {trips:,} iterations of {aau.label} stand for all: a first "
-               "estimate", aau.span)
+    run.assume(
+        SAMPLED,
+        f"{2 * run.setting.few} of the {trips:,} iterations of {aau.label} stand for all: a first estimate",
+        aau.span,
+    )
     if run.tape is not None:  # what is done here cannot be done again from a tape
         run.tape.entries.append(None)
     watched, left = Watched(run, aau, trips), ""

@@ -82,8 +82,13 @@ def tree(algorithm: str, procs: int, root: Ints, groups: Sequence[Group] | None)
         bits = [1 << bit for bit in range((procs - 1).bit_length())][::-1]
         steps = [(bit, np.arange(bit, procs, 2 * bit)) for bit in bits]
     first = procs * np.arange(root.size)[:, None]
-    return [Level((first + (upper - (bit or upper) + root[:, None]) % procs).ravel(),
-                  (first + (upper + root[:, None]) % procs).ravel()) for bit, upper in steps]
+    return [
+        Level(
+            (first + (upper - (bit or upper) + root[:, None]) % procs).ravel(),
+            (first + (upper + root[:, None]) % procs).ravel(),
+        )
+        for bit, upper in steps
+    ]
 
 
 def _halved(procs: int, group: Group, root: Ints) -> Iterator[Level]:
@@ -99,8 +104,14 @@ def _halved(procs: int, group: Group, root: Ints) -> Iterator[Level]:
         stride //= extent
         below, holder = inside % stride, inside // stride % extent
         for source, destination in line(extent, holder):
-            yield Level(*((first[:, None, None] + core.columns[
-                below[:, None, None] + stride * at[:, :, None] + beyond]).ravel() for at in (source, destination)))
+            yield Level(
+                *(
+                    (
+                        first[:, None, None] + core.columns[below[:, None, None] + stride * at[:, :, None] + beyond]
+                    ).ravel()
+                    for at in (source, destination)
+                )
+            )
     for fold in core.folds:
         position, source = first[:, None] + fold, first[:, None] + core.columns[core.place[fold]]
         others = fold != root[:, None]
@@ -172,8 +183,13 @@ def _together(parts: Sequence[list[Level]]) -> list[Level]:
         some = sorted((each for each in levels if each is not None), key=lambda each: each.adds)
         for adds, alike in groupby(some, key=lambda each: each.adds):
             chosen = list(alike)
-            result.append(Level(np.concatenate([each.source for each in chosen]),
-                                np.concatenate([each.destination for each in chosen]), adds))
+            result.append(
+                Level(
+                    np.concatenate([each.source for each in chosen]),
+                    np.concatenate([each.destination for each in chosen]),
+                    adds,
+                )
+            )
     return result
 
 
@@ -242,9 +258,13 @@ def core_of(coordinates: Ints) -> Core:
         full = prod(extents)
         if full == np.count_nonzero(inside):
             break
-        fill = [(count * extent, -dimension, -value)
-                for dimension, (each, extent) in enumerate(zip(counts, extents, strict=True)) if extent > 1
-                for value, count in enumerate(each.tolist()) if count]
+        fill = [
+            (count * extent, -dimension, -value)
+            for dimension, (each, extent) in enumerate(zip(counts, extents, strict=True))
+            if extent > 1
+            for value, count in enumerate(each.tolist())
+            if count
+        ]
         _, dimension, value = min(fill)
         inside &= coordinates[-dimension] != -value
     place = np.zeros(coordinates.shape[1], np.int64)

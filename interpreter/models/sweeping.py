@@ -45,8 +45,11 @@ def sweep(run: Run, aau: IterD | IterSync | IterND) -> None:
         for text, span in each.told:
             run.assume("cache", text, span)
         if not (near and all(near)):
-            run.assume("cache", "cache misses of this loop are not counted, as it is not known which elements it "
-                       "touches", aau.span)
+            run.assume(
+                "cache",
+                "cache misses of this loop are not counted, as it is not known which elements it touches",
+                aau.span,
+            )
 
 
 def _charged(run: Run, aau: IterD, number: str, each: Sweep) -> bool:

@@ -36,6 +36,12 @@ def synchronise(run: Run, aau: Sync) -> None:
 def everybody(run: Run, kind: str, elements: int, element_bytes: int) -> CollectiveCall:
     """A collective of all processors with rank 0 as its root."""
     members = np.arange(run.procs, dtype=np.int64)[None, :]
-    return CollectiveCall(kind=kind, members=members, root=np.zeros(1, np.int64),
-                          elements=np.full_like(members, elements), element_bytes=element_bytes, contiguous=True,
-                          name=kind)
+    return CollectiveCall(
+        kind=kind,
+        members=members,
+        root=np.zeros(1, np.int64),
+        elements=np.full_like(members, elements),
+        element_bytes=element_bytes,
+        contiguous=True,
+        name=kind,
+    )

@@ -16,8 +16,18 @@ import numpy as np
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "benchmarks_hpf"
-FORTRAN = ("gfortran", "-x", "f95", "-ffree-form", "-std=f95", "-pedantic", "-ffp-contract=off", "-Wall",
-           "-Wextra", "-fcheck=all")
+FORTRAN = (
+    "gfortran",
+    "-x",
+    "f95",
+    "-ffree-form",
+    "-std=f95",
+    "-pedantic",
+    "-ffp-contract=off",
+    "-Wall",
+    "-Wextra",
+    "-fcheck=all",
+)
 LIMIT_S = 20  # a default run takes a few hundredths of a second; this only ends a hang
 
 Values = Mapping[str, float]
@@ -92,13 +102,20 @@ def runs(source: str) -> tuple[str, str]:
     with TemporaryDirectory() as folder:
         program = Path(folder, "program.hpf")
         program.write_text(source, encoding="ascii")
-        built = subprocess.run([*FORTRAN, "-o", "program", program.name], cwd=folder, capture_output=True,
-                               text=True, timeout=LIMIT_S, check=False)
+        built = subprocess.run(
+            [*FORTRAN, "-o", "program", program.name],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_S,
+            check=False,
+        )
         assert (built.returncode, built.stdout, built.stderr) == (0, "", "")
         outputs = []
         for _ in range(2):
-            ran = subprocess.run(["./program"], cwd=folder, capture_output=True, text=True, timeout=LIMIT_S,
-                                 check=False)
+            ran = subprocess.run(
+                ["./program"], cwd=folder, capture_output=True, text=True, timeout=LIMIT_S, check=False
+            )
             assert (ran.returncode, ran.stderr) == (0, "")
             outputs.append(ran.stdout)
     return outputs[0], outputs[1]
@@ -112,8 +129,12 @@ def printed(name: str, size: Mapping[str, int]) -> dict[str, float]:
 
 def dumped(name: str, array: str, size: Mapping[str, int]) -> np.ndarray:
     """All elements of one array at the end of a run, in Fortran order."""
-    source, count = re.subn(r"^(end program)", rf"  print *, 'dump', {array}\n\1",
-                            with_parameters(source_of(name), size), flags=re.MULTILINE)
+    source, count = re.subn(
+        r"^(end program)",
+        rf"  print *, 'dump', {array}\n\1",
+        with_parameters(source_of(name), size),
+        flags=re.MULTILINE,
+    )
     assert count == 1
     return np.array(runs(source)[0].split("dump")[1].split(), dtype=float)
 
@@ -181,8 +202,18 @@ def predictors(p: Values) -> np.ndarray:
     n = int(p["n"])
     row, column = np.arange(1, 26)[:, None], np.arange(1, n + 1)[None, :]
     px = row / 25 + column / n
-    weight = {13: p["dm28"], 12: p["dm27"], 11: p["dm26"], 10: p["dm25"], 9: p["dm24"], 8: p["dm23"],
-              7: p["dm22"], 5: p["c0"], 6: p["c0"], 3: 1.0}
+    weight = {
+        13: p["dm28"],
+        12: p["dm27"],
+        11: p["dm26"],
+        10: p["dm25"],
+        9: p["dm24"],
+        8: p["dm23"],
+        7: p["dm22"],
+        5: p["c0"],
+        6: p["c0"],
+        3: 1.0,
+    }
     px[0] = sum(w * px[i - 1] for i, w in weight.items())
     return px
 
@@ -227,7 +258,7 @@ def factors(p: Values) -> np.ndarray:
     lower, upper = np.eye(len(a)), np.zeros_like(a)
     for k in range(len(a)):
         upper[k, k:] = a[k, k:] - lower[k, :k] @ upper[:k, k:]
-        lower[k + 1:, k] = (a[k + 1:, k] - lower[k + 1:, :k] @ upper[:k, k]) / upper[k, k]
+        lower[k + 1 :, k] = (a[k + 1 :, k] - lower[k + 1 :, :k] @ upper[:k, k]) / upper[k, k]
     return lower - np.eye(len(a)) + upper
 
 
@@ -239,8 +270,8 @@ def pivoted(p: Values) -> np.ndarray:
     for k in range(n - 1):
         row = k + int(np.argmax(np.abs(a[k:, k])))
         a[[k, row]] = a[[row, k]]
-        a[k + 1:, k] /= a[k, k]
-        a[k + 1:, k + 1:] -= np.outer(a[k + 1:, k], a[k, k + 1:])
+        a[k + 1 :, k] /= a[k, k]
+        a[k + 1 :, k + 1 :] -= np.outer(a[k + 1 :, k], a[k, k + 1 :])
     return np.abs(a)
 
 
@@ -350,11 +381,26 @@ def test_checksum(case):
     assert printed(name, size)["checksum"] == pytest.approx(expected, rel=0, abs=1e-12 * magnitude)
 
 
-@pytest.mark.parametrize(("name", "array"), [
-    ("laplace", "a"), ("laplace_bb", "a"), ("laplace_bx", "a"), ("laplace_xb", "a"), ("redblack", "u"),
-    ("sor", "u"), ("thomas", "u"), ("trisolve", "b"), ("floyd", "d"),
-    ("lfk01", "x"), ("lfk09", "px"), ("lfk22", "w"), ("pbs2", "p"), ("pbs3", "p"), ("pipeline", "x"),
-])
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("laplace", "a"),
+        ("laplace_bb", "a"),
+        ("laplace_bx", "a"),
+        ("laplace_xb", "a"),
+        ("redblack", "u"),
+        ("sor", "u"),
+        ("thomas", "u"),
+        ("trisolve", "b"),
+        ("floyd", "d"),
+        ("lfk01", "x"),
+        ("lfk09", "px"),
+        ("lfk22", "w"),
+        ("pbs2", "p"),
+        ("pbs3", "p"),
+        ("pipeline", "x"),
+    ],
+)
 def test_every_element(name, array):
     size = SIZES[name][1]
     terms = EXPECTED[name](parameters(source_of(name)) | size)
@@ -368,8 +414,8 @@ def test_laplace_stops_where_the_change_is_small(size):
 
 
 def test_laplace_meets_both_ends_of_its_loop():
-    assert printed("laplace", {"n": 7})["iterations"] < 50       # converged
-    assert printed("laplace", {})["iterations"] == 50            # the bound
+    assert printed("laplace", {"n": 7})["iterations"] < 50  # converged
+    assert printed("laplace", {})["iterations"] == 50  # the bound
 
 
 def test_gauss_factors_give_the_matrix_back():
@@ -406,8 +452,10 @@ def test_form_of_the_file(name):
     for heading in ("! Computes ", "! Kernel ", "! Mapping ", "! Expect "):
         assert sum(line.startswith(heading) for line in lines) == 1
     assert sum(line.strip() == "implicit none" for line in code) == 1
-    assert [line.strip() for line in code if "system_clock" in line] == ["call system_clock(start)",
-                                                                         "call system_clock(finish)"]
+    assert [line.strip() for line in code if "system_clock" in line] == [
+        "call system_clock(start)",
+        "call system_clock(finish)",
+    ]
     assert [line for line in code if line != line.lower()] == []
     directives = [line for line in lines if line.startswith("!HPF$")]
     assert any("DISTRIBUTE" in line for line in directives)

@@ -90,20 +90,26 @@ def test_the_compiled_program_is_aligned_so_and_prints_the_same(esp):
     [
         (
             ["b(i,j WITH temp(j,i)"],
-            ("--align:1:7: E141 expected ')' but found 'WITH'\n    1 | b(i,j WITH temp(j,i)\n      |       ^^^^\n"
-            "       hint: write for example 'A(i,j) WITH T(j,i)', as after ALIGN in a\n             directive\n"),
+            (
+                "--align:1:7: E141 expected ')' but found 'WITH'\n    1 | b(i,j WITH temp(j,i)\n      |       ^^^^\n"
+                "       hint: write for example 'A(i,j) WITH T(j,i)', as after ALIGN in a\n             directive\n"
+            ),
         ),
         (
             ["a(i,j) WITH temp(i,j)", "b(i,j) WITH temp(i*j,1)"],
-            ("--align:2:18: E306 ALIGN b WITH temp, subscript 1: it multiplies indices\n"
-            "    2 | b(i,j) WITH temp(i*j,1)\n      |                  ^^^\n"
-            "       hint: a subscript is a*i + b with one index i and constants a and b, a\n"
-            "             constant, a triplet or *\n"),
+            (
+                "--align:2:18: E306 ALIGN b WITH temp, subscript 1: it multiplies indices\n"
+                "    2 | b(i,j) WITH temp(i*j,1)\n      |                  ^^^\n"
+                "       hint: a subscript is a*i + b with one index i and constants a and b, a\n"
+                "             constant, a triplet or *\n"
+            ),
         ),
         (
             ["q(i) WITH temp(i,1)"],
-            ("--align:1:1: E301 there is no array or template q\n    1 | q(i) WITH temp(i,1)\n"
-            "      | ^^^^^^^^^^^^^^^^^^^\n       hint: known: a, b, temp\n"),
+            (
+                "--align:1:1: E301 there is no array or template q\n    1 | q(i) WITH temp(i,1)\n"
+                "      | ^^^^^^^^^^^^^^^^^^^\n       hint: known: a, b, temp\n"
+            ),
         ),
     ],
 )

@@ -36,8 +36,14 @@ def test_another_mpi_may_be_chosen(tmp_path, capsys, monkeypatch):
     assert main(["compile", "pi", "--procs", "3", "-o", str(tmp_path)]) == 0
 
     def told(*words, **environment):
-        done = subprocess.run(["make", "-n", "run", *words], cwd=tmp_path, env={**os.environ, **environment},
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            ["make", "-n", "run", *words],
+            cwd=tmp_path,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         return done.stdout
 
     chosen = {"MPIFC": "other90", "MPIRUN": "otherrun"}
@@ -73,8 +79,14 @@ def test_a_kept_folder_is_built_anew_by_another_compiler(tmp_path, monkeypatch):
     assert compiled_by("one90") == []
     assert compiled_by("two90") == ["two90"] * len(first)
     assert compiled_by("two90") == []
-    again = subprocess.run(["make", "-s"], cwd=tmp_path / "build", env={**os.environ, "MPIFC": str(tmp_path / "one90")},
-                           capture_output=True, text=True, check=True)
+    again = subprocess.run(
+        ["make", "-s"],
+        cwd=tmp_path / "build",
+        env={**os.environ, "MPIFC": str(tmp_path / "one90")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     assert again.stderr == ""
     assert calls.read_text().split() == first
 
@@ -96,8 +108,16 @@ def test_messages_may_differ_where_data_decide_the_flow(capsys):
 def test_native_collectives_are_not_compared(tmp_path, capsys):
     assert main(["validate", "gauss", "--procs", "3", "--set", "n=10", "--native-collectives"]) == 0
     told = capsys.readouterr()
-    assert told.out.splitlines()[1].split() == ["3", "same", "22", "-", told.out.splitlines()[1].split()[4], "-",
-                                                "not", "compared"]
+    assert told.out.splitlines()[1].split() == [
+        "3",
+        "same",
+        "22",
+        "-",
+        told.out.splitlines()[1].split()[4],
+        "-",
+        "not",
+        "compared",
+    ]
     assert "MPI's own" in told.err
     assert main(["validate", "gauss", "--native-collectives", "--trace", str(tmp_path)]) == 2
     assert main(["validate", "gauss", "--native-collectives", "--against", "simgrid"]) == 2
@@ -141,8 +161,13 @@ SMALL = "program small\nreal :: a(9)\n!hpf$ distribute a(block)\na = 1\nprint *,
 @pytest.mark.parametrize(
     ("name", "command"),
     [
-        ("small.f90", "compile"), ("Makefile", "compile"), ("small", "compile"), ("small.o", "compile"),
-        ("esp_runtime.mod", "compile"), ("esp_compiler", "compile"), ("small-2/small.f90", "validate"),
+        ("small.f90", "compile"),
+        ("Makefile", "compile"),
+        ("small", "compile"),
+        ("small.o", "compile"),
+        ("esp_runtime.mod", "compile"),
+        ("esp_compiler", "compile"),
+        ("small-2/small.f90", "validate"),
     ],
 )
 def test_what_esp_did_not_write_is_not_overwritten(name, command, tmp_path, monkeypatch, capsys):

@@ -34,8 +34,10 @@ def bash(scripts, tmp_path):
     (tmp_path / "sub").mkdir()
 
     def offered(*words):
-        code = (f"source '{scripts['bash']}'; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _esp;"
-                ' if [[ ${#COMPREPLY[@]} -gt 0 ]]; then printf "%s\\n" "${COMPREPLY[@]}"; fi')
+        code = (
+            f"source '{scripts['bash']}'; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _esp;"
+            ' if [[ ${#COMPREPLY[@]} -gt 0 ]]; then printf "%s\\n" "${COMPREPLY[@]}"; fi'
+        )
         command = [shutil.which("bash"), "--norc", "-c", code, "bash", *words]
         run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env={"PATH": ""})
         assert (run.returncode, run.stderr) == (0, "")
@@ -130,8 +132,9 @@ def _shell(name):
 def test_fish_offers_the_same(scripts, tmp_path, line, offered):
     code = f"source '{scripts['fish']}'; complete -C '{line}'"
     home = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
-    run = subprocess.run([_shell("fish"), "--no-config", "-c", code], capture_output=True, text=True, check=False,
-                         cwd=tmp_path, env=home)
+    run = subprocess.run(
+        [_shell("fish"), "--no-config", "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path, env=home
+    )
     assert (run.returncode, run.stderr) == (0, "")
     assert set(FISH_OF_A_WORD.findall(run.stdout)) == offered
 
@@ -139,10 +142,18 @@ def test_fish_offers_the_same(scripts, tmp_path, line, offered):
 def test_zsh_defines_every_command(scripts, tmp_path):
     """The functions exist under the names that their callers use, and the script is loaded for esp."""
     wanted = sorted("_".join(("_esp", *level.path)) for level in levels())
-    code = ("autoload -Uz compinit; compinit -D -u; source $1; print -r -- $_comps[esp];"
-            " print -rl -- ${(ok)functions[(I)_esp*]}")
-    run = subprocess.run([_shell("zsh"), "-f", "-c", code, "zsh", str(scripts["zsh"])], capture_output=True, text=True,
-                         check=False, cwd=tmp_path, env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+    code = (
+        "autoload -Uz compinit; compinit -D -u; source $1; print -r -- $_comps[esp];"
+        " print -rl -- ${(ok)functions[(I)_esp*]}"
+    )
+    run = subprocess.run(
+        [_shell("zsh"), "-f", "-c", code, "zsh", str(scripts["zsh"])],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"},
+    )
     assert (run.returncode, run.stderr) == (0, "")
     first, *functions = run.stdout.split()
     assert first == "_esp"

@@ -10,11 +10,20 @@ import pytest
 RUN = [sys.executable, "-m", "esp"]
 
 
-@pytest.mark.parametrize("words", [
-    ("run", "laplace"), ("sweep", "laplace"), ("trace", "laplace", "--format", "paraver"), ("report", "laplace"),
-    ("trace", "laplace", "--format", "chrome"), ("graph", "saag", "laplace"), ("layout", "laplace"),
-    ("compile", "laplace"),
-], ids=" ".join)  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "laplace"),
+        ("sweep", "laplace"),
+        ("trace", "laplace", "--format", "paraver"),
+        ("report", "laplace"),
+        ("trace", "laplace", "--format", "chrome"),
+        ("graph", "saag", "laplace"),
+        ("layout", "laplace"),
+        ("compile", "laplace"),
+    ],
+    ids=" ".join,
+)
 def test_an_empty_name_is_refused(words, esp):
     code, out, err = esp(*words, "-o", "")
     assert (code, out) == (2, "")
@@ -93,15 +102,29 @@ def test_lines_the_wrong_way_round_are_told_so(esp):
     assert "--line: 40-30 is reversed. Write 30-40." in " ".join(err.split())
 
 
-@pytest.mark.parametrize("words", [
-    "run odd.hpf -o odd.hpf", "run odd.hpf --trace ./odd.hpf", "compare odd.hpf -o odd.hpf",
-    "advise odd.hpf -o odd.hpf",
-    "whatif odd.hpf --load 20% -o odd.hpf", "sweep odd.hpf --procs 1,2 -o odd.hpf", "layout odd.hpf -o odd.hpf",
-    "sweep pi.hpf odd.hpf --procs 1,2 --plot odd.hpf", "report odd.hpf -o link.hpf", "trace odd.hpf -o odd.hpf",
-    "query odd.hpf -o odd.hpf", "show ir odd.hpf -o odd.hpf", "explain odd.hpf:3 -o odd.hpf",
-    "graph aag odd.hpf -o odd.hpf", "run pi --system m.yaml -o m.yaml", "diff odd.hpf 'odd.hpf --procs 4' -o odd.hpf",
-    "system fit table.csv -o table.csv", "check odd.hpf --budget b.yaml -o b.yaml",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run odd.hpf -o odd.hpf",
+        "run odd.hpf --trace ./odd.hpf",
+        "compare odd.hpf -o odd.hpf",
+        "advise odd.hpf -o odd.hpf",
+        "whatif odd.hpf --load 20% -o odd.hpf",
+        "sweep odd.hpf --procs 1,2 -o odd.hpf",
+        "layout odd.hpf -o odd.hpf",
+        "sweep pi.hpf odd.hpf --procs 1,2 --plot odd.hpf",
+        "report odd.hpf -o link.hpf",
+        "trace odd.hpf -o odd.hpf",
+        "query odd.hpf -o odd.hpf",
+        "show ir odd.hpf -o odd.hpf",
+        "explain odd.hpf:3 -o odd.hpf",
+        "graph aag odd.hpf -o odd.hpf",
+        "run pi --system m.yaml -o m.yaml",
+        "diff odd.hpf 'odd.hpf --procs 4' -o odd.hpf",
+        "system fit table.csv -o table.csv",
+        "check odd.hpf --budget b.yaml -o b.yaml",
+    ],
+)
 def test_what_is_read_is_not_replaced(words, esp, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("odd.hpf", "pi.hpf", "m.yaml", "table.csv", "b.yaml"):

@@ -2,8 +2,22 @@
 
 import pytest
 
-PLAIN = ("run", "explain", "layout", "query", "check", "show", "graph", "trace", "compile", "validate", "report", "tui",
-         "whatif", "sweep")
+PLAIN = (
+    "run",
+    "explain",
+    "layout",
+    "query",
+    "check",
+    "show",
+    "graph",
+    "trace",
+    "compile",
+    "validate",
+    "report",
+    "tui",
+    "whatif",
+    "sweep",
+)
 """Commands that take one mapping; `compare` and `advise` choose among several."""
 
 WRONG = {

@@ -31,18 +31,7 @@ def _loaded(*words):
 def test_what_says_little_loads_little(words):
     loaded = _loaded(*words)
     assert "esp.cli.main" in loaded
-    heavy = {
-        "numpy",
-        "yaml",
-        "fparser",
-        "rich",
-        "networkx",
-        "textual",
-        "esp.api",
-        "interpreter",
-        "sag",
-        "json",
-    }
+    heavy = {"numpy", "yaml", "fparser", "rich", "networkx", "textual", "esp.api", "interpreter", "sag", "json"}
     assert sorted(heavy & loaded) == []
 
 

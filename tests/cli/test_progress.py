@@ -48,8 +48,14 @@ def test_loops_within_loops_add_up(unroll):
     hand = Hand(4)
     inner = hand.loop("j", 5, hand.comm(phase([0, 1, 2], [1, 2, 3], 10)), hand.compute([1, 2, 3, 4]), line=7)
     outer = hand.loop("i", 10, inner, line=6)
-    interpret_with(hand, hand.graph(outer), machine(), Setting(force_unroll=unroll),
-                   About(program="hand", file="hand.hpf", constants={}), watch=lambda *told: heard.append(told))
+    interpret_with(
+        hand,
+        hand.graph(outer),
+        machine(),
+        Setting(force_unroll=unroll),
+        About(program="hand", file="hand.hpf", constants={}),
+        watch=lambda *told: heard.append(told),
+    )
     lines, shares = zip(*heard, strict=True)
     assert set(lines) == {6}
     assert list(shares) == sorted(shares)

@@ -11,16 +11,32 @@ SECRETS = {
     "yaml": "phrase: [hidden\n",
     "listed": "- hidden\n- - hidden: {x\n",
 }
-COMMANDS = ("run {secret}", "run {including}", "run {cpp}", "run --form free {secret}", "run pi --system {secret}",
-            "run pi --system {extending}", "system show {secret}", "system fit {secret}", "diff {secret} pi",
-            "check pi --budget {secret}", "trace {secret}", "compare {including}", "layout {including}")  # fmt: skip
+COMMANDS = (
+    "run {secret}",
+    "run {including}",
+    "run {cpp}",
+    "run --form free {secret}",
+    "run pi --system {secret}",
+    "run pi --system {extending}",
+    "system show {secret}",
+    "system fit {secret}",
+    "diff {secret} pi",
+    "check pi --budget {secret}",
+    "trace {secret}",
+    "compare {including}",
+    "layout {including}",
+)
 
 
 @pytest.mark.parametrize("kind", SECRETS)
 @pytest.mark.parametrize("words", COMMANDS)
 def test_lines_of_other_files_are_not_shown(kind, words, esp, tmp_path):
-    names = {"secret": tmp_path / "secret", "including": tmp_path / "a.f90", "cpp": tmp_path / "a.F90",
-             "extending": tmp_path / "a.yaml"}  # fmt: skip
+    names = {
+        "secret": tmp_path / "secret",
+        "including": tmp_path / "a.f90",
+        "cpp": tmp_path / "a.F90",
+        "extending": tmp_path / "a.yaml",
+    }
     names["secret"].write_text(SECRETS[kind])
     names["including"].write_text("program p\ninclude 'secret'\nend program\n")
     names["cpp"].write_text('program p\n#include "secret"\nend program\n')

@@ -67,7 +67,8 @@ def test_a_program_reads_of_it_in_the_json(size, esp):
     assert (code, err) == (0, "")
     said = json.loads(out)
     assert f"a(1:{size},1:{size}) has no elements, so nothing is done to it" in [
-        each["text"] for each in said["assumptions"]]
+        each["text"] for each in said["assumptions"]
+    ]
     assert said["memory_bytes"] == 0
     code, out, _ = esp("layout", "gauss.hpf", "--procs", "4", "--set", f"n={size}", "--json")
     drawn = json.loads(out)

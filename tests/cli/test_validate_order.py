@@ -21,12 +21,15 @@ end program marks
 """
 
 
-@pytest.mark.parametrize(("more", "words", "environment"), [
-    ("call system('touch more')", "", {}),  # cannot be written as a node program
-    ("", "--procs 1,2 --opt nothing=off", {}),
-    ("", "--procs 1,2", {"MPIFC": "false"}),
-    ("", "--procs 1,2 --against simgrid --overlap 50%", {}),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("more", "words", "environment"),
+    [
+        ("call system('touch more')", "", {}),  # cannot be written as a node program
+        ("", "--procs 1,2 --opt nothing=off", {}),
+        ("", "--procs 1,2", {"MPIFC": "false"}),
+        ("", "--procs 1,2 --against simgrid --overlap 50%", {}),
+    ],
+)
 def test_what_is_refused_does_not_run(more, words, environment, esp, tmp_path, monkeypatch):
     mark, source = tmp_path / "mark", tmp_path / "marks.f90"
     source.write_text(PROGRAM.format(mark=mark, more=more))

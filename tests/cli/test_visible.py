@@ -16,8 +16,10 @@ from esp.output.screen import Screen, inked, visible
 
 EVIL = "\x1b[1;31m\x1b]0;owned\x07\x9b2J\x85\u202eevil\u2066\u200b\u2028\ufeff\ufffe\x0b\x0c\x7f\U000e0041\U00100001"
 """Control, C1, direction, invisible, separator, no character, tag, private."""
-SHOWN = (r"\u001b[1;31m\u001b]0;owned\u0007\u009b2J\u0085\u202eevil\u2066\u200b\u2028\ufeff"
-         r"\ufffe\u000b\u000c\u007f\udb40\udc41")  # fmt: skip
+SHOWN = (
+    r"\u001b[1;31m\u001b]0;owned\u0007\u009b2J\u0085\u202eevil\u2066\u200b\u2028\ufeff"
+    r"\ufffe\u000b\u000c\u007f\udb40\udc41"
+)
 
 PROGRAM = f"""program evil
   implicit none
@@ -167,8 +169,10 @@ CASES = [(line.strip(), parse) for parse, lines in FORMS.items() for line in lin
 
 @pytest.fixture
 def files(tmp_path):
-    names = {name: tmp_path / f"{name}\u202e{end}" for name, end in (
-        ("file", ".f90"), ("other", ".f90"), ("machine", ".yaml"), ("wrong", ".f90"))}  # fmt: skip
+    names = {
+        name: tmp_path / f"{name}\u202e{end}"
+        for name, end in (("file", ".f90"), ("other", ".f90"), ("machine", ".yaml"), ("wrong", ".f90"))
+    }
     names["file"].write_text(PROGRAM, encoding="utf-8")
     names["other"].write_text(PROGRAM.replace("b(i-1)", "2 * b(i-1)"), encoding="utf-8")
     names["wrong"].write_text(WRONG, encoding="utf-8")
@@ -187,13 +191,24 @@ def test_every_output(words, parse, files, esp, tmp_path):
     parse(out)
 
 
-@pytest.mark.parametrize("words", ["run {wrong}", "run {file} --procs 4 --set evil={evil}", "run {missing}",
-                                   "run {file} --{evil}", "{evil}", "run {file} --procs 4 --distribute a={evil}"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run {wrong}",
+        "run {file} --procs 4 --set evil={evil}",
+        "run {missing}",
+        "run {file} --{evil}",
+        "{evil}",
+        "run {file} --procs 4 --distribute a={evil}",
+    ],
+)
 @pytest.mark.parametrize("colour", ["never", "always"])
 def test_every_error(words, colour, files, esp):
     evil = "".join(each for each in EVIL if unicodedata.category(each) != "Cc")
-    code, out, err = esp(*(word.format(**files, evil=evil, missing=f"{evil}.f90") for word in words.split()),
-                         *(("--color", colour) if words.startswith("run") else ()))
+    code, out, err = esp(
+        *(word.format(**files, evil=evil, missing=f"{evil}.f90") for word in words.split()),
+        *(("--color", colour) if words.startswith("run") else ()),
+    )
     assert code in (1, 2) or words == "run {wrong}"
     for text in (out, err):
         assert not hidden(re.sub(r"\x1b\[[\d;]*m", "", text))

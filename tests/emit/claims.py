@@ -77,8 +77,10 @@ def conflicts(replay, loop):
 
 def clauses(replay, loop):
     """Clauses that make INDEPENDENT true for a loop, or None."""
-    if any(isinstance(each, t.Print) or (isinstance(each, t.Leave) and each.word in {"stop", "exit"})
-           for each in t.statements(loop.body)):  # fmt: skip
+    if any(
+        isinstance(each, t.Print) or (isinstance(each, t.Leave) and each.word in {"stop", "exit"})
+        for each in t.statements(loop.body)
+    ):
         return None
     executions = inside_of(replay, loop)
     touched = {each.name for each in conflicts(replay, loop)}
@@ -168,8 +170,11 @@ def with_claims(program, chooser, chance=70):
                         found.append(inner)
                         continue
                     indices = {one.index for one in t.statements(each.body) if isinstance(one, t.Do)}
-                    shown = said if chooser.randrange(2) else Clauses(
-                        tuple(name for name in said.new if name not in indices), said.reduction)
+                    shown = (
+                        said
+                        if chooser.randrange(2)
+                        else Clauses(tuple(name for name in said.new if name not in indices), said.reduction)
+                    )
                     found.append(replace(inner, claim=shown.text()))
                     found += [t.Assign(t.var(name), t.num(7)) for name in said.new]
                 case t.If(condition, then, otherwise):

@@ -14,8 +14,13 @@ def plus(name, amount):
 
 
 def el(name, *subscripts):
-    return t.ref(name, *(t.var(each) if isinstance(each, str) else t.num(each) if isinstance(each, int) else each
-                         for each in subscripts))
+    return t.ref(
+        name,
+        *(
+            t.var(each) if isinstance(each, str) else t.num(each) if isinstance(each, int) else each
+            for each in subscripts
+        ),
+    )
 
 
 def less(target, *factors):
@@ -105,11 +110,13 @@ def thomas(w):
     w.arrays = [t.Array(name, ((1, n),)) for name in "abc"]
     before = el("c", plus("i", -1))
     forward = do(
-        "i", 2, n,
+        "i",
+        2,
+        n,
         t.Assign(t.var("x"), t.call("mod", ("+", el("a", "i"), el("b", plus("i", -1))))),
         less(el("b", "i"), t.var("x"), before),
         less(el("c", "i"), t.var("x"), before),
-    )  # fmt: skip
+    )
     back = do("i", n - 1, 1, less(el("c", "i"), el("b", "i"), el("c", plus("i", 1))), step=-1)
     return [forward, back]
 

@@ -59,8 +59,9 @@ class Native:
 
     def answer(self, node_program, algorithms=None, given=NOTHING, **options):
         """What a node program prints and sends; copies that are stale are NaN."""
-        emission = emit(node_program, algorithms, poisons=True, **options) if algorithms else emitted(
-            node_program, **options)
+        emission = (
+            emit(node_program, algorithms, poisons=True, **options) if algorithms else emitted(node_program, **options)
+        )
         return run(self.build(emission), emission.procs, given=given)
 
 

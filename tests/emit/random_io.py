@@ -24,10 +24,17 @@ TYPES = {
 """The types of arrays, and a formula for their first values."""
 
 VALUES = {
-    "integer": "7", "integer(8)": "7_8", "integer(2)": "7_2", "double precision": "0.75d0", "real": "0.5",
-    "complex": "(1.0, 2.0)", "complex(8)": "(1.0d0, 2.0d0)", "logical": ".true.", "character(len=3)": "'end'",
+    "integer": "7",
+    "integer(8)": "7_8",
+    "integer(2)": "7_2",
+    "double precision": "0.75d0",
+    "real": "0.5",
+    "complex": "(1.0, 2.0)",
+    "complex(8)": "(1.0d0, 2.0d0)",
+    "logical": ".true.",
+    "character(len=3)": "'end'",
     "character": "'e'",
-}  # fmt: skip
+}
 FORMATS = ("block", "cyclic", "cyclic(2)")
 
 
@@ -208,8 +215,13 @@ class Writer:
     def transfer(self, array, other):
         n = array.extents[0]
         whole = len(array.extents) == 1
-        loops = [f"do i = 1, {n}"] if whole else self.pick([f"do i = 1, {n}", f"do j = 1, {array.extents[1]}"],
-                                                          [f"do j = 1, {array.extents[1]}", f"do i = 1, {n}"])
+        loops = (
+            [f"do i = 1, {n}"]
+            if whole
+            else self.pick(
+                [f"do i = 1, {n}", f"do j = 1, {array.extents[1]}"], [f"do j = 1, {array.extents[1]}", f"do i = 1, {n}"]
+            )
+        )
         element = "(i)" if whole else "(i, j)"
         form = self.pick("nest", "list", "each")
         for loop in loops:
@@ -233,7 +245,7 @@ class Writer:
             yield "  print *, i"
 
     def quoted(self, array, text):
-        return f"\"'\", {text}, \"'\"" if "character" in array.kind else text
+        return f'"\'", {text}, "\'"' if "character" in array.kind else text
 
     def internal(self):
         yield "  write (word, '(i4)') k"
@@ -253,8 +265,21 @@ class Writer:
         self.lines += list(self.declare())
         self.lines += list(self.start())
         sized = (self.read_sized, self.read_sized) if self.chance(20) else ()
-        choices = (*sized, self.shift, self.shift, self.section, self.reduce, self.write, self.update, self.read_fixed,
-                   self.read_back, self.read_back, self.internal, self.inquire, self.conditional)
+        choices = (
+            *sized,
+            self.shift,
+            self.shift,
+            self.section,
+            self.reduce,
+            self.write,
+            self.update,
+            self.read_fixed,
+            self.read_back,
+            self.read_back,
+            self.internal,
+            self.inquire,
+            self.conditional,
+        )
         for _ in range(statements):
             self.lines += list(self.pick(*choices)())
         self.lines += [f"  print *, {each.name}" for each in self.arrays]

@@ -151,11 +151,19 @@ class Writer:
         deeper = depth < 4 and len(taken) < 4
         k = self.kinds
         match self.weighted(
-            array=10, update=8, scalar=k.get("scalar", 2), private=k.get("private", 3), reduction=k.get("reduction", 3),
-            vector=k.get("vector", 1), forall=k.get("forall", 2), branch=k.get("branch", 2) if depth else 0,
-            leave=k.get("leave", 1) if taken else 0, show=k.get("show", 1) if self.prints < 3 else 0,
-            nest=(12 if depth < 2 else 4) if deeper else 0, bound=k.get("bound", 1) if taken else 0,
-        ):  # fmt: skip
+            array=10,
+            update=8,
+            scalar=k.get("scalar", 2),
+            private=k.get("private", 3),
+            reduction=k.get("reduction", 3),
+            vector=k.get("vector", 1),
+            forall=k.get("forall", 2),
+            branch=k.get("branch", 2) if depth else 0,
+            leave=k.get("leave", 1) if taken else 0,
+            show=k.get("show", 1) if self.prints < 3 else 0,
+            nest=(12 if depth < 2 else 4) if deeper else 0,
+            bound=k.get("bound", 1) if taken else 0,
+        ):
             case "array":
                 return [t.Assign(self.reference(rows, injective=taken), self.value(rows, taken))]
             case "update":
@@ -238,8 +246,9 @@ class Writer:
     def condition(self, rows, taken):
         names = [t.var(each) for each in taken]
         relation = self.pick("<", "<=", ">", ">=", "==", "/=")
-        match self.weighted(affine=3 if len(names) > 1 else 0, parity=2 if names else 0, constant=2 if names else 0,
-                            data=3, scalar=1):  # fmt: skip
+        match self.weighted(
+            affine=3 if len(names) > 1 else 0, parity=2 if names else 0, constant=2 if names else 0, data=3, scalar=1
+        ):
             case "affine":
                 one, two = self.random.sample(names, 2)
                 return (relation, one, plus(two, self.pick(0, 0, 1, -1)))
@@ -398,9 +407,6 @@ def near(writer, rows, taken):
     found = []
     for lower, upper in array.bounds:
         index = writer.random.choice(taken)
-        shifts = [
-            each for each in (0, 0, 0, 1, -1)
-            if all(lower <= row[index] + each <= upper for row in rows)
-        ]
+        shifts = [each for each in (0, 0, 0, 1, -1) if all(lower <= row[index] + each <= upper for row in rows)]
         found.append(plus(t.var(index), writer.random.choice(shifts)) if shifts else t.num(writer.pick(lower, upper)))
     return t.ref(array.name, *found)

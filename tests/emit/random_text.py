@@ -21,8 +21,20 @@ def with_values_printed(text, item):
     arrays = [each for line in lines for each in declared(line)]
     first = max(at for at, line in enumerate(lines) if is_specification(line)) + 1
     last = max(at for at, line in enumerate(lines) if line.strip().startswith("end"))
-    return "\n".join([*lines[:first], *map(start, arrays), "s = 0.5d0", *lines[first:last],
-                      *(f"print *, {item.format(name)}" for name, _ in arrays), "print *, s", *lines[last:]]) + "\n"
+    return (
+        "\n".join(
+            [
+                *lines[:first],
+                *map(start, arrays),
+                "s = 0.5d0",
+                *lines[first:last],
+                *(f"print *, {item.format(name)}" for name, _ in arrays),
+                "print *, s",
+                *lines[last:],
+            ]
+        )
+        + "\n"
+    )
 
 
 def is_specification(line):

@@ -42,13 +42,17 @@ def candidates(program):
         for number in range(len(last.items)):
             if len(last.items) > 1:
                 less = t.Print(last.items[:number] + last.items[number + 1 :])
-                yield t.with_parts(program, body_end=(*program.body_end[:at], less, *program.body_end[at + 1:]))
+                yield t.with_parts(program, body_end=(*program.body_end[:at], less, *program.body_end[at + 1 :]))
     used = t.names(program.body + program.body_end)
     kept = tuple(each for each in program.arrays if each.name in used)
     if kept != program.arrays:
         gone = {each.name for each in program.arrays} - {each.name for each in kept}
-        if not any(f" {name} " in f" {line.replace('(', ' ').replace(',', ' ')} " for name in gone
-                   for line in program.directives if "align" in line):
+        if not any(
+            f" {name} " in f" {line.replace('(', ' ').replace(',', ' ')} "
+            for name in gone
+            for line in program.directives
+            if "align" in line
+        ):
             lines = tuple(each for each in program.directives if not any(f" {name}(" in each for name in gone))
             yield t.with_parts(program, arrays=kept, directives=lines)
     scalars = tuple(each for each in program.scalars if each in used)

@@ -99,8 +99,17 @@ def test_all_that_cannot_be_written_is_refused_at_once():
 
 
 def test_files_are_opened_by_rank_0(native):
-    lines = ["program p", "real :: a(4)", "!hpf$ distribute a(block)", "a = 1", "open (7, file='told')",
-             "write (7, *) sum(a)", "rewind (7)", "close (7)", "end program p"]
+    lines = [
+        "program p",
+        "real :: a(4)",
+        "!hpf$ distribute a(block)",
+        "a = 1",
+        "open (7, file='told')",
+        "write (7, *) sum(a)",
+        "rewind (7)",
+        "close (7)",
+        "end program p",
+    ]
     answer, _ = native.answer(lowered(read_program("\n".join(lines) + "\n", "p.hpf"), 2))
     assert answer == ""
     assert (native.folder / "program" / "told").read_text().split() == ["4.00000000"]
@@ -129,8 +138,10 @@ def test_algorithms_of_collectives_may_be_others(name, native):
     expected = native.expected("\n".join(program.lines) + "\n")
     cube, mesh = Nodes(box=(2, 2, 2), of=(0, 7, 3, 2, 6)), Nodes(box=(3, 3), of=(8, 7, 6, 3, 0))
     for broadcast, reduction, concatenation, gather, nodes in (
-        ("linear", "linear", "ring", "linear", mesh), ("binomial", "binomial", "binomial", "auto", None),
-        ("auto", "auto", "auto", "auto", cube), ("auto", "auto", "auto", "auto", mesh),
+        ("linear", "linear", "ring", "linear", mesh),
+        ("binomial", "binomial", "binomial", "auto", None),
+        ("auto", "auto", "auto", "auto", cube),
+        ("auto", "auto", "auto", "auto", mesh),
     ):
         chosen = {"broadcast": broadcast, "reduction": reduction, "concatenation": concatenation, "gather": gather}
         assert_same(expected, native.answer(node_program, chosen, nodes=nodes)[0])

@@ -39,7 +39,25 @@ def test_many_seeds(seed, native, system):
 
 def test_every_construct_is_drawn():
     texts = "".join(program(seed)[0] for seed in range(100, 100 + MANY))
-    for part in ("cshift", "eoshift", "complex", "character", "logical", "read *", "read (5", "read (11", "iostat=",
-                 "inquire", "write (word", "read (word", "0 open", "0 print", "align", "if (k",
-                 "maxval", "sum", "count("):
+    for part in (
+        "cshift",
+        "eoshift",
+        "complex",
+        "character",
+        "logical",
+        "read *",
+        "read (5",
+        "read (11",
+        "iostat=",
+        "inquire",
+        "write (word",
+        "read (word",
+        "0 open",
+        "0 print",
+        "align",
+        "if (k",
+        "maxval",
+        "sum",
+        "count(",
+    ):
         assert part in texts, part

@@ -41,8 +41,10 @@ def check(native, procs, seeds, **limits):
         assert values(verdict.expected) == as_printed(Replay(program)), verdict.case.text
         if verdict.fault:
             failing.append((program, verdict))
-            faults.append(f"seed {verdict.case.note}, {procs} processors, without {sorted(verdict.case.disabled)}: "
-                          f"{verdict.fault}\n{verdict.case.text}\n{verdict.expected}\n{verdict.found}")  # fmt: skip
+            faults.append(
+                f"seed {verdict.case.note}, {procs} processors, without {sorted(verdict.case.disabled)}: "
+                f"{verdict.fault}\n{verdict.case.text}\n{verdict.expected}\n{verdict.found}"
+            )
     if failing:
         program, verdict = failing[0]
         kind = verdict.fault.partition(":")[0]
@@ -98,9 +100,7 @@ def is_right(message, loop, conflicts):
     index, reader, one, at, writer, first, second, other, both = found.groups()
     ends = {int(each) for each in (reader, writer, first, second) if each}
     told = (one or other, tuple(int(each) for each in (at or both).split(",")), ends)
-    return index == loop.index and any(
-        told == (each.name, each.at, {each.first, each.second}) for each in conflicts
-    )
+    return index == loop.index and any(told == (each.name, each.at, {each.first, each.second}) for each in conflicts)
 
 
 def check_false_claims(kind, seeds):

@@ -347,14 +347,14 @@ def smaller(body):
             case Forall():
                 if each.mask is not None:
                     yield (*before, replace(each, mask=None), *after)
-                if each.form == "section" :
+                if each.form == "section":
                     yield (*before, replace(each, form="forall"), *after)
                 for simpler in parts(each.value):
                     yield (*before, replace(each, value=simpler, form="forall"), *after)
             case Print(items):
                 for number in range(len(items)):
                     if len(items) > 1:
-                        yield (*before, Print(items[:number] + items[number + 1:]), *after)
+                        yield (*before, Print(items[:number] + items[number + 1 :]), *after)
 
 
 def parts(value):

@@ -55,8 +55,13 @@ def _mermaid(text: str) -> None:
 
 
 PARSERS: dict[str, Callable[[str], None]] = {
-    "json": _json, "csv": _csv, "graphml": _xml, "svg": _xml, "dot": _dot, "mermaid": _mermaid,
-}  # fmt: skip
+    "json": _json,
+    "csv": _csv,
+    "graphml": _xml,
+    "svg": _xml,
+    "dot": _dot,
+    "mermaid": _mermaid,
+}
 
 
 def format_of(words: Sequence[str]) -> str:

@@ -20,20 +20,47 @@ from tests.end_to_end import fuzz
 
 CORPUS = Path(__file__).resolve().parent / "corpus"
 COMMANDS = (
-    "run -", "run - --json", "run - --csv", "run - --annotate", "run - --per-processor --csv", "show ir -",
-    "show layouts -", "show node -", "show saag -", "layout -", "layout - --json", "graph saag - --format dot",
-    "graph aag - --format graphml", "graph saag - --format mermaid", "graph aag - --format json",
-    "graph saag - --format svg", "query - --csv", "query - --json",
-)  # fmt: skip
+    "run -",
+    "run - --json",
+    "run - --csv",
+    "run - --annotate",
+    "run - --per-processor --csv",
+    "show ir -",
+    "show layouts -",
+    "show node -",
+    "show saag -",
+    "layout -",
+    "layout - --json",
+    "graph saag - --format dot",
+    "graph aag - --format graphml",
+    "graph saag - --format mermaid",
+    "graph aag - --format json",
+    "graph saag - --format svg",
+    "query - --csv",
+    "query - --json",
+)
 PROCS = ("1", "2", "3", "4", "6", "8")
 LONGEST = 20_000
 """Characters of an input: beyond it a case is slow and not strange."""
 FLOW = (
-    "go to 10", "10 continue", "20 k = k + 1", "if (k < 3) go to 10", "if (s > 1) go to 20", "go to (10, 20, 30), k",
-    "if (k - 2) 10, 20, 30", "30 end do", "40 end if", "do 10 i = 1, n", "k = ishft(k, 3)", "k = k*k",
+    "go to 10",
+    "10 continue",
+    "20 k = k + 1",
+    "if (k < 3) go to 10",
+    "if (s > 1) go to 20",
+    "go to (10, 20, 30), k",
+    "if (k - 2) 10, 20, 30",
+    "30 end do",
+    "40 end if",
+    "do 10 i = 1, n",
+    "k = ishft(k, 3)",
+    "k = k*k",
     "f(x) = x + f(x)",
-    "include 'x.inc'", "print *, a(k)", "read (*, *) a", "s = s/0",
-)  # fmt: skip
+    "include 'x.inc'",
+    "print *, a(k)",
+    "read (*, *) a",
+    "s = s/0",
+)
 
 
 def spelled(given: fuzz.Case) -> bytes:
@@ -123,8 +150,16 @@ def search(folder: Path, seconds: int) -> None:
     def custom(data: bytes, longest: int, seed: int) -> bytes:
         return damaged(data, seed, min(longest, LONGEST))
 
-    words = [sys.argv[0], str(folder), str(CORPUS), f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=300",
-             "-rss_limit_mb=4096", f"-artifact_prefix={found}/"]
+    words = [
+        sys.argv[0],
+        str(folder),
+        str(CORPUS),
+        f"-max_total_time={seconds}",
+        f"-max_len={LONGEST}",
+        "-timeout=300",
+        "-rss_limit_mb=4096",
+        f"-artifact_prefix={found}/",
+    ]
     atheris.Setup(words, one, custom_mutator=custom)
     atheris.Fuzz()
 

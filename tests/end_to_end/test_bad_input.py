@@ -288,143 +288,283 @@ TOLD = {
 }
 
 OPTIONS = [
-    ("--procs 4 --grid 3x2", 2, """\
+    (
+        "--procs 4 --grid 3x2",
+        2,
+        """\
 E310 --grid 3x2 has 6 processors, but there are 4
        hint: for example --grid 2x2
-"""),
-    ("--grid 2x2", 2, """\
+""",
+    ),
+    (
+        "--grid 2x2",
+        2,
+        """\
 E311 --grid 2x2 has 2 dimensions, but the grids of the program have 1
        hint: give one extent for each distributed dimension
-"""),
-    ("--set m=3", 2, """\
+""",
+    ),
+    (
+        "--set m=3",
+        2,
+        """\
 E301 --set m: there is no such name in program p
        hint: known: i, n
-"""),
-    ("--set n=0.5", 2, """\
+""",
+    ),
+    (
+        "--set n=0.5",
+        2,
+        """\
 <stdin>:2:25: E316 --set n=0.5: n cannot have this value, it is integer
     2 |   integer, parameter :: n = 64
       |                         ^
        hint: give n a value of its type
-"""),
-    ("--set n=abc", 2, """\
+""",
+    ),
+    (
+        "--set n=abc",
+        2,
+        """\
 esp: --set: 'abc' is no value for n. Values are constants: 256, 1.0d-4, .true.
      or 'text'.
-"""),
-    ("--set n", 2, """\
+""",
+    ),
+    (
+        "--set n",
+        2,
+        """\
 esp: --set: 'n' is not of the form NAME=VALUE.
-"""),
-    ("--distribute A=(BLOK)", 2, """\
+""",
+    ),
+    (
+        "--distribute A=(BLOK)",
+        2,
+        """\
 E315 --distribute a=(BLOK): 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n)
     and *
        hint: for example --distribute 'a=(BLOCK,*)'
-"""),
-    ("--distribute A=(BLOCK,*)", 2, """\
+""",
+    ),
+    (
+        "--distribute A=(BLOCK,*)",
+        2,
+        """\
 E302 --distribute a has 2 formats, but a has 1 dimension
        hint: write one format for each dimension of a
-"""),
-    ("--distribute C=(BLOCK)", 2, """\
+""",
+    ),
+    (
+        "--distribute C=(BLOCK)",
+        2,
+        """\
 E301 --distribute c=(BLOCK): there is no array or template c
        hint: known: a, b
-"""),
-    ("--distribute A=(BLOCK(2)) --procs 4", 2, """\
+""",
+    ),
+    (
+        "--distribute A=(BLOCK(2)) --procs 4",
+        2,
+        """\
 E307 --distribute a, dimension 1: BLOCK(2) on 4 processors holds 8 of 64 indices
        hint: BLOCK(16) or larger holds all of them, and so does BLOCK
-"""),
-    ("--procs 0", 2, """\
+""",
+    ),
+    (
+        "--procs 0",
+        2,
+        """\
 esp: --procs: '0' is no number of processors between 1 and 1,048,576. Give one,
      or a list such as 1,2,4,8.
-"""),
-    ("--procs -4", 2, """\
+""",
+    ),
+    (
+        "--procs -4",
+        2,
+        """\
 esp: --procs: '-4' is no number of processors between 1 and 1,048,576. Give one,
      or a list such as 1,2,4,8.
-"""),
-    ("--procs 1,x", 2, """\
+""",
+    ),
+    (
+        "--procs 1,x",
+        2,
+        """\
 esp: --procs: 'x' is no number of processors between 1 and 1,048,576. Give one,
      or a list such as 1,2,4,8.
-"""),
-    ("--load 100%", 2, """\
+""",
+    ),
+    (
+        "--load 100%",
+        2,
+        """\
 M121 --load: '100%' is out of range
        hint: it is at least 0 and below 100 %
-"""),
-    ("--load nan", 2, """\
+""",
+    ),
+    (
+        "--load nan",
+        2,
+        """\
 M121 --load: 'nan' is not a fraction
        hint: a change is 'x2', '30%' or a value such as 30% or 0.3
-"""),
-    ("--load inf", 2, """\
+""",
+    ),
+    (
+        "--load inf",
+        2,
+        """\
 M121 --load: 'inf' is not a fraction
        hint: a change is 'x2', '30%' or a value such as 30% or 0.3
-"""),
-    ("--load -1", 2, """\
+""",
+    ),
+    (
+        "--load -1",
+        2,
+        """\
 M121 --load: '-1' is out of range
        hint: it is at least 0 and below 100 %
-"""),
-    ("--bandwidth x0", 2, """\
+""",
+    ),
+    (
+        "--bandwidth x0",
+        2,
+        """\
 M121 --bandwidth: 'x0' is not a factor
        hint: it must be above 0
-"""),
-    ("--bandwidth -3", 2, """\
+""",
+    ),
+    (
+        "--bandwidth -3",
+        2,
+        """\
 M121 --bandwidth: '-3' lacks its unit: a bandwidth is wanted
        hint: a change is 'x2', '30%' or a value such as 2.8 MB/s
-"""),
-    ("--bandwidth 5us", 2, """\
+""",
+    ),
+    (
+        "--bandwidth 5us",
+        2,
+        """\
 M121 --bandwidth: '5us' is a time, but a bandwidth is wanted
        hint: a change is 'x2', '30%' or a value such as 2.8 MB/s
-"""),
-    ("--latency 5MB/s", 2, """\
+""",
+    ),
+    (
+        "--latency 5MB/s",
+        2,
+        """\
 M121 --latency: '5MB/s' is a bandwidth, but a time is wanted
        hint: a change is 'x2', '30%' or a value such as 65 us
-"""),
-    ("--overlap 2", 2, """\
+""",
+    ),
+    (
+        "--overlap 2",
+        2,
+        """\
 M121 --overlap: '2' is out of range
        hint: it is at least 0 and at most 100 %; did you mean 2%?
-"""),
-    ("--system-set cube.network.long.strtup=120us", 2, """\
+""",
+    ),
+    (
+        "--system-set cube.network.long.strtup=120us",
+        2,
+        """\
 M120 'cube.network.long.strtup' is no parameter of the machine 'ipsc860'
        hint: did you mean 'cube.network.long.startup'?
-"""),
-    ("--system-set cube.network.long.startup=120MB", 2, """\
+""",
+    ),
+    (
+        "--system-set cube.network.long.startup=120MB",
+        2,
+        """\
 M121 'cube.network.long.startup': '120MB' is a size, but a time is wanted
        hint: a change is 'x2', '30%' or a value such as 65 us
-"""),
-    ("--system-set nix=1", 2, """\
+""",
+    ),
+    (
+        "--system-set nix=1",
+        2,
+        """\
 M120 'nix' is no parameter of the machine 'ipsc860'
        hint: `esp system show ipsc860` lists the paths
-"""),
-    ("--annotate --per-processor", 2, """\
+""",
+    ),
+    (
+        "--annotate --per-processor",
+        2,
+        """\
 esp: --annotate and --per-processor contradict each other. Choose one view.
-"""),
-    ("--json --csv", 2, """\
+""",
+    ),
+    (
+        "--json --csv",
+        2,
+        """\
 esp: argument --csv: not allowed with argument --json. `esp run --help` lists
      the options.
-"""),
-    ("--json --line 3", 2, """\
+""",
+    ),
+    (
+        "--json --line 3",
+        2,
+        """\
 esp: --line is for reading, --json and --csv are for programs. --json and --csv
      hold every line anyway.
-"""),
-    ("--line 99", 2, """\
+""",
+    ),
+    (
+        "--line 99",
+        2,
+        """\
 esp: --line 99: <stdin> has lines 1 to 10.
-"""),
-    ("--aau 99", 2, """\
+""",
+    ),
+    (
+        "--aau 99",
+        2,
+        """\
 esp: --aau 99: The AAUs of this program are 0 to 5. --aau all lists them.
-"""),
-    ("--bandwith x2", 2, """\
+""",
+    ),
+    (
+        "--bandwith x2",
+        2,
+        """\
 esp: unrecognized arguments: --bandwith x2. Did you mean --bandwidth?
-"""),
-    ("--opt nix=off", 2, """\
+""",
+    ),
+    (
+        "--opt nix=off",
+        2,
+        """\
 esp: there is no optimisation 'nix'. Known: hoist, coalesce, redundant,
      interchange, invariant, masks, strength, library, pack, aggregate,
      inline, fuse.
-"""),
-    ("--system nix", 2, """\
+""",
+    ),
+    (
+        "--system nix",
+        2,
+        """\
 esp: nix: there is no such machine, neither here nor with esp. `esp system list`
      shows those that come with esp.
-"""),
-    ("--system .", 2, """\
+""",
+    ),
+    (
+        "--system .",
+        2,
+        """\
 esp: .: this is a folder, not a machine. Name a file in it.
-"""),
-    ("-o nix/out.txt", 2, """\
+""",
+    ),
+    (
+        "-o nix/out.txt",
+        2,
+        """\
 esp: nix/out.txt: cannot be written: No such file or directory.
-"""),
+""",
+    ),
 ]
 
 
@@ -466,9 +606,13 @@ def test_every_error_has_a_way_out():
 
 
 def test_huge_arrays_end_soon():
-    text = changed(("n = 64", "n = 2**20"), ("a(n), b(n)", "a(n,n), b(n,n)"), ("a(BLOCK)", "a(BLOCK,*)"),
-                   ("ALIGN b(i) WITH a(i)", "ALIGN b(i,j) WITH a(i,j)"),
-                   ("forall (i = 2:n-1) b(i) = a(i-1) + a(i+1)", "a = cshift(b, 1)"))  # fmt: skip
+    text = changed(
+        ("n = 64", "n = 2**20"),
+        ("a(n), b(n)", "a(n,n), b(n,n)"),
+        ("a(BLOCK)", "a(BLOCK,*)"),
+        ("ALIGN b(i) WITH a(i)", "ALIGN b(i,j) WITH a(i,j)"),
+        ("forall (i = 2:n-1) b(i) = a(i-1) + a(i+1)", "a = cshift(b, 1)"),
+    )
     for more in ("", "\n  b = transpose(a)"):
         outcome = command(text.replace("a = cshift(b, 1)", "a = cshift(b, 1)" + more), "--procs", "4")
         assert outcome.code == 0 or re.match(r"<stdin>:10:3: E5\d\d ", outcome.err), outcome.err
@@ -487,10 +631,15 @@ def test_ten_thousand_lines():
 
 @pytest.mark.parametrize(
     "statement",
-    ["x = 1" + " " * 1_000_000 + "+ 1", "x = " + "y" * 1_000_000, "x = " + "+".join(["1"] * 20_000),
-     "x = " + "(" * 5000 + "1" + ")" * 5000, "x = '" + "y" * 1_000_000],
+    [
+        "x = 1" + " " * 1_000_000 + "+ 1",
+        "x = " + "y" * 1_000_000,
+        "x = " + "+".join(["1"] * 20_000),
+        "x = " + "(" * 5000 + "1" + ")" * 5000,
+        "x = '" + "y" * 1_000_000,
+    ],
     ids=["blanks", "a name", "a sum", "parentheses", "a text"],
-)  # fmt: skip
+)
 def test_long_lines(statement):
     outcome = command(body(statement), limit_s=30)
     assert outcome.code in (0, 1)
@@ -525,9 +674,10 @@ def test_truncated_files(name):
 
 
 @pytest.mark.parametrize(
-    "content", [b"\0\1\2", b"\xff\xfe", b"", b"\n\n", b"{", b"program p\n a = (\n" * 3, bytes(range(256)) * 100],
+    "content",
+    [b"\0\1\2", b"\xff\xfe", b"", b"\n\n", b"{", b"program p\n a = (\n" * 3, bytes(range(256)) * 100],
     ids=["NUL", "BOM", "empty", "blank", "brace", "open", "all bytes"],
-)  # fmt: skip
+)
 def test_files_of_any_content(tmp_path, content):
     path = tmp_path / "x.hpf"
     path.write_bytes(content)
@@ -629,9 +779,24 @@ def test_a_machine_with_a_wrong_unit(root):
         lambda text: re.sub(r"\d+ MHz", "-40 MHz", text),
         lambda text: "\0" + text,
     ],
-    ids=["unknown key", "missing key", "duplicate key", "half", "more", "syntax", "deep list", "deep map", "aliases",
-         "list", "number", "tag", "nan", "negative", "NUL"],
-)  # fmt: skip
+    ids=[
+        "unknown key",
+        "missing key",
+        "duplicate key",
+        "half",
+        "more",
+        "syntax",
+        "deep list",
+        "deep map",
+        "aliases",
+        "list",
+        "number",
+        "tag",
+        "nan",
+        "negative",
+        "NUL",
+    ],
+)
 def test_machines(root, change):
     wrong = change(_machine(root))
     outcome = fuzz.run(fuzz.Case(0, GOOD, ("run", "-"), machine=wrong))

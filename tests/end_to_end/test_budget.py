@@ -20,32 +20,60 @@ def repeated(line, count):
 
 TEXTS = {
     "statement functions": (
-        "f0(x) = x + 1\n" + repeated("f{}(x) = f{-1}(x) + f{-1}(x)\n", 20) + "print *, f20(1.0)\n", 1, "E116"),
+        "f0(x) = x + 1\n" + repeated("f{}(x) = f{-1}(x) + f{-1}(x)\n", 20) + "print *, f20(1.0)\n",
+        1,
+        "E116",
+    ),
     "functions of themselves": (
-        "f0(x) = x + 1\n" + repeated("f{}(x) = f{-1}(f{-1}(x))\n", 20) + "print *, f20(1.0)\n", 1, "E116"),
+        "f0(x) = x + 1\n" + repeated("f{}(x) = f{-1}(f{-1}(x))\n", 20) + "print *, f20(1.0)\n",
+        1,
+        "E116",
+    ),
     "shifted bits": ("integer, parameter :: k = ishft(1, 10000000000)\nreal a(k)\na = 1\n", 1, "E312"),
     "shifted bits of a scalar": (ONE + "k = ishft(1, 10000000000)\ndo i = 1, k\na(3) = 1\nend do\n", 1, "E501"),
     "texts": (
         "character(len=*), parameter :: p0 = 'ab'\n"
-        + repeated("character(len=*), parameter :: p{} = p{-1}//p{-1}\n", 40) + "print *, p40\n", 0, ""),
+        + repeated("character(len=*), parameter :: p{} = p{-1}//p{-1}\n", 40)
+        + "print *, p40\n",
+        0,
+        "",
+    ),
     "texts of a scalar": ("character(len=80) :: c\nc = 'ab'\n" + "c = c//c\n" * 40 + "print *, c\n", 0, ""),
     "squares as a bound": (
-        "integer, parameter :: k0 = 3\n" + repeated("integer, parameter :: k{} = k{-1}*k{-1}\n", 40)
-        + "real a(k40)\na = 1\n", 1, "E319"),
+        "integer, parameter :: k0 = 3\n"
+        + repeated("integer, parameter :: k{} = k{-1}*k{-1}\n", 40)
+        + "real a(k40)\na = 1\n",
+        1,
+        "E319",
+    ),
     "squares of a scalar": (ONE + "k = 3\n" + "k = k*k\n" * 40 + "do i = 1, k\na = a + 1\nend do\n", 1, "E501"),
     "squares in a loop": (
-        ONE + "k = 3\ndo j = 1, 100000\nk = k*k\nend do\ndo i = 1, k\na = a + 1\nend do\n", 1, "E501"),
+        ONE + "k = 3\ndo j = 1, 100000\nk = k*k\nend do\ndo i = 1, k\na = a + 1\nend do\n",
+        1,
+        "E501",
+    ),
     "loops that only count": (
-        ONE + "do i = 1, 100000\ndo j = 1, 100000\nend do\nend do\ndo k = 1, j\na(3) = 1\nend do\n", None, ""),
+        ONE + "do i = 1, 100000\ndo j = 1, 100000\nend do\nend do\ndo k = 1, j\na(3) = 1\nend do\n",
+        None,
+        "",
+    ),
     "a bracket too many in a subscript": (
         ONE + "forall (i=1:n, j=a(b(c(1))):m:2, a(i,j) > 0) a(i,j) = b(a(i,b(j,c(k,l(m+b(j,c(k,l(m+1))))))))),j)\n",
-        0, "W101"),
+        0,
+        "W101",
+    ),
     "a bracket too many in FORMAT": (
-        "write (6, 10) x\n10 formt((((((((1x,i5),f8.3),(e12.4)),a(i(j(k(l(m(n(o(1)))))))),3x)),2x)))),a)\n", 0, "W101"),
+        "write (6, 10) x\n10 formt((((((((1x,i5),f8.3),(e12.4)),a(i(j(k(l(m(n(o(1)))))))),3x)),2x)))),a)\n",
+        0,
+        "W101",
+    ),
     "many branches": (
-        ONE + "if (k == 0) then\n" + repeated("else if (k == {}) then\na = {}\n", 1000) + "end if\n", 0, ""),
+        ONE + "if (k == 0) then\n" + repeated("else if (k == {}) then\na = {}\n", 1000) + "end if\n",
+        0,
+        "",
+    ),
     "many constants": (repeated("integer, parameter :: k{} = {} + 1\n", 1000) + "print *, k1000\n", 0, ""),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", TEXTS)

@@ -5,11 +5,31 @@ import pytest
 from tests.end_to_end import fuzz
 
 NUMBERS = (
-    "2147483648", "-2147483649", "4294967296", "9007199254740993", "9223372036854775807", "9223372036854775808",
-    "18446744073709551616", "1" + "0" * 19, "1" + "0" * 30, "9" * 5000, "1e308", "1d400", "2**31", "2**62",
-    "2**63 - 1", "2**100", "2.0**1023*4", "1d308*1d308", "int(1e30)", "ishft(1, 62)", "sqrt(-1.0)", "0.0/0.0",
-    "-1d308*1d308", "huge(1d0)*10",
-)  # fmt: skip
+    "2147483648",
+    "-2147483649",
+    "4294967296",
+    "9007199254740993",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551616",
+    "1" + "0" * 19,
+    "1" + "0" * 30,
+    "9" * 5000,
+    "1e308",
+    "1d400",
+    "2**31",
+    "2**62",
+    "2**63 - 1",
+    "2**100",
+    "2.0**1023*4",
+    "1d308*1d308",
+    "int(1e30)",
+    "ishft(1, 62)",
+    "sqrt(-1.0)",
+    "0.0/0.0",
+    "-1d308*1d308",
+    "huge(1d0)*10",
+)
 
 ONE = "real a(10)\n!hpf$ distribute a(block)\n"
 TWO = "real a(10), b(10)\n!hpf$ distribute a(block)\n!hpf$ distribute b(block)\n"
@@ -47,8 +67,8 @@ PLACES = {
     "CYCLIC": "real a(10)\n!hpf$ distribute a(cyclic({}))\na = 1\n",
     "BLOCK": "real a(10)\n!hpf$ distribute a(block({}))\na = 1\n",
     "PROCESSORS": "real a(10)\n!hpf$ processors p({})\n!hpf$ distribute a(block) onto p\na = 1\n",
-    "two extents of PROCESSORS":
-        "real a(10,10)\n!hpf$ processors p(2,{})\n!hpf$ distribute a(block,block) onto p\na = 1\n",
+    "two extents of PROCESSORS": "real a(10,10)\n!hpf$ processors p(2,{})\n"
+    "!hpf$ distribute a(block,block) onto p\na = 1\n",
     "DO WHILE": ONE + "k = 1\ndo while (k < {})\na = 1\nk = k*2\nend do\nprint *, k\n",
     "DO WHILE of reals": ONE + "x = 1\ndo while (x < {})\na = 1\nx = x*x + x*1d10\nend do\nprint *, x\n",
     "a scalar": ONE + "k = {}\ndo i = k, k + 5\na(3) = 1\nend do\n",
@@ -63,8 +83,15 @@ PLACES = {
     "sum of a section": "real a(10,10)\n!hpf$ distribute a(block,*)\ns = sum(a(1:{},:))\ns = maxval(a(:,{}))\n",
     "label": ONE + "goto 99999\nx = {}\n",
 }
-OPTIONS = ("--set=k={}", "--procs={}", "--grid={}", "--grid=2x{}", "--line={}", "--aau={}",
-           "--distribute=a=(CYCLIC({}))")
+OPTIONS = (
+    "--set=k={}",
+    "--procs={}",
+    "--grid={}",
+    "--grid=2x{}",
+    "--line={}",
+    "--aau={}",
+    "--distribute=a=(CYCLIC({}))",
+)
 
 
 def outcome(text, *words):

@@ -20,8 +20,15 @@ def _outputs(page, root, folder):
     for block in BLOCK.finditer(page):
         program, *words = shlex.split(block["command"])
         assert program == "esp"
-        run = subprocess.run([sys.executable, "-m", "esp", *words], capture_output=True, text=True, check=False,
-                             cwd=folder, env=environment, timeout=120)
+        run = subprocess.run(
+            [sys.executable, "-m", "esp", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=folder,
+            env=environment,
+            timeout=120,
+        )
         assert run.returncode == 0, run.stderr
         found.append(run.stderr + run.stdout)  # a person sees warnings first
     return found

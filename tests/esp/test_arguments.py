@@ -50,12 +50,15 @@ def test_other_forms_of_the_same():
     assert plain.io_s[0] == 0.0 < esp.predict(PROGRAM, procs=8).io_s[0]
 
 
-@pytest.mark.parametrize(("given", "told"), [
-    ({"foo": 3}, "E301 foo: there is no such name in program laplace (its PARAMETERs: n, k, tol)"),
-    ({"load": "150%"}, "M121 load: '150%' is out of range (it is at least 0 and below 100 %)"),
-    ({"processor_speed": "fast"}, "M121 processor_speed: "),
-    ({"n": "x"}, "E316 n=x: n cannot have this value"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"foo": 3}, "E301 foo: there is no such name in program laplace (its PARAMETERs: n, k, tol)"),
+        ({"load": "150%"}, "M121 load: '150%' is out of range (it is at least 0 and below 100 %)"),
+        ({"processor_speed": "fast"}, "M121 processor_speed: "),
+        ({"n": "x"}, "E316 n=x: n cannot have this value"),
+    ],
+)
 def test_errors_speak_of_arguments(given, told):
     with pytest.raises((SourceError, MachineError)) as caught:
         esp.predict("laplace.hpf", **given)

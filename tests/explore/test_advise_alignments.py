@@ -99,7 +99,8 @@ def test_an_alignment_replaces_that_of_the_source():
     source, system = api.read_source(TRANSPOSED), api.load_machine("ipsc860")
     request = api.requested(4)
     turned = [
-        each for each in candidates_of(source, system, request, [4])[0]
+        each
+        for each in candidates_of(source, system, request, [4])[0]
         if each.alignment == "B(I,J) WITH A(J,I)" and each.choice.shown.startswith("A(BLOCK,*)")
     ]
     layouts = api.map_source(source, system, request_for(turned[0], request))

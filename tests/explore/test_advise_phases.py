@@ -57,9 +57,7 @@ def ways(draw):
     times = st.tuples(*[seconds] * count)
     units = []
     for _ in range(draw(st.integers(1, 3))):
-        inside = tuple(
-            _Unit(first=0, last=0, times_s=draw(times)) for _ in range(draw(st.sampled_from([0, 0, 2, 3])))
-        )
+        inside = tuple(_Unit(first=0, last=0, times_s=draw(times)) for _ in range(draw(st.sampled_from([0, 0, 2, 3]))))
         total = tuple(map(sum, zip(*(each.times_s for each in inside), strict=True))) if inside else draw(times)
         units.append(_Unit(first=0, last=0, times_s=total, inside=inside, trips=draw(st.integers(1, 4))))
     cost = [[0.0 if a == b else draw(seconds) for b in range(count)] for a in range(count)]

@@ -196,8 +196,15 @@ def test_interrupted_it_says_what_it_has():
 
 @pytest.mark.parametrize(
     ("given", "numbers"),
-    [(8, (8,)), ("4..64", (4, 8, 16, 32, 64)), ("3..16", (3, 6, 12, 16)), ("4,6", (4, 6)), ([2, 2, 4], (2, 4)),
-     (None, (None,)), ("5..5,2", (5, 2))],
+    [
+        (8, (8,)),
+        ("4..64", (4, 8, 16, 32, 64)),
+        ("3..16", (3, 6, 12, 16)),
+        ("4,6", (4, 6)),
+        ([2, 2, 4], (2, 4)),
+        (None, (None,)),
+        ("5..5,2", (5, 2)),
+    ],
 )
 def test_numbers_of_processors(given, numbers):
     assert numbers_of(given) == numbers

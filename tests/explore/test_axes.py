@@ -32,9 +32,27 @@ def test_values(text, values):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "1,,2", "1:", ":2", "1:2:3:4", "2:1", "1:2:0", "1:2:x1", "0:8:x2", "1:2:-1", "x1:2", "1us:2ms:/3", "a:b",
-     "1:9:/1", "1:9:/2.5", f"1:{10 * MOST}", "1:1e999", "1:2:"],
-)  # fmt: skip
+    [
+        "",
+        "1,,2",
+        "1:",
+        ":2",
+        "1:2:3:4",
+        "2:1",
+        "1:2:0",
+        "1:2:x1",
+        "0:8:x2",
+        "1:2:-1",
+        "x1:2",
+        "1us:2ms:/3",
+        "a:b",
+        "1:9:/1",
+        "1:9:/2.5",
+        f"1:{10 * MOST}",
+        "1:1e999",
+        "1:2:",
+    ],
+)
 def test_what_is_no_list_is_refused(text):
     with pytest.raises(UsageError):
         values_of(text, "--set")

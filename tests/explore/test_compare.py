@@ -121,7 +121,8 @@ def test_a_value_is_for_the_programs_that_have_its_name(root):
     found = esp.compare(files, procs=4, k=7)
     assert not found.impossible
     assert {each.time_s for each in found.ranked} == {
-        esp.predict("laplace_bb", procs=4, k=7).time_s[0], esp.predict("pi", procs=4).time_s[0]
+        esp.predict("laplace_bb", procs=4, k=7).time_s[0],
+        esp.predict("pi", procs=4).time_s[0],
     }
     with pytest.raises(SourceError, match="E301"):
         esp.compare(files, procs=4, kk=7)

@@ -34,14 +34,35 @@ if __name__ == "__main__":
     os._exit(0)
 """
 
-WORDS = ["sweep", "laplace", "--set", "n=24,16,8", "--set", "k=1", "--procs", "4,3", "--load", "0%,50%",
-         "--distribute", "temp=(block(5),*)", "--distribute", "temp=(block,*)", "--json"]  # fmt: skip
+WORDS = [
+    "sweep",
+    "laplace",
+    "--set",
+    "n=24,16,8",
+    "--set",
+    "k=1",
+    "--procs",
+    "4,3",
+    "--load",
+    "0%,50%",
+    "--distribute",
+    "temp=(block(5),*)",
+    "--distribute",
+    "temp=(block,*)",
+    "--json",
+]
 """The slowest first, and some that are impossible."""
 
 
 def run(words, root):
-    return subprocess.run([sys.executable, "-m", "esp", *words], capture_output=True, text=True, timeout=LONGEST_S,
-                          env={**os.environ, "PYTHONPATH": str(root)}, check=False)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, "-m", "esp", *words],
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        check=False,
+    )
 
 
 @pytest.fixture
@@ -49,9 +70,15 @@ def cluster(root, tmp_path):
     """A process with a scheduler and two workers, each a thread; it ends when its input does."""
     script = tmp_path / "cluster.py"
     script.write_text(CLUSTER, encoding="utf-8")
-    process = subprocess.Popen([sys.executable, str(script)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(root)},
-                               cwd=tmp_path)  # fmt: skip
+    process = subprocess.Popen(
+        [sys.executable, str(script)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        cwd=tmp_path,
+    )
     yield process
     process.kill()
     process.communicate()

@@ -52,16 +52,38 @@ def test_a_report_on_many_processors_says_what_it_leaves_out(size, compared, esp
     assert scaled(page) == ["4", "8", "16", "32"]
 
 
-@pytest.mark.parametrize(("words", "told", "numbers"), [
-    ("--procs 32", ("Tried on 4, 8, 16 and 32 processors: powers of two up to 32; of these the 4 largest, as"
-                    " predictions on more than 16 processors take long. --scaling chooses others."), (4, 8, 16, 32)),
-    ("--procs 6", ("Tried on 1, 2, 4, 6 and 8 processors: powers of two up to 8, and that of this page, 6. --scaling"
-                  " chooses others."), (1, 2, 4, 6, 8)),
-    ("--procs 1", "Tried on 1, 2, 4 and 8 processors: powers of two up to 8. --scaling chooses others.", (1, 2, 4, 8)),
-    ("--procs 32 --scaling 2,64", "The numbers of processors are those of --scaling, and that of this page, 32.",
-     (2, 32, 64)),
-    ("--procs 2 --scaling 4,2", "The numbers of processors are those of --scaling.", (2, 4)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "told", "numbers"),
+    [
+        (
+            "--procs 32",
+            (
+                "Tried on 4, 8, 16 and 32 processors: powers of two up to 32; of these the 4 largest, as"
+                " predictions on more than 16 processors take long. --scaling chooses others."
+            ),
+            (4, 8, 16, 32),
+        ),
+        (
+            "--procs 6",
+            (
+                "Tried on 1, 2, 4, 6 and 8 processors: powers of two up to 8, and that of this page, 6. --scaling"
+                " chooses others."
+            ),
+            (1, 2, 4, 6, 8),
+        ),
+        (
+            "--procs 1",
+            "Tried on 1, 2, 4 and 8 processors: powers of two up to 8. --scaling chooses others.",
+            (1, 2, 4, 8),
+        ),
+        (
+            "--procs 32 --scaling 2,64",
+            "The numbers of processors are those of --scaling, and that of this page, 32.",
+            (2, 32, 64),
+        ),
+        ("--procs 2 --scaling 4,2", "The numbers of processors are those of --scaling.", (2, 4)),
+    ],
+)
 def test_a_report_says_which_numbers_of_processors_it_tried_and_why(words, told, numbers, esp, monkeypatch):
     monkeypatch.setattr("esp.cli.report.MANY", 16)
     code, page, _ = esp("report", *SMALL, *words.split())

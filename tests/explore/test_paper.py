@@ -38,8 +38,11 @@ def rows(capsys):
     def run(words, figure="time_s"):
         assert main([*words, "--csv"]) == 0
         read = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
-        axes = [name for name in itertools.takewhile(lambda name: name != "processors", read[0])
-                if len({row[name] for row in read}) > 1]  # fmt: skip
+        axes = [
+            name
+            for name in itertools.takewhile(lambda name: name != "processors", read[0])
+            if len({row[name] for row in read}) > 1
+        ]
         found = {tuple(row[axis] for axis in axes): float(row[figure]) for row in read}
         return axes, found
 

@@ -91,8 +91,10 @@ def _check(found, options):
             part = getattr(alone.parts, name)[0]
             assert found.times[name][at] == pytest.approx(part, rel=1e-9, abs=1e-12 * alone.time_s[0])
         assert (found.messages[at], found.bytes[at], found.processors[at]) == (
-            alone.messages, alone.bytes, alone.processors
-        )  # fmt: skip
+            alone.messages,
+            alone.bytes,
+            alone.processors,
+        )
         assert found.grids[at] == "x".join(map(str, alone.grid))
 
 
@@ -344,9 +346,13 @@ def test_a_real_interrupt_ends_it_at_once_and_without_traceback(jobs, tmp_path, 
     script = tmp_path / "long.py"
     script.write_text(SCRIPT, encoding="utf-8")
     process = subprocess.Popen(
-        [sys.executable, str(script), str(jobs)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        env={**os.environ, "PYTHONPATH": str(root)}, start_new_session=True,
-    )  # fmt: skip
+        [sys.executable, str(script), str(jobs)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        start_new_session=True,
+    )
     assert process.stdout.readline() == "1\n"
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of them
     out, err = process.communicate(timeout=60)

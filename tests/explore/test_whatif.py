@@ -38,10 +38,21 @@ ALONE = {
 @pytest.fixture(scope="module")
 def found():
     return esp.whatif(
-        PROGRAM, procs=8, **SIZE, load=["50%", "20%"], bandwidth="x2", latency="x0.5", processor_speed="x3",
-        memory_speed="x2", overlap="0.5", cache="16KB", memory="4KB", contention=False,
-        opt={"hoist": False, "interchange": False}, system_set={"cube.network.long.startup": "500us"},
-    )  # fmt: skip
+        PROGRAM,
+        procs=8,
+        **SIZE,
+        load=["50%", "20%"],
+        bandwidth="x2",
+        latency="x0.5",
+        processor_speed="x3",
+        memory_speed="x2",
+        overlap="0.5",
+        cache="16KB",
+        memory="4KB",
+        contention=False,
+        opt={"hoist": False, "interchange": False},
+        system_set={"cube.network.long.startup": "500us"},
+    )
 
 
 def test_each_change_is_a_prediction_of_its_own(found):
@@ -77,9 +88,13 @@ def test_nothing_leaks_from_one_to_the_next():
 def test_together():
     found = esp.whatif(PROGRAM, procs=8, **SIZE, bandwidth="x2", cache="16KB", opt={"hoist": False}, together=True)
     alone = esp.predict(
-        PROGRAM, procs=8, **SIZE, bandwidth="x2", opt={"hoist": False},
+        PROGRAM,
+        procs=8,
+        **SIZE,
+        bandwidth="x2",
+        opt={"hoist": False},
         system_set={"cube.node.memory.cache_size": "16KB"},
-    )  # fmt: skip
+    )
     assert found.outcomes[-1].label == "all together"
     assert found.outcomes[-1].time_s == pytest.approx(alone.time_s[0], rel=1e-12)
     with pytest.raises(UsageError, match="each change has one value"):

@@ -13,8 +13,9 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs"
 
 def figures(page: str) -> dict[str, list[str]]:
     """Name of a figure -> the words of the sweep that it shows."""
-    found = re.findall(r"^    esp (sweep .+)\n\n\[numbers\]\(paper/(.+)\.csv\)\n\n!\[curves\]\(paper/\2\.svg\)$", page,
-                       re.MULTILINE)
+    found = re.findall(
+        r"^    esp (sweep .+)\n\n\[numbers\]\(paper/(.+)\.csv\)\n\n!\[curves\]\(paper/\2\.svg\)$", page, re.MULTILINE
+    )
     return {name: shlex.split(command) for command, name in found}
 
 

@@ -27,7 +27,9 @@ def table(law, sizes=SIZES, hops=(1,), noise=0.0, seed=0, repeats=1):
     random = np.random.default_rng(seed)
     rows = [
         f"{size},{far},{law(size, far) * _scattered(random, noise):.12g}"
-        for size in sizes for far in hops for _ in range(repeats)
+        for size in sizes
+        for far in hops
+        for _ in range(repeats)
     ]
     return parse_table("size [B],hops,time [us]\n" + "\n".join(rows), "made.csv")
 

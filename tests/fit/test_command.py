@@ -49,15 +49,18 @@ def test_every_figure_of_the_law_is_measured_and_names_its_table(esp, csv, tmp_p
     assert str(csv) in machine.sources["pingpong"]
     base = load_machine("cluster-ib").parameters()
     assert [path for path in base if path not in machine.parameters()] == [
-        path for path in base if any(f".{each}." in path for each in ("small", "eager", "rendezvous"))]
+        path for path in base if any(f".{each}." in path for each in ("small", "eager", "rendezvous"))
+    ]
 
 
 def test_the_machine_predicts(esp, csv, tmp_path):
     """On the iPSC/860 with its own law fitted, communication costs what it costs on the iPSC/860."""
     target = tmp_path / "mine.yaml"
     assert esp("system", "fit", str(csv), "--base", "ipsc860", "-o", str(target))[0] == 0
-    ours, theirs = (json.loads(esp("run", "laplace", "--procs", "8", "--system", each, "--json")[1])
-                    for each in (str(target), "ipsc860"))
+    ours, theirs = (
+        json.loads(esp("run", "laplace", "--procs", "8", "--system", each, "--json")[1])
+        for each in (str(target), "ipsc860")
+    )
     assert ours["time_s"] == pytest.approx(theirs["time_s"], rel=1e-6)
     assert ours["communication_s"] == pytest.approx(theirs["communication_s"], rel=1e-5)
 
@@ -94,7 +97,8 @@ def test_json_has_every_point(esp, csv):
 
 @pytest.mark.parametrize(
     ("text", "code", "told"),
-    [("size [B],time [us]\n0,1\n8,2\n", 1, "cannot show"), ("size [B],time [us]\n0,x\n", 2, "pingpong.csv:2")])
+    [("size [B],time [us]\n0,1\n8,2\n", 1, "cannot show"), ("size [B],time [us]\n0,x\n", 2, "pingpong.csv:2")],
+)
 def test_a_bad_table_ends_with_its_code_and_writes_nothing(esp, tmp_path, csv, text, code, told):
     csv.write_text(text, encoding="utf-8")
     found, out, err = esp("system", "fit", str(csv), "-o", str(tmp_path / "m.yaml"))

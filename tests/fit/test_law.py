@@ -41,8 +41,9 @@ size [B],time [us]
 
 
 def figures(law):
-    return [(each.startup_s.value, each.per_byte_s.value, each.per_hop_s and each.per_hop_s.value)
-            for each in law.ranges]
+    return [
+        (each.startup_s.value, each.per_byte_s.value, each.per_hop_s and each.per_hop_s.value) for each in law.ranges
+    ]
 
 
 def test_a_law_without_noise_comes_back():
@@ -57,8 +58,10 @@ def test_three_ranges_without_noise_come_back():
     law = fit(table(three, POWERS))
     assert [each.last_bytes for each in law.ranges] == [512, 16384, 1048576]
     assert [each[:2] for each in figures(law)] == [
-        pytest.approx((1.0e-6, 4e-9), rel=1e-9), pytest.approx((2.4e-6, 0.6e-9), rel=1e-9),
-        pytest.approx((9.0e-6, 0.09e-9), rel=1e-9)]
+        pytest.approx((1.0e-6, 4e-9), rel=1e-9),
+        pytest.approx((2.4e-6, 0.6e-9), rel=1e-9),
+        pytest.approx((9.0e-6, 0.09e-9), rel=1e-9),
+    ]
 
 
 def test_one_range_stays_one():
@@ -104,8 +107,10 @@ def test_noise_moves_the_figures_by_their_errors(noise):
 
 
 @pytest.mark.parametrize(
-    ("law", "sizes", "true"), [(straight, POWERS, 1), (bokhari, SIZES, 2), (three, POWERS, 3)],
-    ids=["one", "two", "three"])
+    ("law", "sizes", "true"),
+    [(straight, POWERS, 1), (bokhari, SIZES, 2), (three, POWERS, 3)],
+    ids=["one", "two", "three"],
+)
 def test_the_number_of_ranges_is_rarely_wrong(law, sizes, true):
     """Chance may add a range in one of a hundred tables, or two where two further ones are tried."""
     found = [len(fit(table(law, sizes, noise=0.03, seed=seed)).ranges) for seed in range(60)]
@@ -133,12 +138,18 @@ def test_no_figure_is_negative():
         (lambda: table(bokhari, (0, 64)), "2 points of 2 sizes cannot show 2 figures"),
         (lambda: table(bokhari, (0, 8, 64)), "3 points of 3 sizes cannot show 2 figures"),
         (lambda: table(straight, (0, 1, 2, 3, 4, 5, 6, 7), noise=0.05), "no message is large enough"),
-        (lambda: table(straight, (10**6, 2 * 10**6, 3 * 10**6, 4 * 10**6, 5 * 10**6), noise=0.05),
-         "no message is small enough"),
+        (
+            lambda: table(straight, (10**6, 2 * 10**6, 3 * 10**6, 4 * 10**6, 5 * 10**6), noise=0.05),
+            "no message is small enough",
+        ),
         (lambda: table(straight, noise=0.8, seed=3), "the times scatter by"),
         (lambda: table(straight, range(0, 2000, 10)), "200 sizes are more than"),
-        (lambda: parse_table("size,hops,time\n" + "\n".join(f"{64 * k} B,{k},{10 + k} us" for k in range(1, 9)), "t"),
-         "size and distance cannot be told apart"),
+        (
+            lambda: parse_table(
+                "size,hops,time\n" + "\n".join(f"{64 * k} B,{k},{10 + k} us" for k in range(1, 9)), "t"
+            ),
+            "size and distance cannot be told apart",
+        ),
     ],
     ids=["two sizes", "three points", "small only", "large only", "scatter", "too many", "tied"],
 )

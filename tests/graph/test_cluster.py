@@ -20,9 +20,18 @@ program test
 """
 
 STATEMENTS = (
-    ("s = s*2 + t",), ("t = s/3",), ("it = it + 1",), ("l = 3",), ("x = y*s",), ("forall (i = 2:64) x(i) = y(i-1)",),
-    ("s = sum(x)",), ("call system_clock(it)",), ("print *, s",), ("y(3) = t",), ("call outside(s)",),
-)  # fmt: skip
+    ("s = s*2 + t",),
+    ("t = s/3",),
+    ("it = it + 1",),
+    ("l = 3",),
+    ("x = y*s",),
+    ("forall (i = 2:64) x(i) = y(i-1)",),
+    ("s = sum(x)",),
+    ("call system_clock(it)",),
+    ("print *, s",),
+    ("y(3) = t",),
+    ("call outside(s)",),
+)
 BLOCKS = (
     ("do i = 1, 3", "end do"),
     ("do while (it < 5)", "end do"),

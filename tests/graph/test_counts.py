@@ -139,18 +139,11 @@ def test_a_condition_is_counted_where_it_is_tested(graph_of):
         ),
         (
             "forall (i = 1:n, j = 1:n) a(i, j) = sqrt(s) + dble(j)",
-            {
-                "before": {"r8.sqrt": 1},
-                "loop j": {"convert": 1, "r8.add": 1},
-                "loop i": {"store": 1, "index.2d": 1},
-            },
+            {"before": {"r8.sqrt": 1}, "loop j": {"convert": 1, "r8.add": 1}, "loop i": {"store": 1, "index.2d": 1}},
         ),
         (
             "forall (i = 1:n, j = 1:n) a(i, j) = b(i, j)*c(j)",
-            {
-                "loop j": {"load": 1, "index.1d": 1},
-                "loop i": {"load": 1, "store": 1, "index.2d": 2, "r8.mul": 1},
-            },
+            {"loop j": {"load": 1, "index.1d": 1}, "loop i": {"load": 1, "store": 1, "index.2d": 2, "r8.mul": 1}},
         ),
         # a function that is not known may do anything: it stays
         (
@@ -158,7 +151,7 @@ def test_a_condition_is_counted_where_it_is_tested(graph_of):
             {"loop i": {"call": 1, "load": 1, "store": 1, "index.1d": 2, "r8.mul": 1}},
         ),
     ],
-)  # fmt: skip
+)
 def test_nest(work, statement, expected):
     assert work(statement) == expected
 
@@ -171,7 +164,7 @@ def test_without_invariant_everything_is_innermost(work):
         "loop i": {"load": 1, "store": 1, "index.2d": 2, "r8.mul": 1, "r8.add": 1},
     }
     assert work(statement, off=["invariant"]) == {
-        "loop i": {"load": 2, "store": 1, "index.1d": 1, "index.2d": 2, "r8.mul": 2, "r8.add": 1},
+        "loop i": {"load": 2, "store": 1, "index.1d": 1, "index.2d": 2, "r8.mul": 2, "r8.add": 1}
     }
 
 

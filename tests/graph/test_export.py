@@ -157,8 +157,14 @@ def test_the_networkx_view(bundled):
     # The statement begins in line 36 of laplace.hpf.
     assert (node["class"], node["line"], node["label"]) == ("IterD", 36, "b(i, j) for (j, i)")
     assert node["counts"] == {
-        "index.2d": 5, "load": 4, "r8.add": 3, "r8.mul": 1, "store": 1, "int.add": 8, "int.cmp": 4,
-    }  # fmt: skip
+        "index.2d": 5,
+        "load": 4,
+        "r8.add": 3,
+        "r8.mul": 1,
+        "store": 1,
+        "int.add": 8,
+        "int.cmp": 4,
+    }
     shift = next(each.id for each in g.walk(graph.body) if isinstance(each, g.Comm))
     assert view.edges[shift, update] == {"kind": "next communication", "label": "overlap_shift a"}
     assert set(view.nodes) == set(range(graph.count))

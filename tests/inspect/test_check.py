@@ -27,11 +27,16 @@ def values(run):
     """What can be limited -> predicted value and unit, by the JSON of `esp run`."""
     total = run["time_s"]
     found = {
-        "time": (total, " s"), "timed": (run["timed_s"], " s"), "load": (run["load_s"], " s"),
-        "io": (run["io_s"], " s"), "imbalance": (run["imbalance"], ""), "memory": (run["memory_bytes"], " B"),
-        "messages": (run["messages"], ""), "bytes": (run["bytes"], " B"),
+        "time": (total, " s"),
+        "timed": (run["timed_s"], " s"),
+        "load": (run["load_s"], " s"),
+        "io": (run["io_s"], " s"),
+        "imbalance": (run["imbalance"], ""),
+        "memory": (run["memory_bytes"], " B"),
+        "messages": (run["messages"], ""),
+        "bytes": (run["bytes"], " B"),
         "estimated": (100 * run["estimated_share"], " %"),
-    }  # fmt: skip
+    }
     for name in ("computation", "communication", "waiting", "overhead"):
         found[name] = (run[f"{name}_s"], " s")
         found[f"{name}:share"] = (100 * run[f"{name}_s"] / total, " %")
@@ -101,8 +106,11 @@ def test_json_holds_every_check(esp, budget):
     assert code == 3
     assert told["kept"] is False
     assert [(c["what"], c["line"], c["processors"], c["kept"], c["budget_line"]) for c in told["checks"]] == [
-        ("time", None, 4, False, 2), ("time", 36, 4, True, 4), ("time", None, 8, False, 2), ("time", 36, 8, True, 4),
-    ]  # fmt: skip
+        ("time", None, 4, False, 2),
+        ("time", 36, 4, True, 4),
+        ("time", None, 8, False, 2),
+        ("time", 36, 8, True, 4),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -128,7 +136,7 @@ def test_json_holds_every_check(esp, budget):
         ("format: [1\n", ":2:1:", "B102 this is not YAML"),
         ("- a\n", ":1:1:", "B102 a budget is a mapping of keys"),
     ],
-)  # fmt: skip
+)
 def test_faults_of_a_budget_have_their_place(text, place, message, esp, budget):
     code, out, err = esp("check", PROGRAM, "--procs", "4", "--budget", budget(text), "-q")
     assert (code, out) == (2, "")
@@ -142,8 +150,13 @@ def test_all_faults_are_told_at_once(esp, budget):
 
 
 def test_a_timed_region_must_be_there(esp, budget):
-    code, _, err = esp("check", "-", "--budget", budget("format: 1\nlimits: {timed: 1 s}\n"),
-                       stdin="program p\n  real :: x\n  x = 1.0\nend program p\n")  # fmt: skip
+    code, _, err = esp(
+        "check",
+        "-",
+        "--budget",
+        budget("format: 1\nlimits: {timed: 1 s}\n"),
+        stdin="program p\n  real :: x\n  x = 1.0\nend program p\n",
+    )
     assert code == 2
     assert "does not read the clock twice" in " ".join(err.split())
 
@@ -159,7 +172,5 @@ def test_what_could_not_be_charged_is_a_lower_bound(esp, budget):
 
 def test_no_budget_and_no_option(esp):
     code, _, err = esp("check", PROGRAM, "--budget", "nowhere.yaml")
-    assert (code, err) == (
-        2, "esp: nowhere.yaml: there is no such budget. `esp check --help` shows one.\n",
-    )  # fmt: skip
+    assert (code, err) == (2, "esp: nowhere.yaml: there is no such budget. `esp check --help` shows one.\n")
     assert esp("check", PROGRAM)[0] == 2

@@ -34,9 +34,10 @@ end program heat
 """
 
 
-@pytest.mark.parametrize(("name", "text", "asked", "carries"), [
-    ("heat.f", FIXED, 11, 8), ("heat.f", FIXED, 12, 8), ("heat.hpf", FREE, 10, 7),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "text", "asked", "carries"),
+    [("heat.f", FIXED, 11, 8), ("heat.f", FIXED, 12, 8), ("heat.hpf", FREE, 10, 7)],
+)
 def test_a_continuation_line_is_part_of_its_statement(name, text, asked, carries, esp, tmp_path):
     (tmp_path / name).write_text(text)
     file = str(tmp_path / name)
@@ -44,7 +45,8 @@ def test_a_continuation_line_is_part_of_its_statement(name, text, asked, carries
     assert code == 0
     assert f"line {asked} is part of it" in out
     assert esp("explain", f"{file}:{carries}", "--procs", "4")[1] == out.replace(
-        f"         line {asked} is part of it\n", "")
+        f"         line {asked} is part of it\n", ""
+    )
     code, out, err = esp("run", file, "--procs", "4", "--line", str(asked))
     assert code == 0
     assert f"line {asked} is part of line {carries}" in err

@@ -73,8 +73,11 @@ def test_twice_the_bandwidth_moves_communication_only(esp):
 def test_a_communication_that_became_another_is_one_row(esp):
     """Shifts in one dimension instead of two, at the same place."""
     told = diff(esp, "laplace_bb", "laplace_bx", "--procs", "8")
-    (shift,) = (each for each in walk(told["tree"]) if each["kind"] == "Comm" and each["messages_a"] and
-                each["messages_b"] and each["label_a"] == "overlap_shift a")  # fmt: skip
+    (shift,) = (
+        each
+        for each in walk(told["tree"])
+        if each["kind"] == "Comm" and each["messages_a"] and each["messages_b"] and each["label_a"] == "overlap_shift a"
+    )
     assert (shift["messages_a"], shift["messages_b"]) == (50 * 20, 50 * 14)
 
 

@@ -83,9 +83,14 @@ def test_a_reader_can_multiply_the_formula_out(program, procs, esp):
 
 @pytest.mark.parametrize(
     ("program", "procs", "options"),
-    [("laplace", 8, ()), ("laplace", 6, ("--load", "30%")), ("redblack", 4, ("--overlap", "0.4")),
-     ("gauss", 4, ("--set", "n=20")), ("laplace_xb", 7, ("--bandwidth", "x3"))],
-)  # fmt: skip
+    [
+        ("laplace", 8, ()),
+        ("laplace", 6, ("--load", "30%")),
+        ("redblack", 4, ("--overlap", "0.4")),
+        ("gauss", 4, ("--set", "n=20")),
+        ("laplace_xb", 7, ("--bandwidth", "x3")),
+    ],
+)
 def test_the_terms_add_up_to_the_time_exactly(program, procs, options, esp):
     said = json.loads(esp("run", program, "--procs", str(procs), *options, "--json")[1])
     busiest = sorted(said["lines"], key=lambda each: -each["time_s"])[:6]
@@ -106,8 +111,12 @@ def test_counts_are_those_of_a_count_by_hand(esp):
     code, out, _ = esp("explain", "-", "8", "--procs", "4", "--all", stdin=SHIFT)
     assert code == 0
     _, formulas = parsed(out)
-    work = {words: count for (_, category), (_, rows) in formulas.items() if category == "computation"
-            for count, _, _, words in rows}  # fmt: skip
+    work = {
+        words: count
+        for (_, category), (_, rows) in formulas.items()
+        if category == "computation"
+        for count, _, _, words in rows
+    }
     assert work["r8.mul"] == work["r8.add"] == work["store"] == work["loop.iteration"] == 999 / 4
     assert work["load"] == 2 * 999 / 4
     assert work["loop.setup"] == 1
@@ -125,8 +134,12 @@ def test_messages_are_those_of_a_count_by_hand(esp):
     assert phase["pairs"] == [[0, 1], [1, 2], [2, 3]]
     assert phase["partners"] == "to +1 in the grid"
     assert phase["most_hops"] == 1  # neighbours in Gray code
-    counts = {term["figure"]: term["count"] for formula in told["formulas"]
-              if formula["category"] == "communication" for term in formula["terms"]}  # fmt: skip
+    counts = {
+        term["figure"]: term["count"]
+        for formula in told["formulas"]
+        if formula["category"] == "communication"
+        for term in formula["terms"]
+    }
     assert counts == {
         "network.0.call_overhead_s": (3 + 1) / 4,
         "network.0.per_byte_s": 8 * (3 + 1) / 4,
@@ -149,9 +162,12 @@ def test_what_would_change_it_is_what_a_what_if_predicts(esp):
     told = json.loads(esp("explain", "laplace:36", "--procs", "8", "--json")[1])
     changes = {each["name"]: each for each in told["changes"]}
     for name, what in {
-        "bandwidth x2": {"bandwidth": 2}, "latency x0.5": {"latency": 0.5},
-        "processor x2": {"processor_speed": 2}, "memory x2": {"memory_speed": 2}, "procs 16": {"procs": 16},
-    }.items():  # fmt: skip
+        "bandwidth x2": {"bandwidth": 2},
+        "latency x0.5": {"latency": 0.5},
+        "processor x2": {"processor_speed": 2},
+        "memory x2": {"memory_speed": 2},
+        "procs 16": {"procs": 16},
+    }.items():
         made = package.predict("laplace", **({"procs": 8} | what))
         (line,) = (each for each in made.lines if each.line == 36)
         assert changes[name]["line_s"] == pytest.approx(float(line.time_s[0]), rel=1e-12), name
@@ -224,8 +240,9 @@ def test_a_remainder_is_a_row_of_its_own():
     """It does not happen with the programs that come with esp: what it looks like is tried by hand."""
     source, system = api.read_source("laplace"), api.load_machine("ipsc860")
     told = explain(source, system, api.Request(procs=4), 36)
-    formulas = tuple(structs.replace(each, rest_s=1.25e-3 if each.category == "waiting" else 0.0)
-                     for each in told.formulas)  # fmt: skip
+    formulas = tuple(
+        structs.replace(each, rest_s=1.25e-3 if each.category == "waiting" else 0.0) for each in told.formulas
+    )
     assert "waiting" in {each.category for each in formulas}
     out = explanation(structs.replace(told, formulas=formulas), Screen())
     assert "    1.25 ms hang on the order of messages and follow no figure\n" in out

@@ -166,8 +166,10 @@ def test_json_of_a_machine_is_that_of_system_show(esp):
     assert graph(esp, "sag", "ipsc860", "--format", "json") == esp("system", "show", "ipsc860", "--json")[1]
 
 
-@pytest.mark.parametrize(("suffix", "start"), [(".svg", "<svg"), (".dot", "digraph"), (".mmd", "flowchart"),
-                                               (".graphml", "<?xml"), (".json", "{")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("suffix", "start"),
+    [(".svg", "<svg"), (".dot", "digraph"), (".mmd", "flowchart"), (".graphml", "<?xml"), (".json", "{")],
+)
 def test_the_suffix_says_the_format(suffix, start, esp, tmp_path):
     target = tmp_path / f"x{suffix}"
     assert esp("graph", "saag", "laplace", "-q", "-o", str(target))[0] == 0

@@ -168,8 +168,11 @@ def test_svg_boxes_are_in_proportion(esp, tmp_path):
     areas = {box.find(f"{SVG}title").text: float(box.get("width")) * float(box.get("height")) for box in boxes}
     whole = sum(areas.values())
     assert {name: round(80 * area / whole, 2) for name, area in areas.items()} == {
-        "processor 0": 24, "processor 1": 16, "processor 2": 24, "processor 3": 16,
-    }  # fmt: skip
+        "processor 0": 24,
+        "processor 1": 16,
+        "processor 2": 24,
+        "processor 3": 16,
+    }
     assert "http" not in target.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
 
 

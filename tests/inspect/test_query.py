@@ -52,8 +52,10 @@ def test_everything_adds_up_to_the_program(by, esp, run):
 
 
 def test_lines(esp, run):
-    same(query(esp, "--lines", "36-38,40", "--lines", "44"),
-         [e for e in run["aaus"] if e["line"] in (36, 37, 38, 40, 44)])  # fmt: skip
+    same(
+        query(esp, "--lines", "36-38,40", "--lines", "44"),
+        [e for e in run["aaus"] if e["line"] in (36, 37, 38, 40, 44)],
+    )
 
 
 def test_lines_are_those_of_the_profile(esp, run):
@@ -77,8 +79,10 @@ def test_units_kinds_and_arrays(esp, run):
 
 
 def test_conditions_must_all_hold(esp, run):
-    same(query(esp, "--kind", "Comm", "--lines", "30-40"),
-         [e for e in run["aaus"] if e["kind"] == "Comm" and 30 <= (e["line"] or 0) <= 40])  # fmt: skip
+    same(
+        query(esp, "--kind", "Comm", "--lines", "30-40"),
+        [e for e in run["aaus"] if e["kind"] == "Comm" and 30 <= (e["line"] or 0) <= 40],
+    )
     code, out, _ = esp("query", "laplace", "--kind", "Comm", "--lines", "39", "-q")
     assert (code, out) == (0, "Nothing of laplace.hpf is all of this.\n")
 

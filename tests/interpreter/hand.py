@@ -17,14 +17,7 @@ from interpreter.kept import Kept
 from interpreter.result import Prediction
 from interpreter.setting import Setting
 from interpreter.summary import About
-from sag.machine import (
-    Collective,
-    IoCosts,
-    Machine,
-    MessageRange,
-    NetworkCosts,
-    ProcessorCosts,
-)
+from sag.machine import Collective, IoCosts, Machine, MessageRange, NetworkCosts, ProcessorCosts
 from sag.topology import Hypercube
 
 US = 1e-6
@@ -32,11 +25,25 @@ SHORT = (65 * US, 0.425 * US, 10 * US)
 LONG = (147 * US, 0.390 * US, 30.5 * US)
 
 COLLECTIVES = {
-    "broadcast": "binomial", "reduction": "recursive_doubling", "concatenation": "recursive_doubling",
-    "transpose": "pairwise", "gather": "binomial", "scatter": "binomial", "barrier": "recursive_doubling",
+    "broadcast": "binomial",
+    "reduction": "recursive_doubling",
+    "concatenation": "recursive_doubling",
+    "transpose": "pairwise",
+    "gather": "binomial",
+    "scatter": "binomial",
+    "barrier": "recursive_doubling",
 }
-PRICES = {"op": US, "load": 0.05 * US, "store": 0.04 * US, "index.1d": 0.025 * US, "loop.setup": 0.0,
-          "loop.iteration": 0.0, "guard": 0.0, "call": 0.0, "combine": 0.0}
+PRICES = {
+    "op": US,
+    "load": 0.05 * US,
+    "store": 0.04 * US,
+    "index.1d": 0.025 * US,
+    "loop.setup": 0.0,
+    "loop.iteration": 0.0,
+    "guard": 0.0,
+    "call": 0.0,
+    "combine": 0.0,
+}
 
 
 def figure(value):
@@ -48,35 +55,84 @@ def law(size, hops, *, bandwidth=1.0):
     return a + b * size / bandwidth + c * hops
 
 
-def machine(*, scenarios=1, prices=None, bandwidth=1.0, send="blocking", duplex="full", switching="circuit",
-            exchange="sequential", factor=1.0, load=0.0, overlap=0.0, pack=0.0, receive=0.0, software=0.0,
-            algorithms=None, topology=None, network=True, io=True, speed=1.0, call=1.0, guessed=False):
+def machine(
+    *,
+    scenarios=1,
+    prices=None,
+    bandwidth=1.0,
+    send="blocking",
+    duplex="full",
+    switching="circuit",
+    exchange="sequential",
+    factor=1.0,
+    load=0.0,
+    overlap=0.0,
+    pack=0.0,
+    receive=0.0,
+    software=0.0,
+    algorithms=None,
+    topology=None,
+    network=True,
+    io=True,
+    speed=1.0,
+    call=1.0,
+    guessed=False,
+):
     """The iPSC/860 law. `bandwidth` and `speed` may be sequences: scenarios. `call`: share of start-up that is call
     overhead. `guessed`: whether packing is an estimate."""
 
     def message_range(upto, values):
         a, b, c = values
         return MessageRange(
-            upto_bytes=upto, call_overhead_s=figure(a * call), startup_s=figure(a * (1 - call)),
-            per_byte_s=b / figure(bandwidth) / (1 - figure(load)), per_hop_s=figure(c),
-            receive_overhead_s=figure(receive), estimated=False)
+            upto_bytes=upto,
+            call_overhead_s=figure(a * call),
+            startup_s=figure(a * (1 - call)),
+            per_byte_s=b / figure(bandwidth) / (1 - figure(load)),
+            per_hop_s=figure(c),
+            receive_overhead_s=figure(receive),
+            estimated=False,
+        )
 
     costs = NetworkCosts(
-        ranges=(message_range(100.0, SHORT), message_range(float("inf"), LONG)), topology=topology or Hypercube(),
-        send_model=send, duplex=duplex, switching=switching, exchange=exchange, exchange_factor=figure(factor),
-        load=figure(load), overlap=figure(overlap), pack_per_byte_s=figure(pack), copy_per_byte_s=figure(0.0),
+        ranges=(message_range(100.0, SHORT), message_range(float("inf"), LONG)),
+        topology=topology or Hypercube(),
+        send_model=send,
+        duplex=duplex,
+        switching=switching,
+        exchange=exchange,
+        exchange_factor=figure(factor),
+        load=figure(load),
+        overlap=figure(overlap),
+        pack_per_byte_s=figure(pack),
+        copy_per_byte_s=figure(0.0),
         pack_estimated=guessed,
-        collectives={name: Collective(algorithm=algorithm, stage_software_s=figure(software), estimated=False)
-                     for name, algorithm in {**COLLECTIVES, **(algorithms or {})}.items()})
+        collectives={
+            name: Collective(algorithm=algorithm, stage_software_s=figure(software), estimated=False)
+            for name, algorithm in {**COLLECTIVES, **(algorithms or {})}.items()
+        },
+    )
     table = {**PRICES, **(prices or {})}
     return Machine(
-        name="by hand", scenarios=scenarios, default_processors=8, largest_built=128,
-        processor=ProcessorCosts(time_s={name: time / figure(speed) for name, time in table.items()},
-                                 estimated=dict.fromkeys(table, False)),
-        memory=None, network=costs if network else None,
-        io=IoCosts(host_latency_s=figure(4e-3), host_per_byte_s=figure(1.5 * US), format_item_s=figure(60 * US),
-                   load_s=figure(2.0), estimated=False) if io else None,
-        notes=())
+        name="by hand",
+        scenarios=scenarios,
+        default_processors=8,
+        largest_built=128,
+        processor=ProcessorCosts(
+            time_s={name: time / figure(speed) for name, time in table.items()}, estimated=dict.fromkeys(table, False)
+        ),
+        memory=None,
+        network=costs if network else None,
+        io=IoCosts(
+            host_latency_s=figure(4e-3),
+            host_per_byte_s=figure(1.5 * US),
+            format_item_s=figure(60 * US),
+            load_s=figure(2.0),
+            estimated=False,
+        )
+        if io
+        else None,
+        notes=(),
+    )
 
 
 @dataclass(eq=False)
@@ -100,8 +156,13 @@ class Hand:
 
     def _base(self, line, uses=(), defines=()):
         number = self._id()
-        return {"id": number, "span": Span("hand.hpf", line or number + 1), "label": "", "uses": frozenset(uses),
-                "defines": frozenset(defines)}
+        return {
+            "id": number,
+            "span": Span("hand.hpf", line or number + 1),
+            "label": "",
+            "uses": frozenset(uses),
+            "defines": frozenset(defines),
+        }
 
     # ------------------------------------------------------------------ AAUs
 
@@ -128,22 +189,39 @@ class Hand:
 
     def host(self, kind, items, size, line=0):
         node = n.HostIo(
-            span=Span("hand.hpf", line), kind=kind, items=IntLit(items), bytes=IntLit(size),
+            span=Span("hand.hpf", line),
+            kind=kind,
+            items=IntLit(items),
+            bytes=IntLit(size),
             shared=(n.Shared(values=(), bytes=IntLit(size)),) if kind == "read" else (),
         )
         return g.Comm(**self._base(line), host=node)
 
     def reduce(self, call, work=None, line=0, defines=()):
         home = n.Reference(array="a", subscripts=(), indices=())
-        node = n.Combine(span=Span("hand.hpf", line), op="sum", home=home, axes=(0,), kept=(), element_bytes=8,
-                         operation_class="combine")
+        node = n.Combine(
+            span=Span("hand.hpf", line),
+            op="sum",
+            home=home,
+            axes=(0,),
+            kept=(),
+            element_bytes=8,
+            operation_class="combine",
+        )
         self.answers[id(node)] = (node, call)
         return g.SyncSeq(**self._base(line, defines=defines), combine=node, work=work or g.Work())
 
     def loop(self, var, upper, *body, line=0, lower=1, step=None, name=""):
         base = self._base(line)
-        node = n.DoNode(span=base["span"], var=var, lower=lit(lower), upper=lit(upper),
-                        step=None if step is None else lit(step), body=(), name=name)
+        node = n.DoNode(
+            span=base["span"],
+            var=var,
+            lower=lit(lower),
+            upper=lit(upper),
+            step=None if step is None else lit(step),
+            body=(),
+            name=name,
+        )
         uses = frozenset().union(*(each.uses for each in body))
         defines = frozenset((var,)).union(*(each.defines for each in body))
         base.update(uses=uses, defines=defines)
@@ -152,14 +230,26 @@ class Hand:
 
     def while_(self, condition, *body, line=0, ops=0.0, name=""):
         work = g.Work(computation=(("op", float(ops)),) if ops else ())
-        return g.IterND(**self._base(line, defines=frozenset().union(*(each.defines for each in body))),
-                        condition=condition, work=work, body=body, name=name)
+        return g.IterND(
+            **self._base(line, defines=frozenset().union(*(each.defines for each in body))),
+            condition=condition,
+            work=work,
+            body=body,
+            name=name,
+        )
 
     def branch(self, *branches, line=0, ops=0.0):
         base = self._base(line)
         work = g.Work(computation=(("op", float(ops)),) if ops else ())
-        made = tuple(g.AauBranch(condition=condition, work=work if condition is not None else g.Work(),
-                                 body=tuple(body), span=base["span"]) for condition, body in branches)
+        made = tuple(
+            g.AauBranch(
+                condition=condition,
+                work=work if condition is not None else g.Work(),
+                body=tuple(body),
+                span=base["span"],
+            )
+            for condition, body in branches
+        )
         inside = [each for one in made for each in g.walk(one.body)]
         kind = g.CondtSync if any(isinstance(each, g.Comm | g.SyncSeq) for each in inside) else g.CondtD
         return kind(**base, branches=made)
@@ -220,8 +310,9 @@ class Hand:
 
     def run(self, *body, on=None, setting=None, critical=(), listener=None) -> Prediction:
         about = About(program="hand", file="hand.hpf", constants=dict(self.constants))
-        return interpret_with(self, self.graph(*body, critical=critical), on or machine(), setting or Setting(), about,
-                              listener)
+        return interpret_with(
+            self, self.graph(*body, critical=critical), on or machine(), setting or Setting(), about, listener
+        )
 
 
 def metrics(prediction: Prediction, aau):
@@ -233,19 +324,31 @@ def lit(value) -> Expr:
     return value if isinstance(value, Expr) else IntLit(value)
 
 
-def phase(source: Sequence[int], destination: Sequence[int], elements, *, element_bytes=8, contiguous=True,
-          name="shift"):
+def phase(
+    source: Sequence[int], destination: Sequence[int], elements, *, element_bytes=8, contiguous=True, name="shift"
+):
     source = np.asarray(source, dtype=np.int64)
-    return Phase(source=source, destination=np.asarray(destination, dtype=np.int64),
-                 elements=np.broadcast_to(np.asarray(elements, dtype=np.int64), source.shape).copy(),
-                 element_bytes=element_bytes, contiguous=contiguous, name=name)
+    return Phase(
+        source=source,
+        destination=np.asarray(destination, dtype=np.int64),
+        elements=np.broadcast_to(np.asarray(elements, dtype=np.int64), source.shape).copy(),
+        element_bytes=element_bytes,
+        contiguous=contiguous,
+        name=name,
+    )
 
 
 def collective(kind, procs, elements, *, root=0, element_bytes=1, groups=1, contiguous=True):
     members = np.arange(procs * groups).reshape(groups, procs)
-    return CollectiveCall(kind=kind, members=members, root=np.full(groups, root),
-                          elements=np.broadcast_to(np.asarray(elements), members.shape).copy(),
-                          element_bytes=element_bytes, contiguous=contiguous, name=kind)
+    return CollectiveCall(
+        kind=kind,
+        members=members,
+        root=np.full(groups, root),
+        elements=np.broadcast_to(np.asarray(elements), members.shape).copy(),
+        element_bytes=element_bytes,
+        contiguous=contiguous,
+        name=kind,
+    )
 
 
 def plus(name, step):

@@ -81,8 +81,7 @@ def test_sequential_loops_miss_like_others():
 
 def test_misses_of_a_sequential_loop_are_time_of_its_owners():
     with_, without = (
-        api.predict(RECURRENCE, procs=4, system_set={"cube.node.memory.read_miss": time})
-        for time in ("1 us", "0 us")
+        api.predict(RECURRENCE, procs=4, system_set={"cube.node.memory.read_miss": time}) for time in ("1 us", "0 us")
     )
     assert with_.time_s[0] - without.time_s[0] > 60 * 0.99e-6
 
@@ -114,10 +113,16 @@ def test_a_row_longer_than_the_cache_is_read_anew_however_it_was_gathered(first,
     axes = (first, second).count("*")
     grid = None if axes == 2 else (4, 2) if axes == 0 else (8,)
     system = api.load_machine("ipsc860")
-    stages = api.lower_source(api.read_source(PRODUCT.format(first=first, second=second)), system,
-                              api.Request(procs=8, grid=grid))
-    run = start(Lowered(stages.node_program), stages.graph, export(system, Scenario()), Setting(),
-                walker := Walker(stages.graph, {}))
+    stages = api.lower_source(
+        api.read_source(PRODUCT.format(first=first, second=second)), system, api.Request(procs=8, grid=grid)
+    )
+    run = start(
+        Lowered(stages.node_program),
+        stages.graph,
+        export(system, Scenario()),
+        Setting(),
+        walker := Walker(stages.graph, {}),
+    )
     walker.visit(run, stages.graph.body)
     total = sum(run.ledger.tallies.values())
     lines = (total[Tally.MISSES] - total[Tally.WRITE_MISSES]).mean() / 8

@@ -59,8 +59,9 @@ def test_answers_for_several_values_are_those_for_each(statement, distribution):
             np.testing.assert_array_equal(found.level, wanted.level)
             np.testing.assert_array_equal(found.count, wanted.count)
             assert (found.masked is None) == (wanted.masked is None)
-            np.testing.assert_array_equal(0 if found.masked is None else found.masked,
-                                          0 if wanted.masked is None else wanted.masked)
+            np.testing.assert_array_equal(
+                0 if found.masked is None else found.masked, 0 if wanted.masked is None else wanted.masked
+            )
             ranks = services.classes()[1]
             mine = services.accesses(nest, {**env, "k": k})
             theirs = accesses(other, layouts, {**env, "k": k}, Parts(ranks))

@@ -32,6 +32,7 @@ end program p
 )
 def test_the_weight_of_none_is_said_where_there_is_one(more, told):
     """Where there is an ELSE one of the branches is always taken."""
-    (said,) = [each.text for each in esp.predict(BRANCHES.format(more=more), procs=4).assumptions
-               if each.code == "branch"]
+    (said,) = [
+        each.text for each in esp.predict(BRANCHES.format(more=more), procs=4).assumptions if each.code == "branch"
+    ]
     assert re.search("weighted (.*)", said).group(1) == told

@@ -67,6 +67,7 @@ def test_linear_gather_is_held_up_by_the_busiest_link(procs, size):
 @pytest.mark.parametrize("size", [8, 4096])
 def test_binomial_scatter_with_short_sends(procs, size):
     """F(k) = max over j < k of sum_{i<j} o(2^(k-1-i) m) + t(2^(k-1-j) m, 1) + F(k-1-j): the largest part goes first."""
+
     def startup(m):
         return (65 if m <= 100 else 147) * US
 
@@ -85,9 +86,9 @@ BOXES = ((), (2, 2, 2, 2, 2), (5, 4), (3, 3, 2))
 """None, a hypercube, meshes."""
 
 
-@pytest.mark.parametrize(("kind", "algorithm"), [
-    (kind, algorithm) for kind in KINDS for algorithm in COLLECTIVES[kind]
-])
+@pytest.mark.parametrize(
+    ("kind", "algorithm"), [(kind, algorithm) for kind in KINDS for algorithm in COLLECTIVES[kind]]
+)
 @given(data=st.data())
 def test_everybody_ends_with_what_the_collective_promises(kind, algorithm, data):
     """Blocks of elements are carried by hand along the stages; a stage must carry as many as it claims. Groups lie
@@ -137,7 +138,7 @@ def _promised(kind, algorithm, sizes, group, root, found):
                 holds[b] |= before[a]
             if kind == "scatter":
                 below = {b}
-                for later in found[number + 1:]:
+                for later in found[number + 1 :]:
                     below |= {d for s, d in zip(later.source, later.destination, strict=True) if s in below}
                 assert size == sum(sizes[i] for i in below)
     match kind:
@@ -185,16 +186,20 @@ def test_combining_is_charged_where_it_is_done():
 
 def test_a_slow_processor_holds_up_a_reduction():
     hand = Hand(8)
-    got = hand.run(hand.compute([0, 0, 0, 5000, 0, 0, 0, 0]), hand.comm(collective("reduction", 8, 8)),
-                   on=machine(topology=Natural()))
+    got = hand.run(
+        hand.compute([0, 0, 0, 5000, 0, 0, 0, 0]),
+        hand.comm(collective("reduction", 8, 8)),
+        on=machine(topology=Natural()),
+    )
     additive(got)
     assert got.time_s[0] == pytest.approx(5000 * US + 3 * law(8, 1))
 
 
 def test_strided_collectives_are_packed():
     hand = Hand(4)
-    got = hand.run(hand.comm(collective("concatenation", 4, 10, element_bytes=8, contiguous=False)),
-                   on=machine(pack=1 * US))
+    got = hand.run(
+        hand.comm(collective("concatenation", 4, 10, element_bytes=8, contiguous=False)), on=machine(pack=1 * US)
+    )
     np.testing.assert_allclose(got.per_processor.overhead_s, (80 + 240) * US)
 
 

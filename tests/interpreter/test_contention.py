@@ -134,8 +134,14 @@ def run_ahead(draw):
     begin = draw(st.lists(st.integers(0, 3000), min_size=procs, max_size=procs, unique=True))
     # fractions of a microsecond that differ, so that no two events coincide
     odd = np.random.default_rng(draw(st.integers(0, 99))).random((len(gaps), procs))
-    return procs, phases, begin, [list(gap + each) for gap, each in zip(np.array(gaps), odd, strict=True)], draw(
-        st.booleans()), draw(st.booleans())
+    return (
+        procs,
+        phases,
+        begin,
+        [list(gap + each) for gap, each in zip(np.array(gaps), odd, strict=True)],
+        draw(st.booleans()),
+        draw(st.booleans()),
+    )
 
 
 @settings(max_examples=100, phases=[Phase.explicit, Phase.generate])
@@ -147,8 +153,10 @@ def test_phases_are_followed_as_events_do_in_one_operation_and_over_several(case
     if not apart:
         gaps = [gaps[0], *([0.0] * procs for _ in gaps[1:])]
     hand = Hand(procs)
-    steps = [phase(*(list(each) for each in zip(*messages, strict=True)), element_bytes=1) if messages else None
-             for messages in phases]
+    steps = [
+        phase(*(list(each) for each in zip(*messages, strict=True)), element_bytes=1) if messages else None
+        for messages in phases
+    ]
     first = np.add(begin, gaps[0])
     if apart:
         body = [hand.compute(first)]
@@ -172,8 +180,11 @@ def test_one_phase_is_scheduled_as_an_event_simulation_does(case):
     hand = Hand(procs)
     # the receivers come late by nothing: all wait, so the end of a pure receiver is the arrival
     source, destination, size = (list(each) for each in zip(*messages, strict=True))
-    got = hand.run(hand.compute(begin), hand.comm(phase(source, destination, size, element_bytes=1)),
-                   on=machine(send="startup", call=0.0, duplex="half" if half else "full"))
+    got = hand.run(
+        hand.compute(begin),
+        hand.comm(phase(source, destination, size, element_bytes=1)),
+        on=machine(send="startup", call=0.0, duplex="half" if half else "full"),
+    )
     additive(got)
     expected = np.array(begin, dtype=float) * US
     for (_, to, _), arrival in zip(messages, simulate(procs, messages, expected, half), strict=True):
@@ -185,13 +196,16 @@ def test_one_phase_is_scheduled_as_an_event_simulation_does(case):
 NODE = {0: 0, 1: 1, 3: 2, 2: 3, 6: 4, 7: 5, 5: 6, 4: 7}
 
 
-@pytest.mark.parametrize(("pairs", "duplex", "ratios"), [
-    ([(1, 3), (0, 3)], "full", [1.00, 1.94]),
-    ([(0, 1), (1, 0)], "full", [1.00, 1.00]),
-    ([(0, 3), (2, 3)], "full", [1.00, 1.00]),
-    ([(3, 7), (1, 7), (0, 7)], "full", [1.00, 1.94, 2.87]),
-    ([(0, 1), (1, 0)], "half", [1.00, 1.96]),
-])
+@pytest.mark.parametrize(
+    ("pairs", "duplex", "ratios"),
+    [
+        ([(1, 3), (0, 3)], "full", [1.00, 1.94]),
+        ([(0, 1), (1, 0)], "full", [1.00, 1.00]),
+        ([(0, 3), (2, 3)], "full", [1.00, 1.00]),
+        ([(3, 7), (1, 7), (0, 7)], "full", [1.00, 1.94, 2.87]),
+        ([(0, 1), (1, 0)], "half", [1.00, 1.96]),
+    ],
+)
 def test_messages_that_share_links_take_them_in_turn(pairs, duplex, ratios):
     """Measured with SimGrid: 10,000 bytes, one circuit for each link and direction."""
     hand = Hand(8)

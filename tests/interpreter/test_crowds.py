@@ -119,8 +119,9 @@ def test_nests_that_classes_of_processors_share(monkeypatch, cells, share):
     assert (crowd.aaus[2].max_s is None) == (share == 1)
 
 
-@pytest.mark.parametrize("options", [{}, {"switching": "none"}, {"receive": 1e-6},
-                                     {"factor": 1.5, "switching": "none"}])
+@pytest.mark.parametrize(
+    "options", [{}, {"switching": "none"}, {"receive": 1e-6}, {"factor": 1.5, "switching": "none"}]
+)
 def test_concurrent_phases_of_a_crowd(monkeypatch, options):
     """All sends come before all receives, and messages meet on links where so few are followed."""
 
@@ -138,15 +139,19 @@ def test_only_the_latest_of_what_depends_on_the_index_is_kept(monkeypatch, excha
     """Each iteration has nests and messages of its own; the next one's may take their place in memory."""
 
     def build(hand):
-        shift = hand.comm(lambda env: phase(range(64 - env["i"]), range(env["i"], 64), 5 * env["i"]),
-                          lambda env: phase(range(env["i"], 64), range(64 - env["i"]), 30), uses=("i",))
+        shift = hand.comm(
+            lambda env: phase(range(64 - env["i"]), range(env["i"], 64), 5 * env["i"]),
+            lambda env: phase(range(env["i"], 64), range(64 - env["i"]), 30),
+            uses=("i",),
+        )
         work = hand.compute(lambda env: np.arange(64) % env["i"] * 100, uses=("i",))
         return (hand.loop("j", 2, hand.loop("i", 12, work, shift)),)
 
     kept = []
     original = communication.execute
-    monkeypatch.setattr(communication, "execute", lambda run, aau, plan: (kept.append(len(run.memo)),
-                                                                          original(run, aau, plan)))
+    monkeypatch.setattr(
+        communication, "execute", lambda run, aau, plan: (kept.append(len(run.memo)), original(run, aau, plan))
+    )
     compare(monkeypatch, 64, build, on=machine(exchange=exchange, call=0.5), settings_=Setting())
     many, plain = kept[:24], kept[24:]
     assert max(many) < many[0] + 8
@@ -165,10 +170,16 @@ def test_random_crowds(data):
     strided = data.draw(st.booleans())
     work = data.draw(st.sampled_from([0, 50, 1000]))
     trips = data.draw(st.sampled_from([3, 40, 200]))
-    options = {"send": data.draw(st.sampled_from(["blocking", "startup"])),
-               "load": data.draw(st.sampled_from([0, 0.4])), "factor": data.draw(st.sampled_from([1.0, 1.7])),
-               "exchange": data.draw(st.sampled_from(["sequential", "concurrent"])),
-               "call": data.draw(st.sampled_from([1.0, 0.3])), "switching": "none", "pack": 1e-7, "guessed": True}
+    options = {
+        "send": data.draw(st.sampled_from(["blocking", "startup"])),
+        "load": data.draw(st.sampled_from([0, 0.4])),
+        "factor": data.draw(st.sampled_from([1.0, 1.7])),
+        "exchange": data.draw(st.sampled_from(["sequential", "concurrent"])),
+        "call": data.draw(st.sampled_from([1.0, 0.3])),
+        "switching": "none",
+        "pack": 1e-7,
+        "guessed": True,
+    }
 
     def build(hand):
         steps = []

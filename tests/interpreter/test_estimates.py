@@ -44,8 +44,9 @@ def _both(source, procs=4, **values):
     """The estimate, and the prediction."""
     read, machine = api.read_source(source), api.load_machine("ipsc860")
     request = api.requested(procs, **values)
-    return [api.interpret_stages(api.lower_source(read, machine, request), machine, request, few=few)
-            for few in (FEW, 0)]
+    return [
+        api.interpret_stages(api.lower_source(read, machine, request), machine, request, few=few) for few in (FEW, 0)
+    ]
 
 
 def _said(found):
@@ -75,9 +76,9 @@ def test_each_that_stands_for_others_comes_behind_its_predecessor(trips):
     assert [numbers[at + 1] - numbers[at] for at in range(0, len(numbers), 2)] == [1] * FEW
 
 
-@pytest.mark.parametrize(("procs", "n", "within"), [
-    (1, 64, 0.03), (3, 100, 0.03), (4, 96, 0.03), (7, 64, 0.06), (16, 64, 0.03),
-])
+@pytest.mark.parametrize(
+    ("procs", "n", "within"), [(1, 64, 0.03), (3, 100, 0.03), (4, 96, 0.03), (7, 64, 0.06), (16, 64, 0.03)]
+)
 def test_an_elimination_is_met_within_a_few_percent(procs, n, within):
     """On 7 processors, no subcube, some roots take longer than others, and few of them are looked at."""
     estimate, whole = _both("gauss", procs, n=n)
@@ -95,7 +96,8 @@ def test_the_parts_of_an_estimate_add_up():
     estimate, _ = _both("gauss", 8, n=64)
     parts = estimate.parts
     assert first(parts.computation_s + parts.communication_s + parts.overhead_s + parts.waiting_s) == pytest.approx(
-        first(estimate.time_s), rel=1e-9)
+        first(estimate.time_s), rel=1e-9
+    )
 
 
 def test_scenarios_are_estimated_each_by_itself():

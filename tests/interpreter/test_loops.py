@@ -70,6 +70,7 @@ def test_the_length_of_a_loop_that_repeats_does_not_matter():
 
 def test_skew_before_a_one_sided_shift_changes_the_pattern_hundreds_of_iterations_later():
     """Processor 1 starts 40 ms late but is faster: after 400 iterations it has caught up and waits from then on."""
+
     def build(hand):
         return (hand.compute([0, 40_000]), hand.loop("i", 1000, hand.compute([300, 200]), hand.comm(right(2))))
 
@@ -89,8 +90,10 @@ def test_a_non_blocking_exchange_whose_pattern_changes_late():
     on = machine(send="startup", exchange="concurrent", call=0.3)
 
     def build(hand):
-        return (hand.compute([0, 0, 30_000, 0]),
-                hand.loop("i", 1500, hand.compute([200, 200, 100, 200]), hand.comm(right(4))))
+        return (
+            hand.compute([0, 0, 30_000, 0]),
+            hand.loop("i", 1500, hand.compute([200, 200, 100, 200]), hand.comm(right(4))),
+        )
 
     assert both(4, build, on).iterations_walked < 150
 
@@ -113,15 +116,16 @@ def test_scenarios_change_at_different_iterations():
 
 def test_waiting_that_grows_with_every_iteration():
     """Waiting is linear in the iteration, its sum quadratic."""
+
     def build(hand):
-        return (hand.loop("i", 5000, hand.compute([300, 100]), hand.comm(phase([0], [1], 1)),
-                          hand.compute([0, 100])),)
+        return (hand.loop("i", 5000, hand.compute([300, 100]), hand.comm(phase([0], [1], 1)), hand.compute([0, 100])),)
 
     both(2, build)
 
 
 def test_a_period_of_two_through_a_scalar():
     """Red and black take turns: the body depends on a scalar that alternates."""
+
     def build(hand):
         def ops(env):
             return [100, 50] if env["color"] else [20, 300]
@@ -129,8 +133,10 @@ def test_a_period_of_two_through_a_scalar():
         flip = hand.seq(assigns=[("color", lit(1))])
         flop = hand.seq(assigns=[("color", lit(0))])
         switch = hand.branch((Binary("==", Var("color"), IntLit(0)), (flip,)), (None, (flop,)))
-        return (hand.seq(assigns=[("color", lit(0))]),
-                hand.loop("i", 500, switch, hand.compute(ops, uses=["color"]), hand.comm(right(2), left(2))))
+        return (
+            hand.seq(assigns=[("color", lit(0))]),
+            hand.loop("i", 500, switch, hand.compute(ops, uses=["color"]), hand.comm(right(2), left(2))),
+        )
 
     got = both(2, build)
     assert got.iterations_walked < 20
@@ -150,9 +156,11 @@ def test_a_body_that_depends_on_the_index_is_walked():
 
 def test_counters_keep_counting_when_iterations_are_skipped():
     def build(hand):
-        return (hand.seq(assigns=[("n", lit(0)), ("m", lit(7))]),
-                hand.loop("i", 300, hand.comm(ring(2)), hand.seq(assigns=[("n", plus("n", 2)), ("m", plus("i", 1))])),
-                hand.compute(lambda env: env["n"] + 1000 * env["m"], uses=["n", "m"]))
+        return (
+            hand.seq(assigns=[("n", lit(0)), ("m", lit(7))]),
+            hand.loop("i", 300, hand.comm(ring(2)), hand.seq(assigns=[("n", plus("n", 2)), ("m", plus("i", 1))])),
+            hand.compute(lambda env: env["n"] + 1000 * env["m"], uses=["n", "m"]),
+        )
 
     got = both(2, build)
     assert got.per_processor.computation_s[0, 0] == pytest.approx((600 + 301_000) * US)
@@ -177,8 +185,10 @@ def test_an_owned_loop_is_a_chain():
     additive(got)
     message = 65 * US + 8 * 0.425 * US + 10 * US
     # processor 0: 4 iterations with guards, a send, 8 more guards; 1: waits, works, sends; 2: waits, works
-    np.testing.assert_allclose(got.per_processor.end_s[0], [
-        44 * US + message + 8 * US, 44 * US + message + 44 * US + message + 4 * US, 3 * 44 * US + 2 * message])
+    np.testing.assert_allclose(
+        got.per_processor.end_s[0],
+        [44 * US + message + 8 * US, 44 * US + message + 44 * US + message + 4 * US, 3 * 44 * US + 2 * message],
+    )
     np.testing.assert_allclose(got.per_processor.overhead_s[0], 12 * US)
     np.testing.assert_allclose(got.per_processor.computation_s[0], 40 * US)
 
@@ -268,8 +278,11 @@ def programs(draw):
         "receive": draw(st.sampled_from([0.0, 1e-5])),
     }
     if draw(st.booleans()):
-        options |= {"scenarios": 3, "bandwidth": [1.0, draw(st.sampled_from([2.0, 0.5])), 0.1],
-                    "speed": [1.0, 1.0, draw(st.sampled_from([1.0, 10.0]))]}
+        options |= {
+            "scenarios": 3,
+            "bandwidth": [1.0, draw(st.sampled_from([2.0, 0.5])), 0.1],
+            "speed": [1.0, 1.0, draw(st.sampled_from([1.0, 10.0]))],
+        }
     return procs, skew, draw(st.sampled_from([5, 20, 100, 400])), draw(blocks(procs)), options
 
 

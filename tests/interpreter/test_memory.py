@@ -30,8 +30,14 @@ VARIANTS = {
 
 
 def access(start, strides, write=False, array="a", procs=1, **more):
-    return Access(array=array, element_bytes=8, start=np.full(procs, start, np.int64),
-                  strides=np.tile(np.array(strides, np.int64), (procs, 1)), write=write, **more)
+    return Access(
+        array=array,
+        element_bytes=8,
+        start=np.full(procs, start, np.int64),
+        strides=np.tile(np.array(strides, np.int64), (procs, 1)),
+        write=write,
+        **more,
+    )
 
 
 def nest(extents, *accesses, procs=1, **more):
@@ -47,10 +53,18 @@ def stream(n, *starts, stride=8, write=(), procs=1):
 def jacobi(n, a=0, b=None, procs=1):
     b = n * n * 8 if b is None else b
     inside = 8 * (n + 1)
-    references = [(a + inside - 8, False), (a + inside + 8, False), (a + inside - 8 * n, False),
-                  (a + inside + 8 * n, False), (b + inside, True)]
-    return nest([n - 2, n - 2], *(access(start, [8 * n, 8], write, "b" if write else "a", procs)
-                                  for start, write in references), procs=procs)
+    references = [
+        (a + inside - 8, False),
+        (a + inside + 8, False),
+        (a + inside - 8 * n, False),
+        (a + inside + 8 * n, False),
+        (b + inside, True),
+    ]
+    return nest(
+        [n - 2, n - 2],
+        *(access(start, [8 * n, 8], write, "b" if write else "a", procs) for start, write in references),
+        procs=procs,
+    )
 
 
 def simulate(nests, cache, chance=None):
@@ -136,8 +150,15 @@ def outer_nests(draw):
             for side, follows in ((before, False), (after, True)):
                 for _ in range(draw(st.integers(0, 2))):
                     strides = [draw(st.sampled_from([0, 8, -8, 72, 256])) for _ in range(depth)]
-                    side.append(access(8 * draw(st.integers(0, 300)), strides + [0] * (loops - depth),
-                                       draw(st.booleans()), depth=depth, after=follows))
+                    side.append(
+                        access(
+                            8 * draw(st.integers(0, 300)),
+                            strides + [0] * (loops - depth),
+                            draw(st.booleans()),
+                            depth=depth,
+                            after=follows,
+                        )
+                    )
         after.sort(key=lambda each: -each.depth)
         nests.append(replace(one, accesses=(*before, *one.accesses, *after)))
     return nests
@@ -250,12 +271,23 @@ def test_long_sweeps_are_those_of_the_simulator(n, b):
 
 
 @hypothesis.settings(max_examples=40)
-@given(rows=st.integers(20, 300), columns=st.integers(100, 300), gap=st.integers(0, 600),
-       lags=st.lists(st.integers(-2, 2), min_size=1, max_size=4), ways=st.sampled_from([1, 2, 4]),
-       allocate=st.booleans(), chance=st.booleans())
+@given(
+    rows=st.integers(20, 300),
+    columns=st.integers(100, 300),
+    gap=st.integers(0, 600),
+    lags=st.lists(st.integers(-2, 2), min_size=1, max_size=4),
+    ways=st.sampled_from([1, 2, 4]),
+    allocate=st.booleans(),
+    chance=st.booleans(),
+)
 def test_a_part_of_the_iterations_tells_of_all(rows, columns, gap, lags, ways, allocate, chance):
-    cache = Cache(size_bytes=8192, line_bytes=32, associativity=ways, write_allocate=allocate,
-                  replacement="random" if chance and ways == 2 else "lru")
+    cache = Cache(
+        size_bytes=8192,
+        line_bytes=32,
+        associativity=ways,
+        write_allocate=allocate,
+        replacement="random" if chance and ways == 2 else "lru",
+    )
     column = 8 * rows
     reads = [access((4 + lag) * column, [column, 8]) for lag in lags]
     nests = [nest([columns, rows], *reads, access((columns + 8) * column + 8 * gap, [column, 8], write=True))] * 2
@@ -270,8 +302,13 @@ def test_a_part_of_the_iterations_tells_of_all(rows, columns, gap, lags, ways, a
 def test_references_that_move_apart():
     n = 48  # c(i, j) = c(i, j) + a(i, k) * b(k, j), loops j, k, i
     size = 8 * n * n
-    product = nest([n, n, n], access(0, [0, 8 * n, 8]), access(size, [8 * n, 8, 0]),
-                   access(2 * size, [8 * n, 0, 8]), access(2 * size, [8 * n, 0, 8], write=True))
+    product = nest(
+        [n, n, n],
+        access(0, [0, 8 * n, 8]),
+        access(size, [8 * n, 8, 0]),
+        access(2 * size, [8 * n, 0, 8]),
+        access(2 * size, [8 * n, 0, 8], write=True),
+    )
     mine, true = predict([product], I860)[0], simulate([product], I860)[0]
     assert sum(mine[:2]) == pytest.approx(sum(true[:2]), rel=0.1)
 
@@ -353,8 +390,9 @@ def test_states_settle_under_random_replacement():
 def test_many_distinct_shapes_stand_for_each_other_in_proportion():
     procs = 5000
     lengths = np.arange(procs)[:, None] + 1
-    vector = Access(array="a", element_bytes=8, start=np.zeros(procs, np.int64), strides=np.full((procs, 1), 8),
-                    write=False)
+    vector = Access(
+        array="a", element_bytes=8, start=np.zeros(procs, np.int64), strides=np.full((procs, 1), 8), write=False
+    )
     misses, _ = interpret_nest(Nest(extents=lengths, accesses=(vector,)), I860, CacheState.cold(procs))
     np.testing.assert_allclose(misses.read, np.ceil(lengths[:, 0] / 4), rtol=0.05, atol=2)
 
@@ -363,9 +401,13 @@ def test_a_million_processors_of_four_shapes_cost_little():
     procs = 1 << 20
     one = jacobi(10, procs=1)
     edge = np.arange(procs) % 1024 == 0
-    sweep = Nest(extents=np.where(edge[:, None], [[7, 8]], [[8, 8]]), accesses=tuple(
-        replace(a, start=np.broadcast_to(a.start, procs), strides=np.broadcast_to(a.strides, (procs, 2)))
-        for a in one.accesses))
+    sweep = Nest(
+        extents=np.where(edge[:, None], [[7, 8]], [[8, 8]]),
+        accesses=tuple(
+            replace(a, start=np.broadcast_to(a.start, procs), strides=np.broadcast_to(a.strides, (procs, 2)))
+            for a in one.accesses
+        ),
+    )
     tracemalloc.start()
     misses, state = interpret_nest(sweep, I860, CacheState.cold(procs))
     again, state = interpret_nest(sweep, I860, state)
@@ -406,11 +448,14 @@ def test_work_does_not_grow_with_trip_counts():
 # Errors
 
 
-@pytest.mark.parametrize(("change", "text"), [
-    ({"size_bytes": 8200}, "not a whole number of sets"),
-    ({"replacement": "fifo"}, "'fifo' is not known: lru or random"),
-    ({"line_bytes": 0}, "positive size and line"),
-])
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"size_bytes": 8200}, "not a whole number of sets"),
+        ({"replacement": "fifo"}, "'fifo' is not known: lru or random"),
+        ({"line_bytes": 0}, "positive size and line"),
+    ],
+)
 def test_impossible_caches_are_refused(change, text):
     with pytest.raises(ValueError, match=text):
         replace(I860, **change)

@@ -18,6 +18,7 @@ end program p
 """
 """A column crosses a border of blocks where j - 1 is the last of a block, so the first execution sends nothing."""
 
+
 def _moves(source, procs):
     found = esp.predict(source, procs=procs)
     (told,) = [each.comm for each in found.aaus if each.comm is not None and each.comm.messages]
@@ -26,8 +27,7 @@ def _moves(source, procs):
 
 @pytest.mark.parametrize("procs", [2, 4, 8])
 def test_executions_without_messages_say_nothing_of_hops_and_sizes(procs):
-    """By hand: procs - 1 borders, a column of 64 x 4 B each, and neighbours of a row are neighbours in a cube (Def 14).
-    """
+    """By hand: procs - 1 borders, a column of 64 x 4 B each, and neighbours of a row are so in a cube (Def 14)."""
     told = _moves(SWEEP, procs)
     assert (told.executions, told.messages, told.bytes) == (63, procs - 1, 256 * (procs - 1))
     assert told.sizes == ((256, 1),)

@@ -80,7 +80,7 @@ def n_lines(elements):
         ("  do i = 1, n\n    if (x(i) > 1) x(i) = 1\n  end do\n", (5, "where cache misses are counted, a condition")),
         ("  do i = 1, n\n    if (x(i) > 1) exit\n    x(i) = 2\n  end do\n", (6, "cache misses of single statements")),
     ],
-)  # fmt: skip
+)
 def test_what_is_left_out_or_taken_for_granted_is_told_with_its_line(body, expected):
     ((line, text),) = told(predicted(body))
     assert line == expected[0]
@@ -94,10 +94,15 @@ def test_what_is_left_out_or_taken_for_granted_is_told_with_its_line(body, expec
         ("  do i = 1, n\n    do j = 1, n\n      if (i <= 4) s = s + a(i,j)\n    end do\n  end do\n", 40),
         ("  do i = 1, n\n    do j = n - 3, i\n      s = s + a(j,i)\n    end do\n  end do\n", 4),
         ("  do i = 1, n\n    m = 1 + mod(3*i, n)\n    s = s + a(1,m)\n    m = m + 1\n  end do\n", 40),
-        (("  do m = 1, 3\n    do j = 1, n\n      s = s + x(j)\n    end do\n    s = s*x(m)\n    do j = 1, n\n"
-         "      s = s*x(j)\n    end do\n  end do\n"), 10),
+        (
+            (
+                "  do m = 1, 3\n    do j = 1, n\n      s = s + x(j)\n    end do\n    s = s*x(m)\n    do j = 1, n\n"
+                "      s = s*x(j)\n    end do\n  end do\n"
+            ),
+            10,
+        ),
     ],
-)  # fmt: skip
+)
 def test_each_line_that_an_uneven_nest_reads_is_missed_once(body, lines):
     """Where an index wraps, a condition or a bound depends on other indices, or loops stand side by side."""
     prediction = predicted(body)

@@ -47,8 +47,12 @@ def test_a_nest_is_its_closed_form(extents, ops, setup, step):
 def test_work_of_outer_levels_and_before_the_loops():
     hand = Hand(2)
     level = np.array([[3, 12], [2, 4]])
-    nest = hand.nest(level, Work(computation=(("op", 1.0),)), outer=(Work(computation=(("op", 10.0),)),),
-                     setup=Work(overhead=(("op", 100.0),)))
+    nest = hand.nest(
+        level,
+        Work(computation=(("op", 1.0),)),
+        outer=(Work(computation=(("op", 10.0),)),),
+        setup=Work(overhead=(("op", 100.0),)),
+    )
     got = done(hand, nest)
     np.testing.assert_allclose(got.per_processor.computation_s[0], [42 * US, 24 * US])
     np.testing.assert_allclose(got.per_processor.overhead_s[0], 100 * US)
@@ -84,8 +88,11 @@ def test_lines_gather_what_belongs_to_them():
 @pytest.mark.parametrize(("x", "ops"), [(1, 10), (2, 200), (3, 3000)])
 def test_a_condition_that_is_known_decides(x, ops):
     hand = Hand(2)
-    branches = [(Binary("==", Var("x"), IntLit(1)), [hand.seq(10)]),
-                (Binary("==", Var("x"), IntLit(2)), [hand.seq(200)]), (None, [hand.seq(3000)])]
+    branches = [
+        (Binary("==", Var("x"), IntLit(1)), [hand.seq(10)]),
+        (Binary("==", Var("x"), IntLit(2)), [hand.seq(200)]),
+        (None, [hand.seq(3000)]),
+    ]
     got = done(hand, hand.seq(assigns=[("x", lit(x))]), hand.branch(*branches, ops=1), on=machine())
     assert got.time_s[0] == pytest.approx((ops + min(x, 2)) * US)
     assert not got.assumptions
@@ -173,8 +180,12 @@ def test_an_endless_loop_is_left_by_exit():
     hand = Hand(1)
     leave = hand.branch((Binary(">=", Var("n"), IntLit(5)), [hand.seq(leave="exit")]))
     body = (hand.seq(1, assigns=[("n", plus("n", 1))]), leave, hand.seq(10))
-    got = done(hand, hand.seq(assigns=[("n", lit(0))]), hand.while_(None, *body),
-               hand.compute(lambda env: 1000 * env["n"], uses=["n"]))
+    got = done(
+        hand,
+        hand.seq(assigns=[("n", lit(0))]),
+        hand.while_(None, *body),
+        hand.compute(lambda env: 1000 * env["n"], uses=["n"]),
+    )
     assert got.time_s[0] == pytest.approx((5 * 1 + 4 * 10 + 5000) * US)
 
 
@@ -239,8 +250,14 @@ def test_loading_stands_beside_the_time():
 
 def test_two_readings_of_the_clock_bracket_a_region():
     hand = Hand(2)
-    got = done(hand, hand.compute([5, 9]), hand.seq(clock_mark=True), hand.compute([100, 50]),
-               hand.seq(clock_mark=True), hand.seq(1000))
+    got = done(
+        hand,
+        hand.compute([5, 9]),
+        hand.seq(clock_mark=True),
+        hand.compute([100, 50]),
+        hand.seq(clock_mark=True),
+        hand.seq(1000),
+    )
     assert got.timed_s[0] == pytest.approx((105 - 9) * US)
     hand = Hand(2)
     assert done(hand, hand.seq(5)).timed_s is None
@@ -287,8 +304,10 @@ def test_the_estimated_share():
 def test_large_ledgers_keep_totals_and_means():
     def build(hand):
         right = phase([0, 1, 2], [1, 2, 3], 16)
-        return (hand.compute([7, 300, 20, 90], line=3),
-                hand.loop("i", 50, hand.comm(right, line=4), hand.compute([100, 120, 100, 30], line=5)))
+        return (
+            hand.compute([7, 300, 20, 90], line=3),
+            hand.loop("i", 50, hand.comm(right, line=4), hand.compute([100, 120, 100, 30], line=5)),
+        )
 
     one, other, third = Hand(4), Hand(4), Hand(4)
     whole = done(one, *build(one))
@@ -333,8 +352,15 @@ def test_the_profile_of_the_timed_region_alone():
     """Its parts add up to the time between the readings, although processor 1 came 500 us early to the first."""
     hand = Hand(2)
     inside = hand.comm(phase([0, 1], [1, 0], 125), line=7)
-    got = hand.run(hand.compute([500, 0], line=2), hand.seq(clock_mark=True), hand.compute([100, 50]), inside,
-                   hand.seq(clock_mark=True), hand.seq(1000), setting=Setting(timed=True))
+    got = hand.run(
+        hand.compute([500, 0], line=2),
+        hand.seq(clock_mark=True),
+        hand.compute([100, 50]),
+        inside,
+        hand.seq(clock_mark=True),
+        hand.seq(1000),
+        setting=Setting(timed=True),
+    )
     additive(got, region=True)
     message = (147 + 390 + 30.5) * US
     assert got.time_s[0] == got.timed_s[0] == pytest.approx(100 * US + message)
@@ -352,8 +378,10 @@ def test_without_two_readings_the_whole_program_is_shown_and_that_is_said(settin
 
 def test_lean_ledgers_know_longer_periods():
     def build(hand):
-        flip = hand.branch((Binary("==", Var("c"), IntLit(0)), [hand.seq(assigns=[("c", lit(1))])]),
-                           (None, [hand.seq(assigns=[("c", lit(0))])]))
+        flip = hand.branch(
+            (Binary("==", Var("c"), IntLit(0)), [hand.seq(assigns=[("c", lit(1))])]),
+            (None, [hand.seq(assigns=[("c", lit(0))])]),
+        )
         work = hand.compute(lambda env: [100, 20] if env["c"] else [5, 300], uses=["c"])
         return hand.seq(assigns=[("c", lit(0))]), hand.loop("i", 300, flip, work, hand.comm(phase([0, 1], [1, 0], 5)))
 

@@ -21,12 +21,41 @@ def expr(text):
 
 
 INTEGERS = [
-    "i/j", "-i/2", "i*j", "i**2", "j**3", "2**(-1)", "mod(i, j)", "mod(-i, 4)", "modulo(-i, 4)", "modulo(i, j)",
-    "sign(i, j)", "max(i, j, 3)", "min(i, j)", "abs(j)", "nint(x)", "nint(-x)", "nint(y)", "int(-x)", "floor(y)",
-    "ceiling(y)", "i - (j - 3)", "-j**2", "ishft(i, 2)", "ishft(i, -1)", "iand(i, 5)", "ior(i, 8)", "ieor(i, 2)",
-    "kind(1.0)", "kind(1d0)", "selected_real_kind(6)", "selected_real_kind(p=12)", "selected_int_kind(9)",
-    "selected_int_kind(10)", "huge(1)",
-]  # fmt: skip
+    "i/j",
+    "-i/2",
+    "i*j",
+    "i**2",
+    "j**3",
+    "2**(-1)",
+    "mod(i, j)",
+    "mod(-i, 4)",
+    "modulo(-i, 4)",
+    "modulo(i, j)",
+    "sign(i, j)",
+    "max(i, j, 3)",
+    "min(i, j)",
+    "abs(j)",
+    "nint(x)",
+    "nint(-x)",
+    "nint(y)",
+    "int(-x)",
+    "floor(y)",
+    "ceiling(y)",
+    "i - (j - 3)",
+    "-j**2",
+    "ishft(i, 2)",
+    "ishft(i, -1)",
+    "iand(i, 5)",
+    "ior(i, 8)",
+    "ieor(i, 2)",
+    "kind(1.0)",
+    "kind(1d0)",
+    "selected_real_kind(6)",
+    "selected_real_kind(p=12)",
+    "selected_int_kind(9)",
+    "selected_int_kind(10)",
+    "huge(1)",
+]
 REALS = [
     "x/2",
     "x**2",
@@ -41,9 +70,16 @@ REALS = [
     "log10(x)",
 ]
 LOGICALS = [
-    "i > j", "x <= 2.5", "t .and. f", "t .or. f", ".not. t", "t .eqv. f", "t .neqv. f", "i == 7 .and. y < 0",
+    "i > j",
+    "x <= 2.5",
+    "t .and. f",
+    "t .or. f",
+    ".not. t",
+    "t .eqv. f",
+    "t .neqv. f",
+    "i == 7 .and. y < 0",
     "1 .ne. 2",
-]  # fmt: skip
+]
 
 
 @pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")

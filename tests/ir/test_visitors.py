@@ -106,9 +106,16 @@ def classes(module, base):
 
 
 SAMPLES = {
-    "str": "x", "int": 1, "float": 1.0, "bool": True, "Expr": Var("x"), "Expr | None": Var("x"),
-    "tuple[Expr, ...]": (Var("x"),), "tuple[tuple[str, Expr], ...]": (("k", Var("x")),), "Span": NOWHERE,
-}  # fmt: skip
+    "str": "x",
+    "int": 1,
+    "float": 1.0,
+    "bool": True,
+    "Expr": Var("x"),
+    "Expr | None": Var("x"),
+    "tuple[Expr, ...]": (Var("x"),),
+    "tuple[tuple[str, Expr], ...]": (("k", Var("x")),),
+    "Span": NOWHERE,
+}
 
 
 def sample(cls):
@@ -136,8 +143,14 @@ def test_all_expression_classes_are_known(cls):
 def test_all_statement_classes_are_known(cls):
     body_fields = {"body", "branches", "cases"}
     values = dict.fromkeys(cls.__struct_fields__, ())
-    values |= {"span": NOWHERE, "end": NOWHERE, "condition": None, "mask": None, "step": None, "directive": Align(
-        span=NOWHERE, alignee="a", axes=None, target="t", subscripts=None)}  # fmt: skip
+    values |= {
+        "span": NOWHERE,
+        "end": NOWHERE,
+        "condition": None,
+        "mask": None,
+        "step": None,
+        "directive": Align(span=NOWHERE, alignee="a", axes=None, target="t", subscripts=None),
+    }
     for name in ("target", "value", "lower", "upper", "selector"):
         values[name] = Var("x")
     stmt = cls(**{name: values[name] for name in cls.__struct_fields__})

@@ -55,13 +55,7 @@ def array(name, *dims, line=1, attributes=(), of=REAL8):
 
 def scalar(name, line=1, of=INTEGER):
     return Entity(
-        name=name,
-        shown=name.upper(),
-        type=of,
-        shape=None,
-        attributes=frozenset(),
-        initial=None,
-        span=at(line),
+        name=name, shown=name.upper(), type=of, shape=None, attributes=frozenset(), initial=None, span=at(line)
     )
 
 

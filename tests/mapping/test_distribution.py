@@ -47,12 +47,7 @@ def test_block_leaves_the_last_processors_empty():
     assert one.held(np.arange(8)).tolist() == [2, 2, 2, 2, 1, 0, 0, 0]
 
 
-@given(
-    distributions(),
-    st.integers(-60, 60),
-    st.integers(-9, 9).filter(bool),
-    st.integers(0, 30),
-)
+@given(distributions(), st.integers(-60, 60), st.integers(-9, 9).filter(bool), st.integers(0, 30))
 def test_held_images_counts_any_arithmetic_progression(one, first, stride, count):
     images = first + stride * np.arange(count)
     expected = np.bincount(one.owner(images), minlength=one.procs)

@@ -197,9 +197,7 @@ def test_sizes_of_blocks(hpf):
 
 @pytest.mark.parametrize("procs", [0, -3, 2**20 + 1])
 def test_a_number_of_processors_out_of_range(hpf, procs):
-    assert problems(hpf, procs=procs) == [
-        f"E309 --procs {procs} must be between 1 and 1048576 (for example --procs 8)"
-    ]
+    assert problems(hpf, procs=procs) == [f"E309 --procs {procs} must be between 1 and 1048576 (for example --procs 8)"]
 
 
 def test_extents_that_are_not_positive(hpf):

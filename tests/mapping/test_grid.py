@@ -11,16 +11,7 @@ from aag.mapping.grid import Grid, squarest
 
 @pytest.mark.parametrize(
     ("procs", "shape"),
-    [
-        (8, (4, 2)),
-        (6, (3, 2)),
-        (7, (7, 1)),
-        (12, (3, 2, 2)),
-        (12, (4, 3)),
-        (1, (1, 1)),
-        (16, (4, 4)),
-        (5, (5,)),
-    ],
+    [(8, (4, 2)), (6, (3, 2)), (7, (7, 1)), (12, (3, 2, 2)), (12, (4, 3)), (1, (1, 1)), (16, (4, 4)), (5, (5,))],
 )
 def test_examples_of_definition_13(procs, shape):
     assert squarest(procs, len(shape)) == shape

@@ -4,14 +4,7 @@ import numpy as np
 
 from aag.diagnostics import Span
 from esp.output.figures import Shown
-from interpreter.result import (
-    AauMetrics,
-    Assumption,
-    LineMetrics,
-    MessageSummary,
-    Parts,
-    PerProcessor,
-)
+from interpreter.result import AauMetrics, Assumption, LineMetrics, MessageSummary, Parts, PerProcessor
 
 SOURCE = """\
 program laplace
@@ -85,9 +78,8 @@ SHIFT = MessageSummary(
 )
 
 REDUCTION = MessageSummary(
-    array="err", pattern="reduction", executions=50, messages=1200, bytes=9600, sizes=((8, 24),), hops=1,
-    contended=True,
-)  # fmt: skip
+    array="err", pattern="reduction", executions=50, messages=1200, bytes=9600, sizes=((8, 24),), hops=1, contended=True
+)
 
 LINES = (
     line(7, (0.2, 0.07, 0.005, 0.0044), 1000, 819200, (3, 4), max_s=0.281),

@@ -43,8 +43,16 @@ def _everything():
     wanted = json_output.Wanted(per_processor=True, aaus=None)
     warning = Diagnostic(code="W201", message="odd", span=Span("laplace.hpf", 4, 2), hint="look")
     one_way = Variant(on=(), off=("interchange",), time_s=2.0, timed_s=1.0)
-    interval = Interval(low_s=1.0, high_s=2.0, timed_low_s=1.0, timed_high_s=2.0, scenarios=64, quantities=3,
-                        model_error=0.02, undecided=(one_way,))
+    interval = Interval(
+        low_s=1.0,
+        high_s=2.0,
+        timed_low_s=1.0,
+        timed_high_s=2.0,
+        scenarios=64,
+        quantities=3,
+        model_error=0.02,
+        undecided=(one_way,),
+    )
     made = prediction(warnings=(warning,), asked=asked(Request()), interval=interval)
     return json.loads(json_output.one(made, wanted))
 
@@ -73,16 +81,17 @@ def test_the_figures_are_those_of_the_prediction():
     assert told["timed_s"] == 0.2701
     assert told["messages"] == 2200
     assert told["assumptions"][1] == {
-        "code": "A201", "text": "no network load", "file": None, "line": None, "column": None
-    }  # fmt: skip
+        "code": "A201",
+        "text": "no network load",
+        "file": None,
+        "line": None,
+        "column": None,
+    }
     assert told["warnings"] == [
         {"code": "W201", "text": "odd", "file": "laplace.hpf", "line": 4, "column": 2, "hint": "look"}
     ]
     assert told["lines"][0]["source"].startswith("forall (i = 2:n-1")
-    assert told["aaus"][1]["communication"]["sizes"] == [
-        {"bytes": 1024, "messages": 12},
-        {"bytes": 512, "messages": 8},
-    ]
+    assert told["aaus"][1]["communication"]["sizes"] == [{"bytes": 1024, "messages": 12}, {"bytes": 512, "messages": 8}]
     assert len(told["per_processor"]["end_s"]) == 8
 
 

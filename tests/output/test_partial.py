@@ -40,10 +40,24 @@ def _run(capsys, *words):
     return code, capsys.readouterr().out
 
 
-@pytest.mark.parametrize("words", [
-    "run", "run --line 6", "run --aau all", "run --annotate", "run --procs 1,2", "compare", "advise --procs 2,4",
-    "whatif --bandwidth x2", "sweep --procs 1,2", "query", "explain", "diff", "tui",
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run",
+        "run --line 6",
+        "run --aau all",
+        "run --annotate",
+        "run --procs 1,2",
+        "compare",
+        "advise --procs 2,4",
+        "whatif --bandwidth x2",
+        "sweep --procs 1,2",
+        "query",
+        "explain",
+        "diff",
+        "tui",
+    ],
+)
 def test_every_command_says_why(words, program, capsys):
     name, *more = words.split()
     given = {"explain": [f"{program}:6"], "diff": [program, "laplace"]}.get(name, [program])

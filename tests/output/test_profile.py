@@ -113,10 +113,7 @@ def _at(code, text, *lines):
 
 def test_an_assumption_of_several_lines_names_them_all():
     told = (*_at("branch", "weighted 50%, 50%", 7, 10), *_at("call", "line 5: s is not read", 5))
-    assert assumed([prediction(assumptions=told)]) == [
-        "weighted 50%, 50% (lines 7, 10)",
-        "s is not read (line 5)",
-    ]
+    assert assumed([prediction(assumptions=told)]) == ["weighted 50%, 50% (lines 7, 10)", "s is not read (line 5)"]
     many = assumed([prediction(assumptions=_at("branch", "weighted", *range(1, 12)))])
     assert many == ["weighted (lines 1, 2, 3, 4, 5, 6, 7, 8 and 3 more)"]
 
@@ -172,9 +169,16 @@ def test_memory_has_one_unit():
 def _sent(sizes, executions, sent, varies=""):
     number = sum(each for _, each in sizes) * executions
     return MessageSummary(
-        array="a", pattern="multicast", executions=executions, messages=number, bytes=sent, sizes=sizes, hops=1,
-        contended=False, varies=varies,
-    )  # fmt: skip
+        array="a",
+        pattern="multicast",
+        executions=executions,
+        messages=number,
+        bytes=sent,
+        sizes=sizes,
+        hops=1,
+        contended=False,
+        varies=varies,
+    )
 
 
 def test_sizes_that_differ_between_executions_are_not_said_of_all():

@@ -59,9 +59,7 @@ def test_a_file_that_is_half_written_is_removed(kill, command, tmp_path):
 
 
 @needs_mpi
-@pytest.mark.parametrize(("name", "tool", "kill"), [
-    ("build", "f951", "SIGTERM"), ("mpi", "shifts", "SIGKILL"),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "tool", "kill"), [("build", "f951", "SIGTERM"), ("mpi", "shifts", "SIGKILL")])
 def test_a_killed_command_leaves_nothing(name, tool, kill, command):
     started = command(name)
     assert started.until(lambda: started.runs(tool), 60)

@@ -119,10 +119,13 @@ BOMB = f"#define A0 x\n{''.join(DOUBLED)}A39\nend\n"
 
 
 @pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
-@pytest.mark.parametrize(("beyond", "told", "limits"), [
-    ("time", "it did not end within 8 s", Limits(seconds=0.3)),
-    ("memory", "it needed more than 512 MiB of memory", Limits(memory_bytes=1 << 24)),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("beyond", "told", "limits"),
+    [
+        ("time", "it did not end within 8 s", Limits(seconds=0.3)),
+        ("memory", "it needed more than 512 MiB of memory", Limits(memory_bytes=1 << 24)),
+    ],
+)
 def test_the_preprocessor_ends_at_its_limits(beyond, told, limits, monkeypatch, tmp_path):
     path = tmp_path / "bomb.F90"
     path.write_text(BOMB)

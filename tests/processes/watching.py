@@ -39,9 +39,14 @@ class Watched:
         self.mark = f"{MARK}={folder}"
         told = {**os.environ, "TMPDIR": str(self.temporary), MARK: str(folder), **environment}
         self.process = subprocess.Popen(
-            [sys.executable, *words], cwd=folder, env=told, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL, start_new_session=True,
-        )  # fmt: skip
+            [sys.executable, *words],
+            cwd=folder,
+            env=told,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
 
     def alive(self):
         """Process -> its command, for all that carry the mark."""

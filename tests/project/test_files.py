@@ -14,9 +14,25 @@ DATA_TABLES: frozenset[str] = frozenset()
 BANNED_FOLDERS = {"common", "utils", "helpers"}
 
 TEXT_SUFFIXES = {
-    "", ".cfg", ".csv", ".f", ".f90", ".hpf", ".inc", ".ini", ".json", ".md", ".py", ".svg", ".tcss", ".toml",
-    ".txt", ".xml", ".yaml", ".yml",
-}  # fmt: skip
+    "",
+    ".cfg",
+    ".csv",
+    ".f",
+    ".f90",
+    ".hpf",
+    ".inc",
+    ".ini",
+    ".json",
+    ".md",
+    ".py",
+    ".svg",
+    ".tcss",
+    ".toml",
+    ".txt",
+    ".xml",
+    ".yaml",
+    ".yml",
+}
 
 MACHINE_PATH = re.compile(r"""(?<![\w./~$}>-])/(?:home|root|work|tmp|Users|mnt|opt|var/folders)/[\w.-]""")
 """An absolute path of somebody's machine. `/tmp` alone, or a path below a variable, is none."""

@@ -17,9 +17,15 @@ HEAVY = {"networkx", "textual", "sympy", "scipy", "matplotlib", "importlib.metad
 """What `esp run` must not load: together they cost more than the whole prediction."""
 
 LAZY = (
-    "esp/__init__.py", "esp/api.py", "esp/cli/", "esp/output/", "esp/tui/", "aag/source/read.py", "aag/graph/views.py",
+    "esp/__init__.py",
+    "esp/api.py",
+    "esp/cli/",
+    "esp/output/",
+    "esp/tui/",
+    "aag/source/read.py",
+    "aag/graph/views.py",
     "sag/graph.py",
-)  # fmt: skip
+)
 """Where an import may stand inside a function; docs/architecture.md gives the reason of each."""
 
 

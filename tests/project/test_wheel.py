@@ -84,10 +84,7 @@ def test_installed_package_finds_its_data(answer, root):
     assert answer["systems"] == [str(data / "systems"), *_stems(root / "systems", locate.SYSTEM_SUFFIXES)]
     programs = _stems(root / "benchmarks_hpf", locate.PROGRAM_SUFFIXES)
     assert answer["programs"] == [str(data / "benchmarks_hpf"), *programs]
-    assert answer["found"] == [
-        str(data / "systems" / "ipsc860.yaml"),
-        str(data / "benchmarks_hpf" / "laplace.hpf"),
-    ]
+    assert answer["found"] == [str(data / "systems" / "ipsc860.yaml"), str(data / "benchmarks_hpf" / "laplace.hpf")]
 
 
 def test_checkout_finds_its_data(root):

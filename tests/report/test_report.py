@@ -8,7 +8,8 @@ from itertools import pairwise
 import pytest
 
 ADDRESSES = re.compile(
-    r"https?:|//[a-z]|\bsrc\s*=|<script|<link|<iframe|<object|<base|@import|url\s*\(|javascript:", re.IGNORECASE)
+    r"https?:|//[a-z]|\bsrc\s*=|<script|<link|<iframe|<object|<base|@import|url\s*\(|javascript:", re.IGNORECASE
+)
 """Whatever would make a browser load something."""
 
 SECTIONS = ("distributions", "processors", "profile", "source", "layout", "rests", "machine")
@@ -93,8 +94,11 @@ def test_the_source_is_all_there_and_the_hottest_line_is_the_warmest(page):
     lines = find_program("laplace").read_text(encoding="utf-8").splitlines()
     code = [("".join(row[-1].itertext())).rstrip() for row in source.iter("tr")]
     assert code == [line.rstrip() for line in lines]
-    warm = {row.get("id"): float(re.search(r",([\d.]+)\)$", row.get("style")).group(1))
-            for row in source.iter("tr") if row.get("style")}
+    warm = {
+        row.get("id"): float(re.search(r",([\d.]+)\)$", row.get("style")).group(1))
+        for row in source.iter("tr")
+        if row.get("style")
+    }
     (hottest,) = [each for each in parsed(page).iter("a") if words(each) == "Line 36"]
     assert max(warm, key=warm.get) == hottest.get("href").removeprefix("#") == "L36"
     assert warm["L37"] == warm["L36"]  # the statement goes on there
@@ -172,7 +176,8 @@ def test_a_program_without_arrays_has_a_page(esp):
 def test_a_number_that_does_not_fit_is_told(esp):
     source = (
         "program p\n  real :: a(16)\n!HPF$ PROCESSORS q(4)\n!HPF$ DISTRIBUTE a(BLOCK(4)) ONTO q\n"
-        "  a = 1.0\nend program p\n")
+        "  a = 1.0\nend program p\n"
+    )
     code, out, _ = esp("report", "-", "--procs", "4", "--scaling", "2,4,8", "-q", stdin=source)
     assert code == 0
     shown = rows(section(parsed(out), "processors"))

@@ -71,12 +71,7 @@ def test_the_examples_of_the_hints_are_values(dimension):
         ("65", "time", "'65' lacks its unit: a time is wanted", "write for example 65 us"),
         ("65 MB", "time", "'65 MB' is a size, but a time is wanted", "write for example 65 us"),
         ("65 uss", "time", "unknown unit 'uss' in '65 uss': a time is wanted", "did you mean 'us'?"),
-        (
-            "3 mb/s",
-            "bandwidth",
-            "unknown unit 'mb/s' in '3 mb/s': a bandwidth is wanted",
-            "did you mean 'MB/s'?",
-        ),
+        ("3 mb/s", "bandwidth", "unknown unit 'mb/s' in '3 mb/s': a bandwidth is wanted", "did you mean 'MB/s'?"),
         ("fast", "time", "'fast' is not a time", "write for example 65 us"),
         ("", "size", "'' is not a size", "write for example 8 KB"),
         ("1.5", "count", "'1.5' is not a whole number", ""),
@@ -116,11 +111,7 @@ def test_changes(text, dimension, nominal, expected):
         ("+10%", "'+10%' is not a change", "write x1.1 for so much more"),
         ("+3 MB/s", "'+3 MB/s' is not a change", "write it without the +"),
         ("+fast%", "'+fast%' is not a change", "write it without the +"),
-        (
-            "2",
-            "'2' lacks its unit: a bandwidth is wanted",
-            "a change is 'x2', '30%' or a value such as 2.8 MB/s",
-        ),
+        ("2", "'2' lacks its unit: a bandwidth is wanted", "a change is 'x2', '30%' or a value such as 2.8 MB/s"),
     ],
 )
 def test_changes_that_are_none(text, message, hint):
@@ -148,6 +139,4 @@ def test_what_is_written_in_any_unit_is_read_back(value, dimension, data):
     units, step = LADDERS[dimension]
     unit = data.draw(st.sampled_from(units))
     power = units.index(unit) - (units.index({"time": "s", "per_byte": "s/B"}.get(dimension, units[0])))
-    assert parse_quantity(f"{value!r} {unit}", dimension) == pytest.approx(
-        value * float(step) ** power, rel=1e-12
-    )
+    assert parse_quantity(f"{value!r} {unit}", dimension) == pytest.approx(value * float(step) ** power, rel=1e-12)

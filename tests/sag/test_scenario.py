@@ -132,9 +132,7 @@ def test_arrays_give_one_value_a_scenario(cube):
     loads = np.linspace(0, 0.9, 4)
     machine = export(cube, Scenario(load=loads, bandwidth=["x1", "x2", "x4", "x8"], latency=2.0))
     assert machine.scenarios == 4
-    assert law(machine).per_byte_s == close(
-        *(0.390e-6 / f / (1 - l) for f, l in zip((1, 2, 4, 8), loads, strict=True))
-    )
+    assert law(machine).per_byte_s == close(*(0.390e-6 / f / (1 - l) for f, l in zip((1, 2, 4, 8), loads, strict=True)))
     assert law(machine).call_overhead_s == close(294e-6)
     assert machine.processor.of("r8.add").shape == (1,)
     for position, (factor, load) in enumerate(zip((1.0, 2.0, 4.0, 8.0), loads, strict=True)):
@@ -196,9 +194,7 @@ def test_a_figure_that_is_given_is_no_guess_any_more(cube):
 
 def test_setting_what_is_only_described_says_so(cube):
     machine = export(cube, Scenario(sets=(("cube.node.memory.bandwidth", "x2"),)))
-    assert machine.notes == (
-        "'cube.node.memory.bandwidth' is only described: setting it changes no prediction.",
-    )
+    assert machine.notes == ("'cube.node.memory.bandwidth' is only described: setting it changes no prediction.",)
 
 
 def test_ragged_series_are_no_change(cube):

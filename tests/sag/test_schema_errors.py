@@ -91,14 +91,8 @@ MISTAKES = {
         ("        read_miss: 0.33 us\n", ""),
         (13, 7, "M104", "the key 'read_miss' is missing in 'memory' (filling a line)", ""),
     ),
-    "missing name": (
-        ("name: small\n", ""),
-        (1, 1, "M104", "the key 'name' is missing", ""),
-    ),
-    "missing format": (
-        ("format: 1\n", ""),
-        (1, 1, "M104", "the key 'format' is missing", "begin with 'format: 1'"),
-    ),
+    "missing name": (("name: small\n", ""), (1, 1, "M104", "the key 'name' is missing", "")),
+    "missing format": (("format: 1\n", ""), (1, 1, "M104", "the key 'format' is missing", "begin with 'format: 1'")),
     "newer format": (
         ("format: 1", "format: 2"),
         (1, 9, "M107", "format 2 is not known to this version", "this version reads format 1"),
@@ -114,16 +108,10 @@ MISTAKES = {
         ("default: 4", "default: four"),
         (4, 23, "M106", "'four' is not a whole number", "write for example 8"),
     ),
-    "no processors": (
-        ("default: 4", "default: 0"),
-        (4, 23, "M107", "'default' must be between 1 and 1048576", ""),
-    ),
+    "no processors": (("default: 4", "default: 0"), (4, 23, "M107", "'default' must be between 1 and 1048576", "")),
     "unit of another dimension": (
         ("read_miss: 0.33 us", "read_miss: 0.33 MB"),
-        (
-            *(21, 20, "M106", "'read_miss': '0.33 MB' is a size, but a time is wanted"),
-            "write for example 65 us",
-        ),
+        (*(21, 20, "M106", "'read_miss': '0.33 MB' is a size, but a time is wanted"), "write for example 65 us"),
     ),
     "no unit": (
         ("cache_size: 8 KB", "cache_size: 8192"),
@@ -131,10 +119,7 @@ MISTAKES = {
     ),
     "unknown unit": (
         ("line: 32 B", "line: 32 Bytes"),
-        (
-            *(17, 15, "M106", "'line': unknown unit 'Bytes' in '32 Bytes': a size is wanted"),
-            "write for example 8 KB",
-        ),
+        (*(17, 15, "M106", "'line': unknown unit 'Bytes' in '32 Bytes': a size is wanted"), "write for example 8 KB"),
     ),
     "not a whole number": (
         ("associativity: 2", "associativity: 2.5"),
@@ -163,16 +148,10 @@ MISTAKES = {
         ("read_miss: 0.33 us", "read_miss: [0.33 us]"),
         (21, 20, "M105", "'read_miss' must be one value or a group of them, not a list", ""),
     ),
-    "nothing for a value": (
-        ("read_miss: 0.33 us", "read_miss:"),
-        (21, 19, "M105", "'read_miss' has no value", ""),
-    ),
+    "nothing for a value": (("read_miss: 0.33 us", "read_miss:"), (21, 19, "M105", "'read_miss' has no value", "")),
     "value for a component": (
         ("processor: void", "processor: viod"),
-        (
-            *(12, 18, "M105", "'processor' must hold figures, a list of the units that refine it, or 'void'"),
-            "",
-        ),
+        (*(12, 18, "M105", "'processor' must hold figures, a list of the units that refine it, or 'void'"), ""),
     ),
     "value for a unit": (
         ("    node:\n", "    disk: 3\n    node:\n"),
@@ -200,10 +179,7 @@ MISTAKES = {
     ),
     "no source": (
         ("        source: book\n", ""),
-        (
-            *(15, 9, "M108", "'cache_size' has no source, here or above"),
-            "every figure names one of 'sources'",
-        ),
+        (*(15, 9, "M108", "'cache_size' has no source, here or above"), "every figure names one of 'sources'"),
     ),
     "unknown source": (
         ("        source: book\n", "        source: boook\n"),
@@ -211,10 +187,7 @@ MISTAKES = {
     ),
     "no certainty": (
         ("        certainty: cited\n", ""),
-        (
-            *(15, 9, "M108", "'cache_size' has no certainty, here or above"),
-            "one of quoted, cited, estimated, measured",
-        ),
+        (*(15, 9, "M108", "'cache_size' has no certainty, here or above"), "one of quoted, cited, estimated, measured"),
     ),
     "unknown certainty": (
         ("certainty: cited", "certainty: vague"),
@@ -226,13 +199,7 @@ MISTAKES = {
     ),
     "figures where none can stand": (
         ("role: node", "role: link"),
-        (
-            13,
-            7,
-            "M110",
-            "a unit of role 'link' has no figures for 'memory'",
-            "figures for it belong to: node, host",
-        ),
+        (13, 7, "M110", "a unit of role 'link' has no figures for 'memory'", "figures for it belong to: node, host"),
     ),
     "refined by nobody": (
         ("memory: [node]", "memory: [nodes]"),
@@ -244,10 +211,7 @@ MISTAKES = {
     ),
     "extends nothing": (
         ("title: a node", "extends: ipsc\ntitle: a node"),
-        (
-            *(3, 10, "M109", "there is no machine 'ipsc' to extend"),
-            "did you mean 'ipsc860'?",
-        ),
+        (*(3, 10, "M109", "there is no machine 'ipsc' to extend"), "did you mean 'ipsc860'?"),
     ),
 }
 
@@ -266,11 +230,7 @@ NETWORK = SYSTEMS.joinpath("ipsc860.yaml").read_text()
 @pytest.mark.parametrize(
     ("old", "new", "code", "message", "hint"),
     [
-        (
-            *("                upto: 100 B\n", "", "M107"),
-            "the message ranges 'short' and 'long' have no 'upto'",
-            "",
-        ),
+        (*("                upto: 100 B\n", "", "M107"), "the message ranges 'short' and 'long' have no 'upto'", ""),
         (
             *("              long:\n", "              long:\n                upto: 4 KB\n", "M107"),
             *("the largest messages have no range", "leave its 'upto' out"),
@@ -285,10 +245,7 @@ NETWORK = SYSTEMS.joinpath("ipsc860.yaml").read_text()
         ),
         (
             *("topology: {kind: hypercube}", "topology: {kind: hyperqube}", "M107"),
-            *(
-                "'hyperqube' is not possible for 'topology.kind' (how nodes are joined)",
-                "did you mean 'hypercube'?",
-            ),
+            *("'hyperqube' is not possible for 'topology.kind' (how nodes are joined)", "did you mean 'hypercube'?"),
         ),
         (
             *("topology: {kind: hypercube}", "topology: hypercube", "M105"),
@@ -322,11 +279,7 @@ def test_mistakes_in_a_whole_machine(old, new, code, message, hint):
 def test_all_mistakes_of_a_file_are_reported_in_its_order():
     text = GOOD.replace("line: 32 B", "line: 32 s").replace("page: 4 KB", "paeg: 4 KB").replace("lru", "mru")
     error = errors_of(text)
-    assert [(each.line, each.code) for each in error.findings] == [
-        (17, "M106"),
-        (19, "M107"),
-        (26, "M103"),
-    ]
+    assert [(each.line, each.code) for each in error.findings] == [(17, "M106"), (19, "M107"), (26, "M103")]
     assert str(error).splitlines()[0] == (
         "<text>:17:15: M106 'line': '32 s' is a time, but a size is wanted (write for example 8 KB)"
     )

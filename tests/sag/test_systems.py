@@ -147,9 +147,7 @@ def test_the_law_is_cited_and_the_host_link_is_a_guess():
 def test_fortran_90d_reductions_grow_as_published():
     bare, machine = machine_of("ipsc860"), machine_of("ipsc860-f90d")
     stage = machine.network.collectives["reduction"].stage_software_s[0]
-    assert machine.network.exchange_factor[0] * one_way(machine, 4, 1) + stage == pytest.approx(
-        410e-6, abs=1e-7
-    )
+    assert machine.network.exchange_factor[0] * one_way(machine, 4, 1) + stage == pytest.approx(410e-6, abs=1e-7)
     assert machine.processor.of("r8.add") == bare.processor.of("r8.add")
     assert one_way(machine, 4096, 2) == one_way(bare, 4096, 2)
 
@@ -329,9 +327,7 @@ def test_two_runs_export_the_same_bytes():
 def test_networkx_is_loaded_for_those_who_ask_only():
     rooms = "sag.load, sag.scenario, sag.check, sag.describe, sag.graph"
     code = f"import sys, {rooms}; print('networkx' in sys.modules)"
-    run = subprocess.run(
-        [sys.executable, "-c", code], cwd=SYSTEMS.parent, capture_output=True, check=True, text=True
-    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=SYSTEMS.parent, capture_output=True, check=True, text=True)
     assert run.stdout == "False\n"
 
 

@@ -88,9 +88,7 @@ def test_hypercube_routes_are_e_cube(size):
     assert cube.link_count(size) == size * dimensions
 
 
-@pytest.mark.parametrize(
-    "topology", [each for each in ALL if isinstance(each, (Hypercube, Lattice))], ids=repr
-)
+@pytest.mark.parametrize("topology", [each for each in ALL if isinstance(each, (Hypercube, Lattice))], ids=repr)
 @pytest.mark.parametrize("procs", [1, 2, 5, 8, 12, 27])
 def test_routes_are_shortest_and_contiguous(topology, procs):
     size = topology.nodes(procs)
@@ -113,18 +111,14 @@ def test_routes_are_shortest_and_contiguous(topology, procs):
         assert node == goal
 
 
-@pytest.mark.parametrize(
-    "topology", [each for each in ALL if isinstance(each, (Hypercube, Lattice))], ids=repr
-)
+@pytest.mark.parametrize("topology", [each for each in ALL if isinstance(each, (Hypercube, Lattice))], ids=repr)
 @pytest.mark.parametrize("procs", [2, 4, 9, 27])
 def test_both_directions_of_a_cable_share_its_number(topology, procs):
     size = topology.nodes(procs)
     graph = neighbours(topology, size)
     cables = set()
     for a, b in [edge for edge in graph.edges if edge[0] != edge[1]]:
-        there, back = (
-            topology.undirected(topology.routes([x], [y], size), size)[0, 0] for x, y in ((a, b), (b, a))
-        )
+        there, back = (topology.undirected(topology.routes([x], [y], size), size)[0, 0] for x, y in ((a, b), (b, a)))
         assert there == back
         cables.add(int(there))
     assert len(cables) == len([edge for edge in graph.edges if edge[0] != edge[1]])

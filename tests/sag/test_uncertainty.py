@@ -47,11 +47,7 @@ def figure(value, span=None, certainty="estimated"):
 
 @pytest.mark.parametrize(
     ("text", "ends"),
-    [
-        ("0.05 to 0.20 us", (5e-8, 2e-7)),
-        ("50 ns to 0.2 us", (5e-8, 2e-7)),
-        ("x0.5 to x4", (5e-8, 4e-7)),
-    ],
+    [("0.05 to 0.20 us", (5e-8, 2e-7)), ("50 ns to 0.2 us", (5e-8, 2e-7)), ("x0.5 to x4", (5e-8, 4e-7))],
 )
 def test_how_a_range_is_written(text, ends):
     assert parse_range(text, "time", 1e-7) == pytest.approx(ends)
@@ -99,15 +95,26 @@ def test_quantities_are_independent_and_groups_are_one():
 def test_every_estimated_time_has_a_range():
     for name in ("ipsc860", "ipsc860-f90d", "cluster-ib"):
         system = load_machine(name)
-        without = [path for path, each in system.parameters().items()
-                   if isinstance(each, Figure) and each.estimated and each.value > 0 and each.span is None
-                   and each.dimension in ("time", "per_byte")]
+        without = [
+            path
+            for path, each in system.parameters().items()
+            if isinstance(each, Figure)
+            and each.estimated
+            and each.value > 0
+            and each.span is None
+            and each.dimension in ("time", "per_byte")
+        ]
         assert without == [], name
 
 
 def test_a_range_above_holds_for_the_guesses_below(tmp_path):
-    system = machine(tmp_path, "range: x0.5 to x2", "call: 1 us", "guard: {value: 1 us, range: x0.9 to x1.1}",
-                     "assign: {value: 1 us, certainty: quoted}")
+    system = machine(
+        tmp_path,
+        "range: x0.5 to x2",
+        "call: 1 us",
+        "guard: {value: 1 us, range: x0.9 to x1.1}",
+        "assign: {value: 1 us, certainty: quoted}",
+    )
     found = {key: system.parameters()[f"cube.node.processor.{key}"].span for key in ("call", "guard", "assign")}
     assert found == {"call": (5e-7, 2e-6), "guard": pytest.approx((9e-7, 1.1e-6)), "assign": None}
 

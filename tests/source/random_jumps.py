@@ -49,10 +49,14 @@ class Builder:
             return ["if (" + self._test() + ") then", *self.body(depth + 1, visible, inside=inside), "end if"]
         if depth < 3 and kind < 0.22:
             return [
-                "if (" + self._test() + ") then", *self.body(depth + 1, visible, inside=inside),
-                "else if (" + self._test() + ") then", *self.body(depth + 1, visible, inside=inside),
-                "else", *self.body(depth + 1, visible, inside=inside), "end if",
-            ]  # fmt: skip
+                "if (" + self._test() + ") then",
+                *self.body(depth + 1, visible, inside=inside),
+                "else if (" + self._test() + ") then",
+                *self.body(depth + 1, visible, inside=inside),
+                "else",
+                *self.body(depth + 1, visible, inside=inside),
+                "end if",
+            ]
         if depth < 3 and kind < 0.34:
             self.loops += 1
             name = f"i{self.loops}"
@@ -61,10 +65,13 @@ class Builder:
             return [f"do {name} = 1, {chance.randint(0, 3)}", *self.body(depth + 1, more, inside=True), *last, "end do"]
         if depth < 3 and kind < 0.38:
             return [
-                f"select case (mod(s, {chance.randint(2, 4)}))", "case (0)",
-                *self.body(depth + 1, visible, inside=inside), "case (1)",
-                *self.body(depth + 1, visible, inside=inside), "end select",
-            ]  # fmt: skip
+                f"select case (mod(s, {chance.randint(2, 4)}))",
+                "case (0)",
+                *self.body(depth + 1, visible, inside=inside),
+                "case (1)",
+                *self.body(depth + 1, visible, inside=inside),
+                "end select",
+            ]
         if inside and kind < 0.42:
             return [f"if ({self._test()}) {chance.choice(('exit', 'cycle'))}"]
         if visible and kind < 0.6:

@@ -2,18 +2,7 @@
 
 import pytest
 
-from aag.ir.directives import (
-    Align,
-    Bound,
-    Distribute,
-    Dynamic,
-    Format,
-    Inherit,
-    Processors,
-    Sequence,
-    Star,
-    Template,
-)
+from aag.ir.directives import Align, Bound, Distribute, Dynamic, Format, Inherit, Processors, Sequence, Star, Template
 from aag.ir.expressions import Binary, Call, Element, IntLit, Section, Var
 from aag.ir.statements import Remap
 

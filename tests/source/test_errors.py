@@ -15,32 +15,56 @@ LOST = "(the prediction is not complete)"
 SPELLING = "(check its spelling and its place)"
 
 ERRORS = {
-    "empty": ("\n", [("x.f90:1: E102 there is no Fortran statement in this source"
-                     " (is the file complete, and is it really in free form?)")]),
+    "empty": (
+        "\n",
+        [
+            (
+                "x.f90:1: E102 there is no Fortran statement in this source"
+                " (is the file complete, and is it really in free form?)"
+            )
+        ],
+    ),
     "no end": (
         "program p\nx = 1\n",
-        [("x.f90:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM"
-         " (the last statement stands in line 2; is the file complete?)")],
+        [
+            (
+                "x.f90:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM"
+                " (the last statement stands in line 2; is the file complete?)"
+            )
+        ],
     ),
     "numbers that nothing holds": (
         "k = 9223372036854775808\nx = 'a1d400' // 1d400_8\nk = 9223372036854775807; x = 1d308\nend\n",
         [
-            ("x.f90:1:5: E115 the whole number 9223372036854775808 does not fit in 64 bits"
-            " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"),
-            ("x.f90:2:17: E115 the real number 1d400 is too large for eight bytes"
-            " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"),
+            (
+                "x.f90:1:5: E115 the whole number 9223372036854775808 does not fit in 64 bits"
+                " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"
+            ),
+            (
+                "x.f90:2:17: E115 the real number 1d400 is too large for eight bytes"
+                " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"
+            ),
         ],
     ),
     "statement functions of statement functions": (
-        "f0(x) = x + 1\n" + "".join(f"f{k}(x) = f{k - 1}(x)*f{k - 1}(x)\n" for k in range(1, 21))
+        "f0(x) = x + 1\n"
+        + "".join(f"f{k}(x) = f{k - 1}(x)*f{k - 1}(x)\n" for k in range(1, 21))
         + "y = f20(2.)\nend\n",
-        [("x.f90:13:10: E116 statement functions stand for more than 29,600 operands here"
-          " (make some of them functions with a body)")],
+        [
+            (
+                "x.f90:13:10: E116 statement functions stand for more than 29,600 operands here"
+                " (make some of them functions with a body)"
+            )
+        ],
     ),
     "a tower of statement functions": (
         "f0(x) = x\n" + "".join(f"f{k}(x) = f{k - 1}(x) + 1\n" for k in range(1, 200)) + "y = f199(2.)\nend\n",
-        [("x.f90:151:11: E116 statement functions stand for an expression of more than 150 levels here"
-          " (make some of them functions with a body)")],
+        [
+            (
+                "x.f90:151:11: E116 statement functions stand for an expression of more than 150 levels here"
+                " (make some of them functions with a body)"
+            )
+        ],
     ),
     "no end of a loop": (
         "program p\ndo i = 1, 2\n x = 1\nend\n",
@@ -88,13 +112,21 @@ ERRORS = {
     ),
     "a bad declaration": (
         "program p\n  real :: a(8\n  a = 1\nend\n",
-        [("x.f90:2:3: E120 this statement cannot be read as Fortran: a ')' is missing"
-         " (check its spelling; declarations stand before the first executable statement)")],
+        [
+            (
+                "x.f90:2:3: E120 this statement cannot be read as Fortran: a ')' is missing"
+                " (check its spelling; declarations stand before the first executable statement)"
+            )
+        ],
     ),
     "a declaration too late": (
         "program p\nx = 1\nreal y\nend\n",
-        [("x.f90:3:1: E120 this statement cannot be read as Fortran"
-         " (check its spelling; declarations stand before the first executable statement)")],
+        [
+            (
+                "x.f90:3:1: E120 this statement cannot be read as Fortran"
+                " (check its spelling; declarations stand before the first executable statement)"
+            )
+        ],
     ),
     "a bad loop": (
         "do i = 1,,2\nend do\nend\n",
@@ -108,8 +140,10 @@ ERRORS = {
         "program p\nimplicit none\nreal x\nx = foo(x)\nend\n",
         ["x.f90:4:5: E130 foo is neither a declared array nor a known function (declare foo)"],
     ),
-    "no array": ("program p\nb(1:2) = 0\nend\n",
-                 ["x.f90:2:1: E130 b is used as an array and is not declared as one (declare b)"]),
+    "no array": (
+        "program p\nb(1:2) = 0\nend\n",
+        ["x.f90:2:1: E130 b is used as an array and is not declared as one (declare b)"],
+    ),
     "a loop variable": (
         "program p\nimplicit none\n  do ii = 1, 2\n  end do\nend\n",
         ["x.f90:3:6: E130 ii is not declared (declare ii)"],
@@ -119,18 +153,29 @@ ERRORS = {
         ["x.f90:3:9: E131 x is declared twice (the first declaration stands in line 2)"],
     ),
     "unknown names in directives": (
-        ("program p\nreal alpha(8)\n!HPF$ PROCESSORS q(4)\n!HPF$ DISTRIBUTE beta(BLOCK)\n"
-        "!HPF$ DISTRIBUTE (BLOCK) ONTO p :: alpha\n!HPF$ ALIGN gamma(i) WITH alpah(i)\n!HPF$ DYNAMIC delta\n"
-        "!HPF$ TEMPLATE t(m)\nend\n"),
-        [("x.f90:4:18: E132 DISTRIBUTE names beta, and there is no such array or template (declare the array or"
-         " template beta)"),
-         ("x.f90:5:36: E132 ONTO names p, and there is no such processor arrangement (declare the processor"
-         " arrangement p)"),
-         "x.f90:6:13: E132 ALIGN names gamma, and there is no such array (declare the array gamma)",
-         "x.f90:6:27: E132 ALIGN names alpah, and there is no such array or template (did you mean alpha?)",
-         ("x.f90:7:15: E132 DYNAMIC names delta, and there is no such array or template (declare the array or template"
-         " delta)"),
-         "x.f90:8:18: E132 TEMPLATE names m, and there is no such name (declare the name m)"],
+        (
+            "program p\nreal alpha(8)\n!HPF$ PROCESSORS q(4)\n!HPF$ DISTRIBUTE beta(BLOCK)\n"
+            "!HPF$ DISTRIBUTE (BLOCK) ONTO p :: alpha\n!HPF$ ALIGN gamma(i) WITH alpah(i)\n!HPF$ DYNAMIC delta\n"
+            "!HPF$ TEMPLATE t(m)\nend\n"
+        ),
+        [
+            (
+                "x.f90:4:18: E132 DISTRIBUTE names beta, and there is no such array or template (declare the array or"
+                " template beta)"
+            ),
+            (
+                "x.f90:5:36: E132 ONTO names p, and there is no such processor arrangement (declare the processor"
+                " arrangement p)"
+            ),
+            "x.f90:6:13: E132 ALIGN names gamma, and there is no such array (declare the array gamma)",
+            "x.f90:6:27: E132 ALIGN names alpah, and there is no such array or template (did you mean alpha?)",
+            (
+                "x.f90:7:15: E132 DYNAMIC names delta, and there is no such array or template (declare the array or "
+                "template"
+                " delta)"
+            ),
+            "x.f90:8:18: E132 TEMPLATE names m, and there is no such name (declare the name m)",
+        ],
     ),
     "unknown directive": (
         "program p\n!HPF$ DISTIBUTE a(BLOCK)\nend\n",
@@ -158,39 +203,51 @@ program p
 !HPF$ NO TEMPLATE
 end
 """,
-        ["x.f90:2:18: E141 expected the name of a processor arrangement but found '4'",
-         "x.f90:3:19: E141 expected ')' but the text ends",
-         "x.f90:4:18: E141 expected 'WITH' and the target of the alignment but found 'WIHT' (did you mean WITH?)",
-         "x.f90:5:17: E141 the dummy index i occurs twice",
-         "x.f90:6:15: E141 expected a dummy index, ':' or '*' but found '1'",
-         "x.f90:7:24: E141 expected the target of the alignment after '*'",
-         "x.f90:8:20: E141 expected BLOCK, CYCLIC or '*' but found 'BLOK' (did you mean BLOCK?)",
-         "x.f90:9:31: E141 expected the name of a processor arrangement but the text ends",
-         "x.f90:10:33: E141 ONTO a part of a processor arrangement is not supported (write ONTO Q)",
-         "x.f90:11:27: E141 expected the end of the directive but found 'TO'",
-         "x.f90:12:20: E141 unknown clause NEWS of INDEPENDENT (did you mean NEW?)",
-         "x.f90:13:17: E141 unknown attribute DYNAMC (did you mean DYNAMIC?)",
-         "x.f90:14:17: E141 DIMENSION needs '::' and names",
-         "x.f90:15:27: E141 expected an expression but found ')'",
-         "x.f90:16:7: E141 expected a directive but found ''a''",
-         "x.f90:17:10: E141 expected 'SEQUENCE' but found 'TEMPLATE'"],
+        [
+            "x.f90:2:18: E141 expected the name of a processor arrangement but found '4'",
+            "x.f90:3:19: E141 expected ')' but the text ends",
+            "x.f90:4:18: E141 expected 'WITH' and the target of the alignment but found 'WIHT' (did you mean WITH?)",
+            "x.f90:5:17: E141 the dummy index i occurs twice",
+            "x.f90:6:15: E141 expected a dummy index, ':' or '*' but found '1'",
+            "x.f90:7:24: E141 expected the target of the alignment after '*'",
+            "x.f90:8:20: E141 expected BLOCK, CYCLIC or '*' but found 'BLOK' (did you mean BLOCK?)",
+            "x.f90:9:31: E141 expected the name of a processor arrangement but the text ends",
+            "x.f90:10:33: E141 ONTO a part of a processor arrangement is not supported (write ONTO Q)",
+            "x.f90:11:27: E141 expected the end of the directive but found 'TO'",
+            "x.f90:12:20: E141 unknown clause NEWS of INDEPENDENT (did you mean NEW?)",
+            "x.f90:13:17: E141 unknown attribute DYNAMC (did you mean DYNAMIC?)",
+            "x.f90:14:17: E141 DIMENSION needs '::' and names",
+            "x.f90:15:27: E141 expected an expression but found ')'",
+            "x.f90:16:7: E141 expected a directive but found ''a''",
+            "x.f90:17:10: E141 expected 'SEQUENCE' but found 'TEMPLATE'",
+        ],
     ),
     "directives out of place": (
-        ("program p\nreal a(8)\nwhere (a > 0)\n!HPF$ REDISTRIBUTE a(BLOCK)\nend where\ncontains\n!HPF$ DYNAMIC a\nend\n"
-        "!HPF$ DYNAMIC a\n"),
-        ["x.f90:4:7: E142 REALIGN and REDISTRIBUTE are statements and cannot stand in WHERE (move the directive)",
-         "x.f90:7:7: E142 a mapping directive must stand inside a program unit (move the directive)",
-         "x.f90:9:7: E142 a directive stands behind the end of the program (move the directive)"],
+        (
+            "program p\nreal a(8)\nwhere (a > 0)\n!HPF$ REDISTRIBUTE a(BLOCK)\nend where\ncontains\n!HPF$ "
+            "DYNAMIC a\nend\n"
+            "!HPF$ DYNAMIC a\n"
+        ),
+        [
+            "x.f90:4:7: E142 REALIGN and REDISTRIBUTE are statements and cannot stand in WHERE (move the directive)",
+            "x.f90:7:7: E142 a mapping directive must stand inside a program unit (move the directive)",
+            "x.f90:9:7: E142 a directive stands behind the end of the program (move the directive)",
+        ],
     ),
     "all at once": (
         "program p\nimplicit none\nreal a(8)\n!HPF$ DISTRIBUTE b(BLOCK)\n!HPF$ ALIGN a\na = c\nx = = 1\nend\n",
-        [("x.f90:4:18: E132 DISTRIBUTE names b, and there is no such array or template (declare the array or template"
-          " b)"),
-         "x.f90:5:14: E141 expected 'WITH' and the target of the alignment but the text ends",
-         "x.f90:6:5: E130 c is not declared (declare c)",
-         f"x.f90:7:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}"],
+        [
+            (
+                "x.f90:4:18: E132 DISTRIBUTE names b, and there is no such array or template (declare the array or "
+                "template"
+                " b)"
+            ),
+            "x.f90:5:14: E141 expected 'WITH' and the target of the alignment but the text ends",
+            "x.f90:6:5: E130 c is not declared (declare c)",
+            f"x.f90:7:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
+        ],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", ERRORS)
@@ -202,17 +259,30 @@ def test_errors(problems, what):
 WARNINGS = {
     "syntax": (
         "x = (1\ny = 1)\nz = 'a\nw = = 2\n10\nend\n",
-        [f"x.f90:1:1: W101 this statement cannot be read as Fortran: a ')' is missing; what it does is left out {LOST}",
-         f"x.f90:2:1: W101 this statement cannot be read as Fortran: a ')' too many; what it does is left out {LOST}",
-         ("x.f90:3:1: W101 this statement cannot be read as Fortran: the quotation mark ' is not closed; what it does"
-         f" is left out {LOST}"),
-         f"x.f90:4:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
-         f"x.f90:5:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}"],
+        [
+            (
+                f"x.f90:1:1: W101 this statement cannot be read as Fortran: a ')' is missing; what it does is left "
+                f"out {LOST}"
+            ),
+            (
+                f"x.f90:2:1: W101 this statement cannot be read as Fortran: a ')' too many; what it does is left "
+                f"out {LOST}"
+            ),
+            (
+                "x.f90:3:1: W101 this statement cannot be read as Fortran: the quotation mark ' is not closed; what "
+                "it does"
+                f" is left out {LOST}"
+            ),
+            f"x.f90:4:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
+            f"x.f90:5:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
+        ],
     ),
     "not modelled": (
         "  goto 10\nif (x > 1) then\n10 x = 1\nend if\nend\n",
-        ["x.f90:1:3: W102 GO TO names no label of its block or of one around it; what this statement does is left out "
-         + LOST],
+        [
+            "x.f90:1:3: W102 GO TO names no label of its block or of one around it; what this statement does is "
+            "left out " + LOST
+        ],
     ),
     "too long": (
         "x = " + "+".join("y" * 300) + "\nend\n",
@@ -220,29 +290,39 @@ WARNINGS = {
     ),
     "a directive behind a statement": (
         "real a(8)\n  a = 1 !HPF$ INDEPENDENT\nend\n",
-        [("x.f90:2:9: W103 an HPF directive after a statement on the same line is a comment"
-         " (put the directive on a line of its own)")],
+        [
+            (
+                "x.f90:2:9: W103 an HPF directive after a statement on the same line is a comment"
+                " (put the directive on a line of its own)"
+            )
+        ],
     ),
     "no loop": (
         "!HPF$ INDEPENDENT\nx = 1\n!HPF$ INDEPENDENT\n!HPF$ INDEPENDENT\ndo i = 1, 2\nend do\nend\n",
-        ["x.f90:1:7: W104 INDEPENDENT has no effect: no DO or FORALL follows it (put it directly before the loop)",
-         "x.f90:3:7: W104 INDEPENDENT has no effect: no DO or FORALL follows it (put it directly before the loop)"],
+        [
+            "x.f90:1:7: W104 INDEPENDENT has no effect: no DO or FORALL follows it (put it directly before the loop)",
+            "x.f90:3:7: W104 INDEPENDENT has no effect: no DO or FORALL follows it (put it directly before the loop)",
+        ],
     ),
     "passed over": (
         "real a(8)\n!HPF$ SHADOW a(1)\n!HPF$ ON HOME(a(1)), RESIDENT BEGIN\na(1) = 1\n!HPF$ END ON\nend\n",
-        [f"x.f90:{line}:7: W105 the directive {name} is not used by the prediction (owners compute, as without it)"
-         for line, name in ((2, "SHADOW"), (3, "ON"), (5, "END ON"))],
+        [
+            f"x.f90:{line}:7: W105 the directive {name} is not used by the prediction (owners compute, as without it)"
+            for line, name in ((2, "SHADOW"), (3, "ON"), (5, "END ON"))
+        ],
     ),
     "DATA": (
         "real a(8)\ndata a(1) /1.0/\ndata a /7*1.0/\nend\n",
-        [f"x.f90:2:1: W107 DATA for parts of arrays is not used {LOST}",
-         f"x.f90:3:1: W107 the values of DATA do not fit its variables and are not used {LOST}"],
+        [
+            f"x.f90:2:1: W107 DATA for parts of arrays is not used {LOST}",
+            f"x.f90:3:1: W107 the values of DATA do not fit its variables and are not used {LOST}",
+        ],
     ),
     "a component": (
         "type(t) :: p\nx = p%y(3)\nend\n",
         [f"x.f90:2:5: W109 the reference p % y(3) is not modelled: what it reads or writes is not known {LOST}"],
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("what", WARNINGS)

@@ -238,8 +238,10 @@ def test_what_they_become(what, kinds):
     ("text", "printed"),
     [
         ("if (x > 1) goto 10\nx = 1\n10 y = 1\nend\n", "if (.not. x > 1) x = 1"),
-        ("if (x > 1) goto 10\nx = 1\ngoto 20\n10 y = 1\n20 z = 1\nend\n",
-         "if (x > 1) then 10 y = 1 else x = 1 end if 20 z"),
+        (
+            "if (x > 1) goto 10\nx = 1\ngoto 20\n10 y = 1\n20 z = 1\nend\n",
+            "if (x > 1) then 10 y = 1 else x = 1 end if 20 z",
+        ),
         ("goto 10\nx = 1\n10 y = 1\nend\n", "y = 1"),
         ("if (x > 1) goto 10\nx = 1\nstop\n10 y = 1\nstop\nend\n", "if (x > 1) then y = 1 stop end if x = 1 stop"),
         ("do i = 1, 3\nif (x > 1) goto 10\nx = 1\n10 continue\nend do\nend\n", "if (.not. x > 1) x = 1"),

@@ -116,9 +116,18 @@ def test_every_character_of_a_directive_knows_its_place():
 
 @pytest.mark.parametrize(
     ("file", "form"),
-    [("a.hpf", "free"), ("a.f90", "free"), ("a.F90", "free"), ("a.f", "fixed"), ("a.for", "fixed"), ("a.F", "fixed"),
-     ("A.HPF", "free"), ("<stdin>", "free"), ("-", "free")],
-)  # fmt: skip
+    [
+        ("a.hpf", "free"),
+        ("a.f90", "free"),
+        ("a.F90", "free"),
+        ("a.f", "fixed"),
+        ("a.for", "fixed"),
+        ("a.F", "fixed"),
+        ("A.HPF", "free"),
+        ("<stdin>", "free"),
+        ("-", "free"),
+    ],
+)
 def test_the_form_comes_from_the_extension(file, form):
     assert form_of(file) == form
 

@@ -38,8 +38,10 @@ def test_assignments(body):
 
 
 def test_keywords_are_no_reserved_words(body):
-    found = body("integer do, if(3), end, where(2), call, forall, data\ndo = 1\nif(2) = 2\nend = 3\nwhere(1) = 4\n"
-                 "call = 5\nforall = 6\ndata = 7")  # fmt: skip
+    found = body(
+        "integer do, if(3), end, where(2), call, forall, data\ndo = 1\nif(2) = 2\nend = 3\nwhere(1) = 4\n"
+        "call = 5\nforall = 6\ndata = 7"
+    )
     assert [each.value.value for each in found] == [1, 2, 3, 4, 5, 6, 7]
 
 
@@ -151,8 +153,9 @@ def test_forall(body):
 
 
 def test_forall_construct(body):
-    (found,) = body("real a(8), b(8)\nforall (i = 1:n)\n a(i) = b(i)\n forall (j = 1:i) b(j) = 1\n"
-                    " where (a > 0) b = a\nend forall")  # fmt: skip
+    (found,) = body(
+        "real a(8), b(8)\nforall (i = 1:n)\n a(i) = b(i)\n forall (j = 1:i) b(j) = 1\n where (a > 0) b = a\nend forall"
+    )
     assert [type(each) for each in found.body] == [Assign, Forall, Where]
     assert found.mask is None
 

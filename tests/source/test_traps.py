@@ -212,7 +212,7 @@ def test_several_threads_read_at_a_time(read):
         + "".join(f"  a{number}({at % 9 + 1}) = {at}\n" for at in range(60))
         + f"end program p{number}\n"
         for number in range(16)
-    ]  # fmt: skip
+    ]
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(read, texts))
     assert [repr(each) for each in together] == [repr(read(each)) for each in texts]

@@ -187,9 +187,7 @@ def pairs(found):
 def most_messages(found, procs):
     """Rank -> messages that it receives at most, where each turn is a broadcast by the owner, also of what only owners
     read: these are the supersets."""
-    return {
-        rank: sum(source != rank for need in found.values() for source, _ in need.read) for rank in range(procs)
-    }
+    return {rank: sum(source != rank for need in found.values() for source, _ in need.read) for rank in range(procs)}
 
 
 def body_lines(program):

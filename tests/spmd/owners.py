@@ -83,8 +83,6 @@ class Ownership:
         for at, subscripts in enumerate(self.elements):
             owner = self.place(subscripts)
             for rank, coords in enumerate(self.coords):
-                there = [
-                    (owner[axis] or 0) if axis in special else coords[axis] for axis in range(len(self.shape))
-                ]
+                there = [(owner[axis] or 0) if axis in special else coords[axis] for axis in range(len(self.shape))]
                 place[rank, at] = rank_of(there, self.shape)
         return place

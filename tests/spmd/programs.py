@@ -204,8 +204,10 @@ class Writer:
             return f"{self.reference(rows)} > 0.4d0"
         names = list(rows[0])
         one, other = self.random.choice(names), self.random.choice(names)
-        parts = [self.pick(f"mod({one} + {other}, 3) /= 0", f"{one} <= 2*{other} - 1", f".not. {one} == 3")
-                 for _ in range(self.pick(1, 1, 2))]
+        parts = [
+            self.pick(f"mod({one} + {other}, 3) /= 0", f"{one} <= 2*{other} - 1", f".not. {one} == 3")
+            for _ in range(self.pick(1, 1, 2))
+        ]
         return self.pick(" .and. ", " .or. ").join(parts)
 
     # --- statements -----------------------------------------------------------------------------------------
@@ -440,4 +442,3 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     writer = Writer(random)
     writer.declare(names)
     return writer.text(writer.block(statements, kinds)), writer.procs
-

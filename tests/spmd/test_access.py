@@ -148,10 +148,7 @@ def addresses(machine, reference, vectors, rows, held):
     found = {}
     for row in rows:
         here = {**constants, **{name: vector[row] for name, vector in vectors.items()}}
-        place = [
-            int(evaluate(each, here.__getitem__, None))
-            for each in reference.subscripts
-        ]
+        place = [int(evaluate(each, here.__getitem__, None)) for each in reference.subscripts]
         inside = all(at in held[dim] for dim, at in enumerate(place))
         found[row] = 8 * (held[0].index(place[0]) + len(held[0]) * held[1].index(place[1])) if inside else None
     return found
@@ -176,8 +173,11 @@ def test_what_an_iteration_wrote_it_reads_from_a_register():
     (nest,) = [node for node in program.body if isinstance(node, nodes.Nest)]
     found = accesses(nest, program.layouts, program.layouts.environment, Parts(np.arange(1)))
     assert [(each.array, int(each.start_bytes[0]), each.write) for each in found] == [
-        ("x", 0, True), ("z", 0, False), ("y", 0, True), ("z", 0, True)
-    ]  # fmt: skip
+        ("x", 0, True),
+        ("z", 0, False),
+        ("y", 0, True),
+        ("z", 0, True),
+    ]
 
 
 PRODUCT = """program product
@@ -193,8 +193,11 @@ end program product
 @pytest.mark.parametrize(("first", "second"), list(product(("block", "cyclic", "*"), repeat=2)))
 def test_a_product_reads_every_element_of_its_row_at_an_address_of_its_own(first, second):
     spread = sum(each != "*" for each in (first, second))
-    program = lower(read_program(PRODUCT.format(first=first, second=second), "product.hpf"),
-                    Overrides(procs=4, grid=((2, 2) if spread == 2 else (4,)) if spread else None), 4)
+    program = lower(
+        read_program(PRODUCT.format(first=first, second=second), "product.hpf"),
+        Overrides(procs=4, grid=((2, 2) if spread == 2 else (4,)) if spread else None),
+        4,
+    )
     (nest,) = [node for node in program.body if isinstance(node, nodes.Nest)]
     layouts = program.layouts
     found = accesses(nest, layouts, layouts.environment, Parts(np.arange(4)))

@@ -100,9 +100,7 @@ class Pair:
         found = []
         for row in rows:
             if mask is None or COMPARED[mask[0]](integer(mask[1], row), integer(mask[2], row)):
-                trips = tuple(
-                    (row[index] - integer(low, row)) // (step or 1) for index, low, _, step, _ in loops
-                )
+                trips = tuple((row[index] - integer(low, row)) // (step or 1) for index, low, _, step, _ in loops)
                 found.append((trips, tuple(integer(each, row) for each in subscripts), row))
         indices = tuple(
             Index(name=name, lower=expression(low), upper=expression(high), step=None if step is None else IntLit(step))

@@ -42,7 +42,7 @@ def counted(text, procs):
 
 def condition(line):
     """The parenthesis behind WHERE."""
-    text, depth = line[line.index("("):], 0
+    text, depth = line[line.index("(") :], 0
     for at, letter in enumerate(text):
         depth += {"(": 1, ")": -1}.get(letter, 0)
         if not depth:

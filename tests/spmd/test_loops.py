@@ -229,10 +229,20 @@ def test_a_loop_means_what_it_means_serially(name, formats):
 
 
 PARALLEL = (
-    "independent", "private scalar", "reduction", "maximum", "nest with index list", "section inside",
-    "forall inside", "dot product inside", "private sum", "on home", "anti-dependence", "bounds by inquiry",
+    "independent",
+    "private scalar",
+    "reduction",
+    "maximum",
+    "nest with index list",
+    "section inside",
+    "forall inside",
+    "dot product inside",
+    "private sum",
+    "on home",
+    "anti-dependence",
+    "bounds by inquiry",
     "reduction of what the loop leaves",
-)  # fmt: skip
+)
 
 
 @pytest.mark.parametrize("name", PARALLEL)

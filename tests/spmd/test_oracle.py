@@ -51,8 +51,13 @@ def predicted(program, procs):
     machine, request = api.load_machine("ipsc860"), api.Request(procs=procs)
     stages = api.lower_source(api.Source(program=read_program(t.text(program), "nest.hpf")), machine, request)
     listener = Received(stages.graph, body_lines(program), procs)
-    interpret(stages.node_program, stages.graph, export(machine, request.scenario),
-              Setting(io=False, force_unroll=True), listener)  # fmt: skip
+    interpret(
+        stages.node_program,
+        stages.graph,
+        export(machine, request.scenario),
+        Setting(io=False, force_unroll=True),
+        listener,
+    )
     return listener.messages_of, listener.bytes_of // (8 if program.real else 4)
 
 

@@ -186,9 +186,23 @@ def test_long_expressions_are_folded():
 
 
 BUNDLED = (
-    "laplace", "laplace_bb", "laplace_bx", "laplace_xb", "gauss", "pipeline", "redblack", "pi",
-    "pbs1", "pbs2", "pbs3", "pbs4", "lfk01", "lfk03", "lfk09", "lfk22",
-)  # fmt: skip
+    "laplace",
+    "laplace_bb",
+    "laplace_bx",
+    "laplace_xb",
+    "gauss",
+    "pipeline",
+    "redblack",
+    "pi",
+    "pbs1",
+    "pbs2",
+    "pbs3",
+    "pbs4",
+    "lfk01",
+    "lfk03",
+    "lfk09",
+    "lfk22",
+)
 
 
 @pytest.mark.parametrize("off", [(), ("hoist", "redundant", "coalesce", "interchange")])

@@ -71,10 +71,13 @@ def own(kind, partner):
 def check_chrome(events, trace, prediction):
     """The events of our own reader: all digits count."""
     slices = [each for each in events if each["ph"] == "X"]
-    columns = {"rank": [each["tid"] for each in slices], "kind": [KINDS.index(each["cat"]) for each in slices],
-               "aau": [each["args"]["aau"] for each in slices],
-               "partner": [each["args"].get("partner", NOBODY) for each in slices],
-               "size_bytes": [each["args"].get("bytes", 0) for each in slices]}  # fmt: skip
+    columns = {
+        "rank": [each["tid"] for each in slices],
+        "kind": [KINDS.index(each["cat"]) for each in slices],
+        "aau": [each["args"]["aau"] for each in slices],
+        "partner": [each["args"].get("partner", NOBODY) for each in slices],
+        "size_bytes": [each["args"].get("bytes", 0) for each in slices],
+    }
     for name, found in columns.items():
         assert found == getattr(trace, name).tolist(), name
     assert [each["args"]["line"] for each in slices] == trace.lines().tolist()
@@ -82,7 +85,8 @@ def check_chrome(events, trace, prediction):
     close([each["dur"] for each in slices], trace.duration * 1e6, 1e-6)
     labels = {each.id: each.label or each.kind for each in trace.about.places}
     assert [each["name"] for each in slices] == [
-        f"{KINDS[kind]} {labels[aau]}" for kind, aau in zip(trace.kind.tolist(), trace.aau.tolist(), strict=True)]
+        f"{KINDS[kind]} {labels[aau]}" for kind, aau in zip(trace.kind.tolist(), trace.aau.tolist(), strict=True)
+    ]
     spent, last, ends = defaultdict(float), np.zeros(trace.procs), np.zeros(trace.procs)
     for one, other in pairwise(slices):
         assert one["tid"] != other["tid"] or one["ts"] + one["dur"] <= other["ts"] * (1 + 1e-15)
@@ -181,8 +185,15 @@ def check_perfetto(answer, trace, prediction):
     same_messages(found, trace, prediction)
     same_by_line(Counter(each["line"] for each in slices if each["category"] == "send"), prediction)
     sends, receives = messages(trace)
-    expected = sorted(zip(trace.rank[sends].tolist(), trace.rank[receives].tolist(), trace.begin[sends] * 1e9,
-                          trace.begin[receives] * 1e9, strict=True))  # fmt: skip
+    expected = sorted(
+        zip(
+            trace.rank[sends].tolist(),
+            trace.rank[receives].tolist(),
+            trace.begin[sends] * 1e9,
+            trace.begin[receives] * 1e9,
+            strict=True,
+        )
+    )
     close(sorted([each[key] for key in ("source", "destination", "sent", "taken")] for each in flows), expected, 1.0)
 
 
@@ -206,16 +217,33 @@ def check_picl(records, trace, prediction):
         assert (event, began) == (-901, 0.0)
         assert ended == pytest.approx(float(prediction.time_s[0]), abs=1e-12)
         assert [(event, given, data) for event, _, _, given, data in events] == [
-            (event, given, data) for event, _, _, given, data in expected[node]]
+            (event, given, data) for event, _, _, given, data in expected[node]
+        ]
         close([each[1:3] for each in events], [each[1:3] for each in expected[node]], 2e-12)
         times[node] = sum(end - begin for _, begin, end, _, _ in events) + idle[node]
     parts = sum(getattr(prediction.per_processor, name)[0] for name in PARTS.values())
     close(times, parts, 1e-12 * len(records))
     same_own_ends([max(each[2] for each in found[node][:-1]) for node in range(trace.procs)], prediction)
-    same_messages(Counter((node, given[2], given[0]) for node, events in found.items()
-                          for event, _, _, given, _ in events if event == -21), trace, prediction)  # fmt: skip
-    same_messages(Counter((data[2], node, data[0]) for node, events in found.items()
-                          for event, _, _, _, data in events if event == -52), trace, prediction)  # fmt: skip
+    same_messages(
+        Counter(
+            (node, given[2], given[0])
+            for node, events in found.items()
+            for event, _, _, given, _ in events
+            if event == -21
+        ),
+        trace,
+        prediction,
+    )
+    same_messages(
+        Counter(
+            (data[2], node, data[0])
+            for node, events in found.items()
+            for event, _, _, _, data in events
+            if event == -52
+        ),
+        trace,
+        prediction,
+    )
     lines = {each.id + 1: each.line for each in trace.about.places}
     assert {event for events in found.values() for event, *_ in events if event > 0} <= set(lines)
 
@@ -224,8 +252,18 @@ def _of_picl(trace):
     """(event, begin, end, data of the entry, of the exit) by node, and the time in which a node has no event."""
     expected, idle = defaultdict(list), defaultdict(float)
     waited = None
-    rows = list(zip(trace.rank.tolist(), trace.begin.tolist(), trace.end.tolist(), trace.aau.tolist(),
-                    trace.kind.tolist(), trace.partner.tolist(), trace.size_bytes.tolist(), strict=True))  # fmt: skip
+    rows = list(
+        zip(
+            trace.rank.tolist(),
+            trace.begin.tolist(),
+            trace.end.tolist(),
+            trace.aau.tolist(),
+            trace.kind.tolist(),
+            trace.partner.tolist(),
+            trace.size_bytes.tolist(),
+            strict=True,
+        )
+    )
     for at, (node, begin, end, aau, kind, partner, size) in enumerate(rows):
         if kind == WAIT:
             later = rows[at + 1] if at + 1 < len(rows) else (None,) * 7
@@ -254,20 +292,33 @@ def check_paraver(found, trace, prediction):
     assert duration == round(float(prediction.time_s[0]) * 1e9)
     numbers = {state: kind for kind, (state, _, _) in STATES.items()}
     some = end > begin
-    expected = zip((trace.rank[some] + 1).tolist(), begin[some].tolist(), end[some].tolist(), trace.kind[some].tolist(),
-                   strict=True)  # fmt: skip
+    expected = zip(
+        (trace.rank[some] + 1).tolist(),
+        begin[some].tolist(),
+        end[some].tolist(),
+        trace.kind[some].tolist(),
+        strict=True,
+    )
     assert sorted((task, start, stop, numbers[state]) for task, start, stop, state in states) == sorted(expected)
     spent, last = defaultdict(float), np.zeros(tasks)
     for task, start, stop, state in states:
         spent[task - 1, numbers[state]] += (stop - start) * 1e-9
         last[task - 1] = max(last[task - 1], stop * 1e-9)
     same_times(spent, last, prediction, 1e-9 * int(np.bincount(trace.rank).max()))
-    same_messages(Counter((one - 1, other - 1, size) for one, _, _, other, _, _, size, _ in sent_messages), trace,
-                  prediction)  # fmt: skip
+    same_messages(
+        Counter((one - 1, other - 1, size) for one, _, _, other, _, _, size, _ in sent_messages), trace, prediction
+    )
     sends, receives = messages(trace)
-    rows = zip((trace.rank[sends] + 1).tolist(), begin[sends].tolist(), begin[sends].tolist(),
-               (trace.rank[receives] + 1).tolist(), begin[receives].tolist(), end[receives].tolist(),
-               trace.size_bytes[sends].tolist(), strict=True)  # fmt: skip
+    rows = zip(
+        (trace.rank[sends] + 1).tolist(),
+        begin[sends].tolist(),
+        begin[sends].tolist(),
+        (trace.rank[receives] + 1).tolist(),
+        begin[receives].tolist(),
+        end[receives].tolist(),
+        trace.size_bytes[sends].tolist(),
+        strict=True,
+    )
     assert sorted(each[:-1] for each in sent_messages) == sorted(rows)
     assert {each[-1] for each in sent_messages} <= {0}
     aaus, lines = trace.aau.tolist(), trace.lines().tolist()
@@ -339,8 +390,16 @@ def check_otf2(path, trace, prediction):
                         assert arrived.pop(rank) == event.time
                     if stack:
                         place = stack[-1][0]
-                        found.append((rank, KINDS.index(region.name), int(place.name.split()[0]),
-                                      place.begin_line_number, began, event.time))  # fmt: skip
+                        found.append(
+                            (
+                                rank,
+                                KINDS.index(region.name),
+                                int(place.name.split()[0]),
+                                place.begin_line_number,
+                                began,
+                                event.time,
+                            )
+                        )
                 case "MpiSend":
                     assert stack[-1][0].name == "send"
                     assert event.time == stack[-1][1]

@@ -165,7 +165,8 @@ def paraver_rows(text):
 
 OPERATION = re.compile(
     r"(?P<label>[a-zA-Z][a-zA-Z0-9_]*): (?:calc (?P<calc>\d+)|"
-    r"send (?P<out>\d+)b to (?P<to>\d+) tag (?P<out_tag>\d+)|recv (?P<in>\d+)b from (?P<source>\d+) tag (?P<tag>\d+))")
+    r"send (?P<out>\d+)b to (?P<to>\d+) tag (?P<out_tag>\d+)|recv (?P<in>\d+)b from (?P<source>\d+) tag (?P<tag>\d+))"
+)
 REQUIRES = re.compile(r"([a-zA-Z][a-zA-Z0-9_]*) requires ([a-zA-Z][a-zA-Z0-9_]*)")
 
 
@@ -195,8 +196,14 @@ def goal(text):
                 kind, size, partner, tag = "send", int(found["out"]), int(found["to"]), int(found["out_tag"])
             else:
                 kind, size, partner, tag = "recv", int(found["in"]), int(found["source"]), int(found["tag"])
-            labels[found["label"]] = {"kind": kind, "size": size, "partner": partner, "tag": tag, "after": set(),
-                                      "label": found["label"]}
+            labels[found["label"]] = {
+                "kind": kind,
+                "size": size,
+                "partner": partner,
+                "tag": tag,
+                "after": set(),
+                "label": found["label"],
+            }
             ranks[rank].append(labels[found["label"]])
     assert rank is None
     assert len(ranks) == count

@@ -64,8 +64,12 @@ def both(folder):
 def messages_of(trace, kind):
     """(rank, line, partner, bytes) of all messages from one side, with how often."""
     some = trace.is_kind(kind)
-    return Counter(zip(*(column[some].tolist() for column in
-                         (trace.rank, trace.lines(), trace.partner, trace.size_bytes)), strict=True))
+    return Counter(
+        zip(
+            *(column[some].tolist() for column in (trace.rank, trace.lines(), trace.partner, trace.size_bytes)),
+            strict=True,
+        )
+    )
 
 
 @pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
@@ -140,8 +144,15 @@ def test_executed_traces_are_exported_alike(both, name, procs, values):
 def started(folder, name, procs, **environment):
     """Run a program that may fail."""
     words = ["mpirun", "-np", str(procs), str(folder / name)]
-    return subprocess.run(words, capture_output=True, text=True, check=False, timeout=60, cwd=folder,
-                          env={**os.environ, **RANKS, **environment})
+    return subprocess.run(
+        words,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        cwd=folder,
+        env={**os.environ, **RANKS, **environment},
+    )
 
 
 @pytest.fixture(scope="module")
@@ -149,8 +160,9 @@ def laplace(both, folder):
     both("laplace", 4, {"n": 20, "k": 6})
     system = api.load_machine("ipsc860")
     request = api.Request(procs=4, values={"n": 20, "k": 6})
-    emission = emitted_of(api.lower_source(api.read_source("laplace.hpf"), system, request), system, request,
-                          traces=True)
+    emission = emitted_of(
+        api.lower_source(api.read_source("laplace.hpf"), system, request), system, request, traces=True
+    )
     write(emission, folder)
     build(folder, "FFLAGS=-O1 -w")
     return folder

@@ -30,14 +30,20 @@ IDS = [f"{name}-{procs}" for name, procs, _ in CASES]
 cases = pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
 
 TEXTS = {
-    "chrome": (lambda trace: "".join(chrome(trace)),
-               lambda text, *said: checks.check_chrome(readers.chrome(text), *said)),
+    "chrome": (
+        lambda trace: "".join(chrome(trace)),
+        lambda text, *said: checks.check_chrome(readers.chrome(text), *said),
+    ),
     "picl": (lambda trace: "".join(picl(trace)), lambda text, *said: checks.check_picl(readers.picl(text), *said)),
-    "paraver": (lambda trace: "".join(paraver(trace)[".prv"]),
-                lambda text, *said: checks.check_paraver(readers.paraver(text), *said)),
-    "goal": (lambda trace: "".join(goal(trace)),
-             lambda text, *said: checks.check_goal(ranks := readers.goal(text), readers.simulated(ranks), *said)),
-}  # fmt: skip
+    "paraver": (
+        lambda trace: "".join(paraver(trace)[".prv"]),
+        lambda text, *said: checks.check_paraver(readers.paraver(text), *said),
+    ),
+    "goal": (
+        lambda trace: "".join(goal(trace)),
+        lambda text, *said: checks.check_goal(ranks := readers.goal(text), readers.simulated(ranks), *said),
+    ),
+}
 """Formats that are a text: how it is written, and how it is checked against a trace and its prediction."""
 
 
@@ -53,8 +59,9 @@ def test_an_export_says_what_the_prediction_says(predicted, form, name, procs, v
 def test_perfetto_reads_what_the_prediction_says(predicted):
     """The program behind ui.perfetto.dev opens the exports of all cases."""
     those = [predicted(name, procs, **values) for name, procs, values in CASES]
-    for answer, (trace, prediction) in zip(opened([TEXTS["chrome"][0](trace) for trace, _ in those], *PERFETTO), those,
-                                           strict=True):  # fmt: skip
+    for answer, (trace, prediction) in zip(
+        opened([TEXTS["chrome"][0](trace) for trace, _ in those], *PERFETTO), those, strict=True
+    ):
         check_perfetto(answer, trace, prediction)
 
 
@@ -82,8 +89,10 @@ def test_the_names_of_paraver(predicted, name, procs, values):
 
 
 def _columns(trace, change):
-    columns = {name: getattr(trace, name).copy() for name in
-               ("rank", "begin", "duration", "aau", "kind", "partner", "size_bytes")}  # fmt: skip
+    columns = {
+        name: getattr(trace, name).copy()
+        for name in ("rank", "begin", "duration", "aau", "kind", "partner", "size_bytes")
+    }
     change(columns)
     return replace(trace, **columns)
 
@@ -95,8 +104,9 @@ def _longest(trace, kind):
 
 def message_missing(trace):
     sends, receives = messages(trace)
-    return _columns(trace, lambda of: of.update({name: np.delete(each, [sends[3], receives[3]])
-                                                 for name, each in of.items()}))  # fmt: skip
+    return _columns(
+        trace, lambda of: of.update({name: np.delete(each, [sends[3], receives[3]]) for name, each in of.items()})
+    )
 
 
 def message_of_another_size(trace):
@@ -152,8 +162,15 @@ def computation_of_another_unit(trace):
     return _columns(trace, change)
 
 
-WRONG = (message_missing, message_of_another_size, processors_exchanged, computation_5_ns_shorter, send_5_ns_later,
-         computation_as_overhead, computation_of_another_unit)  # fmt: skip
+WRONG = (
+    message_missing,
+    message_of_another_size,
+    processors_exchanged,
+    computation_5_ns_shorter,
+    send_5_ns_later,
+    computation_as_overhead,
+    computation_of_another_unit,
+)
 NOT_IN = {
     "picl": {computation_as_overhead},  # who is busy is not said with what
     "goal": {computation_as_overhead, send_5_ns_later, computation_of_another_unit},  # messages get their time later
@@ -177,8 +194,9 @@ def test_a_wrong_text_is_found(predicted, form, wrong):
 @pytest.mark.slow
 def test_perfetto_shows_what_is_wrong(predicted):
     trace, prediction = predicted("gauss", 3, n=14)
-    for wrong, answer in zip(WRONG, opened([TEXTS["chrome"][0](wrong(trace)) for wrong in WRONG], *PERFETTO),
-                             strict=True):  # fmt: skip
+    for wrong, answer in zip(
+        WRONG, opened([TEXTS["chrome"][0](wrong(trace)) for wrong in WRONG], *PERFETTO), strict=True
+    ):
         assert isinstance(answer, list), wrong.__name__
         with pytest.raises(AssertionError):
             check_perfetto(answer, trace, prediction)
@@ -261,14 +279,17 @@ def test_what_if_options_count(capsys):
     assert last == pytest.approx(told["time_s"] * 1e6, rel=1e-9)
 
 
-@pytest.mark.parametrize(("words", "code", "told"), [
-    ([*SMALL, "--format", "paraver"], 2, "--format: paraver is more than one file. Say where to, with -o."),
-    ([*SMALL, "--format", "otf2", "-o", "-"], 2, "--format: otf2 is more than one file."),
-    (["gauss.hpf", "--procs", "2,3"], 2, "--procs: a trace is of one number of processors."),
-    ([*SMALL, "--events", "none"], 2, "'none' is no number of events"),
-    ([*SMALL, "--events", "100"], 1, "the trace would have more than 100 events"),
-    ([*SMALL, "-o", "nowhere/x"], 2, "nowhere/x: cannot be written: No such file or directory."),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ([*SMALL, "--format", "paraver"], 2, "--format: paraver is more than one file. Say where to, with -o."),
+        ([*SMALL, "--format", "otf2", "-o", "-"], 2, "--format: otf2 is more than one file."),
+        (["gauss.hpf", "--procs", "2,3"], 2, "--procs: a trace is of one number of processors."),
+        ([*SMALL, "--events", "none"], 2, "'none' is no number of events"),
+        ([*SMALL, "--events", "100"], 1, "the trace would have more than 100 events"),
+        ([*SMALL, "-o", "nowhere/x"], 2, "nowhere/x: cannot be written: No such file or directory."),
+    ],
+)
 def test_what_cannot_be_done_is_said(words, code, told, capsys):
     assert main(["trace", *words]) == code
     assert told in " ".join(capsys.readouterr().err.split())

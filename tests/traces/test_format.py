@@ -22,8 +22,12 @@ def traces(draw):
     letters = st.characters(exclude_categories=["Cs", "Cc"])
     label = st.text(letters, max_size=20).map(lambda text: " ".join(text.split()))
     places = tuple(
-        Place(id=each, kind=draw(st.sampled_from(["Seq", "IterD", "Comm"])), line=draw(st.integers(0, 999)),
-              label=draw(label))
+        Place(
+            id=each,
+            kind=draw(st.sampled_from(["Seq", "IterD", "Comm"])),
+            line=draw(st.integers(0, 999)),
+            label=draw(label),
+        )
         for each in ids
     )
     rows = []
@@ -37,21 +41,45 @@ def traces(draw):
                 kind = 0
             message = kind in (SEND, RECEIVE)
             partner = draw(st.sampled_from(others if message else [-1, *others]))
-            rows.append((rank, time, duration, draw(st.sampled_from(ids)), kind, partner,
-                         draw(st.integers(0, 2**40)) if message else 0))
+            rows.append(
+                (
+                    rank,
+                    time,
+                    duration,
+                    draw(st.sampled_from(ids)),
+                    kind,
+                    partner,
+                    draw(st.integers(0, 2**40)) if message else 0,
+                )
+            )
             time = time + duration + draw(st.floats(0, 10))
     columns = list(zip(*rows, strict=True)) or [()] * 7
-    about = About(writer="esp 1", origin=draw(st.sampled_from(["predicted", "executed"])), program="p",
-                  file=draw(label), system="m", procs=procs, grid=(procs,), places=places)
-    return Trace(about=about, rank=np.array(columns[0], np.int64), begin=np.array(columns[1], np.float64),
-                 duration=np.array(columns[2], np.float64), aau=np.array(columns[3], np.int64),
-                 kind=np.array(columns[4], np.int8), partner=np.array(columns[5], np.int64),
-                 size_bytes=np.array(columns[6], np.int64))
+    about = About(
+        writer="esp 1",
+        origin=draw(st.sampled_from(["predicted", "executed"])),
+        program="p",
+        file=draw(label),
+        system="m",
+        procs=procs,
+        grid=(procs,),
+        places=places,
+    )
+    return Trace(
+        about=about,
+        rank=np.array(columns[0], np.int64),
+        begin=np.array(columns[1], np.float64),
+        duration=np.array(columns[2], np.float64),
+        aau=np.array(columns[3], np.int64),
+        kind=np.array(columns[4], np.int8),
+        partner=np.array(columns[5], np.int64),
+        size_bytes=np.array(columns[6], np.int64),
+    )
 
 
 def equal(one, other):
     return one.about == other.about and all(
-        np.array_equal(getattr(one, name), getattr(other, name)) for name in COLUMNS)
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in COLUMNS
+    )
 
 
 @given(traces())
@@ -108,36 +136,44 @@ def test_the_example_is_a_trace():
     assert "".join(text_of(trace)) == GOOD
 
 
-@pytest.mark.parametrize(("old", "new", "line", "told"), [
-    ("esp-trace 1", "esp-trace 2", 1, "this is no trace: the first line is not `esp-trace 1`"),
-    ("writer esp 0.1.0\n", "", 2, "`writer` and its value should stand here"),
-    ("origin predicted", "origin guessed", 3, "the origin is predicted or executed, not 'guessed'"),
-    ("procs 2", "procs two", 7, "'two' is no whole number"),
-    ("grid 2\n", "grid 3\n", 8, "the grid 3 is not one of 2 processors"),
-    ("units seconds bytes", "units us bytes", 9, "the units are not seconds and bytes"),
-    ("aau 3 Comm 7 shift a", "aau 0 Comm 7 shift a", 11, "the AAU 0 is listed twice"),
-    ("aau 3 Comm 7 shift a", "aau 3 Comm", 11, "an AAU has an id, a class, a line and a label"),
-    ("aau kind partner bytes\n", "aau kind partner\n", 12, "the columns are not rank begin duration aau kind partner"),
-    ("0 0.0 1e-06 0 compute - 0\n0", "0 0.0 0 compute - 0\n0", 13, "'0 0.0 0 compute - 0' is no event"),
-    ("2.5e-05 3 send", "nan 3 send", 14, "'0 1e-06 nan 3 send 1 80' is no event"),
-    ("2.5e-05 3 send", "-1 3 send", 14, "is no event"),
-    ("2.5e-05 3 send", "1_0 3 send", 14, "is no event"),
-    ("3 send 1 80", "3 sent 1 80", 14, "is no event"),
-    ("3 send 1 80", "3 send 1 80 7", 14, "is no event"),
-    ("2.5e-05 3 send", "1e999 3 send", 14, "a time is too large for a number"),
-    ("3 send 1 80", "4 send 1 80", 14, "the header lists no AAU of this id"),
-    ("3 send 1 80", "3 send - 80", 14, "a message has a partner"),
-    ("3 send 1 80", "3 send 2 80", 14, "the partner is another processor"),
-    ("3 send 1 80", "3 send 0 80", 14, "the partner is another processor"),
-    ("1 0.0 1e-06 0 compute - 0", "2 0.0 1e-06 0 compute - 0", 15, "there are only 2 processors"),
-    ("3 wait 0 0", "3 wait 0 8", 16, "only messages have bytes"),
-    ("1 1e-06 1e-06 3 wait", "0 1e-06 1e-06 3 wait", 16, "the events of a rank stand together"),
-    ("1 2e-06 2.4e-05", "1 1e-08 2.4e-05", 17, "the event begins before the one in the line above"),
-    ("1 2e-06 2.4e-05", "1 1.5e-06 2.4e-05", 17, "the event begins before the one in the line above ends"),
-    ("end 5", "end 6", 18, "there are 5 events, but the last line says: end 6"),
-    ("end 5\n", "", 17, "the last line is not `end`: the file is not complete"),
-    ("end 5\n", "end 5", 18, "the file ends in the middle of a line"),
-])
+@pytest.mark.parametrize(
+    ("old", "new", "line", "told"),
+    [
+        ("esp-trace 1", "esp-trace 2", 1, "this is no trace: the first line is not `esp-trace 1`"),
+        ("writer esp 0.1.0\n", "", 2, "`writer` and its value should stand here"),
+        ("origin predicted", "origin guessed", 3, "the origin is predicted or executed, not 'guessed'"),
+        ("procs 2", "procs two", 7, "'two' is no whole number"),
+        ("grid 2\n", "grid 3\n", 8, "the grid 3 is not one of 2 processors"),
+        ("units seconds bytes", "units us bytes", 9, "the units are not seconds and bytes"),
+        ("aau 3 Comm 7 shift a", "aau 0 Comm 7 shift a", 11, "the AAU 0 is listed twice"),
+        ("aau 3 Comm 7 shift a", "aau 3 Comm", 11, "an AAU has an id, a class, a line and a label"),
+        (
+            "aau kind partner bytes\n",
+            "aau kind partner\n",
+            12,
+            "the columns are not rank begin duration aau kind partner",
+        ),
+        ("0 0.0 1e-06 0 compute - 0\n0", "0 0.0 0 compute - 0\n0", 13, "'0 0.0 0 compute - 0' is no event"),
+        ("2.5e-05 3 send", "nan 3 send", 14, "'0 1e-06 nan 3 send 1 80' is no event"),
+        ("2.5e-05 3 send", "-1 3 send", 14, "is no event"),
+        ("2.5e-05 3 send", "1_0 3 send", 14, "is no event"),
+        ("3 send 1 80", "3 sent 1 80", 14, "is no event"),
+        ("3 send 1 80", "3 send 1 80 7", 14, "is no event"),
+        ("2.5e-05 3 send", "1e999 3 send", 14, "a time is too large for a number"),
+        ("3 send 1 80", "4 send 1 80", 14, "the header lists no AAU of this id"),
+        ("3 send 1 80", "3 send - 80", 14, "a message has a partner"),
+        ("3 send 1 80", "3 send 2 80", 14, "the partner is another processor"),
+        ("3 send 1 80", "3 send 0 80", 14, "the partner is another processor"),
+        ("1 0.0 1e-06 0 compute - 0", "2 0.0 1e-06 0 compute - 0", 15, "there are only 2 processors"),
+        ("3 wait 0 0", "3 wait 0 8", 16, "only messages have bytes"),
+        ("1 1e-06 1e-06 3 wait", "0 1e-06 1e-06 3 wait", 16, "the events of a rank stand together"),
+        ("1 2e-06 2.4e-05", "1 1e-08 2.4e-05", 17, "the event begins before the one in the line above"),
+        ("1 2e-06 2.4e-05", "1 1.5e-06 2.4e-05", 17, "the event begins before the one in the line above ends"),
+        ("end 5", "end 6", 18, "there are 5 events, but the last line says: end 6"),
+        ("end 5\n", "", 17, "the last line is not `end`: the file is not complete"),
+        ("end 5\n", "end 5", 18, "the file ends in the middle of a line"),
+    ],
+)
 def test_every_fault_is_told_with_its_line(old, new, line, told):
     text = GOOD.replace(old, new, 1)
     assert text != GOOD

@@ -161,7 +161,8 @@ def test_too_many_events_are_refused_with_a_way_out():
         predicted_trace(stages, system, request, most=1000)
     assert str(told.value) == (
         "laplace.hpf:39: the trace would have more than 1,000 events, one for each iteration and processor. "
-        "Choose fewer iterations or processors; `esp trace --events N` allows more.")
+        "Choose fewer iterations or processors; `esp trace --events N` allows more."
+    )
 
 
 UNKNOWN = """\

@@ -26,13 +26,17 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("simulated")
 
 
-PROGRAMS = pytest.mark.parametrize(("name", "procs", "values"), [
-    ("laplace", 4, {"n": 32, "k": 10}),
-    ("laplace_bx", 3, {"n": 20, "k": 5}),
-    ("gauss", 4, {"n": 20}),
-    ("pipeline", 5, {"n": 40}),
-    ("redblack", 4, {"n": 16}),
-], ids=lambda each: str(each) if not isinstance(each, dict) else "")  # fmt: skip
+PROGRAMS = pytest.mark.parametrize(
+    ("name", "procs", "values"),
+    [
+        ("laplace", 4, {"n": 32, "k": 10}),
+        ("laplace_bx", 3, {"n": 20, "k": 5}),
+        ("gauss", 4, {"n": 20}),
+        ("pipeline", 5, {"n": 40}),
+        ("redblack", 4, {"n": 16}),
+    ],
+    ids=lambda each: str(each) if not isinstance(each, dict) else "",
+)
 
 
 @pytest.mark.slow
@@ -87,8 +91,11 @@ def test_the_trace_of_a_simulation(folder, name, procs, values):
             assert (getattr(executed, column)[one] == getattr(predicted, column)[other]).all()
         np.testing.assert_allclose(executed.end[one], predicted.end[other], rtol=1e-6)
     for kind in set(range(len(KINDS))) - {SEND, RECEIVE, WAIT}:
-        one, other = (np.bincount(each.rank[some], each.duration[some], procs)
-                      for each in (executed, predicted) for some in [each.is_kind(kind)])
+        one, other = (
+            np.bincount(each.rank[some], each.duration[some], procs)
+            for each in (executed, predicted)
+            for some in [each.is_kind(kind)]
+        )
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-15)
     same = executed.rank[1:] == executed.rank[:-1]
     np.testing.assert_allclose(executed.begin[1:][same], executed.end[:-1][same], rtol=1e-6)

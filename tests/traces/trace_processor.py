@@ -245,8 +245,14 @@ def main(queries):
 
 def opened(traces, *queries):
     """What Perfetto answers about each trace: a list of rows for each query, or the text of its error."""
-    done = subprocess.run([sys.executable, str(Path(__file__)), *queries], input=json.dumps(traces), timeout=300,
-                          capture_output=True, text=True, check=False)  # fmt: skip
+    done = subprocess.run(
+        [sys.executable, str(Path(__file__)), *queries],
+        input=json.dumps(traces),
+        timeout=300,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 

@@ -37,10 +37,12 @@ class Writer:
         n, m = self.pick(40, 48, 60, 64, 75, 90, 100, 120, 128), self.pick(2000, 2048, 3000, 4096, 5001)
         kind = self.pick("double precision", "double precision", "real")
         self.lines = [
-            "program random_cache", "  implicit none", f"  integer, parameter :: n = {n}, m = {m}",
+            "program random_cache",
+            "  implicit none",
+            f"  integer, parameter :: n = {n}, m = {m}",
             f"  {kind} :: a(n,n), b(n,n), c(n,n), g(n,n), h(n,n), u(m), v(m), w(m), r(n), s, t",
             "  integer :: i, j, k, l, it",
-        ]  # fmt: skip
+        ]
         for names, formats in ((MATRICES, FORMATS), (VECTORS, ("(block)", "(cyclic)", ""))):
             how = self.pick(*formats)
             if how:
@@ -71,8 +73,20 @@ class Writer:
             self.simple()
 
     def simple(self):
-        self.pick(self.whole, self.sections, self.shifts, self.shifts, self.vector_shifts, self.forall, self.forall,
-                  self.in_place, self.in_place, self.where, self.where, self.reduction)()  # fmt: skip
+        self.pick(
+            self.whole,
+            self.sections,
+            self.shifts,
+            self.shifts,
+            self.vector_shifts,
+            self.forall,
+            self.forall,
+            self.in_place,
+            self.in_place,
+            self.where,
+            self.where,
+            self.reduction,
+        )()
 
     # --- array syntax -----------------------------------------------------------------------------------------
 
@@ -82,11 +96,17 @@ class Writer:
 
     def sections(self):
         x, y = self.two(MATRICES)
-        self.add(self.pick(
-            f"  {x}(2:n-1,:) = {y}(1:n-2,:) + {y}(3:n,:)", f"  {x}(:,2:n-1) = {y}(:,1:n-2) + {y}(:,3:n)",
-            f"  {x}(1:n:2,:) = {y}(1:n:2,:)*2", f"  {x}(:,1:n:3) = {y}(:,1:n:3) + {x}(:,1:n:3)",
-            f"  {x}(2:n,2:n) = {y}(1:n-1,1:n-1) + {x}(2:n,2:n)", "  u(2:m) = v(1:m-1) + w(2:m)",
-            f"  {x}(n:1:-1,:) = {y}"))  # fmt: skip
+        self.add(
+            self.pick(
+                f"  {x}(2:n-1,:) = {y}(1:n-2,:) + {y}(3:n,:)",
+                f"  {x}(:,2:n-1) = {y}(:,1:n-2) + {y}(:,3:n)",
+                f"  {x}(1:n:2,:) = {y}(1:n:2,:)*2",
+                f"  {x}(:,1:n:3) = {y}(:,1:n:3) + {x}(:,1:n:3)",
+                f"  {x}(2:n,2:n) = {y}(1:n-1,1:n-1) + {x}(2:n,2:n)",
+                "  u(2:m) = v(1:m-1) + w(2:m)",
+                f"  {x}(n:1:-1,:) = {y}",
+            )
+        )
 
     def shift(self, what, dims):
         how = self.pick("cshift", "cshift", "cshift", "eoshift")
@@ -127,16 +147,31 @@ class Writer:
 
     def reduction(self):
         x, y = self.two(MATRICES)
-        self.add(self.pick(f"  s = s + sum({x}*{y})", f"  s = s + maxval({x})", f"  r = sum({x}, dim=1)",
-                           f"  r = sum({x}, dim=2)", "  s = s + dot_product(u, v)", f"  s = s + count({x} > 3)"))
+        self.add(
+            self.pick(
+                f"  s = s + sum({x}*{y})",
+                f"  s = s + maxval({x})",
+                f"  r = sum({x}, dim=1)",
+                f"  r = sum({x}, dim=2)",
+                "  s = s + dot_product(u, v)",
+                f"  s = s + count({x} > 3)",
+            )
+        )
 
     # --- DO ---------------------------------------------------------------------------------------------------
 
     def triangular_sections(self):
         x, y = self.two(("b", "c", *SERIAL))
-        self.add("  do k = 1, n-1\n    " + self.pick(
-            f"{x}(k+1:n,k) = {x}(k+1:n,k)*0.5", f"{x}(k,k+1:) = {x}(k,k+1:)/(1 + {x}(k,k))",
-            f"{x}(1:k,k) = {y}(1:k,k)", f"{x}(k,1:k) = {y}(k,1:k) + 1") + "\n  end do")  # fmt: skip
+        self.add(
+            "  do k = 1, n-1\n    "
+            + self.pick(
+                f"{x}(k+1:n,k) = {x}(k+1:n,k)*0.5",
+                f"{x}(k,k+1:) = {x}(k,k+1:)/(1 + {x}(k,k))",
+                f"{x}(1:k,k) = {y}(1:k,k)",
+                f"{x}(k,1:k) = {y}(k,1:k) + 1",
+            )
+            + "\n  end do"
+        )
 
     def do_nest(self):
         x, y = self.two(SERIAL)
@@ -146,8 +181,9 @@ class Writer:
         free = low in ("1", "2") and high != "j"
         first, second = self.pick(("j", "i"), ("i", "j")) if free else ("j", "i")
         bounds = f"{low}, {high}"
-        self.add(f"  do {first} = 1, n\n    do {second} = {bounds}\n      {test}{x}(i,j) = {value}\n"
-                 "    end do\n  end do")  # fmt: skip
+        self.add(
+            f"  do {first} = 1, n\n    do {second} = {bounds}\n      {test}{x}(i,j) = {value}\n    end do\n  end do"
+        )
 
     def do_pair(self):
         x, y = self.two(SERIAL)
@@ -157,7 +193,7 @@ class Writer:
     do i = 1, n
       r(j) = r(j) + {x}(i,j)
     end do
-    do i = {self.pick('1', 'j')}, n
+    do i = {self.pick("1", "j")}, n
       {y}(i,j) = {y}(i,j) + r(j)
     end do
   end do""")
@@ -167,7 +203,7 @@ class Writer:
         self.add(f"""\
   do k = 1, n-1
     l = k + 1 + mod({self.draw.randint(3, 9)}*k, n-k)
-    do j = {self.pick('1', 'k')}, n
+    do j = {self.pick("1", "k")}, n
       t = {x}(k,j)
       {x}(k,j) = {x}(l,j)
       {x}(l,j) = t

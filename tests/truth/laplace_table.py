@@ -101,7 +101,10 @@ def row(n: int, procs: int, distribution: str) -> Row:
     result = simulate_script(procs, steps, grid=grid)
     packing = [s for _, what, _, s in _exchange(n, grid, pack_s) if what == "charge"]
     return Row(
-        n=n, procs=procs, distribution=distribution, predicted_s=float(timed.timed_s[0]),
+        n=n,
+        procs=procs,
+        distribution=distribution,
+        predicted_s=float(timed.timed_s[0]),
         simulated_s=result.time_s - float(skew.max()),
         timed=timed,
         packing_s=SWEEPS * sum(packing) / procs,

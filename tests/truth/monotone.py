@@ -85,8 +85,9 @@ class Case(Struct, frozen=True, kw_only=True):
 
 def slower(times: np.ndarray, allowed: float) -> list[tuple[int, int]]:
     """Pairs of a value and a better one at which the time is longer by more than is allowed."""
-    return [(int(times[:at].argmin()), at) for at in range(1, times.size)
-            if times[at] > times[:at].min() * (1.0 + allowed)]  # fmt: skip
+    return [
+        (int(times[:at].argmin()), at) for at in range(1, times.size) if times[at] > times[:at].min() * (1.0 + allowed)
+    ]
 
 
 SYSTEMS = (*system_names(), *(each for each in READINGS if each != "as described"))

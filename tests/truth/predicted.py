@@ -63,7 +63,13 @@ class _Sent:
         """Nothing to count."""
 
     def messages(
-        self, aau: int, name: str, source: Integers, destination: Integers, size_bytes: Integers, sent: Floats,
+        self,
+        aau: int,
+        name: str,
+        source: Integers,
+        destination: Integers,
+        size_bytes: Integers,
+        sent: Floats,
         received: Floats,
     ) -> None:
         np.add.at(self.messages_of, source, 1)
@@ -74,7 +80,11 @@ class _Sent:
 
 
 def lowered(
-    program: str, procs: int, *, grid: tuple[int, ...] | None = None, distribute: Mapping[str, str] | None = None,
+    program: str,
+    procs: int,
+    *,
+    grid: tuple[int, ...] | None = None,
+    distribute: Mapping[str, str] | None = None,
     **values: Any,
 ) -> Stages:
     """A program of this folder, or one that comes with esp, with its PARAMETERs."""
@@ -103,6 +113,9 @@ def predict(
     each = result.per_processor
     end_s = each.end_s[0]
     return Predicted(
-        result=result, end_s=end_s, waiting_s=each.waiting_s[0] - (result.time_s[0] - end_s), sent=books.messages_of,
+        result=result,
+        end_s=end_s,
+        waiting_s=each.waiting_s[0] - (result.time_s[0] - end_s),
+        sent=books.messages_of,
         sent_bytes=books.bytes_of,
     )

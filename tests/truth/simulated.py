@@ -87,8 +87,9 @@ def compare(program: str, procs: int, reading: str = "as described") -> Compared
     return Compared(program=program, procs=procs, outcome=found, share=1.0 - float(found.computed_s.mean()) / time_s)
 
 
-def results_of(reading: str = "as described", programs: tuple[str, ...] = PROGRAMS, procs: tuple[int, ...] = PROCS
-               ) -> list[Compared]:
+def results_of(
+    reading: str = "as described", programs: tuple[str, ...] = PROGRAMS, procs: tuple[int, ...] = PROCS
+) -> list[Compared]:
     """Every program on every number of processors."""
     return [compare(program, each, reading) for program in programs for each in procs]
 

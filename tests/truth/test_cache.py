@@ -47,19 +47,24 @@ def check(cases):
         misses = counted.read + counted.write
         off = predicted.read + predicted.write - misses
         kind = f"{'aliased ' * case.aliased}{'band' * case.in_band}"
-        lines.append(f"{case.name:30} {counted.read:8.0f} {counted.write:7.0f} {predicted.read:9.0f} "
-                     f"{predicted.write:7.0f} {off:+6.0f} {100 * off / misses if misses else 0:+6.1f} % {kind}")
+        lines.append(
+            f"{case.name:30} {counted.read:8.0f} {counted.write:7.0f} {predicted.read:9.0f} "
+            f"{predicted.write:7.0f} {off:+6.0f} {100 * off / misses if misses else 0:+6.1f} % {kind}"
+        )
         if misses >= MANY:
             errors[case.aliased].append(abs(off) / misses)
         both = (misses, misses + off)
-        if not all(within(case, *pair) for pair in (
-                both, (counted.read, predicted.read), (counted.write, predicted.write))):
+        if not all(
+            within(case, *pair) for pair in (both, (counted.read, predicted.read), (counted.write, predicted.write))
+        ):
             far.append(lines[-1])
     print(f"\n{'':30} {'counted':>16} {'predicted':>17}\n" + "\n".join(lines))
     for aliased, found in errors.items():
         if found:
-            print(f"{'aliased' if aliased else 'not aliased'}: {len(found)} cases of at least {MANY} misses, "
-                  f"median {100 * median(found):.2f} %, worst {100 * max(found):.1f} %")
+            print(
+                f"{'aliased' if aliased else 'not aliased'}: {len(found)} cases of at least {MANY} misses, "
+                f"median {100 * median(found):.2f} %, worst {100 * max(found):.1f} %"
+            )
             assert median(found) <= 0.05
     assert not far, "beyond the bounds:\n" + "\n".join(far)
 
@@ -94,9 +99,7 @@ def test_counts_do_not_depend_on_the_environment(monkeypatch):
 
 def test_missing_tool_is_an_error_that_says_what_is_needed(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(
-        PredictionError, match="valgrind is not installed"
-    ):
+    with pytest.raises(PredictionError, match="valgrind is not installed"):
         runner.count("lfk01", 128, (0, 128, 256))
 
 

@@ -115,8 +115,10 @@ def check(cases, folder):
             if not row.within(WORST) and not is_unsteady(name, n, gap, folder, comparison, row):
                 far.append(lines[-1])
     print(f"\n{'program':11}{'n':>5}{'gap':>4}{'line':>5}     {'counted':>18}{'predicted':>18}\n" + "\n".join(lines))
-    print(f"{len(errors)} nests of at least {MANY} misses, median {100 * median(errors):.2f} %, "
-          f"worst {100 * max(errors):.1f} %")  # fmt: skip
+    print(
+        f"{len(errors)} nests of at least {MANY} misses, median {100 * median(errors):.2f} %, "
+        f"worst {100 * max(errors):.1f} %"
+    )
     print(f"{len(few)} nests of fewer misses, at most {max(few):.0f} off")
     assert median(errors) <= MEDIAN
     assert not far, "beyond the bounds:\n" + "\n".join(far)
@@ -237,9 +239,11 @@ def check_do(cases, folder):
     far = []
     for name, n, gap in cases:
         _, body, nests = DO[name]
-        text = (f"program loops\n  implicit none\n  integer, parameter :: n = {n}\n"
-                "  double precision :: a(n,n), b(n,n), c(n,n), r(n), s = 0\n  integer :: i, j, k"
-                f"{body}  print *, s, sum(a)\nend program loops\n")  # fmt: skip
+        text = (
+            f"program loops\n  implicit none\n  integer, parameter :: n = {n}\n"
+            "  double precision :: a(n,n), b(n,n), c(n,n), r(n), s = 0\n  integer :: i, j, k"
+            f"{body}  print *, s, sum(a)\nend program loops\n"
+        )
         found = cachegrind.compared(api.read_source(text), system(), api.Request(procs=1), folder, gap)
         rows = {row.line: row for row in found.rows}
         for lines in nests:

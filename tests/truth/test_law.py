@@ -60,11 +60,7 @@ def one_after_the_other(law, dimension, pairs, sizes, **machine):
     ("law", "machine"),
     with_both(
         [(IPSC860, {}), (OTHER, {}), (IPSC860, {"link": "fluid"}), (IPSC860, {"duplex": "half"})],
-        [
-            (OTHER, {"link": "fluid", "duplex": "half"}),
-            (OTHER, {"link": "fluid"}),
-            (OTHER, {"duplex": "half"}),
-        ],
+        [(OTHER, {"link": "fluid", "duplex": "half"}), (OTHER, {"link": "fluid"}), (OTHER, {"duplex": "half"})],
     ),
     ids=str,
 )
@@ -74,9 +70,7 @@ def test_one_message_takes_what_the_law_says(law, machine):
     assert_same(measured, expected)
 
 
-@pytest.mark.parametrize(
-    "dimension", [3, pytest.param(5, marks=pytest.mark.truth)]
-)
+@pytest.mark.parametrize("dimension", [3, pytest.param(5, marks=pytest.mark.truth)])
 def test_hops_are_differing_bits_between_all_nodes(dimension):
     pairs = [(i, j) for i in range(2**dimension) for j in range(2**dimension) if i != j]
     measured, expected = one_after_the_other(IPSC860, dimension, pairs, (0, 1000))
@@ -85,14 +79,7 @@ def test_hops_are_differing_bits_between_all_nodes(dimension):
 
 @pytest.mark.parametrize(
     ("hop_count", "size_bytes", "expected_us"),
-    [
-        (1, 0, 75.0),
-        (1, 100, 117.5),
-        (1, 101, 216.89),
-        (1, 65536, 25736.54),
-        (5, 101, 338.89),
-        (3, 1024, 637.86),
-    ],
+    [(1, 0, 75.0), (1, 100, 117.5), (1, 101, 216.89), (1, 65536, 25736.54), (5, 101, 338.89), (3, 1024, 637.86)],
 )
 def test_the_law_of_the_ipsc860_in_figures(hop_count, size_bytes, expected_us):
     steps = [(0, "send", 2**hop_count - 1, size_bytes), (2**hop_count - 1, "recv", 0, size_bytes)]
@@ -284,17 +271,8 @@ def test_transpose_with_all_messages_in_flight_waits_for_links(order):
     assert together.time_s < apart.time_s
 
 
-LAPLACE_QUICK = [
-    (16, (4, 2), 3),
-    (13, (2, 3), 2),
-    (13, (4, 1), 2),
-    (9, (1, 4), 2),
-    (10, (3, 5), 1),
-    (64, (8, 8), 2),
-]
-LAPLACE_LONG = list(
-    product((15, 16, 17, 33, 64, 256), ((1, 1), (2, 1), (4, 4), (7, 1), (1, 16), (3, 5)), (2,))
-)
+LAPLACE_QUICK = [(16, (4, 2), 3), (13, (2, 3), 2), (13, (4, 1), 2), (9, (1, 4), 2), (10, (3, 5), 1), (64, (8, 8), 2)]
+LAPLACE_LONG = list(product((15, 16, 17, 33, 64, 256), ((1, 1), (2, 1), (4, 4), (7, 1), (1, 16), (3, 5)), (2,)))
 
 
 @pytest.mark.parametrize(("n", "grid", "repeat"), with_both(LAPLACE_QUICK, LAPLACE_LONG))
@@ -307,9 +285,7 @@ def test_laplace_sends_every_element_that_is_read_and_waits_as_the_law_says(n, g
     assert_same(result.end_s, replay(steps, IPSC860, gray_nodes(grid)))
     assert_same(result.compute_s.sum(), repeat * point_s * (n - 2) ** 2)
     assert_same(result.end_s, result.compute_s + result.send_s + result.blocked_s)
-    together = simulate(
-        "laplace", procs, n=n, grid=grid, repeat=repeat, point_s=point_s, exchange="concurrent"
-    )
+    together = simulate("laplace", procs, n=n, grid=grid, repeat=repeat, point_s=point_s, exchange="concurrent")
     assert (together.messages, together.bytes) == sent(steps)
     assert together.time_s <= result.time_s * (1 + 1e-12)
 
@@ -355,16 +331,12 @@ def gauss_steps(n, procs, owner_of, divide_s, update_s):
 def test_gauss_broadcasts_every_column_from_its_owner(n, procs, columns):
     owner_of = np.arange(n) % procs if columns == "cyclic" else owners(n, procs)
     steps = gauss_steps(n, procs, owner_of, 1e-6, 2e-7)
-    result = simulate(
-        "gauss", procs, n=n, columns=columns, tree="xor", mapping="natural", divide_s=1e-6, update_s=2e-7
-    )
+    result = simulate("gauss", procs, n=n, columns=columns, tree="xor", mapping="natural", divide_s=1e-6, update_s=2e-7)
     assert (result.messages, result.bytes) == sent(steps)
     assert_same(result.end_s, replay(steps, IPSC860, range(procs)))
 
 
-@pytest.mark.parametrize(
-    ("n", "procs"), with_both([(16, 8), (5, 4), (10, 1)], list(product((7, 100), (2, 3, 16, 64))))
-)
+@pytest.mark.parametrize(("n", "procs"), with_both([(16, 8), (5, 4), (10, 1)], list(product((7, 100), (2, 3, 16, 64)))))
 def test_pipeline_goes_from_block_to_block(n, procs):
     blocks = np.bincount(owners(n, procs), minlength=procs)
     blocks = blocks[blocks > 0]
@@ -401,8 +373,7 @@ def test_one_processor_communicates_nothing(program, parameters):
 
 def test_results_are_the_same_bit_for_bit():
     first, second = (
-        simulate("laplace", 32, n=100, repeat=5, point_s=1e-6, exchange="concurrent", reduce="yes")
-        for _ in range(2)
+        simulate("laplace", 32, n=100, repeat=5, point_s=1e-6, exchange="concurrent", reduce="yes") for _ in range(2)
     )
     assert first.end_s.tolist() == second.end_s.tolist()
     assert first.waiting_s.tolist() == second.waiting_s.tolist()
@@ -463,9 +434,7 @@ def test_gray_nodes_by_hand():
     assert gray_nodes([3, 2]) == (0, 1, 3, 4, 5, 7)
 
 
-@pytest.mark.parametrize(
-    ("procs", "grid"), [(1, (1, 1)), (6, (3, 2)), (7, (7, 1)), (8, (4, 2)), (64, (8, 8))]
-)
+@pytest.mark.parametrize(("procs", "grid"), [(1, (1, 1)), (6, (3, 2)), (7, (7, 1)), (8, (4, 2)), (64, (8, 8))])
 def test_default_grids(procs, grid):
     assert near_square(procs) == grid
 

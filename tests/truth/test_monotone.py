@@ -36,6 +36,10 @@ def test_slower_times_are_seen():
 @pytest.mark.parametrize("system", SYSTEMS)
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_all(program, system):
-    told = [fault for procs, n in ((3, 31), (8, 17), (15, 31)) for knob in KNOBS
-            for fault in Case(program=program, system=system, procs=procs, n=n, knob=knob).faults()]  # fmt: skip
+    told = [
+        fault
+        for procs, n in ((3, 31), (8, 17), (15, 31))
+        for knob in KNOBS
+        for fault in Case(program=program, system=system, procs=procs, n=n, knob=knob).faults()
+    ]
     assert not told

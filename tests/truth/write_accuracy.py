@@ -34,8 +34,12 @@ compiler for distributed-memory MIMD computers (SC'93, HICSS-26). Cited, not re-
 NODES = (1, 2, 4, 8, 16, 32)
 
 TITLES = {
-    "all": "ALL 1024 x 1024", "any": "ANY 1024 x 1024", "maxval": "MAXVAL 1024 x 1024", "product": "PRODUCT 262144",
-    "dot_product": "DOT_PRODUCT 262144", "transpose": "TRANSPOSE 512 x 512",
+    "all": "ALL 1024 x 1024",
+    "any": "ANY 1024 x 1024",
+    "maxval": "MAXVAL 1024 x 1024",
+    "product": "PRODUCT 262144",
+    "dot_product": "DOT_PRODUCT 262144",
+    "transpose": "TRANSPOSE 512 x 512",
 }
 
 
@@ -81,8 +85,10 @@ def programs_row(name: str) -> str:
     results = simulated.results_of(programs=(name,))
     shares = " | ".join(f"{100 * each.share:.0f}" for each in results if each.procs in (8, 64))
     meet = ", ".join(str(each.procs) for each in results if each.outcome.contended) or "none"
-    worst, any_processor = (max(found) for found in zip(
-        *((abs(each.outcome.error), each.outcome.worst_error) for each in results), strict=True))
+    worst, any_processor = (
+        max(found)
+        for found in zip(*((abs(each.outcome.error), each.outcome.worst_error) for each in results), strict=True)
+    )
     return f"| `{name}` | {shares} | {meet} | {percent(worst)} | {percent(any_processor)} |"
 
 
@@ -190,8 +196,11 @@ def intrinsics() -> str:
         cells = [f"{PUBLISHED_MS[name][at]:g} / {found[name][at]:.1f}" for name in PUBLISHED_MS]
         lines.append(f"| {procs} | " + " | ".join(cells) + " |")
     errors = {name: np.array(found[name]) / PUBLISHED_MS[name] - 1 for name in PUBLISHED_MS}
-    lines.append("| error % | " + " | ".join(
-        f"{100 * error.min():+.0f} to {100 * error.max():+.0f}" for error in errors.values()) + " |")
+    lines.append(
+        "| error % | "
+        + " | ".join(f"{100 * error.min():+.0f} to {100 * error.max():+.0f}" for error in errors.values())
+        + " |"
+    )
     return "\n".join(lines)
 
 
@@ -202,7 +211,12 @@ def _timed_ms(name: str, procs: int) -> float:
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
-    "classes": classes, "ties": ties, "programs": programs, "readings": readings, "laplace": laplace, "costs": costs,
+    "classes": classes,
+    "ties": ties,
+    "programs": programs,
+    "readings": readings,
+    "laplace": laplace,
+    "costs": costs,
     "intrinsics": intrinsics,
 }
 

@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from esp.api import Prediction, Request
 from esp.traces.trace import COMPUTE, OVERHEAD, RECEIVE, SEND, WAIT, About, Place, Trace
 from esp.tui import state as steps
+from esp.tui.answers import answered
 from esp.tui.course import course_of
 from esp.tui.opening import Opened
 from esp.tui.question import WRITTEN, ByProcessor, Choice, Closer, Done, Listed, Predicted
@@ -16,12 +17,19 @@ FACTORS = {WRITTEN: 1.0, "(BLOCK,*) 8": 1.01, "(*,BLOCK) 8": 1.25, "(CYCLIC,*) 8
 CHOICES = (
     Choice(key=WRITTEN, shown="(BLOCK,BLOCK)", grid=(4, 2), written=True, rank=-1, origin="as in the source"),
     *(
-        Choice(key=key, shown=key.split()[0], grid=(8,), written=False, rank=rank,
-               formats=(("a", key.split()[0]),), asked_grid=(8,),
-               directives=("!HPF$ PROCESSORS P(8)", f"!HPF$ DISTRIBUTE A{key.split()[0]} ONTO P"))
+        Choice(
+            key=key,
+            shown=key.split()[0],
+            grid=(8,),
+            written=False,
+            rank=rank,
+            formats=(("a", key.split()[0]),),
+            asked_grid=(8,),
+            directives=("!HPF$ PROCESSORS P(8)", f"!HPF$ DISTRIBUTE A{key.split()[0]} ONTO P"),
+        )
         for rank, key in enumerate(list(FACTORS)[1:])
     ),
-)  # fmt: skip
+)
 
 
 class Made:
@@ -32,10 +40,16 @@ class Made:
 
     def prediction(self, communication=1.0, computation=1.0, grid=(4, 2)):
         lines = [
-            replace(each, parts=replace(each.parts, communication_s=each.parts.communication_s * communication,
-                                        computation_s=each.parts.computation_s * computation))
+            replace(
+                each,
+                parts=replace(
+                    each.parts,
+                    communication_s=each.parts.communication_s * communication,
+                    computation_s=each.parts.computation_s * computation,
+                ),
+            )
             for each in self.build.LINES
-        ]  # fmt: skip
+        ]
         shown = self.build.prediction(tuple(lines), grid=grid)
         names = (name for name in shown.__struct_fields__ if name in Prediction.__struct_fields__)
         return Prediction(**{name: getattr(shown, name) for name in names})
@@ -60,9 +74,12 @@ class Made:
             outcome = self.prediction(FACTORS[each.key] * stretch, 1 / speed, each.grid)
             yield Predicted(number=question.number, key=each.key, outcome=outcome)
             if each.key == question.wanted and (question.processors or question.course):
-                yield Closer(number=question.number, key=each.key,
-                             processors=self.by_processor() if question.processors else None,
-                             course=course_of(self.trace()) if question.course else None)  # fmt: skip
+                yield Closer(
+                    number=question.number,
+                    key=each.key,
+                    processors=self.by_processor() if question.processors else None,
+                    course=course_of(self.trace()) if question.course else None,
+                )
         yield Done(number=question.number)
 
     def by_processor(self):
@@ -83,23 +100,41 @@ class Made:
             for _ in range(10):
                 late = 0.002 * rank
                 for kind, duration, partner, size in (
-                    (COMPUTE, 0.02 + late, -1, 0), (OVERHEAD, 0.001, -1, 0), (SEND, 0.001, (rank + 1) % 8, 1024),
-                    (WAIT, 0.015 - late, -1, 0), (RECEIVE, 0.003, (rank - 1) % 8, 1024),
-                ):  # fmt: skip
+                    (COMPUTE, 0.02 + late, -1, 0),
+                    (OVERHEAD, 0.001, -1, 0),
+                    (SEND, 0.001, (rank + 1) % 8, 1024),
+                    (WAIT, 0.015 - late, -1, 0),
+                    (RECEIVE, 0.003, (rank - 1) % 8, 1024),
+                ):
                     rows.append((rank, now, duration, 3, kind, partner, size))
                     now += duration
         columns = list(zip(*rows, strict=True))
-        about = About(writer="test", origin="predicted", program="laplace", file="laplace.hpf", system="ipsc860",
-                      procs=8, grid=(4, 2), places=(Place(id=3, kind="Comm", line=7, label="overlap shift of a"),))
-        return Trace(about=about, rank=np.array(columns[0]), begin=np.array(columns[1]),
-                     duration=np.array(columns[2]), aau=np.array(columns[3]), kind=np.array(columns[4], np.int8),
-                     partner=np.array(columns[5]), size_bytes=np.array(columns[6]))  # fmt: skip
+        about = About(
+            writer="test",
+            origin="predicted",
+            program="laplace",
+            file="laplace.hpf",
+            system="ipsc860",
+            procs=8,
+            grid=(4, 2),
+            places=(Place(id=3, kind="Comm", line=7, label="overlap shift of a"),),
+        )
+        return Trace(
+            about=about,
+            rank=np.array(columns[0]),
+            begin=np.array(columns[1]),
+            duration=np.array(columns[2]),
+            aau=np.array(columns[3]),
+            kind=np.array(columns[4], np.int8),
+            partner=np.array(columns[5]),
+            size_bytes=np.array(columns[6]),
+        )
 
     def answered(self, state=None):
         """The state after all answers to its question."""
         state = steps.asking(self.opened().state if state is None else state)
         for answer in self.answers(steps.question(state)):
-            state = steps.answered(state, answer)
+            state = answered(state, answer)
         return state
 
     def engine(self):

@@ -93,8 +93,7 @@ def test_what_is_under_way_for_the_position_asked_for_is_gone_on_with(running, m
     engine, found, ended = running(replace(ASKED, ahead=(NEXT, FAR)))
     assert held.begun.wait(PATIENCE_S)
     begun = []
-    held._really, really = (
-        lambda *given, **how: begun.append(given[2].procs) or really(*given, **how)), held._really
+    held._really, really = (lambda *given, **how: begun.append(given[2].procs) or really(*given, **how)), held._really
     engine.ask(replace(ASKED, number=2, settings=NEXT))
     held.release.set()
     assert ended(2)
@@ -173,8 +172,12 @@ def test_another_choice_that_is_selected_ends_what_is_looked_at_ahead(running, m
 
 def test_a_choice_that_is_selected_before_anything_is_answered_is_answered(opened):
     found, done = [], threading.Event()
-    engine = Engine(opened.source, opened.system, opened.request,
-                    lambda answer: found.append(answer) or (isinstance(answer, Done) and done.set()))
+    engine = Engine(
+        opened.source,
+        opened.system,
+        opened.request,
+        lambda answer: found.append(answer) or (isinstance(answer, Done) and done.set()),
+    )
     engine.ask(ASKED)
     engine.ask(replace(ASKED, silent=True))
     engine.start()

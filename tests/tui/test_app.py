@@ -122,7 +122,8 @@ def test_the_moves_of_a_choice_are_looked_at_ahead_once_it_is_selected(quick, dr
         app._engine.ask = asked.append
         await driving.press(app, pilot, "down")
         assert [(each.silent, each.number, each.wanted) for each in asked] == [
-            (True, app.state.number, app.state.order[1])]  # fmt: skip
+            (True, app.state.number, app.state.order[1])
+        ]
         assert asked[0].ahead
         assert not app.state.busy
 

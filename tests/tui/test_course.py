@@ -11,12 +11,20 @@ from esp.tui.course import CATEGORY_OF, arrivals, course_of, doing, painted, see
 
 def _trace(procs, rows):
     columns = list(zip(*sorted(rows, key=lambda row: row[:2]), strict=True)) or [()] * 6
-    about = About(writer="t", origin="predicted", program="p", file="p", system="s", procs=procs, grid=(procs,),
-                  places=())  # fmt: skip
+    about = About(
+        writer="t", origin="predicted", program="p", file="p", system="s", procs=procs, grid=(procs,), places=()
+    )
     rank, begin, duration, kind, partner, size = (np.array(each) for each in columns)
-    return Trace(about=about, rank=rank.astype(np.int64), begin=begin.astype(float), duration=duration.astype(float),
-                 aau=np.zeros(rank.size, np.int64), kind=kind.astype(np.int8), partner=partner.astype(np.int64),
-                 size_bytes=size.astype(np.int64))  # fmt: skip
+    return Trace(
+        about=about,
+        rank=rank.astype(np.int64),
+        begin=begin.astype(float),
+        duration=duration.astype(float),
+        aau=np.zeros(rank.size, np.int64),
+        kind=kind.astype(np.int8),
+        partner=partner.astype(np.int64),
+        size_bytes=size.astype(np.int64),
+    )
 
 
 def _events(draw_durations):
@@ -28,8 +36,14 @@ def _events(draw_durations):
     return rows, now
 
 
-@given(st.lists(st.tuples(st.integers(0, len(KINDS) - 1), st.floats(0.01, 1.0), st.sampled_from((0.0, 0.5))),
-                min_size=1, max_size=20), st.integers(1, 30))  # fmt: skip
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(KINDS) - 1), st.floats(0.01, 1.0), st.sampled_from((0.0, 0.5))),
+        min_size=1,
+        max_size=20,
+    ),
+    st.integers(1, 30),
+)
 def test_what_is_painted_is_what_takes_longest(events, columns):
     """Held against the overlap of every event with every column."""
     rows, end = _events(events)

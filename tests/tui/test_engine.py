@@ -62,8 +62,9 @@ def test_what_if_is_that_of_the_api(opened):
     answers = _answers(opened, settings=settings)
     got = next(each.outcome for each in answers if isinstance(each, Predicted) and each.key == WRITTEN)
     scenario = Scenario(load="30%", bandwidth="x2")
-    wanted = api.predict_source(opened.source, opened.system,
-                                api.Request(procs=8, values={"n": 64, "k": 3}, scenario=scenario))  # fmt: skip
+    wanted = api.predict_source(
+        opened.source, opened.system, api.Request(procs=8, values={"n": 64, "k": 3}, scenario=scenario)
+    )
     assert first(got.time_s) == first(wanted.time_s)
     assert got.asked == wanted.asked
 
@@ -149,8 +150,9 @@ def test_what_was_walked_ahead_is_there_at_once_and_then_as_walked_alone(opened,
     interpreted = []
     alone = api.interpret_stages
     engine._deliver = found.append
-    monkeypatch.setattr(api, "interpret_stages",
-                        lambda *given, **how: interpreted.append(len(found)) or alone(*given, **how))
+    monkeypatch.setattr(
+        api, "interpret_stages", lambda *given, **how: interpreted.append(len(found)) or alone(*given, **how)
+    )
     engine.answer(replace(asked, number=2, settings=beside, ahead=()))
     at_once, again, *others = [each for each in found if isinstance(each, Predicted)]
     assert (at_once.key, at_once.open, again.key, again.open) == (WRITTEN, True, WRITTEN, False)

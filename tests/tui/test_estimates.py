@@ -9,6 +9,7 @@ from esp.output.figures import first
 from esp.output.numbers import seconds
 from esp.tui import export
 from esp.tui import state as steps
+from esp.tui.answers import answered
 from esp.tui.engine import FEW, Engine, Superseded
 from esp.tui.question import WRITTEN, Closer, Listed, Predicted, Question, Settings
 from esp.tui.sheets import choices, compare, frame
@@ -149,12 +150,12 @@ def test_what_prevents_a_prediction_is_told_once_and_as_ever(real):
 def test_an_estimate_is_marked_until_the_prediction_comes(home, made):
     moved = steps.moved(home, "load", home.sliders["load"].at + 1)
     about = made.prediction(2.0)
-    rough = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=about, open=True, rough=True))
+    rough = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=about, open=True, rough=True))
     assert rough.rough == {WRITTEN}
     shown = ABOUT + seconds(first(about.time_s))
     assert shown in frame.heading(rough, 80, 0)[0].text
     assert shown in choices.sheet(rough, 60).text
-    late = steps.answered(rough, Predicted(number=moved.number, key=WRITTEN, outcome=about))
+    late = answered(rough, Predicted(number=moved.number, key=WRITTEN, outcome=about))
     assert late.rough == frozenset()
     assert ABOUT not in frame.heading(late, 80, 0)[0].text + choices.sheet(late, 60).text
     assert shown in compare.sheet(rough, 60).text
@@ -164,7 +165,7 @@ def test_an_estimate_is_marked_until_the_prediction_comes(home, made):
 
 def test_an_estimate_is_no_prediction_to_export(home, made):
     rough = Predicted(number=home.number, key=WRITTEN, outcome=made.prediction(2.0), open=True, rough=True)
-    state = steps.answered(home, rough)
+    state = answered(home, rough)
     for suffix in (".csv", ".json", ".html"):
         with pytest.raises(UsageError, match="only an estimate"):
             export.exported(state, suffix)
@@ -177,7 +178,7 @@ def test_rows_are_sorted_when_the_last_of_them_has_an_estimate(home, made):
     for number, key in enumerate(last_first):
         assert state.order == home.order
         answer = Predicted(number=state.number, key=key, outcome=made.prediction(1.0 + number), open=True, rough=True)
-        state = steps.answered(state, answer)
+        state = answered(state, answer)
     assert list(state.order) == last_first
 
 
@@ -190,10 +191,10 @@ def test_ties_are_with_a_faster_one_wherever_it_stands(home, made):
 
 def test_a_comparison_with_older_settings_is_dimmed(home, made):
     moved = replace(steps.look_at(steps.moved(home, "load", 5), "compare"), slow=True)
-    moved = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2.0)))
+    moved = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2.0)))
     roles = {role for line in sheet(moved, 90).lines for _, role in line.pieces}
     assert roles == {"old"}
-    other = steps.answered(moved, Predicted(number=moved.number, key=steps.rival(moved), outcome=made.prediction(2.0)))
+    other = answered(moved, Predicted(number=moved.number, key=steps.rival(moved), outcome=made.prediction(2.0)))
     assert "old" not in {role for line in sheet(other, 90).lines for _, role in line.pieces}
 
 
@@ -209,8 +210,11 @@ def test_a_question_of_the_same_position_gets_the_prediction_too(elimination):
     engine = Engine(elimination.source, elimination.system, elimination.request, deliver)
     with pytest.raises(Superseded):
         engine.answer(ASKED)
-    engine._predict(replace(ASKED, number=2), engine._asked(ASKED.settings),
-                    next(each for each in engine._met.values() if each.key == WRITTEN))
+    engine._predict(
+        replace(ASKED, number=2),
+        engine._asked(ASKED.settings),
+        next(each for each in engine._met.values() if each.key == WRITTEN),
+    )
     engine.answer(replace(ASKED, number=2, processors=True))
     told = [each.rough for each in found if isinstance(each, Predicted) and (each.number, each.key) == (2, WRITTEN)]
     assert told == [True, False]
@@ -220,7 +224,7 @@ def test_nothing_is_held_against_an_estimate(made):
     state = steps.asking(made.opened().state)
     listed = next(each for each in made.answers(steps.question(state)) if isinstance(each, Listed))
     rough = Predicted(number=state.number, key=WRITTEN, outcome=made.prediction(1.0), open=True, rough=True)
-    after = steps.answered(steps.answered(state, listed), rough)
+    after = answered(answered(state, listed), rough)
     assert WRITTEN not in after.home
-    sure = steps.answered(after, replace(rough, open=False, rough=False))
+    sure = answered(after, replace(rough, open=False, rough=False))
     assert WRITTEN in sure.home

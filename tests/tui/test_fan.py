@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from esp import api
 from esp.tui import export
 from esp.tui import state as steps
+from esp.tui.answers import answered
 from esp.tui.engine import Engine
 from esp.tui.fan import MOST_CELLS, Fans, pieces, spread
 from esp.tui.question import Closer, Predicted, Settings
@@ -15,8 +16,14 @@ from esp.tui.sheets import detail
 from esp.tui.sheets.figures import COMING
 from sag.scenario import Scenario
 
-MOVES = (("load", 1), ("load", 19), ("bandwidth", -4), ("bandwidth", 6), ("processor_speed", -3),
-         ("processor_speed", 4))
+MOVES = (
+    ("load", 1),
+    ("load", 19),
+    ("bandwidth", -4),
+    ("bandwidth", 6),
+    ("processor_speed", -3),
+    ("processor_speed", 4),
+)
 """Slider and by how many notches it is moved."""
 
 PROGRAMS = {"laplace": {"n": 32, "k": 6}, "gauss": {"n": 12}, "pipeline": {}, "lfk01": {}, "pi": {}}
@@ -45,7 +52,7 @@ def _answers(engine, question):
 
 def _shown(state, answer, found):
     closer = next(each for each in found if isinstance(each, Closer))
-    return steps.answered(steps.answered(state, answer), closer)
+    return answered(answered(state, answer), closer)
 
 
 def _screens(state):
@@ -67,7 +74,7 @@ def test_a_position_shows_what_it_shows_when_it_is_interpreted_alone(name, real)
     question = steps.question(home)
     same = tuple(each for each in question.ahead if each.lowering == question.settings.lowering)
     for answer in _answers(engine, replace(question, ahead=same)):
-        home = steps.answered(home, answer)
+        home = answered(home, answer)
     for slider, by in MOVES:
         state = steps.moved(home, slider, home.sliders[slider].at + by)
         asked = replace(steps.question(state), ahead=())
@@ -98,8 +105,9 @@ def home_of_contended(made):
     """A state whose hottest line sends messages that wait for links."""
     home = made.answered()
     found = steps.prediction(home)
-    aaus = tuple(each if each.comm is None else replace(each, comm=replace(each.comm, contended=True))
-                 for each in found.aaus)  # fmt: skip
+    aaus = tuple(
+        each if each.comm is None else replace(each, comm=replace(each.comm, contended=True)) for each in found.aaus
+    )
     return replace(home, outcomes={**home.outcomes, home.selected: replace(found, aaus=aaus)})
 
 
@@ -114,9 +122,15 @@ def stages(small):
 
 
 def _requests(small, settings, **scenario):
-    return {each: replace(small.request, scenario=Scenario(load=each.load, bandwidth=each.bandwidth,
-                                                           processor_speed=each.processor_speed, **scenario))
-            for each in settings}  # fmt: skip
+    return {
+        each: replace(
+            small.request,
+            scenario=Scenario(
+                load=each.load, bandwidth=each.bandwidth, processor_speed=each.processor_speed, **scenario
+            ),
+        )
+        for each in settings
+    }
 
 
 def _alone(small, stages, request):
@@ -135,8 +149,12 @@ def test_a_machine_that_is_loaded_itself_keeps_its_load(small, stages):
 
 
 def test_a_value_with_a_unit_is_walked_apart_from_factors(small, stages):
-    settings = [Settings(bandwidth="5 MB/s", load="5%"), Settings(bandwidth="x2"), Settings(bandwidth="5 MB/s"),
-                Settings(bandwidth="x3")]  # fmt: skip
+    settings = [
+        Settings(bandwidth="5 MB/s", load="5%"),
+        Settings(bandwidth="x2"),
+        Settings(bandwidth="5 MB/s"),
+        Settings(bandwidth="x3"),
+    ]
     found = pieces(settings, stages)
     assert found == [[settings[0], settings[2]], [settings[1], settings[3]]]
     for piece in found:

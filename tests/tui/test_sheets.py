@@ -9,6 +9,7 @@ from esp.output.figures import first, four
 from esp.output.numbers import seconds
 from esp.tui import export
 from esp.tui import state as steps
+from esp.tui.answers import answered
 from esp.tui.question import WRITTEN, Failure, Predicted
 from esp.tui.sheets import changes, choices, compare, detail, frame, source, timeline, tree
 from esp.tui.sheets.figures import MARKS, bar, change
@@ -29,7 +30,7 @@ def everything(made, home):
     for view in ("tree", "timeline"):
         state = steps.look_at(state, view)
         for answer in made.answers(steps.question(state)):
-            state = steps.answered(state, answer)
+            state = answered(state, answer)
     return state
 
 
@@ -157,7 +158,7 @@ def test_the_comparison_has_both_totals(home):
 
 def test_a_failure_is_told_where_the_figures_would_be(home):
     moved = steps.moved(home, "procs", 0)
-    failed = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=Failure(text="E1 no\nbecause")))
+    failed = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=Failure(text="E1 no\nbecause")))
     assert [line.text for line in detail.lines(failed, 60)] == ["E1 no", "because"]
     assert "no prediction" in frame.heading(failed, 80)[0].text
     assert steps.prediction(failed) is None

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from esp.output.figures import first
 from esp.tui import state as steps
+from esp.tui.answers import answered
 from esp.tui.question import WRITTEN, Done, Failure, Listed, Predicted, Settings
 
 
@@ -16,7 +17,7 @@ def home(made):
 
 def _answered(made, state):
     for answer in made.answers(steps.question(state)):
-        state = steps.answered(state, answer)
+        state = answered(state, answer)
     return state
 
 
@@ -30,15 +31,15 @@ def test_choices_are_sorted_by_time_once_all_are_known(home):
 def test_an_answer_to_an_older_question_changes_nothing(home, made):
     moved = steps.moved(home, "load", 4)
     late = Predicted(number=home.number, key=WRITTEN, outcome=made.prediction(99))
-    assert steps.answered(moved, late) is moved
+    assert answered(moved, late) is moved
 
 
 def test_what_has_no_answer_any_more_is_not_shown_as_it_was(home):
     asked = steps.asking(home)
     refused = Failure(text="impossible here")
-    after = steps.answered(asked, Predicted(number=asked.number, key=asked.selected, outcome=refused))
+    after = answered(asked, Predicted(number=asked.number, key=asked.selected, outcome=refused))
     assert len(after.outcomes) == len(home.outcomes)
-    after = steps.answered(after, Done(number=asked.number))
+    after = answered(after, Done(number=asked.number))
     assert after.outcomes == {asked.selected: refused}
 
 
@@ -65,13 +66,27 @@ def test_all_notches_of_the_machine_are_walked_ahead_and_those_beside_of_the_oth
     # Then two or three that move by few notches together.
     assert {moved(each) for each in same[alone:]} == {2, 3}
     assert {(each.load, each.bandwidth, each.processor_speed) for each in same[alone : alone + 12]} >= {
-        ("15%", "x0.75", None), ("25%", "x1.5", None), ("20%", "x1.5", "x0.75")}
+        ("15%", "x0.75", None),
+        ("25%", "x1.5", None),
+        ("20%", "x1.5", "x0.75"),
+    }
     assert Settings(load="35%", bandwidth="x2", procs=8) in same
     assert Settings(load="35%", bandwidth="x4", procs=8) not in same
     others = [each for each in asked.ahead if each.lowering != here.lowering]
     assert [(each.procs, dict(each.values).get("n")) for each in others] == [
-        (16, None), (4, None), (8, 384), (8, 192), (32, None), (2, None), (8, 512), (8, 128),
-        (64, None), (1, None), (8, 1024), (8, 64)]  # fmt: skip
+        (16, None),
+        (4, None),
+        (8, 384),
+        (8, 192),
+        (32, None),
+        (2, None),
+        (8, 512),
+        (8, 128),
+        (64, None),
+        (1, None),
+        (8, 1024),
+        (8, 64),
+    ]
     assert all(each.load == here.load for each in others)
 
 
@@ -84,7 +99,15 @@ def test_the_slider_in_the_hand_is_the_likeliest_to_move_on(home):
     assert {each.procs for each in up.ahead[len(up.beside) :]} == {16}
     size = steps.moved(home, "size", home.sliders["size"].at - 1)
     assert [dict(each.values).get("n") for each in steps.question(size).beside] == [
-        128, 64, 32, None, 384, 512, 1024, 2048]  # fmt: skip
+        128,
+        64,
+        32,
+        None,
+        384,
+        512,
+        1024,
+        2048,
+    ]
     assert not steps.question(steps.moved(home, "load", 4)).beside
     assert steps.question(home).ahead[0].load == "5%"
 
@@ -98,9 +121,9 @@ def test_a_slider_that_is_reached_for_may_move_to_either_side(home):
 
 def test_what_was_walked_with_others_is_open_until_its_second_answer(home, made):
     moved = steps.moved(home, "load", 4)
-    quick = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2), open=True))
+    quick = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2), open=True))
     assert quick.open == quick.fresh == {WRITTEN}
-    late = steps.answered(quick, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2)))
+    late = answered(quick, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2)))
     assert (late.open, late.fresh) == (frozenset(), {WRITTEN})
     assert steps.moved(quick, "load", 5).open == frozenset()
 
@@ -130,22 +153,22 @@ def test_what_is_shown_is_held_against_home(home, made):
 def test_the_order_does_not_jump_while_a_question_is_answered(home, made):
     moved = steps.moved(home, "load", 19)
     listed, *others, done = made.answers(steps.question(moved))
-    half = steps.answered(moved, listed)
+    half = answered(moved, listed)
     assert half.order == home.order
-    half = steps.answered(half, Predicted(number=half.number, key=WRITTEN, outcome=made.prediction(5e3)))
+    half = answered(half, Predicted(number=half.number, key=WRITTEN, outcome=made.prediction(5e3)))
     assert half.order == home.order
     for each in others:
-        half = half if each.key == WRITTEN else steps.answered(half, each)
+        half = half if each.key == WRITTEN else answered(half, each)
         assert half.order == home.order
-    assert steps.answered(half, done).order[-1] == WRITTEN
+    assert answered(half, done).order[-1] == WRITTEN
 
 
 def test_what_comes_in_for_the_first_time_goes_to_its_place(made):
     state = steps.asking(made.opened().state)
     listed, *predicted, _ = made.answers(steps.question(state))
-    state = steps.answered(state, listed)
+    state = answered(state, listed)
     for answer in reversed(predicted):
-        state = steps.answered(state, answer)
+        state = answered(state, answer)
         times = [steps.time_s(state, key) for key in state.order]
         known = [each for each in times if each is not None]
         assert times == sorted(known) + [None] * (len(times) - len(known))
@@ -154,8 +177,9 @@ def test_what_comes_in_for_the_first_time_goes_to_its_place(made):
 
 def test_a_choice_that_is_gone_is_forgotten(home):
     moved = steps.moved(home, "procs", 0)
-    after = steps.answered(moved, Listed(number=moved.number, choices=home.choices[:1], wanted=WRITTEN, left_out=0,
-                                         sized_by=()))  # fmt: skip
+    after = answered(
+        moved, Listed(number=moved.number, choices=home.choices[:1], wanted=WRITTEN, left_out=0, sized_by=())
+    )
     assert after.order == (WRITTEN,)
     assert set(after.outcomes) == {WRITTEN}
 
@@ -196,7 +220,7 @@ def test_another_choice_needs_its_own_closer_look(home, made):
 def test_missing_values_are_told_and_given(home):
     moved = steps.moved(home, "procs", 0)
     failure = Failure(text="E500 ...", names=("niter",), reasons=("x.hpf:3: niter",))
-    failed = steps.answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=failure))
+    failed = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=failure))
     assert steps.missing(failed) == failure
     given = steps.given(failed, (("NITER", 10),))
     assert dict(steps.settings(given).values) == {"niter": 10}

@@ -92,8 +92,13 @@ def test_into_a_pipe_it_is_the_table(program, root):
     assert "distribute" in run.stdout
     assert "vs best" in run.stdout
     assert "\x1b" not in run.stdout
-    compare = subprocess.run([*command[:3], "compare", *command[4:], "--quiet", "--size", "none"], capture_output=True,
-                             text=True, check=False, cwd=root)  # fmt: skip
+    compare = subprocess.run(
+        [*command[:3], "compare", *command[4:], "--quiet", "--size", "none"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=root,
+    )
     assert run.stdout == compare.stdout
 
 
@@ -124,9 +129,12 @@ def test_a_program_without_arrays_is_shown_as_a_profile(tmp_path, root):
 async def _in_the_browser(port, then=lambda: None):
     """What the page gets to draw, once the choices are on it; `then` happens while it is still open."""
     seen = b""
-    async with aiohttp.ClientSession() as session, session.ws_connect(
-        f"http://localhost:{port}/ws?width=80&height=24", timeout=aiohttp.ClientWSTimeout(ws_close=PATIENCE_S)
-    ) as page:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.ws_connect(
+            f"http://localhost:{port}/ws?width=80&height=24", timeout=aiohttp.ClientWSTimeout(ws_close=PATIENCE_S)
+        ) as page,
+    ):
         await page.send_json(["resize", {"width": 80, "height": 24}])
         async for message in page:
             seen += message.data if isinstance(message.data, bytes) else b""

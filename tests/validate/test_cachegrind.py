@@ -98,8 +98,7 @@ def test_a_small_nest_that_hardly_counts_does_not_fail():
 
 def test_the_lines_of_a_do_nest_are_judged_together():
     """What one statement brings, another may find."""
-    first, second = (replace(row(counted, (1500, 0)), line=at, nest=5)
-                     for at, counted in ((6, (3000, 0)), (7, (0, 0))))
+    first, second = (replace(row(counted, (1500, 0)), line=at, nest=5) for at, counted in ((6, (3000, 0)), (7, (0, 0))))
     (nest,) = found(first, second).nests
     assert (nest.line, nest.misses, nest.off) == (5, 3000, 0)
     assert cachegrind.faults(found(first, second), 0.1) == ()

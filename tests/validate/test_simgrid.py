@@ -15,8 +15,13 @@ from esp.validate import platform, simgrid
 from sag.scenario import export
 
 TOPOLOGIES = (
-    "{kind: mesh, dimensions: 2}", "{kind: torus, dimensions: 2}", "{kind: torus, dimensions: 3}", "{kind: ring}",
-    "{kind: bus}", "{kind: crossbar}", "{kind: fat_tree, arity: 2}",
+    "{kind: mesh, dimensions: 2}",
+    "{kind: torus, dimensions: 2}",
+    "{kind: torus, dimensions: 3}",
+    "{kind: ring}",
+    "{kind: bus}",
+    "{kind: crossbar}",
+    "{kind: fat_tree, arity: 2}",
 )
 
 # Shifts in both directions of both dimensions, a broadcast, a transpose, a reduction and an element from afar.
@@ -109,12 +114,16 @@ def test_every_topology(topology, place, tmp_path):
     assert abs(found.error) <= (0.08 if found.contended else 1e-6), topology
 
 
-@pytest.mark.parametrize(("change", "contended"), [
-    (("duplex: {value: full", "duplex: {value: half"), True),
-    (("switching: {value: circuit", "switching: {value: none"), False),
-    (("exchange: {value: sequential", "exchange: {value: concurrent"), True),
-    (("send_model: {value: blocking", "send_model: {value: startup"), False),
-], ids=str)
+@pytest.mark.parametrize(
+    ("change", "contended"),
+    [
+        (("duplex: {value: full", "duplex: {value: half"), True),
+        (("switching: {value: circuit", "switching: {value: none"), False),
+        (("exchange: {value: sequential", "exchange: {value: concurrent"), True),
+        (("send_model: {value: blocking", "send_model: {value: startup"), False),
+    ],
+    ids=str,
+)
 def test_every_reading_of_the_machine(change, contended, place, tmp_path):
     found = place.outcome(MIXED, ipsc860_with(tmp_path, change), 8)
     assert found.messages > 50
@@ -169,8 +178,9 @@ def test_options_of_a_law(source):
     )
     sizes = (0, 8, 16, 99, 100, 101, 1000)
     known = source == "known sizes"
-    told = dict(each.removeprefix("--cfg=").split(":", 1)
-                for each in platform.options(law, sizes=sizes if known else None))
+    told = dict(
+        each.removeprefix("--cfg=").split(":", 1) for each in platform.options(law, sizes=sizes if known else None)
+    )
 
     def of(name, size):
         sections = [tuple(map(float, each.split(":")[:2])) for each in told[name].split(";")]

@@ -138,9 +138,7 @@ class Buffers:
         if node.mask is not None:
             self._reads(node, node.mask, node.indices, node.home, known)
 
-    def _reads(
-        self, node: Node, expr: Expr, indices: tuple[Index, ...], home: Reference | None, known: Known
-    ) -> None:
+    def _reads(self, node: Node, expr: Expr, indices: tuple[Index, ...], home: Reference | None, known: Known) -> None:
         for read in elements(expr):
             if self._distributed(read.name) is None:
                 continue

@@ -76,7 +76,10 @@ def without_clashes(program: NodeProgram) -> NodeProgram:
         return program
     other = _Other(names, {each.name for each in program.unit.contains})
     return replace(
-        program, unit=other.of(program.unit), layouts=other.of(program.layouts), types=other.of(program.types),
+        program,
+        unit=other.of(program.unit),
+        layouts=other.of(program.layouts),
+        types=other.of(program.types),
         body=other.of(program.body),
     )
 

@@ -19,8 +19,9 @@ from aag.spmd.program import NodeProgram
 class Context:
     """Grows while the program is emitted: declarations, internal procedures, the kinds of data that move."""
 
-    def __init__(self, program: NodeProgram, *, poisons: bool = False, traces: bool = False,
-                 simulated: bool = False) -> None:
+    def __init__(
+        self, program: NodeProgram, *, poisons: bool = False, traces: bool = False, simulated: bool = False
+    ) -> None:
         self.program = program
         self.poisons = poisons
         self.simulated = simulated

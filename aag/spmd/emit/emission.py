@@ -72,8 +72,14 @@ class Emission(Struct, frozen=True, kw_only=True):
 
 
 def emit(
-    program: NodeProgram, algorithms: Mapping[str, str] | None = None, *, poisons: bool = False,
-    trace: Sequence[str] = (), simulated: bool = False, native: bool = False, unread: Sequence[Diagnostic] = (),
+    program: NodeProgram,
+    algorithms: Mapping[str, str] | None = None,
+    *,
+    poisons: bool = False,
+    trace: Sequence[str] = (),
+    simulated: bool = False,
+    native: bool = False,
+    unread: Sequence[Diagnostic] = (),
     nodes: Nodes | None = None,
 ) -> Emission:
     """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them, and ``exchange``.
@@ -367,8 +373,14 @@ def _moves(kind: Kind, parts: Collection[str]) -> str:
     """The run-time routines for one kind of data; MPI reduces by itself what it can."""
     cases = [f"      case ('{op}')\n        values = {text}" for op, text in kind.combined.items()]
     text = _template("esp_moves.f90")
-    found = {"TYPE": kind.declaration, "KIND": kind.name, "BYTES": str(kind.type.bytes), "POISON": kind.poison,
-             "COMBINE": "\n".join(cases), "MPI_TYPE": kind.mpi}  # fmt: skip
+    found = {
+        "TYPE": kind.declaration,
+        "KIND": kind.name,
+        "BYTES": str(kind.type.bytes),
+        "POISON": kind.poison,
+        "COMBINE": "\n".join(cases),
+        "MPI_TYPE": kind.mpi,
+    }
     for name, value in found.items():
         text = text.replace(f"@{name}@", value)
     return chosen_lines(text, [each for each in parts if each != "native" or kind.mpi])

@@ -19,9 +19,17 @@ _COMBINED = {
     "logical": {"all": "values .and. other", "any": "values .or. other"},
 }
 _MPI = {
-    "r4": "MPI_REAL", "r8": "MPI_DOUBLE_PRECISION", "r16": "MPI_REAL16", "i1": "MPI_INTEGER1", "i2": "MPI_INTEGER2",
-    "i4": "MPI_INTEGER", "i8": "MPI_INTEGER8", "l4": "MPI_LOGICAL", "c8": "MPI_COMPLEX", "c16": "MPI_DOUBLE_COMPLEX",
-}  # fmt: skip
+    "r4": "MPI_REAL",
+    "r8": "MPI_DOUBLE_PRECISION",
+    "r16": "MPI_REAL16",
+    "i1": "MPI_INTEGER1",
+    "i2": "MPI_INTEGER2",
+    "i4": "MPI_INTEGER",
+    "i8": "MPI_INTEGER8",
+    "l4": "MPI_LOGICAL",
+    "c8": "MPI_COMPLEX",
+    "c16": "MPI_DOUBLE_COMPLEX",
+}
 """What MPI can reduce by itself."""
 
 

@@ -136,8 +136,14 @@ def _distinct(references: Sequence[Reference]) -> list[Reference]:
 
 
 def _claims(
-    context: Context, needs: Sequence[Need], plan: str, what: str, line: int, names: dict[str, None],
-    special: Collection[int], numbers: Mapping[int, int] = MappingProxyType({}),
+    context: Context,
+    needs: Sequence[Need],
+    plan: str,
+    what: str,
+    line: int,
+    names: dict[str, None],
+    special: Collection[int],
+    numbers: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[str]:
     """`special`: the axes of a collective; `numbers`: id(need) -> the number of the reference, where it matters."""
     calls = []
@@ -169,7 +175,11 @@ def _deciding(context: Context, need: Need, special: Collection[int]) -> Iterato
 
 
 def _over(
-    context: Context, indices: Sequence[Index], body: Sequence[str], line: int, names: dict[str, None],
+    context: Context,
+    indices: Sequence[Index],
+    body: Sequence[str],
+    line: int,
+    names: dict[str, None],
     deciding: Sequence[Expr],
 ) -> Iterator[str]:
     """Loops around calls that `deciding` tells apart: one iteration is enough of a loop whose index nothing mentions,

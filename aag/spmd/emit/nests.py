@@ -203,8 +203,14 @@ def _stores(each: Assign) -> bool:
 
 # --- reductions -------------------------------------------------------------------------------------------------
 
-_INTO = {"sum": "{t} = {t} + {v}", "product": "{t} = {t} * ({v})", "max": "{t} = max({t}, {v})",
-         "min": "{t} = min({t}, {v})", "all": "{t} = {t} .and. ({v})", "any": "{t} = {t} .or. ({v})"}  # fmt: skip
+_INTO = {
+    "sum": "{t} = {t} + {v}",
+    "product": "{t} = {t} * ({v})",
+    "max": "{t} = max({t}, {v})",
+    "min": "{t} = min({t}, {v})",
+    "all": "{t} = {t} .and. ({v})",
+    "any": "{t} = {t} .or. ({v})",
+}
 
 
 def _reduction(context: Context, node: Nest, following: Combine | None) -> Iterator[str]:
@@ -241,9 +247,7 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
 def _by_hand(context: Context, node: Nest, target: Var) -> bool:
     """Whether the source says ``s = s op ...``, so that the old value counts."""
     statement = context.statement(node.assigns[0].span) or context.statement(node.span)
-    return (
-        isinstance(statement, Assign) and statement.target == target and target.name in names_in(statement.value)
-    )
+    return isinstance(statement, Assign) and statement.target == target and target.name in names_in(statement.value)
 
 
 # --- debugging --------------------------------------------------------------------------------------------------

@@ -43,8 +43,7 @@ class Renaming:
 
     def _assigns(self, assigns: Sequence[Assign]) -> tuple[Assign, ...]:
         return tuple(
-            replace(each, target=self._expression(each.target), value=self._expression(each.value))
-            for each in assigns
+            replace(each, target=self._expression(each.target), value=self._expression(each.value)) for each in assigns
         )
 
     def nest(self, node: Nest) -> Nest:

@@ -29,8 +29,12 @@ class Width(Struct, frozen=True):
 
     def joined(self, other: "Width") -> "Width":
         """Room for both."""
-        return Width(max(self.below, other.below), max(self.above, other.above), self.whole or other.whole,
-                     self.packed and other.packed and not self.whole and not other.whole)
+        return Width(
+            max(self.below, other.below),
+            max(self.above, other.above),
+            self.whole or other.whole,
+            self.packed and other.packed and not self.whole and not other.whole,
+        )
 
 
 WHOLE = Width(whole=True)
@@ -95,8 +99,10 @@ def _width(need: Need, layout: Layout, dim: int, layouts: Layouts, env: Environm
     source = need.reference.subscripts[dim]
     if isinstance(source, Call) and source.name == "cshift$":
         return WHOLE
-    apart = linear(_plain(source), env).times(mine.stride).plus(
-        linear(need.home.subscripts[theirs.dim], env), -theirs.stride
+    apart = (
+        linear(_plain(source), env)
+        .times(mine.stride)
+        .plus(linear(need.home.subscripts[theirs.dim], env), -theirs.stride)
     )
     if not apart.is_constant:
         return WHOLE

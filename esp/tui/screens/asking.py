@@ -52,8 +52,9 @@ class Values(Dialogue[tuple[tuple[str, Value], ...]]):
         """A line for each name below its reason."""
         with Vertical(classes="box"):
             yield Static("The program does not say these values", classes="title")
-            yield Static("Enter goes on, Escape gives up. Values are constants: 256, 1.0d-4, .true. or 'text'.",
-                         classes="note")  # fmt: skip
+            yield Static(
+                "Enter goes on, Escape gives up. Values are constants: 256, 1.0d-4, .true. or 'text'.", classes="note"
+            )
             with VerticalScroll():
                 for at, (name, reason) in enumerate(zip(self._names, self._reasons, strict=True)):
                     yield Static(f"\n{name}: {reason}", markup=False)

@@ -48,7 +48,7 @@ class Help(Dialogue[None]):
     """The help; any of its keys closes it again."""
 
     BINDINGS = [  # noqa: RUF012 (textual wants it so)
-        Binding("question_mark,f1,q,enter", "close", "close", show=False),
+        Binding("question_mark,f1,q,enter", "close", "close", show=False)
     ]
 
     def compose(self) -> ComposeResult:

@@ -20,8 +20,13 @@ OWN, OTHER = "◆", "B"
 def sheet(state: State, width: int) -> Sheet:
     """The choices; while a question is being answered, in the order of the one before."""
     shapes = max([4, *(len(grid(each.grid)) for each in state.choices)])
-    fields = [Field("#", 2), Field("", 1), Field("distribute", 0, "<"), Field("grid", shapes, "<"),
-              Field("time", 8 + (len(INCOMPLETE) if bounds_only(state) else 0), gap=0)]  # fmt: skip
+    fields = [
+        Field("#", 2),
+        Field("", 1),
+        Field("distribute", 0, "<"),
+        Field("grid", shapes, "<"),
+        Field("time", 8 + (len(INCOMPLETE) if bounds_only(state) else 0), gap=0),
+    ]
     if width >= _WITH_DIFFERENCE:
         fields.append(Field("vs best", 8))
     if width >= _WITH_SHARES:
@@ -70,8 +75,10 @@ def _shares(state: State, choice: Choice) -> list[Piece]:
     found = state.outcomes.get(choice.key)
     if not isinstance(found, Prediction):
         return [("", "")] * 4
-    return [(f"{share}%", role if share else "faint")
-            for share, role in zip(percentages(four(found.parts)), ROLES, strict=True)]  # fmt: skip
+    return [
+        (f"{share}%", role if share else "faint")
+        for share, role in zip(percentages(four(found.parts)), ROLES, strict=True)
+    ]
 
 
 def _legend(state: State, ordered: list[Choice], ties: object, width: int) -> list[Line]:

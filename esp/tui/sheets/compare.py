@@ -75,8 +75,12 @@ def _lines(layout: Layout, one: Prediction, other: Prediction, *, shares: bool) 
         if longest(line) <= 1e-12 * max(totals):
             continue
         a, b = left.get(line), right.get(line)
-        cells: list[Cell] = [(str(line), "number"), time_cell(_time(a), totals[0]), time_cell(_time(b), totals[1]),
-                             change(_time(b), _time(a))]  # fmt: skip
+        cells: list[Cell] = [
+            (str(line), "number"),
+            time_cell(_time(a), totals[0]),
+            time_cell(_time(b), totals[1]),
+            change(_time(b), _time(a)),
+        ]
         if shares:
             cells += [*_two(a), *_two(b)]
         cells.append(printable(source_text(one, one.file, line)).strip())

@@ -71,8 +71,7 @@ def _line(state: State, found: Prediction, width: int) -> list[Line]:
 
 def _four(parts: tuple[float, ...], width: int) -> list[Piece]:
     names = CATEGORIES if width >= _WITH_NAMES else ROLES
-    return [(f"{name} {seconds(each)}", role)
-            for name, role, each in zip(names, ROLES, parts, strict=True) if each > 0]  # fmt: skip
+    return [(f"{name} {seconds(each)}", role) for name, role, each in zip(names, ROLES, parts, strict=True) if each > 0]
 
 
 def _tree(state: State, found: Prediction, width: int) -> list[Line]:

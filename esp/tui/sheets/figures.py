@@ -41,8 +41,11 @@ def bar(parts: Sequence[float], total: float, width: int) -> list[Piece]:
         return [(" " * width, "")]
     ends = [round(width * min(1.0, sum(parts[: at + 1]) / total)) for at in range(4)]
     starts = [0, *ends[:3]]
-    pieces = [(mark * (end - start), f"{role}/{role}")
-              for mark, role, start, end in zip(MARKS, ROLES, starts, ends, strict=True) if end > start]
+    pieces = [
+        (mark * (end - start), f"{role}/{role}")
+        for mark, role, start, end in zip(MARKS, ROLES, starts, ends, strict=True)
+        if end > start
+    ]
     return [*pieces, (" " * (width - ends[3]), "")] if ends[3] < width else pieces
 
 
@@ -55,8 +58,7 @@ def share_pieces(four_s: Sequence[float]) -> list[Piece]:
     """As `share_cells`, of seconds in the order of `CATEGORIES`."""
     if sum(four_s) <= 0:
         return [("", "")] * 4
-    return [(f"{share}%", role if share else "faint")
-            for share, role in zip(percentages(four_s), ROLES, strict=True)]  # fmt: skip
+    return [(f"{share}%", role if share else "faint") for share, role in zip(percentages(four_s), ROLES, strict=True)]
 
 
 def change(now_s: float, before_s: float) -> Piece:

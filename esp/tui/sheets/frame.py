@@ -130,17 +130,37 @@ GLOBAL_KEYS = (("ctrl+p", "^p", "commands"), ("question_mark", "?", "help"), ("q
 """Key, how it is written, what it does."""
 
 KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "choices": (("enter", "⏎", "look at"), ("m", "m", "mark B"), ("w", "w", "what if"), ("e", "e", "export"),
-                ("o", "o", "open")),
-    "source": (("left", "←→", "shift"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export"),
-               ("o", "o", "open")),
-    "tree": (("enter", "⏎", "fold"), ("p", "p", "processors"), ("right_square_bracket", "[ ]", "one"),
-             ("z", "z", "wide"), ("w", "w", "what if")),
-    "timeline": (("plus", "+-", "zoom"), ("left", "←→", "move"), ("n", "n", "message"), ("z", "z", "wide"),
-                 ("w", "w", "what if")),
+    "choices": (
+        ("enter", "⏎", "look at"),
+        ("m", "m", "mark B"),
+        ("w", "w", "what if"),
+        ("e", "e", "export"),
+        ("o", "o", "open"),
+    ),
+    "source": (
+        ("left", "←→", "shift"),
+        ("z", "z", "wide"),
+        ("w", "w", "what if"),
+        ("e", "e", "export"),
+        ("o", "o", "open"),
+    ),
+    "tree": (
+        ("enter", "⏎", "fold"),
+        ("p", "p", "processors"),
+        ("right_square_bracket", "[ ]", "one"),
+        ("z", "z", "wide"),
+        ("w", "w", "what if"),
+    ),
+    "timeline": (
+        ("plus", "+-", "zoom"),
+        ("left", "←→", "move"),
+        ("n", "n", "message"),
+        ("z", "z", "wide"),
+        ("w", "w", "what if"),
+    ),
     "compare": (("m", "m", "mark B"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export")),
     "what-if": (("left", "←→", "move"), ("enter", "⏎", "type"), ("r", "r", "reset"), ("v", "v", "set a value")),
-}  # fmt: skip
+}
 """Where the focus is -> the keys worth a place in the footer."""
 
 
@@ -166,4 +186,3 @@ def keys(where: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]
     at = max(at, width - last)
     add(GLOBAL_KEYS, width)
     return Line(tuple(pieces)), tuple(places)
-

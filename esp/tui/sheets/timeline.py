@@ -160,9 +160,11 @@ def message_text(state: State) -> str:
     took = seconds(float(course.received[at] - course.sent[at]))
     place = next((each for each in course.trace.about.places if each.id == int(course.aau[at])), None)
     where = "" if place is None else f", line {place.line} ({place.label})"
-    return (f"message {at + 1:,} of {course.sent.size:,}: {data(int(course.size_bytes[at]))} from processor "
-            f"{int(course.source[at])} to {int(course.destination[at])}, sent at {seconds(float(course.sent[at]))}, "
-            f"there {took} later{where}")  # fmt: skip
+    return (
+        f"message {at + 1:,} of {course.sent.size:,}: {data(int(course.size_bytes[at]))} from processor "
+        f"{int(course.source[at])} to {int(course.destination[at])}, sent at {seconds(float(course.sent[at]))}, "
+        f"there {took} later{where}"
+    )
 
 
 def window_text(state: State) -> str:

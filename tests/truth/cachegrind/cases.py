@@ -10,9 +10,7 @@ from interpreter.models.memory import Access, Cache, CacheState, Nest, interpret
 
 from .runner import GEOMETRY, MORE, Counted
 
-CACHEGRIND = Cache(
-    size_bytes=GEOMETRY.size_bytes, line_bytes=GEOMETRY.line_bytes, associativity=GEOMETRY.ways
-)
+CACHEGRIND = Cache(size_bytes=GEOMETRY.size_bytes, line_bytes=GEOMETRY.line_bytes, associativity=GEOMETRY.ways)
 """cachegrind replaces LRU and allocates on write misses."""
 PADDING = 13
 """Numbers between two arrays in the padded variants: not a multiple of a line, nor of the sets."""

@@ -23,9 +23,7 @@ class Program:
     parameters: Mapping[str, Value | None]
 
 
-EVERYWHERE: Mapping[str, Value | None] = MappingProxyType(
-    {"slow_rank": -1, "slow_s": 0.0, "slow_when": "first"}
-)
+EVERYWHERE: Mapping[str, Value | None] = MappingProxyType({"slow_rank": -1, "slow_s": 0.0, "slow_when": "first"})
 """`slow_rank` (-1: none) charges `slow_s` before its iteration 1 (`slow_when` = first) or before every one
 (all)."""
 
@@ -36,14 +34,7 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
                 "`repeat` times: send `bytes` to rank + `by`, receive from rank - `by`, compute "
                 "`work_s`. Not periodic: ranks at the ends send or receive nothing."
             ),
-            parameters={
-                "bytes": None,
-                "by": 1,
-                "repeat": 1,
-                "periodic": "no",
-                "exchange": "sequential",
-                "work_s": 0.0,
-            },
+            parameters={"bytes": None, "by": 1, "repeat": 1, "periodic": "no", "exchange": "sequential", "work_s": 0.0},
         ),
         "bcast": Program(
             meaning=(
@@ -114,12 +105,19 @@ PROGRAMS: Mapping[str, Program] = MappingProxyType(
                 "whose partners are nodes that differ in one bit, in each line of a p1 x p2 grid along its dimension "
                 "`along` (0: of all ranks). `root`: a place on the line; `combine_s` as for allreduce."
             ),
-            parameters={"what": None, "bytes": None, "root": 0, "repeat": 1, "combine_s": 0.0, "p1": 1, "p2": 1,
-                        "along": 0},
+            parameters={
+                "what": None,
+                "bytes": None,
+                "root": 0,
+                "repeat": 1,
+                "combine_s": 0.0,
+                "p1": 1,
+                "p2": 1,
+                "along": 0,
+            },
         ),
         "script": Program(
-            meaning="Any program written down as `steps` of `simulate_script`.",
-            parameters={"steps": None},
+            meaning="Any program written down as `steps` of `simulate_script`.", parameters={"steps": None}
         ),
     }
 )

@@ -92,9 +92,7 @@ def laplace_steps(n: int, grid: tuple[int, int], repeat: int, point_s: float = 0
             rows = slice(1 + reads, n - 1 + reads)
             source = rank_of[rows, 1:-1] if dim == 0 else rank_of[1:-1, rows]
             pairs, counts = np.unique(
-                np.stack([source.ravel(), inner.ravel()])[:, (source != inner).ravel()],
-                axis=1,
-                return_counts=True,
+                np.stack([source.ravel(), inner.ravel()])[:, (source != inner).ravel()], axis=1, return_counts=True
             )
             moves = [(int(a), int(b), 8.0 * count) for (a, b), count in zip(pairs.T, counts, strict=True)]
             for a, b, size_bytes in moves:

@@ -238,9 +238,7 @@ def _nodes(shape: tuple[int, ...], mapping: Mapped | Sequence[int]) -> tuple[int
     return nodes
 
 
-def _laplace_grid(
-    procs: int, grid: Sequence[int] | None, distribution: Distribution | None
-) -> tuple[int, int]:
+def _laplace_grid(procs: int, grid: Sequence[int] | None, distribution: Distribution | None) -> tuple[int, int]:
     chosen = {"bx": (procs, 1), "xb": (1, procs)}.get(distribution or "bb")
     if grid is None:
         return chosen or near_square(procs)
@@ -267,9 +265,7 @@ def _run(nodes: Sequence[int], law: Law, link: Link, duplex: Duplex, arguments: 
         command = ["smpirun", "-np", str(len(nodes)), "-platform", str(platform), "-hostfile", str(hosts)]
         command += ["-no-privatize", "--log=xbt_cfg.thresh:warning", *options(law, link=link)]
         command += [str(executable), *(f"{name}={value}" for name, value in arguments.items())]
-        output, said = _checked(
-            command, f"the simulation of {arguments['program']} on {len(nodes)} ranks failed"
-        )
+        output, said = _checked(command, f"the simulation of {arguments['program']} on {len(nodes)} ranks failed")
     lines = [line for line in output.splitlines() if line.startswith("{")]
     if len(lines) != 1:
         raise SimulatorError(f"{arguments['program']} on {len(nodes)} ranks had no result:\n{said[-3000:]}")
@@ -289,12 +285,7 @@ def _result(noted: Mapping[str, Any]) -> Result:
 def _message(entry: Sequence[Any]) -> Message:
     source, target, size_bytes, sent_s, called_s, returned_s = entry
     return Message(
-        source=source,
-        target=target,
-        size_bytes=size_bytes,
-        sent_s=sent_s,
-        called_s=called_s,
-        returned_s=returned_s,
+        source=source, target=target, size_bytes=size_bytes, sent_s=sent_s, called_s=called_s, returned_s=returned_s
     )
 
 

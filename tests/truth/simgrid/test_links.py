@@ -72,14 +72,10 @@ def transpose_error(procs, order, mapping, ties):
     return abs(expected / simulated.time_s - 1)
 
 
-@pytest.mark.parametrize(
-    "procs", [(4, 8, 16), pytest.param((32, 64), marks=pytest.mark.truth)]
-)
+@pytest.mark.parametrize("procs", [(4, 8, 16), pytest.param((32, 64), marks=pytest.mark.truth)])
 @pytest.mark.parametrize("ties", ["rank", 1])
 def test_messages_of_the_same_instant_follow_the_rule_nearly(procs, ties):
-    errors = [
-        transpose_error(p, o, m, ties) for p in procs for o in ("xor", "ring") for m in ("natural", "gray")
-    ]
+    errors = [transpose_error(p, o, m, ties) for p in procs for o in ("xor", "ring") for m in ("natural", "gray")]
     print([round(error, 4) for error in errors])
     assert median(errors) < 0.03
     assert max(errors) < 0.10
