@@ -12,7 +12,6 @@ from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import DoNode
 from interpreter.evaluate import Scalars, defined, needed, own_leave, touching
 from interpreter.metrics import Tally
-from interpreter.models.cache import charge_misses
 from interpreter.models.compute import (
     LOOP_SETUP,
     LOOP_STEP,
@@ -24,6 +23,7 @@ from interpreter.models.compute import (
     sorted_uses,
     values_of,
 )
+from interpreter.models.misses import charge_misses
 from interpreter.models.owned import run_owned
 from interpreter.models.period import repeat
 from interpreter.models.sampled import iterations, sample, worth

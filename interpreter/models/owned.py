@@ -17,9 +17,9 @@ from aag.spmd.nodes import Nest, OwnedLoop
 from aag.spmd.steps import Phase
 from interpreter.evaluate import Scalars
 from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
-from interpreter.models.cache import count_misses
 from interpreter.models.communication import Plan, execute, make_plan
 from interpreter.models.compute import LOOP_SETUP, charge_work, price, seconds, sorted_uses, values_of
+from interpreter.models.misses import count_misses
 from interpreter.models.period import repeat
 from interpreter.services import SegmentsLike
 from interpreter.shared import cut

@@ -10,8 +10,8 @@ from aag.graph.aau import IterD, IterND, IterSync
 from aag.ir.evaluate import Unknown
 from aag.spmd.access import Sweep
 from aag.spmd.vector import TooLarge
-from interpreter.models.cache import charge_sweep
 from interpreter.models.compute import values_of
+from interpreter.models.misses import charge_sweep
 from interpreter.state import Run
 
 FOLLOWED = 10_000

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from interpreter.models import cache_trace
-from interpreter.models.memory import Access, Cache, CacheState, Nest, interpret_nest
+from interpreter.models.cache import Access, Cache, CacheState, Nest, interpret_nest, trace
 
 I860 = Cache(size_bytes=8192, line_bytes=32, associativity=2)
 SMALL = Cache(size_bytes=512, line_bytes=32, associativity=2)
@@ -292,7 +291,7 @@ def test_a_part_of_the_iterations_tells_of_all(rows, columns, gap, lags, ways, a
     reads = [access((4 + lag) * column, [column, 8]) for lag in lags]
     nests = [nest([columns, rows], *reads, access((columns + 8) * column + 8 * gap, [column, 8], write=True))] * 2
     some = predict(nests, cache)
-    with mock.patch.object(cache_trace, "BUDGET", 1 << 40):
+    with mock.patch.object(trace, "BUDGET", 1 << 40):
         whole = predict(nests, cache)
     for part, full in zip(some, whole, strict=True):
         assert sum(part[:2]) == pytest.approx(sum(full[:2]), rel=0.02, abs=10)

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from interpreter.models.memory import Access, Nest
-from interpreter.models.pages import page_misses
+from interpreter.models.cache import Access, Nest, page_misses
 
 PAGE, ENTRIES = 64, 8
 

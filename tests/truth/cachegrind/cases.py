@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from esp.validate.cachegrind import aliased
-from interpreter.models.memory import Access, Cache, CacheState, Nest, interpret_nest
+from interpreter.models.cache import Access, Cache, CacheState, Nest, interpret_nest
 
 from .runner import GEOMETRY, MORE, Counted
 

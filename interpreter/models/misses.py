@@ -2,7 +2,7 @@
 
 A miss is time of the statement that misses, hence computation. Which lines are still cached is carried from nest to
 nest; what a nest misses is remembered for the state in which it found the cache, so that loops whose cache contents
-have settled cost nothing more. Processors whose local parts have equal shapes share one computation in `memory`.
+have settled cost nothing more. Processors whose local parts have equal shapes share one count in `models.cache`.
 """
 
 from collections.abc import Mapping
@@ -18,10 +18,18 @@ from aag.spmd.course import is_uneven, temporaries
 from aag.spmd.nodes import Nest as LoweredNest
 from aag.spmd.vector import TooLarge
 from interpreter.metrics import COMPUTATION, Tally
+from interpreter.models.cache import (
+    MAX_CLASSES,
+    Access,
+    Cache,
+    CacheState,
+    Listed,
+    Misses,
+    Nest,
+    interpret_nest,
+    page_misses,
+)
 from interpreter.models.compute import alike, masked_of
-from interpreter.models.listed import Listed, interpret_listed
-from interpreter.models.memory import MAX_CLASSES, Access, Cache, CacheState, Misses, Nest, interpret_nest
-from interpreter.models.pages import page_misses
 from interpreter.services import TripsLike
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
@@ -202,14 +210,11 @@ def _found(
         return known
     misses, after = None, state
     for part in _parts(run, nest, key, trips):
-        if isinstance(part, Listed):
-            more, after = interpret_listed(part, cache, after)
-        elif part.accesses:
-            traces = run.memo.setdefault(("traces",), {})
-            assert isinstance(traces, dict)
-            more, after = interpret_nest(part, cache, after, traces)
-        else:
+        if isinstance(part, Nest) and not part.accesses:
             continue
+        traces = run.memo.setdefault(("traces",), {})
+        assert isinstance(traces, dict)
+        more, after = interpret_nest(part, cache, after, traces)
         misses = (
             more
             if misses is None

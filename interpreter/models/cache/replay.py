@@ -1,17 +1,17 @@
 """Counts of a replay: misses, lines written back, and what the cache holds afterwards.
 
-All classes of processors are replayed at once, sorted by cache set (`cache_order`). Which references find their line
-is the business of `cache_lru` and `cache_random`. A line is dirty from the first write that finds or brings it until
+All classes of processors are replayed at once, sorted by cache set (`order`). Which references find their line
+is the business of `lru` and `chance`. A line is dirty from the first write that finds or brings it until
 it is thrown out; so lines written back = lines that became dirty + dirty lines before - dirty lines after.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from interpreter.models import cache_lru, cache_random
-from interpreter.models.cache_order import Chain, Contents, Outcome, Touches, chain_of, joined, runs, with_cached
-from interpreter.models.cache_sorted import HAD, WROTE, Sorted, order_by_line
-from interpreter.models.cache_trace import Policy
+from interpreter.models.cache import chance, lru
+from interpreter.models.cache.order import Chain, Contents, Outcome, Touches, chain_of, joined, runs, with_cached
+from interpreter.models.cache.sets import HAD, WROTE, Sorted, order_by_line
+from interpreter.models.cache.trace import Policy
 
 FORGOTTEN = 1 / 512
 """A line that is there with less probability is taken to be gone."""
@@ -30,7 +30,7 @@ def replay(
     columns = 3 + (2 * sources if sources > 1 else 0)
     if touches.line.size == 0:
         return np.zeros((classes, columns)), contents
-    outcome = (cache_random if policy.random else cache_lru).outcome(touches, policy)
+    outcome = (chance if policy.random else lru).outcome(touches, policy)
     asked = touches.asked
     missed = touches.missed(outcome.hit)
     counts = np.empty((classes, columns))

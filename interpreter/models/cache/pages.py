@@ -18,7 +18,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from interpreter.models.memory import Access, Nest
+from interpreter.models.cache.nests import Access, Nest
 
 Array = NDArray[np.float64]
 

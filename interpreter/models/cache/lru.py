@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from interpreter.models.cache_order import EMPTY, Outcome, Touches, elements_of, runs
-from interpreter.models.cache_sorted import ACTIVE, HESITANT, stable_order
-from interpreter.models.cache_trace import Policy
+from interpreter.models.cache.order import EMPTY, Outcome, Touches, elements_of, runs
+from interpreter.models.cache.sets import ACTIVE, HESITANT, stable_order
+from interpreter.models.cache.trace import Policy
 
 ROUNDS = 64
 """Repetitions that settle which writes find their line without write allocation; nearly always 3 are enough."""

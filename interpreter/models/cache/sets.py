@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.models.cache_trace import Policy, Trace
+from interpreter.models.cache.trace import Policy, Trace
 
 ACTIVE = 1
 """In the marks of a reference: its line is in the cache after it in any case."""

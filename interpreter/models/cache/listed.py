@@ -1,6 +1,6 @@
 """Misses of nests whose references are known one by one (`aag.spmd.stream`), in the order in which they are made.
 
-`memory` counts those of nests that move evenly, from a few of their iterations. Both hand on the same cache contents.
+`nests` counts those of nests that move evenly, from a few of their iterations. Both hand on the same cache contents.
 """
 
 from collections.abc import Mapping
@@ -10,9 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.spmd.stream import Stream
-from interpreter.models.cache_sorted import Sorted, by_set
-from interpreter.models.cache_trace import Policy, Trace
-from interpreter.models.memory import (
+from interpreter.models.cache.nests import (
     Cache,
     CacheState,
     Misses,
@@ -22,6 +20,8 @@ from interpreter.models.memory import (
     policy_of,
     replayed,
 )
+from interpreter.models.cache.sets import Sorted, by_set
+from interpreter.models.cache.trace import Policy, Trace
 
 
 class Listed(Struct, frozen=True, kw_only=True, eq=False):

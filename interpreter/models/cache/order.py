@@ -1,7 +1,7 @@
 """The references of all classes of processors, sorted by cache set: the order in which a cache sees them.
 
-Whether a line survived since its last use is a question about its neighbours in this order; `cache_lru` and
-`cache_random` answer it, `cache_replay` counts.
+Whether a line survived since its last use is a question about its neighbours in this order; `lru` and
+`chance` answer it, `replay` counts.
 """
 
 from functools import lru_cache
@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.models.cache_sorted import ACTIVE, HAD, WROTE, Marks, Sorted, order_by_line
-from interpreter.models.cache_trace import Policy
+from interpreter.models.cache.sets import ACTIVE, HAD, WROTE, Marks, Sorted, order_by_line
+from interpreter.models.cache.trace import Policy
 from interpreter.reduce import all_of
 
 EMPTY = np.iinfo(np.int64).min

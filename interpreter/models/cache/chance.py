@@ -15,16 +15,16 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.models.cache_order import Chain, Outcome, Touches, chain_of
-from interpreter.models.cache_sorted import ACTIVE, order_by_line
-from interpreter.models.cache_trace import Policy
+from interpreter.models.cache.order import Chain, Outcome, Touches, chain_of
+from interpreter.models.cache.sets import ACTIVE, order_by_line
+from interpreter.models.cache.trace import Policy
 
 ROUNDS = 16
 """Repetitions that settle the probabilities; each depends on those before it only, by a factor of less than 1."""
 SETTLED = 1e-3
 GONE = 20
 """Uses of a set after which a line of two ways is taken to be gone: less than 2**-10 is left, as at most 10 do no
-harm, and that is less than `cache_replay.FORGOTTEN`."""
+harm, and that is less than `replay.FORGOTTEN`."""
 HALVED = np.exp2(-np.arange(65.0))
 """What is left of 1 that is halved so many times."""
 

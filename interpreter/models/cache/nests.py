@@ -1,15 +1,8 @@
-"""The memory hierarchy: how many cache lines each processor misses in a loop nest.
-
-The method is the heuristic of Parashar and Hariri ("Interpretive performance prediction for parallel application
-development", section "Modeling access to the memory hierarchy"): a reference is still cached if little enough was
-brought in since its last use. Where the paper keeps one miss counter for the program, this model keeps one for
-each set of the cache, because addresses are known; that is what separates 3 (L - 256) misses from L in a sweep
-that only partly fits.
+"""Nests whose references move evenly: their misses on all processors, and the caches after them.
 
 A nest is interpreted once for each distinct shape (extents, addresses, strides, cache contents), not for each
-processor. Its loops are not walked: `cache_trace` picks the iterations from which the misses of all others follow,
-`cache_replay` decides for each of their references whether the line survived since its last use. The figures are
-those of the whole nest (Def 17), and the cache contents go on to the next nest.
+processor. Its loops are not walked: `trace` picks the iterations from which the misses of all others follow, and
+`replay` decides for each of their references whether the line survived since its last use.
 """
 
 from collections.abc import Iterable
@@ -21,12 +14,10 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.mapping.distinct import distinct_with_inverse
-from interpreter.models.cache_order import Contents, odd_factor, odd_factors
-from interpreter.models.cache_replay import replay
-from interpreter.models.cache_sorted import Sorted, by_set
-from interpreter.models.cache_trace import BUDGET, Body, Policy, Shape, trace
-
-__all__ = ["Access", "Cache", "CacheState", "Misses", "Nest", "Traces", "interpret_nest"]
+from interpreter.models.cache.order import Contents, odd_factor, odd_factors
+from interpreter.models.cache.replay import replay
+from interpreter.models.cache.sets import Sorted, by_set
+from interpreter.models.cache.trace import BUDGET, Body, Policy, Shape, trace
 
 Traces = dict[tuple[bytes, bytes], Sorted]
 """What was looked at of nests, by their references and their trip counts and addresses."""
@@ -167,7 +158,7 @@ class CacheState(Struct, frozen=True, eq=False):
         )
 
 
-def interpret_nest(
+def interpret_even(
     nest: Nest, cache: Cache, state: CacheState, traces: Traces | None = None
 ) -> tuple[Misses, CacheState]:
     """Misses of one execution of `nest` on each processor, and what is cached after it.
