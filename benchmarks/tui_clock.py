@@ -43,8 +43,6 @@ class Timed(Explorer):
         gc.collect()
         super().__init__(opened)
         self.shown: dict[int, Clocks] = {}
-        self.estimated: set[int] = set()
-        """Questions to which an estimate was the first answer."""
 
     def draw(self, *, anew: bool = False) -> None:
         """Draw, and note when that has reached the screen."""
@@ -53,8 +51,6 @@ class Timed(Explorer):
             self.call_after_refresh(self._note, self.state.number)
 
     def _note(self, number: int) -> None:
-        if number not in self.shown and self.state.selected in self.state.rough:
-            self.estimated.add(number)
         self.shown.setdefault(number, Clocks.now())
 
 
@@ -66,12 +62,3 @@ async def shown(app: Timed, number: int) -> Clocks:
             return min(later, key=lambda each: each.wall_s)
         await asyncio.sleep(0.001)
     raise TimeoutError("the interface does not answer")
-
-
-async def answered(app: Timed) -> None:
-    """Until all of the newest question is answered."""
-    for _ in range(PATIENCE):
-        if not app.state.busy:
-            return
-        await asyncio.sleep(0.001)
-    raise TimeoutError("the interface does not come to an end")

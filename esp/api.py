@@ -282,16 +282,9 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
 
 
 def interpret_stages(
-    stages: Stages,
-    system: System,
-    request: Request,
-    listener: Listener | None = None,
-    watch: Watch | None = None,
-    *,
-    few: int = 0,
+    stages: Stages, system: System, request: Request, listener: Listener | None = None, watch: Watch | None = None
 ) -> Prediction:
-    """Interpret an abstracted program on a machine under a scenario. `listener`: is told what happens on the way;
-    `few`: how many iterations stand for all of a long loop whose iterations differ (`Setting.few`), 0: all of them.
+    """Interpret an abstracted program on a machine under a scenario. `listener`: is told what happens on the way.
 
     Raises:
         sag.errors.MachineError: the scenario does not fit the machine.
@@ -303,7 +296,6 @@ def interpret_stages(
         timed=request.timed,
         force_unroll=request.unroll,
         values={name.lower(): value for name, value in request.values.items()},
-        few=few,
     )
     with _quoting(stages.source.program, request):
         result = interpret(stages.node_program, stages.graph, machine, setting, listener, watch)

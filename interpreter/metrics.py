@@ -183,15 +183,6 @@ class Ledger:
                 else:
                     own[table][key] = more
 
-    def in_the_mean(self) -> "Ledger":
-        """What all processors together spent, each of them the same. Only with detail."""
-        result = Ledger(self.shape)
-        result.parts = {
-            aau: np.broadcast_to(each.mean(axis=2, keepdims=True), each.shape) for aau, each in self.parts.items()
-        }
-        result.tallies = self.tallies
-        return result
-
     def _check(self, other: "Ledger") -> None:
         if other.shape != self.shape:
             raise ValueError("ledgers of different shapes do not add up")

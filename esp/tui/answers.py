@@ -51,15 +51,8 @@ def _listed(state: State, answer: Listed) -> State:
 
 
 def _predicted(state: State, answer: Predicted) -> State:
-    after = replace(
-        state,
-        outcomes={**state.outcomes, answer.key: answer.outcome},
-        fresh=state.fresh | {answer.key},
-        open=(state.open | {answer.key}) if answer.open else state.open - {answer.key},
-        rough=(state.rough | {answer.key}) if answer.rough else state.rough - {answer.key},
-    )
-    all_in = len(after.fresh) == len(after.choices) > len(state.fresh)
-    if answer.key not in state.outcomes or (after.rough and all_in):  # nobody has looked for it yet; or walks follow
+    after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key})
+    if answer.key not in state.outcomes:  # nobody has looked for it yet
         after = _sorted(after)
     found = answer.outcome
     if not isinstance(found, Prediction):
@@ -68,7 +61,7 @@ def _predicted(state: State, answer: Predicted) -> State:
         after = _with_size(after, found)
     if "source" not in after.cursor and answer.key == after.selected:
         after = put_cursor(after, "source", _hottest(found))
-    if not answer.rough and not any(each.moved for each in after.sliders.values()):
+    if not any(each.moved for each in after.sliders.values()):
         after = replace(after, home={**after.home, answer.key: found})
     return after
 

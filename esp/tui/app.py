@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
-from msgspec.structs import replace
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
@@ -173,13 +172,10 @@ class Explorer(Dialogues, App[None]):
     def apply(self, state: State, *, anew: bool = False) -> None:
         """Go on to another state: ask what it asks, draw what it shows. `anew`: lists begin at their top."""
         asked = state.number != self.state.number
-        turned = state.selected != self.state.selected
         anew = anew or state.view != self.state.view
         self.state = state
         if asked:
             self._ask()
-        elif turned:
-            self._look_ahead()
         self.draw(anew=anew)
 
     def _ask(self) -> None:
@@ -187,11 +183,6 @@ class Explorer(Dialogues, App[None]):
         if self._engine is not None:
             self._engine.ask(steps.question(self.state))
             self.set_timer(SLOW_S, partial(self._take_note, self.state.number))
-
-    def _look_ahead(self) -> None:
-        """Nothing has to be answered, but other moves are the likeliest now."""
-        if self._engine is not None:
-            self._engine.ask(replace(steps.question(self.state), silent=True))
 
     def _take_note(self, number: int) -> None:
         slow = steps.dragging_on(self.state, number)
@@ -301,14 +292,9 @@ class Explorer(Dialogues, App[None]):
         return "choices" if focused is not None and focused.id == "choices" else self.state.view
 
     def on_descendant_focus(self) -> None:
-        """Other keys are worth showing, and a slider that is reached for may be moved next."""
-        if not self._there:
-            return
-        self._draw_keys()
-        focused = self.screen_stack[0].focused
-        if isinstance(focused, SliderBar) and focused.of != self.state.hand:
-            self.state = steps.reached(self.state, focused.of)
-            self._look_ahead()
+        """Other keys are worth showing."""
+        if self._there:
+            self._draw_keys()
 
     def on_resize(self, event: events.Resize) -> None:
         """More room, more to say."""

@@ -60,8 +60,6 @@ def exported(state: State, suffix: str) -> str:
     found = prediction(state)
     if found is None:
         raise UsageError("there is no prediction to export.", hint="A .txt file shows why.")
-    if state.selected in state.rough:
-        raise UsageError("there is only an estimate yet.", hint="The prediction comes soon; a .txt file shows this.")
     if suffix == ".json":
         from esp.output import json
 

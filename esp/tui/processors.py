@@ -1,11 +1,16 @@
 """What each AAU costs each processor: the closer look behind the means of a prediction (Def 4)."""
 
+import numpy as np
+
 from esp import api
 from esp.errors import PredictionError
 from esp.tui.question import ByProcessor
-from esp.tui.walk import closed, walked
+from interpreter.engine import Walker, finish, start
 from interpreter.listeners import Listener
-from interpreter.state import Run
+from interpreter.lowered import Lowered
+from interpreter.setting import Setting
+from interpreter.summary import About
+from sag.scenario import export
 from sag.unit import System
 
 
@@ -16,19 +21,26 @@ def by_processor(
 
     Raises:
         PredictionError: processors x AAUs are too many to be kept apart (D9).
-        aag.diagnostics.SourceError: values prevent the prediction.
+        sag.errors.MachineError: the scenario does not fit the machine.
+        aag.diagnostics.SourceError: values prevent the prediction, or its time is too large for a number.
     """
-    run = walked(stages, system, request, listener)
-    closed(run, stages)
-    return parts_of(run)
-
-
-def parts_of(run: Run) -> ByProcessor:
-    """What the books say of each processor, once they are closed.
-
-    Raises:
-        PredictionError: processors x AAUs are too many to be kept apart (D9).
-    """
+    graph, program = stages.graph, stages.node_program
+    values = {name.lower(): value for name, value in request.values.items()}
+    setting = Setting(io=request.scenario.io, timed=request.timed, force_unroll=request.unroll, values=values)
+    walker = Walker(graph, setting.values, setting.scalar_steps)
+    with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
+        run = start(Lowered(program), graph, export(system, request.scenario), setting, walker, listener)
+        walker.books = run.ledger
+        walker.visit(run, graph.body)
+        about = About(
+            program=program.unit.name,
+            file=program.file,
+            lines=program.lines,
+            constants=run.services.constants,
+            complete=program.complete,
+            notes=(),
+        )
+        finish(run, graph, about)
     if not run.ledger.shape.detail:
         raise PredictionError(
             "there are too many processors and AAUs to keep each of them apart.", hint="Choose fewer processors."

@@ -1,7 +1,6 @@
 """What the interface asks of the engine, and what the engine answers: frozen values that cross between threads."""
 
 from collections.abc import Mapping
-from itertools import takewhile
 
 import numpy as np
 from msgspec import Struct
@@ -75,15 +74,6 @@ class Question(Struct, frozen=True, kw_only=True):
     """Each AAU on each processor."""
     course: bool = False
     """The course of events."""
-    ahead: tuple[Settings, ...] = ()
-    """What is likely to be asked next, the likeliest first: predicted for the wanted choice, and told nobody."""
-    silent: bool = False
-    """Nothing is to be answered: only what is `ahead` is wanted."""
-
-    @property
-    def beside(self) -> tuple[Settings, ...]:
-        """The likeliest positions of all, where these need another node program: the hand is on such a slider."""
-        return tuple(takewhile(lambda each: each.lowering != self.settings.lowering, self.ahead))
 
 
 class ByProcessor(Struct, frozen=True, kw_only=True, eq=False):
@@ -118,11 +108,6 @@ class Predicted(Struct, frozen=True, kw_only=True):
     number: int
     key: str
     outcome: Outcome
-    open: bool = False
-    """Whether it was walked together with others: all figures are its own, but whether messages meet on links, and how
-    much rests on estimates, comes with a second answer."""
-    rough: bool = False
-    """Whether a few iterations stood for all of a long loop: an estimate, for which the figures come a second time."""
 
 
 class Closer(Struct, frozen=True, kw_only=True):

@@ -4,8 +4,7 @@ A slider stands on one of its notches. A notch is text as an option takes it (De
 shows can be typed at `esp run` as it stands.
 """
 
-from collections.abc import Iterator, Mapping
-from itertools import product
+from collections.abc import Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,13 +15,6 @@ FACTORS = ("x0.1", "x0.25", "x0.5", "x0.75", "x1", "x1.5", "x2", "x3", "x4", "x6
 LOADS = tuple(f"{percent}%" for percent in range(0, 100, 5))
 NEUTRAL = {LOAD: "0%", BANDWIDTH: "x1", SPEED: "x1"}
 """Where a slider changes nothing; such a what-if is not asked for at all."""
-
-NEAR = 5
-"""Notches that several sliders may have moved together for their position to be looked at ahead."""
-
-FAR, BESIDE = 6, 3
-"""Notches of the processors and of the problem size that are looked at ahead to each side, as each of them needs a node
-program of its own: of the slider in the hand, and of another one."""
 
 MOST_PROCS = 1024
 """The last notch; a larger number can be typed."""
@@ -118,42 +110,3 @@ def scenario_of(sliders: Mapping[str, Slider]) -> dict[str, str | None]:
         for name, neutral in NEUTRAL.items()
         if name in sliders
     }
-
-
-def around(sliders: Mapping[str, Slider], hand: str, heading: int = 0) -> Iterator[Mapping[str, Slider]]:
-    """Where the sliders may stand after the next moves, the likeliest first.
-
-    The `hand` may be on the slider of the processors or of the problem size: then the next notches of that one, first
-    those where it is `heading`, come before all else. Then all notches of each slider of the machine with the others
-    held, the one in the hand before the others and what is near before what is far; places where several sliders of the
-    machine have moved, by no more than `NEAR` notches together; and the notches beside the rest.
-    """
-    if hand in (PROCS, SIZE) and hand in sliders:
-        for places in _onward(sliders[hand], heading):
-            yield from ({**sliders, hand: each} for each in places)
-    machine = sorted((each for each in NEUTRAL if each in sliders), key=lambda each: each != hand)
-    for name in machine:
-        for steps in range(1, len(sliders[name].notches) + 1):
-            yield from ({**sliders, name: each} for each in _beside(sliders[name], steps))
-    for distance in range(2, NEAR + 1):
-        for each_by in product(range(distance), repeat=len(machine)):
-            if sum(each_by) == distance:
-                moved = (_beside(sliders[name], by) for name, by in zip(machine, each_by, strict=True))
-                yield from ({**sliders, **dict(zip(machine, each, strict=True))} for each in product(*moved))
-    for steps in range(1, BESIDE + 1):
-        for name in (PROCS, SIZE):
-            if name in sliders and name != hand:
-                yield from ({**sliders, name: each} for each in _beside(sliders[name], steps))
-
-
-def _onward(slider: Slider, heading: int) -> Iterator[list[Slider]]:
-    """Its next notches: where it is heading, then on the other side; to both sides alike where it has not moved."""
-    for side in (heading, -heading) if heading else (0,):
-        for steps in range(1, FAR + 1):
-            yield [each for each in _beside(slider, steps) if not side or (each.at - slider.at) * side > 0]
-
-
-def _beside(slider: Slider, steps: int) -> list[Slider]:
-    """It, so many notches up and down."""
-    places = dict.fromkeys((slider.at + steps, slider.at - steps))
-    return [slider.to(at) for at in places if 0 <= at < len(slider.notches)]

@@ -25,7 +25,6 @@ from esp.tui.sliders import (
     SIZE,
     SPEED,
     Slider,
-    around,
     machine_slider,
     procs_slider,
     scenario_of,
@@ -57,11 +56,6 @@ class State(Struct, frozen=True, kw_only=True):
     sizes: Mapping[str, int] = field(default_factory=dict)
     """All PARAMETERs that it could move, with what the program says."""
 
-    hand: str = ""
-    """The slider that was moved or reached for last."""
-    heading: int = 0
-    """Where to: 1 up, -1 down."""
-
     number: int = 0
     """Of the newest question."""
     busy: bool = False
@@ -76,10 +70,6 @@ class State(Struct, frozen=True, kw_only=True):
     """The latest outcome of each choice."""
     fresh: frozenset[str] = frozenset()
     """The choices whose outcome belongs to the newest question."""
-    open: frozenset[str] = frozenset()
-    """The choices of which a second answer is still to come (`Predicted.open`)."""
-    rough: frozenset[str] = frozenset()
-    """The choices whose outcome is a first estimate (`Predicted.rough`)."""
     order: tuple[str, ...] = ()
     """Keys of the choices as they are listed; it changes when a question is answered, not in between."""
     home: Mapping[str, Prediction] = field(default_factory=dict)
@@ -168,9 +158,6 @@ def question(state: State) -> Asked:
         wanted=state.selected,
         processors=state.view == "tree" or state.processor is not None,
         course=state.view == "timeline",
-        ahead=tuple(
-            settings(replace(state, sliders=each)) for each in around(state.sliders, state.hand, state.heading)
-        ),
     )
 
 
@@ -243,7 +230,7 @@ def missing(state: State) -> Failure | None:
 
 def asking(state: State) -> State:
     """The state after a new question is asked: all that is shown is old until it is answered."""
-    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset(), open=frozenset())
+    return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset())
 
 
 def dragging_on(state: State, number: int) -> State:
@@ -256,13 +243,7 @@ def moved(state: State, name: str, at: int) -> State:
     slider = state.sliders.get(name)
     if slider is None or slider.to(at).at == slider.at:
         return state
-    heading = 1 if at > slider.at else -1
-    return asking(replace(state, sliders={**state.sliders, name: slider.to(at)}, hand=name, heading=heading))
-
-
-def reached(state: State, name: str) -> State:
-    """The hand is on a slider, and has not moved it yet."""
-    return state if name == state.hand else replace(state, hand=name, heading=0)
+    return asking(replace(state, sliders={**state.sliders, name: slider.to(at)}))
 
 
 def typed(state: State, name: str, text: str) -> State:

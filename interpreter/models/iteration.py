@@ -7,7 +7,7 @@ Source: Parashar and Hariri, section 2.3; Def 16, 17, 18.
 
 from msgspec import Struct
 
-from aag.graph.aau import AAU, IterD, IterND, IterSync, walk
+from aag.graph.aau import AAU, IterD, IterND, IterSync
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import DoNode
 from interpreter.evaluate import Scalars, defined, needed, own_leave, touching
@@ -26,7 +26,6 @@ from interpreter.models.compute import (
 from interpreter.models.misses import charge_misses
 from interpreter.models.owned import run_owned
 from interpreter.models.period import repeat
-from interpreter.models.sampled import iterations, sample, worth
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, sweep
 from interpreter.state import Run
 
@@ -96,14 +95,9 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         return "" if left == "cycle" else left
 
     walked = run.walked
-    values = range(first, first + count * step, step)
-    if names is None and worth(run, count) and not _carries_over(loop.var, body):
-        run.services.expect(loop.var, tuple(values[number] for number in iterations(count, run.setting.few)))
-        left = sample(run, aau, count, one)
-    else:
-        if names is None:
-            run.services.expect(loop.var, values)
-        left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
+    if names is None:
+        run.services.expect(loop.var, range(first, first + count * step, step))
+    left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
     run.services.expect(loop.var, ())
     run.memo["followed",] = followed
     if left == "exit":
@@ -132,13 +126,6 @@ class Dependence(Struct, frozen=True):
     """Answer of `_dependence`, kept."""
 
     names: tuple[str, ...] | None
-
-
-def _carries_over(var: str, body: tuple[AAU, ...]) -> bool:
-    """Whether scalars other than loop variables decide what the body does, and the body changes them: an iteration may
-    depend on those before it."""
-    inside = {each.loop.var for each in walk(body) if isinstance(each, IterD | IterSync) and each.loop}
-    return bool((needed(body) | touching(body)) & defined(body) - inside - {var})
 
 
 def _places(run: Run, aau: AAU, var: str, body: tuple[AAU, ...]) -> frozenset[str]:

@@ -155,7 +155,7 @@ class Made:
                 pass
 
             def ask(self, question):
-                for answer in () if question.silent else made.answers(question):
+                for answer in made.answers(question):
                     self.deliver(answer)
 
         return Answering

@@ -116,20 +116,6 @@ def test_down_looks_at_the_next_choice_and_enter_goes_to_its_source(quick, drivi
     driving.drive(quick, then=then)
 
 
-def test_the_moves_of_a_choice_are_looked_at_ahead_once_it_is_selected(quick, driving):
-    async def then(app, pilot):
-        asked = []
-        app._engine.ask = asked.append
-        await driving.press(app, pilot, "down")
-        assert [(each.silent, each.number, each.wanted) for each in asked] == [
-            (True, app.state.number, app.state.order[1])
-        ]
-        assert asked[0].ahead
-        assert not app.state.busy
-
-    driving.drive(quick, then=then)
-
-
 def test_the_graph_folds_and_drills_down(quick, driving):
     async def then(app, pilot):
         await driving.press(app, pilot, "2", "enter")

@@ -202,3 +202,12 @@ def test_the_text_export_has_all_parts(everything):
     for part in ("laplace.hpf", "(CYCLIC,*)", "reduction of err", "load", "bandwidth", "IterSync"):
         assert part in text
     assert all(len(line) <= export.WIDTH for line in text.splitlines())
+
+
+def test_a_comparison_with_older_settings_is_dimmed(home, made):
+    moved = replace(steps.look_at(steps.moved(home, "load", 5), "compare"), slow=True)
+    moved = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2.0)))
+    roles = {role for line in sheet(moved, 90).lines for _, role in line.pieces}
+    assert roles == {"old"}
+    other = answered(moved, Predicted(number=moved.number, key=steps.rival(moved), outcome=made.prediction(2.0)))
+    assert "old" not in {role for line in sheet(other, 90).lines for _, role in line.pieces}

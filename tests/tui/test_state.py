@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from esp.output.figures import first
 from esp.tui import state as steps
 from esp.tui.answers import answered
-from esp.tui.question import WRITTEN, Done, Failure, Listed, Predicted, Settings
+from esp.tui.question import WRITTEN, Done, Failure, Listed, Predicted
 
 
 @pytest.fixture
@@ -48,84 +48,6 @@ def test_a_moved_slider_asks_for_its_change_alone(home):
     assert asked.number == home.number + 1
     assert asked.settings == replace(steps.settings(home), load="20%")
     assert asked.settings.lowering == steps.settings(home).lowering
-
-
-def test_all_notches_of_the_machine_are_walked_ahead_and_those_beside_of_the_others(home):
-    asked = steps.question(steps.moved(home, "load", 4))
-    here = asked.settings
-    assert [each.load for each in asked.ahead[:4]] == ["25%", "15%", "30%", "10%"]
-    same = [each for each in asked.ahead if each.lowering == here.lowering]
-    assert len(same) == len({*same})
-
-    def moved(there):
-        return sum(getattr(there, name) != getattr(here, name) for name in ("load", "bandwidth", "processor_speed"))
-
-    # 19 other loads, 11 other bandwidths and speeds each: one slider moves, the others are held.
-    alone = 19 + 11 + 11
-    assert {moved(each) for each in same[:alone]} == {1}
-    # Then two or three that move by few notches together.
-    assert {moved(each) for each in same[alone:]} == {2, 3}
-    assert {(each.load, each.bandwidth, each.processor_speed) for each in same[alone : alone + 12]} >= {
-        ("15%", "x0.75", None),
-        ("25%", "x1.5", None),
-        ("20%", "x1.5", "x0.75"),
-    }
-    assert Settings(load="35%", bandwidth="x2", procs=8) in same
-    assert Settings(load="35%", bandwidth="x4", procs=8) not in same
-    others = [each for each in asked.ahead if each.lowering != here.lowering]
-    assert [(each.procs, dict(each.values).get("n")) for each in others] == [
-        (16, None),
-        (4, None),
-        (8, 384),
-        (8, 192),
-        (32, None),
-        (2, None),
-        (8, 512),
-        (8, 128),
-        (64, None),
-        (1, None),
-        (8, 1024),
-        (8, 64),
-    ]
-    assert all(each.load == here.load for each in others)
-
-
-def test_the_slider_in_the_hand_is_the_likeliest_to_move_on(home):
-    at = home.sliders["procs"].at
-    up = steps.question(steps.moved(home, "procs", at + 1))
-    down = steps.question(steps.moved(home, "procs", at - 1))
-    assert [each.procs for each in up.beside] == [32, 64, 128, 256, 512, 1024, 8, 4, 2, 1]
-    assert [each.procs for each in down.beside] == [2, 1, 8, 16, 32, 64, 128, 256]
-    assert {each.procs for each in up.ahead[len(up.beside) :]} == {16}
-    size = steps.moved(home, "size", home.sliders["size"].at - 1)
-    assert [dict(each.values).get("n") for each in steps.question(size).beside] == [
-        128,
-        64,
-        32,
-        None,
-        384,
-        512,
-        1024,
-        2048,
-    ]
-    assert not steps.question(steps.moved(home, "load", 4)).beside
-    assert steps.question(home).ahead[0].load == "5%"
-
-
-def test_a_slider_that_is_reached_for_may_move_to_either_side(home):
-    reached = steps.reached(steps.moved(home, "size", home.sliders["size"].at + 1), "procs")
-    assert [each.procs for each in steps.question(reached).beside][:4] == [16, 4, 32, 2]
-    assert reached.number == home.number + 1
-    assert steps.reached(reached, "procs") is reached
-
-
-def test_what_was_walked_with_others_is_open_until_its_second_answer(home, made):
-    moved = steps.moved(home, "load", 4)
-    quick = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2), open=True))
-    assert quick.open == quick.fresh == {WRITTEN}
-    late = answered(quick, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2)))
-    assert (late.open, late.fresh) == (frozenset(), {WRITTEN})
-    assert steps.moved(quick, "load", 5).open == frozenset()
 
 
 def test_processors_and_sizes_need_another_node_program(home):
@@ -254,3 +176,10 @@ def test_only_what_is_slow_is_shown_as_slow(home):
     assert steps.dragging_on(moved, moved.number).slow
     assert steps.dragging_on(moved, moved.number - 1) is moved
     assert steps.dragging_on(home, home.number) is home
+
+
+def test_ties_are_with_a_faster_one_wherever_it_stands(home, made):
+    slow, fast = home.order[0], home.order[-1]
+    times = {slow: made.prediction(1.01), fast: made.prediction(1.0)}
+    state = replace(home, outcomes=times)
+    assert dict(steps.tied(state)) == {slow: len(home.order)}

@@ -1,12 +1,11 @@
 """The list on the left: every choice of a distribution, the fastest first."""
 
-from esp.explore.ties import ERROR, stated_error
 from esp.output.figures import four, grid
 from esp.output.numbers import percentages
 from esp.output.partial import INCOMPLETE
 from esp.tui.lines import Field, Layout, Line, Piece, Sheet, joined, words, wrapped
 from esp.tui.question import Choice
-from esp.tui.sheets.figures import COMING, ROLES, change, whole_time
+from esp.tui.sheets.figures import ROLES, change, whole_time
 from esp.tui.state import State, bounds_only, choice_of, rival, tied, time_s
 from interpreter.result import Prediction
 
@@ -53,7 +52,7 @@ def _cells(state: State, choice: Choice, other: str | None) -> list[Piece | str]
     outcome = state.outcomes.get(choice.key)
     time: Piece | str = "" if outcome is None else ("no", "bad")
     if isinstance(outcome, Prediction):
-        time = whole_time(outcome, rough=choice.key in state.rough)
+        time = whole_time(outcome)
     return [mark, choice.shown, grid(choice.grid) or "-", time]
 
 
@@ -63,9 +62,6 @@ def _behind(state: State, choice: Choice, best_s: float | None, ties: dict[str, 
         return "", ""
     if found == best_s:
         return "best", "good"
-    outcome = state.outcomes.get(choice.key)
-    if choice.key in state.open and isinstance(outcome, Prediction) and stated_error(outcome) > ERROR:
-        return COMING, "faint"  # a tie reaches further where links are contended
     if isinstance(ties, dict) and choice.key in ties:
         return f"tie {ties[choice.key]}", "faint"
     return change(found, best_s)[0], ""

@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from esp.output.figures import CATEGORIES, first, four, grid, hottest_communication, source_text
+from esp.output.figures import CATEGORIES, first, four, grid, hottest_communication, source_text, why
 from esp.output.numbers import count, data, seconds
 from esp.output.partial import INCOMPLETE
 from esp.output.screen import printable
 from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined
-from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell, whole_time, why_so
+from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell, whole_time
 from esp.tui.state import State, choice_of, prediction, rival
 from interpreter.result import LineMetrics, Prediction
 
@@ -29,7 +29,7 @@ def sheet(state: State, width: int) -> Sheet:
     fields.append(Field("source", 0, "<", 2))
     layout = Layout(fields, width)
     names = [_name("A", state, state.selected), _name("B", state, other_key)]
-    times = [whole_time(each, rough=key in state.rough) for each, key in ((one, state.selected), (other, other_key))]
+    times = [whole_time(one), whole_time(other)]
     categories = CATEGORIES if width >= _WITH_NAMES else ROLES
     lines = [*names, joined(()), *_totals(layout, one, other, times, categories, shares=shares), joined(())]
     lines += _lines(layout, one, other, shares=shares)
@@ -97,7 +97,7 @@ def messages_text(state: State, line: int) -> list[tuple[str, str]]:
             continue
         aaus = next((e.aaus for e in outcome.lines if e.line == line and e.file == outcome.file), ())
         talking = hottest_communication(each for each in outcome.aaus if each.id in aaus)
-        found.append((letter, why_so(state, key, talking, outcome.processors) if talking is not None else "no message"))
+        found.append((letter, why(talking, outcome.processors) if talking is not None else "no message"))
     return found
 
 

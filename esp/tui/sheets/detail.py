@@ -1,6 +1,6 @@
 """What the cursor stands on, in words: a line, an AAU, a processor, a message; or why there is no prediction."""
 
-from esp.output.figures import CATEGORIES, first, four, hottest_communication, missed_by_all
+from esp.output.figures import CATEGORIES, first, four, hottest_communication, missed_by_all, why
 from esp.output.numbers import memory, plural, seconds
 from esp.output.partial import partial_text, reasons, trusted
 from esp.output.screen import printable
@@ -8,7 +8,7 @@ from esp.tui.course import doing
 from esp.tui.lines import Line, Piece, aged, joined, words, wrapped
 from esp.tui.question import Failure
 from esp.tui.sheets import compare, timeline
-from esp.tui.sheets.figures import COMING, ROLES, stale, why_so
+from esp.tui.sheets.figures import ROLES, stale
 from esp.tui.sheets.tree import processor_text
 from esp.tui.state import State, outcome, prediction
 from interpreter.result import AauMetrics, Prediction
@@ -52,7 +52,7 @@ def _line(state: State, found: Prediction, width: int) -> list[Line]:
     number = key if isinstance(key, int) else 1
     line = next((each for each in found.lines if each.line == number and each.file == found.file), None)
     if line is None:
-        return [joined([(f"line {number} ", "strong"), ("takes no time", "faint")]), *_trust(state, found, width)]
+        return [joined([(f"line {number} ", "strong"), ("takes no time", "faint")]), *_trust(found, width)]
     told = [(f"line {number}", "strong"), (seconds(first(line.parts.time_s)), "strong")]
     told += _four(four(line.parts), width)
     if line.max_s is not None and found.processors > 1:
@@ -61,12 +61,12 @@ def _line(state: State, found: Prediction, width: int) -> list[Line]:
     inside = [each for each in found.aaus if each.id in line.aaus]
     talking = hottest_communication(inside)
     if talking is not None:
-        shown += wrapped(words(why_so(state, state.selected, talking, found.processors)), width, 2)
+        shown += wrapped(words(why(talking, found.processors)), width, 2)
     for each in inside:
         if each.misses > 0:
             missed = f"{missed_by_all(each.misses)} in AAU {each.id}"
             shown += wrapped(words(missed, "faint"), width, 2)
-    return [*shown, *_trust(state, found, width)]
+    return [*shown, *_trust(found, width)]
 
 
 def _four(parts: tuple[float, ...], width: int) -> list[Piece]:
@@ -81,11 +81,11 @@ def _tree(state: State, found: Prediction, width: int) -> list[Line]:
     if aau is None:
         return []
     if rank is not None:
-        return wrapped(words(processor_text(state, aau, rank)), width, 2) + _aau(state, aau, found, width)
-    return _aau(state, aau, found, width)
+        return wrapped(words(processor_text(state, aau, rank)), width, 2) + _aau(aau, found, width)
+    return _aau(aau, found, width)
 
 
-def _aau(state: State, aau: AauMetrics, found: Prediction, width: int) -> list[Line]:
+def _aau(aau: AauMetrics, found: Prediction, width: int) -> list[Line]:
     place = f"line {aau.span.line}" if aau.span.line else "no line"
     told: list[Piece] = [(f"AAU {aau.id} {aau.kind}", "strong"), (f"{place},", "")]
     told += [(f"{plural(aau.executions, 'time')},", "")] if aau.executions else []
@@ -95,7 +95,7 @@ def _aau(state: State, aau: AauMetrics, found: Prediction, width: int) -> list[L
         told.append((f"most {seconds(first(aau.max_s))} on processor {aau.max_processor}", ""))
     shown = wrapped(told, width, 2)
     if aau.comm is not None:
-        shown += wrapped(words(why_so(state, state.selected, aau, found.processors)), width, 2)
+        shown += wrapped(words(why(aau, found.processors)), width, 2)
     if aau.misses > 0:
         shown += wrapped(words(missed_by_all(aau.misses), "faint"), width, 2)
     return [*shown, *wrapped(words(printable(aau.label), "faint"), width, 2)]
@@ -107,7 +107,7 @@ def _timeline(state: State, width: int) -> list[Line]:
         return []
     shown = wrapped(words(timeline.window_text(state)), width, 2)
     if not timeline.is_current(state):
-        shown = wrapped(words(f"as before the change; following every event {COMING}", "faint"), width, 2) + shown
+        shown = wrapped(words("as before the change; following every event ...", "faint"), width, 2) + shown
     message = timeline.message_text(state)
     if message:
         return wrapped(words(message, "strong"), width, 2) + shown
@@ -127,21 +127,21 @@ def _timeline(state: State, width: int) -> list[Line]:
 def _compare(state: State, found: Prediction, width: int) -> list[Line]:
     key = state.cursor.get("compare")
     if not isinstance(key, int):
-        return _trust(state, found, width)
+        return _trust(found, width)
     shown: list[Line] = []
     for letter, text in compare.messages_text(state, key):
         shown += wrapped([(letter, "marked" if letter == "B" else "own"), *words(text)], width, 2)
     return shown
 
 
-def _trust(state: State, found: Prediction, width: int) -> list[Line]:
+def _trust(found: Prediction, width: int) -> list[Line]:
     """What the figures rest on."""
     shown: list[Line] = []
     if not found.complete:
         shown += wrapped(words(f"partial: {partial_text(reasons([found]))}", "bad"), width, 2)
     for each in found.assumptions:
         shown += wrapped([("assumed", "title"), *words(printable(each.text))], width, 2)
-    shown += wrapped([("trust", "title"), *words(COMING if state.selected in state.open else trusted(found))], width, 2)
+    shown += wrapped([("trust", "title"), *words(trusted(found))], width, 2)
     held = f"{memory(found.memory_bytes)} of data on the fullest processor"
     usable = found.memory_usable_bytes
     over = usable is not None and found.memory_bytes > usable

@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
-from esp.output.figures import CATEGORIES, first, four, why
+from esp.output.figures import CATEGORIES, first, four
 from esp.output.numbers import percentages, seconds, significant
 from esp.output.partial import time_shown
 from esp.tui.lines import Piece
 from esp.tui.state import State
-from interpreter.result import AauMetrics, Parts, Prediction
+from interpreter.result import Parts, Prediction
 
 ROLES = ("comp", "comm", "wait", "ovhd")
 """Role of each of `CATEGORIES`, and their names where there is little room."""
@@ -82,29 +80,9 @@ def time_cell(time_s: float, total_s: float) -> Piece:
     return seconds(time_s), heat(time_s / total_s if total_s > 0 else 0.0)
 
 
-ABOUT = "≈"
-"""Before the time of a first estimate."""
-
-
-def whole_time(found: Prediction, *, rough: bool = False) -> str:
-    """The time of a prediction, which may be incomplete, or an estimate."""
-    return (ABOUT if rough else "") + time_shown(found, seconds(first(found.time_s)))
-
-
-def total_of(parts: Parts) -> float:
-    """Seconds of all categories."""
-    return first(parts.time_s)
-
-
-COMING = "..."
-"""In place of what is still being computed."""
-
-
-def why_so(state: State, key: str, aau: AauMetrics, processors: int) -> str:
-    """Why a communication of a choice costs what it costs; whether links are contended, only once that is known."""
-    if key not in state.open or aau.comm is None or not aau.comm.contended:
-        return why(aau, processors)
-    return f"{why(replace(aau, comm=replace(aau.comm, contended=False)), processors)}; links contended: {COMING}"
+def whole_time(found: Prediction) -> str:
+    """The time of a prediction, which may be incomplete."""
+    return time_shown(found, seconds(first(found.time_s)))
 
 
 def stale(state: State) -> bool:

@@ -42,7 +42,7 @@ def _time(state: State, beat: int) -> list[Piece]:
         right.append(("no prediction " if isinstance(outcome(state), Failure) else "... ", "bad"))
         return right
     old = stale(state)
-    right.append((f" {whole_time(found, rough=state.selected in state.rough)} ", "old" if old else "time"))
+    right.append((f" {whole_time(found)} ", "old" if old else "time"))
     if before is not None:
         text, role = change(first(found.time_s), first(before.time_s))
         right.append((f" {text} ", "old" if old else role))
