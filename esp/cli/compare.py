@@ -57,21 +57,19 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError("several programs are compared as they are.", where=what, hint="Leave it out.")
     jobs = None if options.jobs is None else jobs_of(options.jobs)
     console = console_of(options)
-    from esp.cli.meanwhile import reading
+    from esp import api
+    from esp.cli.progress import Progress
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import source_of
+    from esp.explore import compare
     from esp.explore.workers import processors
 
     jobs = processors() if jobs is None else jobs
-    with reading(options.program, options.form, jobs) as source_of:
-        from esp import api
-        from esp.cli.progress import Progress
-        from esp.cli.prompt import with_answers
-        from esp.explore import compare
-
-        named = named_choices(options.distribute)
-        options.distribute = []
-        system = api.load_machine(options.system)
-        request = request_of(options, procs)
-        sources = [source_of(each) for each in options.program]
+    named = named_choices(options.distribute)
+    options.distribute = []
+    system = api.load_machine(options.system)
+    request = request_of(options, procs)
+    sources = [source_of(each, options.form) for each in options.program]
     with Progress(console) as shown:
         progress = shown.predictions if shown else None
 

@@ -56,22 +56,19 @@ def execute(options: argparse.Namespace) -> int:
     _refuse_contradictions(options, procs)
     lines = _line_range(options.line)
     console = console_of(options)
-    from esp.cli.meanwhile import reading
-    from esp.explore.workers import processors
+    from msgspec.structs import replace
 
-    with reading([options.program], options.form, processors()) as source_of:
-        from msgspec.structs import replace
+    from aag.diagnostics import SourceError
+    from esp import api
+    from esp.cli.prompt import with_answers
+    from esp.cli.reading import source_of
+    from esp.explore.interval import with_interval
+    from interpreter.errors import UnresolvedError
 
-        from aag.diagnostics import SourceError
-        from esp import api
-        from esp.cli.prompt import with_answers
-        from esp.explore.interval import with_interval
-        from interpreter.errors import UnresolvedError
-
-        system = api.load_machine(options.system)
-        numbers = procs or (None,)
-        request = request_of(options, numbers[0])
-        source = source_of(options.program)
+    system = api.load_machine(options.system)
+    numbers = procs or (None,)
+    request = request_of(options, numbers[0])
+    source = source_of(options.program, options.form)
     if options.line and lines[0] == lines[1]:
         lines = _whole(source, lines[0], console)
     if options.trace is not None:

@@ -53,24 +53,20 @@ def execute(options: argparse.Namespace) -> int:
 
 def _explore(options: argparse.Namespace, procs: int | None) -> int:
     """The interface, until somebody leaves it."""
-    from esp.cli.meanwhile import reading
-    from esp.explore.workers import processors
+    from esp import api
+    from esp.cli.reading import STANDARD_INPUT, source_of
+    from esp.tui.app import Explorer
+    from esp.tui.opening import open_program
+    from sag.scenario import export
 
-    with reading([] if options.program is None else [options.program], options.form, processors()) as source_of:
-        from esp import api
-        from esp.cli.reading import STANDARD_INPUT
-        from esp.tui.app import Explorer
-        from esp.tui.opening import open_program
-        from sag.scenario import export
-
-        if options.program == STANDARD_INPUT:
-            raise UsageError("the keyboard is standard input here.", hint="Write the program to a file first.")
-        request = request_of(options, procs)
-        opened = None
-        if options.program is not None:
-            system = api.load_machine(options.system)
-            export(system, request.scenario)  # a change that cannot be is said here, not on the screen
-            opened = open_program(source_of(options.program), system, request)
+    if options.program == STANDARD_INPUT:
+        raise UsageError("the keyboard is standard input here.", hint="Write the program to a file first.")
+    request = request_of(options, procs)
+    opened = None
+    if options.program is not None:
+        system = api.load_machine(options.system)
+        export(system, request.scenario)  # a change that cannot be is said here, not on the screen
+        opened = open_program(source_of(options.program, options.form), system, request)
     app = Explorer(opened)
     app.run()
     return app.return_code or 0

@@ -4,6 +4,7 @@ The source is read once, and so is the machine; each choice is lowered and inter
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from html import escape
 from itertools import product
 from math import inf
@@ -41,9 +42,6 @@ CHALLENGERS = 3
 
 Progress = Callable[[int, int, float], None]
 """Called with predictions made, predictions in all, and the shortest time so far."""
-
-Made = Callable[[Mapping[int, "Prediction"], int], None]
-"""Called with the predictions made, by position, and how many are left."""
 
 Question = tuple[int, tuple[tuple[str, int], ...]]
 """Number of the choice or program, and the values it has other than those asked for."""
@@ -123,7 +121,8 @@ def compare(
             formats or list of them.
         size: the PARAMETER whose crossover is sought (by default the one that sizes what is distributed);
             ``"none"``: do not search; ``"n=16:256:16"``: try every choice at each of these sizes.
-        jobs: processes that predict, the answer is the same; more than one only on Linux, and without threads.
+        jobs: processes on this computer, where they save time; results are the same. With more than one, a script
+            needs ``if __name__ == "__main__":`` around its calls.
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values such as
             ``n=512``.
 
@@ -177,12 +176,7 @@ def compare_choices(
     requests = [_chosen(request, each) for each in choices]
     names = [each.shown for each in choices]
     with _predicting([(source, each) for each in requests], system, jobs) as predictions:
-
-        def made(done: Mapping[int, Prediction], left: int) -> None:
-            if left == jobs:  # some of these are ready before the others
-                _begin_sizes(source.program, predictions, _order(done, request), names, done, distributed, size, jobs)
-
-        done, impossible = _predict_all(predictions, names, progress, made)
+        done, impossible = _predict_all(predictions, names, progress)
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
         own = [written is not None and is_written(each, written, distributed) for each in choices]
@@ -253,16 +247,17 @@ def _refuse_scenarios(request: Request) -> None:
 
 
 def _predicting(wanted: Sequence[tuple[Source, Request]], system: System, jobs: int) -> Predictions:
-    def predict(question: Question) -> Prediction:
-        at, others = question
-        source, request = wanted[at]
-        return predict_source(source, system, replace(request, values={**request.values, **dict(others)}))
+    return Workers(partial(_predicted, wanted, system), jobs)
 
-    return Workers(predict, jobs)
+
+def _predicted(wanted: Sequence[tuple[Source, Request]], system: System, question: Question) -> Prediction:
+    at, others = question
+    source, request = wanted[at]
+    return predict_source(source, system, replace(request, values={**request.values, **dict(others)}))
 
 
 def _predict_all(
-    predictions: Predictions, names: Sequence[str], progress: Progress | None, made: Made | None = None
+    predictions: Predictions, names: Sequence[str], progress: Progress | None
 ) -> tuple[dict[int, Prediction], tuple[tuple[str, Diagnostic], ...]]:
     """Predictions by position, and what has none.
 
@@ -284,8 +279,6 @@ def _predict_all(
         if progress is not None:
             best_s = min((first(each.time_s) for each in done.values()), default=inf)
             progress(at + 1, len(names), best_s)
-        if made is not None:
-            made(done, len(names) - at - 1)
     if not done and problem is not None:
         raise problem
     return done, tuple(impossible)
@@ -394,33 +387,6 @@ def _over_sizes(
     if listed:
         return None, scan(name, time_of, [each.rank for each in ranked], _sizes(listed), ahead=ahead)
     return _crossover(name, time_of, ranked, sizes_below(current, ranked[0].prediction.processors), ahead), None
-
-
-def _begin_sizes(
-    program: Program,
-    predictions: Predictions,
-    order: Sequence[int],
-    names: Sequence[str],
-    done: Mapping[int, Prediction],
-    distributed: Distributed,
-    asked: str | None,
-    jobs: int,
-) -> None:
-    """Begin with the smallest size while the last choices are predicted, as if the fastest so far stayed the fastest.
-
-    At least one process is busy with these, so that the others have use for as many questions.
-    """
-    challengers = _challengers([names[at] for at in order])
-    if not challengers or "=" in (asked or ""):
-        return
-    prediction = done[order[0]]
-    name = _size_name(program, prediction.constants, distributed, asked or "")
-    if name is not None:
-        current = prediction.constants[name]
-        assert isinstance(current, int)
-        smallest = sizes_below(current, prediction.processors)[0]
-        likely = (0, *challengers)[: jobs - 1] if smallest < current else ()
-        predictions.ahead((order[at], ((name, smallest),)) for at in likely)
 
 
 def _size_name(program: Program, constants: Mapping[str, object], distributed: Distributed, wanted: str) -> str | None:

@@ -5,18 +5,13 @@ for done in run(plan): ...          one walk after the other, each with many sce
 sweep = collect(plan, run(plan))    all figures as arrays with one axis for each axis of the plan
 """
 
-import concurrent.futures
-import multiprocessing
 import pickle
-import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor
-from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from html import escape
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
@@ -24,7 +19,6 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.diagnostics import Diagnostic, SourceError
-from aag.guard import end_with_parent
 from aag.source.joining import Form
 from esp import arguments
 from esp.api import (
@@ -52,12 +46,16 @@ from esp.explore.plan import (
     machine_scenario,
     partition,
 )
+from esp.explore.workers import Workers
 from esp.output.figures import grid
 from esp.output.screen import Screen, visible
 from esp.output.sweep import sweep_text
 from interpreter.errors import UnresolvedError
 from interpreter.result import Assumption, Prediction
 from sag.unit import System
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 MOST_WALKS = 100_000
 """Walks of one sweep: at a second or so each, more than a day."""
@@ -227,7 +225,7 @@ def sweep(
     *,
     form: Form | None = None,
     jobs: int = 1,
-    executor: Executor | None = None,
+    executor: "Executor | None" = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Sweep:
@@ -359,7 +357,7 @@ def _label(value: Any) -> str:
 # --- running ---
 
 
-def run(plan: Plan, *, jobs: int = 1, executor: Executor | None = None) -> Iterator[tuple[Runner, Done]]:
+def run(plan: Plan, *, jobs: int = 1, executor: "Executor | None" = None) -> Iterator[tuple[Runner, Done]]:
     """All walks of a plan, in order; by an executor, or with `jobs` above 1 in so many processes.
 
     Raises:
@@ -381,39 +379,22 @@ def run(plan: Plan, *, jobs: int = 1, executor: Executor | None = None) -> Itera
         for walk in walks:
             yield runner, runner.work(walk)
     else:
-        # Spawned processes are safe with threads, and the same on all systems.
-        context = multiprocessing.get_context("spawn")
-        pool = concurrent.futures.ProcessPoolExecutor(min(jobs, len(walks)), context, end_with_parent)
-        try:
-            yield from _by(pool, plan, runner, walks)
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+        with Workers(partial(_work, pickle.dumps(plan)), jobs) as work:
+            work.ahead(walks)
+            for walk in walks:
+                yield runner, work(walk)
 
 
-def _by(executor: Executor, plan: Plan, runner: Runner, walks: Sequence[Walk]) -> Iterator[tuple[Runner, Done]]:
+def _by(executor: "Executor", plan: Plan, runner: Runner, walks: Sequence[Walk]) -> Iterator[tuple[Runner, Done]]:
     """Walks done elsewhere, in order; what has not begun when this ends is called off."""
     told = pickle.dumps(plan)
-    with _undisturbed():
-        pending = [executor.submit(_work, told, walk) for walk in walks]
+    pending = [executor.submit(_work, told, walk) for walk in walks]
     try:
         for each in pending:
             yield runner, each.result()
     finally:
         for each in pending:
             each.cancel()
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Start processes that Ctrl-C does not reach: they inherit that it is ignored, and this one ends them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 @lru_cache(maxsize=4)
@@ -427,7 +408,9 @@ def _work(told: bytes, walk: Walk) -> Done:
     return _runner_of(told).work(walk)
 
 
-def collect(plan: Plan, *, jobs: int = 1, executor: Executor | None = None, progress: Progress | None = None) -> Sweep:
+def collect(
+    plan: Plan, *, jobs: int = 1, executor: "Executor | None" = None, progress: Progress | None = None
+) -> Sweep:
     """Run a plan to its end, or until Ctrl-C, and put the figures where they belong.
 
     Raises:

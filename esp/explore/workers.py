@@ -1,29 +1,27 @@
-"""Predictions that do not depend on each other, made by all processors of this computer.
+"""Predictions that do not depend on each other, made by several processes of this computer.
 
-A worker is a fork of this process: it has the program read and everything imported when it begins, which is what a
-small prediction waits for otherwise. Forks are only made where they are safe, by a process without threads on Linux;
-elsewhere, and where a worker fails for whatever reason, the question is answered in this process, as it would be
-without workers. So the answers, and the errors, are the same.
-
-`multiprocessing` would do the same, but takes as long to import as the command line, and that with nothing beside it.
+The processes are started only when more than a second of work is left, which is judged by the time of the predictions
+made so far. Their results are the same as those of this process: where a process fails for whatever reason, this one
+repeats its work, and raises what the work raises.
 """
 
-import atexit
-import contextlib
+import copyreg
 import os
-import pickle
-import select
 import signal
-import sys
 import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from typing import BinaryIO, Generic, NoReturn, Self, TypeVar
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from aag.guard import end_with_parent
 
-_killed: list[int] = []
-"""Workers that were told to end, until the system says that they have: that takes a moment nobody needs to wait for."""
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ProcessPoolExecutor
+
+WORTH_S = 1.0
+"""Work left that is worth more processes; each of them takes about half a second to start."""
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -34,180 +32,112 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-class _Worker:
-    """A process, and the pipes to it and from it."""
-
-    def __init__(self, process: int, questions: BinaryIO, answers: BinaryIO) -> None:
-        self.process = process
-        self.questions = questions
-        self.answers = answers
-
-    def close(self) -> None:
-        """Of this end of the pipes; a worker that waits for a question ends."""
-        for each in (self.questions, self.answers):
-            with contextlib.suppress(OSError):  # a question that could not be sent
-                each.close()
-
-
 class Workers(Generic[Question, Answer]):
-    """A function whose answers can be prepared. It is a context; at its end the workers end, too.
+    """A function whose results can be computed ahead by `jobs` processes. It is a context; at its end they end, too.
 
-    Questions and answers can be pickled, and a question be the key of a dictionary. `meanwhile`: this process has other
-    work until it asks, so that even a single question is worth a worker.
+    The function, its argument and its result can be pickled, and the argument be the key of a dictionary.
     """
 
-    def __init__(self, answer: Callable[[Question], Answer], jobs: int = 1, *, meanwhile: bool = False) -> None:
+    def __init__(self, answer: Callable[[Question], Answer], jobs: int = 1) -> None:
         self._answer = answer
         self._jobs = jobs
-        self._fewest = 1 if meanwhile and jobs > 1 else 2
-        self._answers: dict[Question, Answer] = {}
-        self._waiting: deque[Question] = deque()
-        self._busy: dict[_Worker, Question] = {}
-        self._idle: list[_Worker] = []
-        self._started = False
+        self._waiting: dict[Question, None] = {}
+        self._made: list[float] = []
+        self._pool: ProcessPoolExecutor | None = None
+        self._begun: dict[Question, Future[Answer]] = {}
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for each in (*self._idle, *self._busy):
-            self._end(each)
-        self._idle.clear()
-        self._busy.clear()
-        _bury()
+        if self._pool is None:
+            return
+        for each in [*self._pool._processes.values()]:  # they may be in the middle of long work
+            each.terminate()
+        self._pool.shutdown(cancel_futures=True)
 
     def ahead(self, questions: Iterable[Question]) -> None:
-        """Begin with questions that will be asked, in this order."""
-        new = [each for each in questions if each not in self._answers and each not in self._busy.values()]
-        self._waiting = deque(dict.fromkeys((*new, *self._waiting)))
-        self._start(min(self._jobs, len(self._waiting)))
-        self._feed()
+        """Questions that will be asked, in this order."""
+        self._waiting.update(dict.fromkeys(each for each in questions if each not in self._begun))
+        if self._pool is not None:
+            self._begin(self._pool)
 
     def __call__(self, question: Question) -> Answer:
-        """The answer, prepared or not; what the function raises is raised here."""
-        while self._busy and (question in self._waiting or question in self._busy.values()):
-            self._collect()
-        if question not in self._answers:
-            if question in self._waiting:
-                self._waiting.remove(question)
-            self._answers[question] = self._answer(question)
-        return self._answers[question]
-
-    def _start(self, number: int) -> None:
-        """So many workers, where there are none yet and they are of use."""
-        if self._started or number < self._fewest or sys.platform != "linux" or threading.active_count() > 1:
-            return
-        self._started = True
-        _bury()
-        for _ in range(number):
+        """The answer, computed ahead or not; what the function raises is raised here."""
+        self._waiting.pop(question, None)
+        began = self._begun.pop(question, None)
+        if began is not None:
             try:
-                self._idle.append(_fork(self._answer, self._idle))
-            except OSError:  # no more processes, pipes or memory
-                break
-
-    def _feed(self) -> None:
-        while self._idle and self._waiting:
-            worker, question = self._idle.pop(), self._waiting.popleft()
-            try:
-                worker.questions.write(pickle.dumps(question))
-                worker.questions.flush()
-            except OSError:  # this worker is gone
-                self._end(worker)
-                self._waiting.appendleft(question)
-            else:
-                self._busy[worker] = question
-
-    def _collect(self) -> None:
-        """Wait for a worker, and give it the next question."""
-        poll = select.poll()
-        for worker in self._busy:
-            poll.register(worker.answers, select.POLLIN)
-        ready = {number for number, _ in poll.poll()}
-        for worker in [each for each in self._busy if each.answers.fileno() in ready]:
-            question = self._busy.pop(worker)
-            try:
-                answers: list[Answer] = pickle.load(worker.answers)  # noqa: S301 (both ends are ours)
-            except (EOFError, OSError, pickle.UnpicklingError):
-                self._end(worker)
-                continue
-            self._idle.append(worker)
-            if answers:
-                self._answers[question] = answers[0]
-        self._feed()
-
-    @staticmethod
-    def _end(worker: _Worker) -> None:
-        worker.close()
-        with contextlib.suppress(ProcessLookupError):  # it is gone, and somebody has asked for its end
-            os.kill(worker.process, signal.SIGKILL)
-        _killed.append(worker.process)
-
-
-def _bury(options: int = os.WNOHANG) -> None:
-    """Ask the system for the end of workers that have ended, so that it forgets them."""
-    for each in _killed.copy():
+                return began.result()
+            except Exception:  # noqa: BLE001, S110 (the same is met and raised below, unless it was the process)
+                pass
+        since = time.perf_counter()
         try:
-            ended = os.waitpid(each, options)[0] == each
-        except ChildProcessError:  # somebody else has asked
-            ended = True
-        if ended:
-            _killed.remove(each)
+            return self._answer(question)
+        finally:
+            self._made.append(time.perf_counter() - since)
+            self._start()
+
+    def _start(self) -> None:
+        """The processes, where they are worth it."""
+        left_s = len(self._waiting) * sum(self._made) / len(self._made)
+        if self._jobs < 2 or self._pool is not None or left_s < WORTH_S or len(self._waiting) < 2:
+            return
+        from concurrent.futures import ProcessPoolExecutor
+        from multiprocessing import get_context
+
+        # Spawned processes are safe with threads, and the same on all systems.
+        number = min(self._jobs, len(self._waiting))
+        self._pool = ProcessPoolExecutor(number, get_context("spawn"), _begin_process, (self._answer,))
+        self._begin(self._pool)
+
+    def _begin(self, pool: "ProcessPoolExecutor") -> None:
+        from concurrent.futures import BrokenExecutor
+
+        with _undisturbed():
+            try:
+                for each in self._waiting:
+                    self._begun[each] = pool.submit(_work, each)
+            except (BrokenExecutor, OSError):  # a process was killed, or there can be no more
+                pass
+        self._waiting.clear()
 
 
-atexit.register(_bury, 0)  # now for the end itself: not everything that adopts processes asks for theirs
-
-
-def _fork(answer: Callable[[Question], Answer], others: Sequence[_Worker]) -> _Worker:
-    """A worker, beside `others`.
-
-    Raises:
-        OSError: there can be no more.
-    """
-    parent = os.getpid()
-    ends = [*os.pipe()]
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Start processes that Ctrl-C does not reach: they inherit that it is ignored, and this one ends them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        ends += os.pipe()
-        process = os.fork()
-    except OSError:
-        for each in ends:
-            os.close(each)
-        raise
-    if not process:
-        _work(answer, ends, others, parent)
-    asked, asking, answering, answered = ends
-    os.close(asked)
-    os.close(answered)
-    return _Worker(process, os.fdopen(asking, "wb"), os.fdopen(answering, "rb"))
-
-
-def _work(
-    answer: Callable[[Question], Answer], ends: Sequence[int], others: Sequence[_Worker], parent: int
-) -> NoReturn:
-    """Answer until the other end is closed; with its process a worker ends at once, whatever it is busy with. Nothing
-    that happens to it may lead back to where it was forked."""
-    try:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        asked, asking, answering, answered = ends
-        for end in (asking, answering):
-            os.close(end)
-        questions, answers = os.fdopen(asked, "rb"), os.fdopen(answered, "wb")
-        end_with_parent()
-        for each in others:  # or this worker would keep them open
-            each.close()
-        while os.getppid() == parent:
-            _answer_one(answer, pickle.load(questions), answers)  # noqa: S301 (both ends are ours)
+        yield
     finally:
-        os._exit(0)  # nothing that was begun before the fork is ended, or written, twice
+        signal.signal(signal.SIGINT, before)
 
 
-def _answer_one(answer: Callable[[Question], Answer], question: Question, answers: BinaryIO) -> None:
-    try:
-        found = [answer(question)]
-    except Exception:  # noqa: BLE001 (the process that asks will meet it again, and raise it)
-        found = []
-    try:
-        pickled = pickle.dumps(found)
-    except RecursionError:  # nested too deeply to be sent
-        pickled = pickle.dumps([])
-    answers.write(pickled)
-    answers.flush()
+# --- in the processes ---
+
+_function: Callable[[Any], Any]
+
+
+def _begin_process(function: Callable[[Any], Any]) -> None:
+    from multiprocessing import parent_process
+
+    global _function  # noqa: PLW0603 (a process works for one function)
+    _function = function
+    end_with_parent()
+    parent = parent_process()
+    if parent is None or not parent.is_alive():  # it ended before the line above
+        os._exit(0)
+
+
+def _work(question: Any) -> Any:
+    return _function(question)
+
+
+def _read_only(content: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(content)
+
+
+copyreg.pickle(MappingProxyType, lambda mapping: (_read_only, (dict(mapping),)))

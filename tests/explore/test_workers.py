@@ -1,4 +1,4 @@
-"""Predictions made by several processes: the same answers and errors, and no process left behind."""
+"""Predictions made by several processes: the same results and errors, and no process left behind."""
 
 import os
 import signal
@@ -7,153 +7,128 @@ import sys
 import threading
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from esp.explore import workers
 from esp.explore.compare import compare
 from esp.explore.workers import Workers
+from tests.explore.working import mortal, slow, unsendable, where
 
 LAPLACE = "benchmarks_hpf/laplace_bb.hpf"
 
 
-def where(number: int) -> tuple[int, int]:
-    """A square, and the process that computed it."""
-    if number < 0:
-        raise ValueError(f"{number} has no root")
-    return number * number, os.getpid()
+@pytest.fixture
+def eager(monkeypatch):
+    """All work is worth a process."""
+    monkeypatch.setattr(workers, "WORTH_S", 0.0)
 
 
-def test_prepared_answers_come_from_as_many_other_processes() -> None:
-    def together(number: int) -> tuple[int, int]:
-        time.sleep(0.05)  # so that no worker can answer all before the other begins
-        return where(number)
-
-    with Workers(together, jobs=2) as answer:
-        answer.ahead(range(6))
-        found = [answer(number) for number in range(6)]
-    assert [square for square, _ in found] == [0, 1, 4, 9, 16, 25]
-    assert len({process for _, process in found} - {os.getpid()}) == 2
+def test_all_but_the_first_are_computed_by_as_many_other_processes(eager):
+    with Workers(where, jobs=2) as work:
+        work.ahead(range(8))
+        found = [work(number) for number in range(8)]
+    assert [square for square, _ in found] == [number * number for number in range(8)]
+    assert found[0][1] == os.getpid()
+    assert len({process for _, process in found[1:]} - {os.getpid()}) == 2
 
 
-def test_a_single_question_has_a_worker_where_there_is_other_work_meanwhile() -> None:
-    for jobs, meanwhile, elsewhere in ((2, True, True), (2, False, False), (1, True, False)):
-        with Workers(where, jobs, meanwhile=meanwhile) as answer:
-            answer.ahead([3])
-            assert (answer(3)[1] != os.getpid()) == elsewhere
+@pytest.mark.parametrize(("jobs", "worth_s"), [(1, 0.0), (2, 10.0)])
+def test_little_work_and_one_process_stay_here(jobs, worth_s, monkeypatch):
+    monkeypatch.setattr(workers, "WORTH_S", worth_s)
+    with Workers(where, jobs) as work:
+        work.ahead(range(4))
+        assert {work(number)[1] for number in range(4)} == {os.getpid()}
 
 
-def test_an_answer_that_cannot_be_sent_is_found_here() -> None:
-    def nested(depth: int) -> list[object]:
-        found: list[object] = []
-        for _ in range(depth):
-            found = [found]
-        return found
-
-    with Workers(nested, jobs=2) as answer:
-        answer.ahead((100_000, 1, 2))
-        deep = answer(100_000)
-        assert [answer(1), answer(2)] == [[[]], [[[]]]]
-    for _ in range(100_000):
-        (deep,) = deep
-    assert deep == []
+def test_work_that_comes_later_is_computed_ahead_as_well(eager):
+    with Workers(where, jobs=2) as work:
+        work.ahead(range(3))
+        work(0)
+        work.ahead([5])
+        assert work(5)[1] != os.getpid()
 
 
-def test_what_was_not_prepared_is_answered_here_and_once() -> None:
-    asked = []
-
-    def counted(number: int) -> int:
-        asked.append(number)
-        return -number
-
-    with Workers(counted, jobs=2) as answer:
-        assert [answer(3), answer(3), answer(4)] == [-3, -3, -4]
-    assert asked == [3, 4]
-
-
-def test_one_process_prepares_nothing() -> None:
-    with Workers(where) as answer:
-        answer.ahead(range(3))
-        assert {answer(number)[1] for number in range(3)} == {os.getpid()}
-
-
-def test_a_process_with_threads_is_not_forked() -> None:
+def test_a_process_with_threads_may_have_workers(eager):
     done = threading.Event()
     beside = threading.Thread(target=done.wait)
     beside.start()
     try:
-        with Workers(where, jobs=2) as answer:
-            answer.ahead(range(3))
-            assert {answer(number)[1] for number in range(3)} == {os.getpid()}
+        with Workers(where, jobs=2) as work:
+            work.ahead(range(3))
+            assert len({work(number)[1] for number in range(3)}) > 1
     finally:
         done.set()
         beside.join()
 
 
-def test_an_error_is_raised_where_its_question_is_asked() -> None:
-    with Workers(where, jobs=2) as answer:
-        answer.ahead((2, -1, 3))
-        assert answer(2)[0] == 4
+def test_an_error_is_raised_where_its_question_is_asked(eager):
+    with Workers(where, jobs=2) as work:
+        work.ahead((1, 2, -1, 3))
+        assert [work(1)[0], work(2)[0]] == [1, 4]
         with pytest.raises(ValueError, match="-1 has no root"):
-            answer(-1)
-        assert answer(3)[0] == 9
+            work(-1)
+        assert work(3)[0] == 9
 
 
-def test_a_worker_that_is_killed_loses_nothing() -> None:
-    parent = os.getpid()
-
-    def mortal(number: int) -> int:
-        if number == 1 and os.getpid() != parent:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return number
-
-    with Workers(mortal, jobs=2) as answer:
-        answer.ahead(range(8))
-        assert [answer(number) for number in range(8)] == list(range(8))
+def test_a_result_that_cannot_be_sent_is_computed_here(eager):
+    with Workers(unsendable, jobs=2) as work:
+        work.ahead(range(3))
+        assert [work(number)() for number in range(3)] == [0, 1, 2]
 
 
-def test_workers_end_with_their_context() -> None:
-    def slow(number: int) -> int:
+def test_a_worker_that_is_killed_loses_nothing(eager):
+    with Workers(partial(mortal, os.getpid()), jobs=2) as work:
+        work.ahead(range(8))
+        assert [work(number) for number in range(8)] == list(range(8))
+        work.ahead(range(8, 10))
+        assert [work(8), work(9)] == [8, 9]
+
+
+def test_workers_end_with_their_context(eager):
+    with Workers(slow, jobs=2) as work:
+        work.ahead(range(4))
+        work(0)
+        processes = {str(each) for each in work._pool._processes}
+        assert len(_running(processes)) == 2
+    assert not _running(processes)
+
+
+SCRIPT = """\
+import sys, time
+from esp.explore import workers
+from tests.explore.working import slow
+
+if __name__ == "__main__":
+    workers.WORTH_S = 0.0
+    with workers.Workers(slow, jobs=2) as work:
+        work.ahead(range(4))
+        work(0)
+        print(*work._pool._processes, flush=True)
         time.sleep(600)
-        return number
-
-    before = _children(os.getpid())
-    with Workers(slow, jobs=2) as answer:
-        answer.ahead(range(4))
-        workers = _children(os.getpid()) - before
-        assert len(workers) == 2
-    deadline = time.monotonic() + 60
-    while _running(workers) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not _running(workers)
-    with Workers(where, jobs=2) as answer:  # by now the system has been asked for their end
-        answer.ahead(range(2))
-        assert not _children(os.getpid()) & workers
-
-
-def test_workers_end_when_their_process_is_killed() -> None:
-    code = """
-import os, sys, time
-from esp.explore.workers import Workers
-def answer(number):
-    time.sleep(600 * number)
-    return number
-with Workers(answer, jobs=2) as workers:
-    workers.ahead(range(2))  # one of them is busy when the end comes, the other is not
-    print(workers(0), flush=True)
-    time.sleep(600)
 """
-    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "0\n"
-        left = _children(process.pid)
-        assert len(left) == 2
-        process.kill()
+
+
+@pytest.mark.parametrize("kill", [signal.SIGINT, signal.SIGKILL])
+def test_workers_end_with_their_process(kill, tmp_path, root):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    environment = {**os.environ, "PYTHONPATH": str(root)}
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True, env=environment) as process:
+        left = set(process.stdout.readline().split())
+        assert len(_running(left)) == 2
+        process.send_signal(kill)
         assert process.stdout.read() == ""  # which ends when the last of them has closed it
+    deadline = time.monotonic() + 60
+    while _running(left) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not _running(left)
 
 
 @pytest.mark.parametrize("size", [None, "n=16:48:16"])
-def test_a_comparison_is_the_same_with_processes(size: str | None) -> None:
+def test_a_comparison_is_the_same_with_processes(size, eager):
     alone, together = (compare(LAPLACE, procs=8, size=size, n=64, jobs=jobs) for jobs in (1, 2))
     assert str(together) == str(alone)
     assert [each.time_s for each in together.ranked] == [each.time_s for each in alone.ranked]
@@ -161,14 +136,14 @@ def test_a_comparison_is_the_same_with_processes(size: str | None) -> None:
     assert (together.crossover, together.scan) == (alone.crossover, alone.scan)
 
 
-def test_what_is_impossible_is_told_in_the_same_words() -> None:
+def test_what_is_impossible_is_told_in_the_same_words(eager):
     formats = ["(BLOCK,*)", "(BLOCK(2),*)", "(*,BLOCK)"]
     alone, together = (compare(LAPLACE, procs=8, distribute=formats, n=64, jobs=jobs) for jobs in (1, 2))
     assert together.impossible == alone.impossible
     assert together.impossible
 
 
-def _running(processes: set[str]) -> set[str]:
+def _running(processes):
     """Those of some children that have not ended."""
     found = set()
     for each in processes:
@@ -176,7 +151,3 @@ def _running(processes: set[str]) -> set[str]:
             state = Path(f"/proc/{each}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
             found |= {each} if state not in "ZX" else set()
     return found
-
-
-def _children(process: int) -> set[str]:
-    return set(Path(f"/proc/{process}/task/{process}/children").read_text(encoding="utf-8").split())

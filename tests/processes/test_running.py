@@ -136,11 +136,11 @@ def test_the_preprocessor_ends_at_its_limits(beyond, told, limits, monkeypatch, 
     assert not marked(f"{MARK}={tmp_path}")  # cpp has a child that does the work
 
 
-ALLOWED = {"aag/running.py", "aag/guard.py", "esp/explore/workers.py"}
+ALLOWED = {"aag/running.py", "aag/guard.py"}
 
 
 def test_one_place_starts_programs(root):
-    """`explore/workers.py` forks esp; the pool of a sweep and the server of the terminal interface start esp, too."""
+    """The pool of `explore/workers.py` and the server of the terminal interface start esp, too."""
     pattern = re.compile(r"(import|from) subprocess|\bos\.(fork|exec\w+|p?spawn\w*|system|popen|posix_spawnp?)\(")
     paths = (path for room in ("aag", "sag", "interpreter", "esp") for path in (root / room).rglob("*.py"))
     found = {path.relative_to(root).as_posix() for path in paths if pattern.search(path.read_text())}

@@ -20,6 +20,7 @@ LAZY = (
     "esp/__init__.py",
     "esp/api.py",
     "esp/cli/",
+    "esp/explore/workers.py",
     "esp/output/",
     "esp/tui/",
     "aag/source/read.py",
@@ -71,14 +72,11 @@ def test_a_prediction_loads_no_heavy_library(program):
     assert sorted(each for each in loaded if any(each == one or each.startswith(one + ".") for one in unwanted)) == []
 
 
-def test_a_program_is_read_beside_what_the_command_imports():
-    """The parser, which takes as long to import as NumPy, is left to the process that reads."""
-    command = "from esp.cli.main import main; main(['compare', 'pi', '--size', 'none', '--jobs', '2', '--quiet'])"
-    command += "; import sys; print(*sys.modules)"
-    run = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
-    loaded = run.stdout.splitlines()[-1].split()
+@pytest.mark.parametrize("words", [("run", "pi"), ("compare", "pi", "--size", "none", "--jobs", "2")])
+def test_little_work_loads_nothing_for_more_processes(words):
+    loaded = _loaded_by(f"from esp.cli.main import main; main([*{words!r}, '--quiet'])")
     assert "interpreter.engine" in loaded
-    assert "fparser" not in loaded
+    assert not loaded & {"multiprocessing", "concurrent.futures.process"}
 
 
 def test_locate_needs_no_import_machinery():
