@@ -12,6 +12,9 @@ The functions of the API are attributes of this package. They are loaded on firs
 esp` and the start of the command stay cheap.
 """
 
+from esp.shown import Printed, Renderer
+from esp.version import __version__
+
 TYPE_CHECKING = False
 """As `typing` has it, which a command does not import before it waits for Ctrl-C."""
 
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from esp.explore.sweep import sweep
     from esp.explore.whatif import whatif
 
-__all__ = ["Prediction", "predict", "compare", "whatif", "sweep", "advise"]
+__all__ = ["Prediction", "predict", "compare", "whatif", "sweep", "advise", "__version__"]
 
 _HOMES = {
     "Prediction": "esp.api",
@@ -34,8 +37,6 @@ _HOMES = {
 }
 """Name of the API -> the module that has it."""
 
-__version__ = "0.1.0"
-
 
 def __getattr__(name: str) -> object:
     """Load a name of the API when it is first asked for."""
@@ -44,6 +45,15 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     return getattr(import_module(_HOMES[name]), name)
+
+
+def _renderer() -> Renderer:
+    from esp.output import results
+
+    return results
+
+
+Printed.renderer = staticmethod(_renderer)
 
 
 def __dir__() -> list[str]:

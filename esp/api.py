@@ -13,23 +13,19 @@ from contextlib import contextmanager
 from os import PathLike
 from typing import Any
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, structs
 
 from aag.diagnostics import Diagnostic, SourceError
 from aag.graph.aau import Graph
-from aag.ir.directives import Align
-from aag.ir.evaluate import Value
 from aag.ir.units import Program
 from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.source.joining import Form
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp import arguments
-from esp.asked import asked
-from esp.errors import UsageError
 from esp.locate import find_system, systems_dir
-from esp.output.assumptions import told_once
-from esp.output.figures import Shown
+from esp.prediction import Prediction, without_repeats
+from esp.request import SWITCHES, Request, asked, requested, switched
 from esp.sources import Source, read_source
 from interpreter.engine import interpret
 from interpreter.listeners import Listener, Watch
@@ -58,36 +54,6 @@ __all__ = [
     "switched",
 ]
 
-SWITCHES = (*OPTIMISATIONS, "aggregate", "inline", "fuse")
-"""Names of optimisations (Def 9); those that are not done may be switched off all the same."""
-
-
-class Request(Struct, frozen=True, kw_only=True):
-    """What the user decides beside program and machine."""
-
-    procs: int | None = None
-    """None: what the program says, else the machine's default (Def 12)."""
-    grid: tuple[int, ...] | None = None
-    distribute: Mapping[str, str] = field(default_factory=dict)
-    """Name of a template or array -> formats such as ``(BLOCK,*)``."""
-    align: tuple[Align, ...] = ()
-    """Alignments instead of whatever maps their arrays in the source."""
-    align_texts: tuple[str, ...] = ()
-    """What was given for them, to be shown where it is wrong."""
-    values: Mapping[str, Value] = field(default_factory=dict)
-    """Name -> value, for PARAMETERs and whatever else decides the flow (D8)."""
-    scenario: Scenario = field(default_factory=Scenario)
-    off: frozenset[str] = frozenset()
-    """Optimisations that are switched off."""
-    on: frozenset[str] = frozenset()
-    """Optimisations that are switched on, whatever the compiler of the machine does."""
-    timed: bool = False
-    """Only the timed region (Def 5)."""
-    unroll: bool = False
-    """Walk every iteration (D5)."""
-    trust_directives: bool = False
-    """Take INDEPENDENT, NEW and REDUCTION for true also where they are proved false."""
-
 
 class Stages(Struct, frozen=True, kw_only=True):
     """A program on its way down: read, lowered to what each processor does, abstracted to a graph."""
@@ -95,22 +61,6 @@ class Stages(Struct, frozen=True, kw_only=True):
     source: Source
     node_program: NodeProgram
     graph: Graph
-
-
-class Prediction(Shown, frozen=True):
-    """What `predict` answers; a notebook shows it as a page, `print` as the profile of `esp run`."""
-
-    def _repr_html_(self) -> str:
-        from esp.output.html import page
-        from esp.output.screen import visible
-
-        return visible(page(self))
-
-    def __str__(self) -> str:
-        from esp.output.profile import profile
-        from esp.output.screen import Screen, visible
-
-        return visible(profile(self, Screen()))
 
 
 def predict(
@@ -191,57 +141,6 @@ def predict(
     )
     with arguments.in_python():
         return predict_source(read_source(source, form=form), load_machine(system), request)
-
-
-def requested(
-    procs: int | None = None,
-    *,
-    grid: Sequence[int] | str | None = None,
-    distribute: Mapping[str, str] | None = None,
-    align: str | Sequence[str] | None = None,
-    set: Mapping[str, Any] | None = None,  # noqa: A002 (the name of the command's option)
-    bandwidth: WhatIf | None = None,
-    load: WhatIf | None = None,
-    latency: WhatIf | None = None,
-    processor_speed: WhatIf | None = None,
-    memory_speed: WhatIf | None = None,
-    overlap: WhatIf | None = None,
-    io: bool | str = True,
-    opt: Mapping[str, bool | str] | None = None,
-    system_set: Mapping[str, WhatIf] | None = None,
-    timed: bool = False,
-    unroll: bool = False,
-    trust_directives: bool = False,
-    **parameters: Any,
-) -> Request:
-    """The request that the arguments of `predict` beside program and machine stand for.
-
-    Raises:
-        UsageError: an argument that cannot be meant.
-    """
-    scenario = Scenario(
-        load=load,
-        bandwidth=bandwidth,
-        latency=latency,
-        processor_speed=processor_speed,
-        memory_speed=memory_speed,
-        overlap=overlap,
-        io=arguments.switch("io", io),
-        sets=tuple((system_set or {}).items()),
-    )
-    request = Request(
-        procs=arguments.processors(procs),
-        grid=arguments.grid(grid),
-        distribute=dict(distribute or {}),
-        align=arguments.alignments(align),
-        align_texts=(align,) if isinstance(align, str) else tuple(align or ()),
-        values={name: _plain(value) for name, value in {**(set or {}), **parameters}.items()},
-        scenario=scenario,
-        timed=timed,
-        unroll=unroll,
-        trust_directives=trust_directives,
-    )
-    return switched(request, {name: arguments.switch(name, on) for name, on in (opt or {}).items()})
 
 
 def predict_source(source: Source, system: System, request: Request, watch: Watch | None = None) -> Prediction:
@@ -350,35 +249,12 @@ def compiled(system: System, request: Request) -> Options:
     )
 
 
-def switched(request: Request, opt: Mapping[str, bool]) -> Request:
-    """The request with some optimisations switched on or off.
-
-    Raises:
-        UsageError: there is no such optimisation, or it cannot be switched on.
-    """
-    for name, on in opt.items():
-        if name not in SWITCHES:
-            raise UsageError(f"there is no optimisation {name!r}.", hint=f"Known: {', '.join(SWITCHES)}.")
-        if on and name not in OPTIMISATIONS:
-            hint = f"These are done: {', '.join(OPTIMISATIONS)}."
-            raise UsageError(f"the optimisation {name!r} is not done, so it is always off.", hint=hint)
-    off = frozenset(name for name, wanted in opt.items() if not wanted)
-    more = frozenset(opt) - off
-    return structs.replace(request, off=(request.off - more) | off, on=(request.on - off) | more)
-
-
 def presented(result: Result, stages: Stages, request: Request) -> Prediction:
-    """What `interpret` answered, with what the door knows of it."""
+    """What `interpret` answered, with what was asked for."""
     source, node_program = stages.source, stages.node_program
     found = dict.fromkeys((*source.program.diagnostics, *node_program.layouts.notes, *node_program.notes))
     said = {each.text for each in result.assumptions}
     warnings = tuple(each for each in found if each.message not in said)
     values = {each.name: getattr(result, each.name) for each in structs.fields(Result)}
-    values["assumptions"] = told_once(result.assumptions, found)
+    values["assumptions"] = without_repeats(result.assumptions, found)
     return Prediction(**values, bundled=source.bundled, asked=asked(request), warnings=warnings)
-
-
-def _plain(value: Any) -> Value:
-    """A value of NumPy as the Python value it stands for."""
-    plain: Value = value.item() if hasattr(value, "item") else value
-    return plain

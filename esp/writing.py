@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TextIO
 
 from esp.errors import UnreadableFileError
-from esp.output.screen import visible
+from esp.visible import visible
 
 
 def put(stream: TextIO, text: str) -> None:

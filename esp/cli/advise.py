@@ -123,7 +123,8 @@ def _progress(console: "Console", began: float) -> "Callable[[Progress], None] |
         if now - began <= PATIENCE_S or now - said <= EVERY_S:
             return
         from esp.output.numbers import seconds
-        from esp.output.screen import shorten, visible
+        from esp.output.screen import shorten
+        from esp.visible import visible
 
         said = now
         text = f"{step.total:,} choices, {step.bounded:,} bounded, {step.predicted:,} predicted"

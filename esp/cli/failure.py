@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from aag.diagnostics import SourceError
-from esp import __version__
 from esp.cli.console import screen_for
 from esp.errors import EspError, UsageError
 from esp.output import diagnostics
 from esp.output.screen import Screen, flow
+from esp.version import __version__
 from esp.writing import put
 from sag.errors import MachineError
 

@@ -112,8 +112,8 @@ def _program(stages: "Stages", system: "System", request: "Request", fmt: str, o
     if not options.times:
         return svg(of_graph(graph))
     from esp import api
-    from esp.output.figures import first
     from esp.output.numbers import percent, seconds
+    from esp.prediction import first
 
     made = api.interpret_stages(stages, system, request)
     total_s = first(made.time_s)

@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 
-from esp import __version__
+from esp.version import __version__
 
 INTERRUPTED = 130
 """What a shell reports for a command that Ctrl-C ended."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import NoReturn
 
-from esp import __version__
 from esp.cli.inputs import refuse_inputs_as_outputs
 from esp.errors import UsageError
+from esp.version import __version__
 
 COMMANDS = {
     "run": "predict the time of a program on a machine, and where it goes",

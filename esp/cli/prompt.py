@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from aag.ir.evaluate import Value
 from esp.api import Request
-from esp.cli.options import value_of
 from esp.errors import UsageError
+from esp.values import value_of
 from esp.writing import put
 from interpreter.errors import UnresolvedError
 

@@ -137,7 +137,7 @@ def _scaling(
     from aag.diagnostics import SourceError
     from esp import api
     from esp.cli.progress import Progress
-    from esp.output.figures import first
+    from esp.prediction import first
 
     asked = sorted(numbers) if numbers else _doubling(prediction.processors)
     made = {prediction.processors: prediction}

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from esp.cli.options import FORMS, add_output, console_of, jobs_of, pairs_many, value_of
+from esp.cli.options import FORMS, add_output, console_of, jobs_of
 from esp.errors import PredictionError, UsageError
+from esp.values import pairs_many, value_of
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wait for
     from concurrent.futures import Executor

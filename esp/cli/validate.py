@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from esp.cli.compile import add_collectives, add_looks, add_switches, without_trace
 from esp.cli.console import console_for
-from esp.cli.options import add_program, pairs, procs_of, request_of
+from esp.cli.options import add_program, procs_of, request_of
 from esp.errors import CheckFailedError, UsageError
+from esp.values import pairs
 
 if TYPE_CHECKING:  # what validates brings NumPy, which `esp validate --help` need not wait for
     from esp.validate.job import Job, Report
@@ -127,6 +128,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp import api
     from esp.building import alone_in
     from esp.cli.reading import source_of
+    from esp.output.validate import validation_text
     from esp.validate.given import given_to
     from esp.validate.job import Job
 
@@ -149,7 +151,7 @@ def execute(options: argparse.Namespace) -> int:
             job = replace(job, tolerance=options.tolerance)
         with alone_in(job.folder):
             report = validated(options.against, job)
-    console.deliver(report.table)
+    console.deliver(validation_text(report.found))
     if options.trace is not None:
         console.note(f"traces: {options.trace}")
     for remark in report.remarks:

@@ -4,9 +4,10 @@ import argparse
 import time
 from typing import Any
 
-from esp.cli.options import add_forms, add_output, add_program, console_of, one_of_procs, pairs_many, request_of
+from esp.cli.options import add_forms, add_output, add_program, console_of, one_of_procs, request_of
 from esp.cli.sweep import SCENARIO, add_changes
 from esp.errors import UsageError
+from esp.values import pairs_many
 
 EXAMPLES = """\
 each change is tried by itself; a list or a range 0%:60%:/4 is several changes.

@@ -37,9 +37,8 @@ from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
 from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
 from esp.explore.compare import is_written, named_formats, written_choice
 from esp.explore.ties import stated_error, ties
-from esp.output.advise import advice_text
-from esp.output.figures import first
-from esp.output.screen import Screen, visible
+from esp.prediction import first
+from esp.shown import Printed
 from interpreter.errors import UnresolvedError
 from sag.unit import System
 
@@ -90,7 +89,7 @@ class Excluded(Struct, frozen=True, kw_only=True):
     bound_s: float
 
 
-class Advice(Struct, frozen=True, kw_only=True):
+class Advice(Printed, Struct, frozen=True, kw_only=True):
     """What `advise` answers."""
 
     ranked: tuple[Advised, ...]
@@ -135,9 +134,6 @@ class Advice(Struct, frozen=True, kw_only=True):
     def may_tie(self) -> int:
         """How many choices that were not predicted may be as good as the best within its error (Def 19)."""
         return sum(each.bound_s <= self.best.time_s * (1.0 + self.best.error) for each in self.excluded)
-
-    def __str__(self) -> str:
-        return visible(advice_text(self, Screen()))
 
 
 class Progress(Struct, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from aag.source.read import read_program
 from aag.spmd.lower import lower as lower_unit
 from aag.spmd.optimize import optimize
 from esp.api import Prediction, Request, Source, Stages, interpret_stages
-from esp.output.figures import four
+from esp.prediction import four
 from sag.unit import System
 
 MOST = 4

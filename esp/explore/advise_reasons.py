@@ -5,8 +5,8 @@ Times are means over processors (Def 4), so the differences of all lines and cat
 
 from msgspec import Struct
 
-from esp.output.figures import CATEGORIES, first, four
-from interpreter.result import AauMetrics, MessageSummary, Prediction
+from esp.prediction import CATEGORIES, Prediction, first, four
+from interpreter.result import AauMetrics, MessageSummary
 
 MOST = 4
 """Differences that are told."""

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from esp.api import Request, Stages
-from esp.output.figures import first
+from esp.prediction import first
 from interpreter.engine import interpret
 from interpreter.setting import Setting
 from sag.scenario import export

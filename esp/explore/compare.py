@@ -5,7 +5,6 @@ The source is read once, and so is the machine; each choice is lowered and inter
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from html import escape
 from itertools import product
 from math import inf
 from os import PathLike
@@ -30,9 +29,8 @@ from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
 from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
 from esp.explore.ties import stated_error, ties
 from esp.explore.workers import Workers
-from esp.output.compare import comparison_text
-from esp.output.figures import first
-from esp.output.screen import Screen, visible
+from esp.prediction import first
+from esp.shown import Printed
 from interpreter.errors import UnresolvedError
 from sag.unit import System
 
@@ -66,7 +64,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     """None where whole programs are compared."""
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class Comparison(Printed, Struct, frozen=True, kw_only=True):
     """What `compare` answers: the choices, the fastest first."""
 
     ranked: tuple[Ranked, ...]
@@ -88,14 +86,6 @@ class Comparison(Struct, frozen=True, kw_only=True):
     def best(self) -> Ranked:
         """The fastest."""
         return self.ranked[0]
-
-    def __str__(self) -> str:
-        return visible(comparison_text(self, Screen()))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 @in_python()

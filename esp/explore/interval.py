@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from esp.api import Prediction, Request, Source, interpret_stages, lower_source, switched
 from esp.explore.ties import stated_error
-from esp.output.figures import Interval, Variant, first
+from esp.prediction import Interval, Variant, first
 from sag.uncertainty import SCENARIOS, TAIL, quantiles, uncertain, uncertain_scenario
 from sag.unit import System
 

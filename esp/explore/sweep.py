@@ -9,7 +9,6 @@ import pickle
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
-from html import escape
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -47,11 +46,10 @@ from esp.explore.plan import (
     partition,
 )
 from esp.explore.workers import Workers
-from esp.output.figures import grid
-from esp.output.screen import Screen, visible
-from esp.output.sweep import sweep_text
+from esp.prediction import Prediction
+from esp.shown import Printed
 from interpreter.errors import UnresolvedError
-from interpreter.result import Assumption, Prediction
+from interpreter.result import Assumption
 from sag.unit import System
 
 if TYPE_CHECKING:
@@ -73,7 +71,7 @@ Progress = Callable[[int, int, float], None]
 _READING = threading.Lock()
 
 
-class Sweep(Struct, frozen=True, kw_only=True, eq=False):
+class Sweep(Printed, Struct, frozen=True, kw_only=True, eq=False):
     """What `sweep` answers. Arrays have one axis for each of `axes`; times are NaN where there is no prediction."""
 
     axes: tuple[Axis, ...]
@@ -117,14 +115,6 @@ class Sweep(Struct, frozen=True, kw_only=True, eq=False):
         first = np.take(self.time_s, [0], axis=at)
         changed: NDArray[np.float64] = self.time_s / first - 1.0
         return changed
-
-    def __str__(self) -> str:
-        return visible(sweep_text(self, Screen()))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 class Done(Struct, frozen=True, kw_only=True, eq=False):
@@ -180,7 +170,7 @@ class Runner:
             messages=found.messages,
             bytes=found.bytes,
             processors=found.processors,
-            grid=grid(found.grid),
+            grid="x".join(map(str, found.grid)),
             complete=found.complete,
             assumptions=found.assumptions,
             warnings=found.warnings,
@@ -350,7 +340,7 @@ def _label(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, tuple):
-        return grid(value)
+        return "x".join(map(str, value))
     return f"{value:.10g}" if isinstance(value, float) else str(value)
 
 

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from esp.output.figures import first
-from interpreter.result import Prediction
+from esp.prediction import Prediction, first
 
 ERROR = 0.02
 """The error stated for a program of no class (Def 19)."""

@@ -5,7 +5,6 @@ starts from the same frozen base, so nothing leaks from one to the next.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from html import escape
 from os import PathLike
 from typing import Any
 
@@ -29,8 +28,7 @@ from esp.api import (
 from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.plan import DIMENSIONS, PARAMETERS, machine_scenario
-from esp.output.screen import Screen, visible
-from esp.output.whatif import what_if_text
+from esp.shown import Printed
 from sag.unit import System
 
 Progress = Callable[[int, int, float], None]
@@ -81,7 +79,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """The lines that it moves, the furthest first."""
 
 
-class WhatIf(Struct, frozen=True, kw_only=True):
+class WhatIf(Printed, Struct, frozen=True, kw_only=True):
     """What `whatif` answers."""
 
     base: Prediction
@@ -97,14 +95,6 @@ class WhatIf(Struct, frozen=True, kw_only=True):
         moved = {(each.file, each.line) for outcome in self.outcomes for each in outcome.moved}
         lines = [each for each in self.base.lines if each.file == self.base.file and each.time_s[0] > 0]
         return tuple(each.line for each in lines if (each.file, each.line) not in moved)
-
-    def __str__(self) -> str:
-        return visible(what_if_text(self, Screen()))
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return f"<pre>{escape(str(self))}</pre>"
 
 
 @in_python()

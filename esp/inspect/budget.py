@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from esp.output.figures import CATEGORIES, Shown, first
+from esp.prediction import CATEGORIES, Prediction, first
 from interpreter.result import LineMetrics
 from sag.document import Findings, Node, Scalar, Table
 from sag.errors import Finding, MachineError, Place, nearest
@@ -215,7 +215,9 @@ def _limits(
         )
 
 
-def check(budget: Budget, predictions: Sequence[Shown], ratios: Sequence[tuple[float, float]]) -> tuple[Checked, ...]:
+def check(
+    budget: Budget, predictions: Sequence[Prediction], ratios: Sequence[tuple[float, float]]
+) -> tuple[Checked, ...]:
     """Hold predictions against a budget. `ratios`: speed-up and efficiency of each.
 
     Raises:
@@ -229,7 +231,7 @@ def check(budget: Budget, predictions: Sequence[Shown], ratios: Sequence[tuple[f
     return tuple(found)
 
 
-def _checked(limit: Limit, prediction: Shown, ratio: tuple[float, float]) -> Checked:
+def _checked(limit: Limit, prediction: Prediction, ratio: tuple[float, float]) -> Checked:
     at, metrics = 0, None
     if limit.line:
         at = _line(limit, prediction)
@@ -245,7 +247,7 @@ def _checked(limit: Limit, prediction: Shown, ratio: tuple[float, float]) -> Che
     )
 
 
-def _line(limit: Limit, prediction: Shown) -> int:
+def _line(limit: Limit, prediction: Prediction) -> int:
     """The number of the line that is meant."""
     lines = prediction.lines_text
     if limit.line.isdecimal():
@@ -273,7 +275,7 @@ def _of_line(what: str, line: LineMetrics | None) -> float:
     return first(line.time_s if what == "time" else getattr(line.parts, f"{what}_s"))
 
 
-def _of_all(limit: Limit, prediction: Shown, ratio: tuple[float, float]) -> float:
+def _of_all(limit: Limit, prediction: Prediction, ratio: tuple[float, float]) -> float:
     match limit.what:
         case "time" | "load" | "io":
             return first(getattr(prediction, f"{limit.what}_s"))

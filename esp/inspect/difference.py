@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from esp.output.figures import CATEGORIES
+from esp.prediction import CATEGORIES
 
 _COUNTERS = re.compile(r"\$\d+")
 """Numbers of the loop indices that lowering invents; they shift when anything before them changes."""

@@ -16,7 +16,7 @@ from esp.errors import UsageError
 from esp.inspect.decisions import Decision, decide
 from esp.inspect.messages import Phase, Watcher, phases_of
 from esp.inspect.response import Response, Term, respond
-from esp.output.figures import CATEGORIES, first
+from esp.prediction import CATEGORIES, first
 from interpreter.lowered import Lowered
 from interpreter.result import AauMetrics, Assumption, LineMetrics, MessageSummary
 from interpreter.setting import Setting

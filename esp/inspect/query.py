@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from esp.errors import UsageError
-from esp.output.figures import CATEGORIES
+from esp.prediction import CATEGORIES
 
 GROUPS = ("aau", "line", "kind", "procedure")
 """By what rows are formed."""

@@ -21,7 +21,7 @@ from aag.graph.aau import walk
 from aag.graph.tally import works
 from esp.api import Stages
 from esp.inspect.figures import MEMORY, NETWORK, PROCESSOR, Figure, figures_of, scaled
-from esp.output.figures import CATEGORIES
+from esp.prediction import CATEGORIES
 from interpreter.engine import interpret
 from interpreter.result import Prediction
 from interpreter.setting import Setting

@@ -1,20 +1,18 @@
 """Advice as text and JSON: the best mappings, why they are, and what the search has left out."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from esp.explore.advise import Advice, Advised, Candidate, Excluded
+from esp.explore.advise_phases import Phases
+from esp.explore.advise_reasons import Reason, Reasons, Side
 from esp.output.columns import Column, Row, table
-from esp.output.figures import CATEGORIES, constants, first, four, grid, messages, missed_by_all, source_text
+from esp.output.figures import constants, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import partial_notes, trusted
 from esp.output.partial import reasons as why_partial
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
-
-if TYPE_CHECKING:  # advice prints itself with this module
-    from esp.explore.advise import Advice, Advised, Candidate, Excluded
-    from esp.explore.advise_phases import Phases
-    from esp.explore.advise_reasons import Reason, Reasons, Side
-    from interpreter.result import Prediction
+from esp.prediction import CATEGORIES, Prediction, first, four
 
 MOST_EXCLUDED = 4
 """Choices that are shown although they were not predicted."""
@@ -40,7 +38,7 @@ _NO_ADVICE = "none: the predictions are incomplete, so their order may be wrong:
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 
-def advice_text(found: "Advice", screen: Screen, *, following: str = "") -> str:
+def advice_text(found: Advice, screen: Screen, *, following: str = "") -> str:
     """The advice, at most `screen.columns` wide; `following`: the next command."""
     blocks = [_heading(found, screen), _table(found, screen), *_why(found, screen)]
     if found.phases is not None and not why_partial(_predictions(found)):
@@ -51,7 +49,7 @@ def advice_text(found: "Advice", screen: Screen, *, following: str = "") -> str:
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
 
-def _heading(found: "Advice", screen: Screen) -> str:
+def _heading(found: Advice, screen: Screen) -> str:
     best = found.best.prediction
     name = printable(found.file.rsplit("/", 1)[-1]) + (" (bundled)" if best.bundled else "")
     subject = [name, best.system, " ".join(constants(best.constants)[:6])]
@@ -75,7 +73,7 @@ def _heading(found: "Advice", screen: Screen) -> str:
     return "\n".join(lines)
 
 
-def _stopped(found: "Advice") -> str:
+def _stopped(found: Advice) -> str:
     if found.proven:
         return "stopped, but the best is found: nothing else can be faster"
     if found.floor_s > 0:
@@ -83,11 +81,11 @@ def _stopped(found: "Advice") -> str:
     return "stopped: 1 is the best so far"
 
 
-def _unit(found: "Advice") -> tuple[float, str]:
+def _unit(found: Advice) -> tuple[float, str]:
     return next((pair for pair in _UNITS if found.best.time_s >= 10 * pair[0]), _UNITS[-1])
 
 
-def _table(found: "Advice", screen: Screen) -> str:
+def _table(found: Advice, screen: Screen) -> str:
     best_s = found.best.time_s
     unit_s = _unit(found)[0]
     decimals = 0 if best_s >= 100 * unit_s else 1
@@ -128,7 +126,7 @@ def _table(found: "Advice", screen: Screen) -> str:
     return "\n".join([text, *(screen.paint("faint", told) for told in more)])
 
 
-def _more_of(found: "Advice", shown: int) -> list[str]:
+def _more_of(found: Advice, shown: int) -> list[str]:
     """What the table does not show."""
     told = []
     if len(found.ranked) > shown:
@@ -144,7 +142,7 @@ def _more_of(found: "Advice", shown: int) -> list[str]:
     return told
 
 
-def _bounded(found: "Advice") -> list["Excluded"]:
+def _bounded(found: Advice) -> list[Excluded]:
     """What was not predicted, but is known to take more than some time."""
     return [each for each in found.excluded if each.bound_s > 0]
 
@@ -153,14 +151,14 @@ def _were(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _behind(found: "Advice") -> str:
+def _behind(found: Advice) -> str:
     """How far what was predicted beyond the best is behind it."""
     rest = [each.time_s for each in found.ranked[found.top :] if not each.candidate.written]
     low, high = (_more(time_s, found.best.time_s).removeprefix("+") for time_s in (rest[0], rest[-1]))
     return low if low == high else f"{low} to {high}"
 
 
-def _mapping(candidate: "Candidate") -> str:
+def _mapping(candidate: Candidate) -> str:
     return printable(candidate.shown)
 
 
@@ -177,7 +175,7 @@ def _more(time_s: float, best_s: float) -> str:
 # --- why ---
 
 
-def _why(found: "Advice", screen: Screen) -> list[str]:
+def _why(found: Advice, screen: Screen) -> list[str]:
     from esp.explore.advise_reasons import reasons
 
     best = found.best.prediction
@@ -188,7 +186,7 @@ def _why(found: "Advice", screen: Screen) -> list[str]:
     return [_against(each, reasons(best, each.prediction), best, screen) for each in others]
 
 
-def _against(other: "Advised", told: "Reasons", best: Any, screen: Screen) -> str:
+def _against(other: Advised, told: Reasons, best: Any, screen: Screen) -> str:
     width = screen.columns
     where = grid(other.candidate.grid) or str(other.candidate.procs)
     ahead = f"{other.rank}, {shorten(_mapping(other.candidate), 40)} on {where}"
@@ -215,7 +213,7 @@ def _against(other: "Advised", told: "Reasons", best: Any, screen: Screen) -> st
     return "\n".join(lines)
 
 
-def _because(reason: "Reason", procs: tuple[int, int], rank: int) -> list[str]:
+def _because(reason: Reason, procs: tuple[int, int], rank: int) -> list[str]:
     """What stands behind a difference, first with the best mapping and then with the other one."""
     sides = (("1", reason.best, procs[0]), (str(rank), reason.other, procs[1]))
     if reason.category == "overhead":
@@ -234,11 +232,11 @@ def _because(reason: "Reason", procs: tuple[int, int], rank: int) -> list[str]:
     return [f"{name}: {text}" for (name, _, _), text in zip(sides, told, strict=True) if text]
 
 
-def _missed(side: "Side") -> str:
+def _missed(side: Side) -> str:
     return f"{seconds(side.time_s)} a processor, {missed_by_all(side.misses)}"
 
 
-def _moved(side: "Side", procs: int, than: "Side") -> str:
+def _moved(side: Side, procs: int, than: Side) -> str:
     """The largest operation that the other one has not, and how many more there are."""
     if not side.messages:
         return "no message"
@@ -254,7 +252,7 @@ def _signed(value_s: float) -> str:
 # --- phases ---
 
 
-def _phases(found: "Advice", told: "Phases", screen: Screen) -> str:
+def _phases(found: Advice, told: Phases, screen: Screen) -> str:
     """Whether REDISTRIBUTE between parts of the program pays, and from where on."""
     width = screen.columns
     one = _placed(found.mappings[told.one])
@@ -280,14 +278,14 @@ def _phases(found: "Advice", told: "Phases", screen: Screen) -> str:
     return "\n".join([*lines, paragraph("", verdict, width)])
 
 
-def _placed(candidate: "Candidate") -> str:
+def _placed(candidate: Candidate) -> str:
     return f"{_mapping(candidate)} on {grid(candidate.grid) or candidate.procs}"
 
 
 # --- notes ---
 
 
-def _notes(found: "Advice", screen: Screen) -> list[str]:
+def _notes(found: Advice, screen: Screen) -> list[str]:
     width = screen.columns
     partial = why_partial(_predictions(found))
     notes = [paragraph("advice", _NO_ADVICE if partial else _verdict(found), width)]
@@ -322,11 +320,11 @@ def _notes(found: "Advice", screen: Screen) -> list[str]:
     return notes
 
 
-def _predictions(found: "Advice") -> list["Prediction"]:
+def _predictions(found: Advice) -> list[Prediction]:
     return [each.prediction for each in found.ranked]
 
 
-def _verdict(found: "Advice") -> str:
+def _verdict(found: Advice) -> str:
     """What to do, in a sentence."""
     best, own = found.best, found.written
     ahead = "" if found.proven else "best so far: "
@@ -353,7 +351,7 @@ def _faster(own_s: float, best_s: float) -> str:
 # --- JSON ---
 
 
-def advice_json(found: "Advice") -> str:
+def advice_json(found: Advice) -> str:
     """The JSON text; docs/advise.md describes its fields."""
     from esp.explore.advise_reasons import reasons
     from esp.output.json import text_of
@@ -387,7 +385,7 @@ def advice_json(found: "Advice") -> str:
     return text_of(told)
 
 
-def _choice(candidate: "Candidate") -> dict[str, Any]:
+def _choice(candidate: Candidate) -> dict[str, Any]:
     return {
         "distribute": dict(candidate.choice.formats),
         "align": [each.removeprefix("!HPF$ ALIGN ") for each in candidate.directives if " ALIGN " in each],
@@ -397,7 +395,7 @@ def _choice(candidate: "Candidate") -> dict[str, Any]:
     }
 
 
-def _phases_told(found: "Advice", told: "Phases") -> dict[str, Any]:
+def _phases_told(found: Advice, told: Phases) -> dict[str, Any]:
     return {
         "one": _choice(found.mappings[told.one]),
         "one_s": told.one_s,
@@ -413,7 +411,7 @@ def _phases_told(found: "Advice", told: "Phases") -> dict[str, Any]:
     }
 
 
-def _ranked(each: "Advised") -> dict[str, Any]:
+def _ranked(each: Advised) -> dict[str, Any]:
     parts = zip(CATEGORIES, four(each.prediction.parts), strict=True)
     return {
         "rank": each.rank,
@@ -428,7 +426,7 @@ def _ranked(each: "Advised") -> dict[str, Any]:
     }
 
 
-def _reasons(told: "Reasons") -> dict[str, Any]:
+def _reasons(told: Reasons) -> dict[str, Any]:
     return {
         "change_s": told.change_s,
         "rest_s": told.rest_s,
@@ -446,7 +444,7 @@ def _reasons(told: "Reasons") -> dict[str, Any]:
     }
 
 
-def _side(side: "Side") -> dict[str, Any]:
+def _side(side: Side) -> dict[str, Any]:
     return {
         "time_s": side.time_s,
         "misses": side.misses,

@@ -4,21 +4,12 @@ from collections.abc import Sequence
 
 from esp.errors import UsageError
 from esp.output.columns import Column, Row, table
-from esp.output.figures import (
-    CATEGORIES,
-    first,
-    four,
-    grid,
-    messages,
-    missed_by_all,
-    place,
-    uncharged,
-    without_rounding,
-)
+from esp.output.figures import grid, messages, missed_by_all, place, uncharged, without_rounding
 from esp.output.numbers import count, data, percentages, plural, seconds
 from esp.output.profile import line_table
 from esp.output.screen import Screen, flow, paragraph, printable
-from interpreter.result import AauMetrics, LineMetrics, Prediction
+from esp.prediction import CATEGORIES, Prediction, first, four
+from interpreter.result import AauMetrics, LineMetrics
 
 _ROOM_FOR_ALL = 100
 """Columns from which all figures leave enough room for the source."""

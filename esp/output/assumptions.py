@@ -1,46 +1,18 @@
 """What a prediction rests on beside source and machine: each fact once, with all the places it holds at."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from aag.diagnostics import Diagnostic, Span
+from aag.diagnostics import Span
 from esp.output.numbers import memory
-from interpreter.result import Assumption, Prediction
+from esp.prediction import Prediction, unplaced
+from interpreter.result import Assumption
 
 _SHOWN = 6
 """Assumptions that are shown before "and 5 more"."""
 
 _SHOWN_PLACES = 8
 """Lines that are named before "and 5 more"."""
-
-_NOT_CHARGED = ("this statement is not modelled and costs nothing here: ", "; no time is charged for it")
-"""What lowering and interpretation put around the same reason."""
-
-
-def told_once(assumptions: Iterable[Assumption], notes: Iterable[Diagnostic]) -> tuple[Assumption, ...]:
-    """Assumptions without those that say the like of the same place in other words.
-
-    `notes`: findings of which one text may be an assumption already, at another place: it holds there, too.
-    """
-    given = tuple(assumptions)
-    said = {each.text for each in given}
-    more = [Assumption(code=each.code, text=each.message, span=each.span) for each in notes if each.message in said]
-    found: dict[object, Assumption] = {}
-    for each in (*given, *more):
-        at = None if each.span is None or not each.span.line else (each.span.file, each.span.line)
-        found.setdefault((at, _core(each)), each)
-    return tuple(found.values())
-
-
-def _core(assumption: Assumption) -> str:
-    before, after = _NOT_CHARGED
-    return _unplaced(assumption).removeprefix(before).removesuffix(after)
-
-
-def _unplaced(assumption: Assumption) -> str:
-    """The text without the line at its beginning, which the span says as well."""
-    line = assumption.span.line if assumption.span else 0
-    return assumption.text.removeprefix(f"line {line}: ")
 
 
 def _in_units(assumption: Assumption) -> str:
@@ -66,7 +38,7 @@ def assumed(predictions: Sequence[Prediction]) -> list[str]:
                 new.add((each.code, each.span))
                 inside = each.span.file == prediction.file
                 at = str(each.span.line) if inside else f"{each.span.file}:{each.span.line}"
-                places.setdefault(_unplaced(each), {})[at] = None
+                places.setdefault(unplaced(each), {})[at] = None
         seen |= new
     told = [text + (f" ({lines(tuple(at))})" if at else "") for text, at in places.items()]
     more = len(told) - _SHOWN

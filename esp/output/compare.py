@@ -1,19 +1,17 @@
 """A comparison of distributions or programs as a table, JSON and CSV."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from esp.explore.compare import Comparison, Ranked
 from esp.output.cells import csv_text
 from esp.output.columns import Column, Row, table
-from esp.output.figures import constants, four, grid
+from esp.output.figures import constants, grid
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import partial_notes, reasons, trusted
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
-
-if TYPE_CHECKING:  # a comparison prints itself with this module
-    from esp.explore.compare import Comparison, Ranked
-    from interpreter.result import Prediction
+from esp.prediction import Prediction, four
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -26,7 +24,7 @@ _ROOM = 65
 """Columns that the table needs beside the names; with fewer, the parts of the time are left out."""
 
 
-def comparison_text(found: "Comparison", screen: Screen, *, following: str = "") -> str:
+def comparison_text(found: Comparison, screen: Screen, *, following: str = "") -> str:
     """The table, at most `screen.columns` wide, and what follows from it; `following`: the next command."""
     blocks = [_heading(found, screen), _table(found, screen)]
     notes = _notes(found, screen)
@@ -35,7 +33,7 @@ def comparison_text(found: "Comparison", screen: Screen, *, following: str = "")
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
 
-def _heading(found: "Comparison", screen: Screen) -> str:
+def _heading(found: Comparison, screen: Screen) -> str:
     sample = found.best.prediction
     files = [printable(each.rsplit("/", 1)[-1]) for each in found.programs]
     name = ", ".join(files) + (" (bundled)" if sample.bundled else "")
@@ -51,7 +49,7 @@ def _heading(found: "Comparison", screen: Screen) -> str:
     return "\n".join([*lines, *asked_for_all(found, screen), ranking])
 
 
-def asked_for_all(found: "Comparison", screen: Screen) -> list[str]:
+def asked_for_all(found: Comparison, screen: Screen) -> list[str]:
     """What is different from a plain run for all choices alike."""
     sample = found.best.prediction
     shared = {**sample.asked, "distribute": {}, "grid": None}
@@ -60,7 +58,7 @@ def asked_for_all(found: "Comparison", screen: Screen) -> list[str]:
     return asked_for(replace(sample, asked=shared), screen)
 
 
-def _table(found: "Comparison", screen: Screen) -> str:
+def _table(found: Comparison, screen: Screen) -> str:
     best_s = found.best.time_s
     unit_s, _ = _unit(best_s)
     decimals = 0 if best_s >= 100 * unit_s else 1
@@ -93,7 +91,7 @@ def _table(found: "Comparison", screen: Screen) -> str:
     return table(columns, rows, screen)
 
 
-def _room_for_parts(found: "Comparison", screen: Screen) -> bool:
+def _room_for_parts(found: Comparison, screen: Screen) -> bool:
     names = [each.shown for each in found.ranked] + [shown for shown, _ in found.impossible]
     return screen.columns >= _ROOM + max(len(_name(each)) for each in names)
 
@@ -119,7 +117,7 @@ def more(time_s: float, best_s: float) -> str:
     return f"+{100 * (ratio - 1):.{1 if ratio < 1.1 else 0}f}%"
 
 
-def _notes(found: "Comparison", screen: Screen) -> list[str]:
+def _notes(found: Comparison, screen: Screen) -> list[str]:
     width = screen.columns
     best = found.best
     notes = []
@@ -154,11 +152,11 @@ def _notes(found: "Comparison", screen: Screen) -> list[str]:
     return notes
 
 
-def _predictions(found: "Comparison") -> list["Prediction"]:
+def _predictions(found: Comparison) -> list[Prediction]:
     return [each.prediction for each in found.ranked]
 
 
-def size_notes(found: "Comparison") -> list[tuple[str, str]]:
+def size_notes(found: Comparison) -> list[tuple[str, str]]:
     """Which choice wins at which sizes, as far as it was tried: labels and texts."""
     crossing = found.crossover
     if found.scan is not None:
@@ -180,7 +178,7 @@ def size_notes(found: "Comparison") -> list[tuple[str, str]]:
     return [("size", text)]
 
 
-def comparison_json(found: "Comparison") -> str:
+def comparison_json(found: Comparison) -> str:
     """The JSON text; docs/explore.md describes its fields."""
     from esp.output.json import text_of
 
@@ -217,7 +215,7 @@ def comparison_json(found: "Comparison") -> str:
     return text_of(told)
 
 
-def _choice(each: "Ranked") -> dict[str, Any]:
+def _choice(each: Ranked) -> dict[str, Any]:
     comp, comm, wait, ovhd = four(each.prediction.parts)
     return {
         "rank": each.rank,
@@ -238,7 +236,7 @@ def _choice(each: "Ranked") -> dict[str, Any]:
     }
 
 
-def comparison_csv(found: "Comparison") -> str:
+def comparison_csv(found: Comparison) -> str:
     """One row for each choice, the fastest first: SI units, full precision."""
     heading = (
         "rank",

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from esp.output.cells import csv_text
-from esp.output.figures import first, grid, source_text, uncharged
+from esp.output.figures import grid, source_text, uncharged
 from esp.output.table import speed_up
-from interpreter.result import Parts, Prediction
+from esp.prediction import Prediction, first
+from interpreter.result import Parts
 
 _PARTS = ("time_s", "computation_s", "communication_s", "overhead_s", "waiting_s")
 

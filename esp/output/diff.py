@@ -6,10 +6,11 @@ from typing import Any
 
 from esp.inspect.difference import Difference, Node, Pair, change
 from esp.output.columns import Column, Row, table
-from esp.output.figures import CATEGORIES, grid, options
+from esp.output.figures import grid, options
 from esp.output.numbers import count, data, plural, seconds
 from esp.output.partial import partial_lines, reasons_said
 from esp.output.screen import Screen, flow, paragraph, printable
+from esp.prediction import CATEGORIES
 
 SMALL = 0.001
 """Share of the longer time from which a change is shown."""

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from esp.inspect.explain import Communication, Explanation, Formula
 from esp.inspect.response import Term
 from esp.output.columns import Column, Row, table
-from esp.output.figures import CATEGORIES, first, four, messages, source_text
+from esp.output.figures import messages, source_text
 from esp.output.numbers import count, percent, plural, seconds
 from esp.output.profile import heading
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
+from esp.prediction import CATEGORIES, first, four
 
 _MOST_TERMS = 12
 """Terms of a formula that are shown by themselves."""

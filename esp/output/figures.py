@@ -1,58 +1,10 @@
 """What the reports share: scenario 0 of a prediction as plain floats, ordered and described."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
-import numpy as np
-from msgspec import Struct, field
-from numpy.typing import NDArray
-
-from aag.diagnostics import Diagnostic
 from esp.output.numbers import count, data, plural, seconds, significant, value
-from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, Prediction
-
-Plain = bool | int | float | str | list[Any] | dict[str, Any] | None
-"""What JSON can say."""
-
-
-class Interval(Struct, frozen=True, kw_only=True):
-    """Between which times the program takes with 90 %, as the ranges of the machine's figures say (Def 19)."""
-
-    low_s: float
-    high_s: float
-    timed_low_s: float | None
-    timed_high_s: float | None
-    scenarios: int
-    quantities: int
-    """How many independent quantities were drawn, each a figure or a group of them."""
-    model_error: float
-    """By how much the interval was widened."""
-    undecided: tuple["Variant", ...] = ()
-    """The times with the machine's own figures for each way to compile that no source decides."""
-
-
-class Variant(Struct, frozen=True, kw_only=True):
-    """What the compiler may do, and the time if it does."""
-
-    on: tuple[str, ...]
-    off: tuple[str, ...]
-    time_s: float
-    timed_s: float | None
-
-
-class Shown(Prediction, frozen=True, kw_only=True, eq=False):
-    """A prediction with what the door knows of it. `bundled`: the program comes with esp."""
-
-    bundled: bool = False
-    asked: Mapping[str, Plain] = field(default_factory=dict)
-    """What was asked for beside program, machine and processors: name of an argument -> what was given."""
-    warnings: tuple[Diagnostic, ...] = ()
-    interval: Interval | None = None
-    """None where nobody asked for it."""
-
-
-CATEGORIES = ("computation", "communication", "waiting", "overhead")
-"""The four categories (Def 2) in the order in which they are shown."""
+from esp.prediction import Plain, Prediction, first
+from interpreter.result import AauMetrics, LineMetrics, MessageSummary
 
 _ROUNDING = 1e-12
 """Share of the time below which a time is what the subtraction of larger ones left."""
@@ -64,19 +16,9 @@ _MOST_CONTINUATIONS = 5
 """More of a statement than fits in any column."""
 
 
-def first(values: NDArray[np.float64]) -> float:
-    """The value of the first scenario, which is the only one on the command line."""
-    return float(values.flat[0])
-
-
 def without_rounding(time_s: float, total_s: float) -> float:
     """A time, or nothing where it is a rounding error of the whole."""
     return time_s if abs(time_s) > _ROUNDING * total_s else 0.0
-
-
-def four(parts: Parts) -> tuple[float, float, float, float]:
-    """Seconds of each category in the order of `CATEGORIES`."""
-    return (first(parts.computation_s), first(parts.communication_s), first(parts.waiting_s), first(parts.overhead_s))
 
 
 def uncharged(prediction: Prediction) -> frozenset[tuple[str, int]]:

@@ -3,23 +3,12 @@
 from html import escape
 
 from esp.output.assumptions import assumed
-from esp.output.figures import (
-    CATEGORIES,
-    Shown,
-    first,
-    four,
-    grid,
-    hottest_communication,
-    hottest_first,
-    options,
-    place,
-    source_text,
-    why,
-)
 from esp.output.figures import constants as constants_of
+from esp.output.figures import grid, hottest_communication, hottest_first, options, place, source_text, why
 from esp.output.numbers import count, data, percentages, plural, seconds
 from esp.output.partial import partial_text, reasons, trusted
 from esp.output.screen import Screen
+from esp.prediction import CATEGORIES, Prediction, first, four
 from interpreter.result import LineMetrics
 
 COLOURS = ("#4c78a8", "#e45756", "#bab0ac", "#f2a23a")
@@ -43,7 +32,7 @@ _STYLE = """
 """
 
 
-def page(prediction: Shown) -> str:
+def page(prediction: Prediction) -> str:
     """The profile of a prediction as HTML. Where there are several scenarios, their times are listed."""
     name = prediction.file.rsplit("/", 1)[-1] + (" (bundled)" if prediction.bundled else "")
     procs = plural(prediction.processors, "processor")
@@ -68,7 +57,7 @@ def page(prediction: Shown) -> str:
     return "\n".join(block for block in blocks if block)
 
 
-def _scenarios(prediction: Shown) -> str:
+def _scenarios(prediction: Prediction) -> str:
     if prediction.scenarios == 1:
         return ""
     low, high = float(prediction.time_s.min()), float(prediction.time_s.max())
@@ -76,7 +65,7 @@ def _scenarios(prediction: Shown) -> str:
     return f'<p class="note">{text}</p>'
 
 
-def _table(prediction: Shown) -> str:
+def _table(prediction: Prediction) -> str:
     titles = ("line", "time", *CATEGORIES, "messages", "bytes")
     heading = "".join(f"<th>{title}</th>" for title in titles)
     heading += '<th class="text">share</th><th class="text">source</th>'
@@ -84,7 +73,7 @@ def _table(prediction: Shown) -> str:
     return f"<table>\n<tr>{heading}</tr>\n{rows}\n</table>"
 
 
-def _row(prediction: Shown, line: LineMetrics) -> str:
+def _row(prediction: Prediction, line: LineMetrics) -> str:
     shares = percentages(four(line.parts))
     cells = [escape(place(line, prediction.file)), seconds(first(line.parts.time_s))]
     cells += [f"{share}%" for share in shares]
@@ -106,7 +95,7 @@ def bar(parts: tuple[float, ...], total_s: float, kind: str) -> str:
     return f'<div class="{kind}">{"".join(pieces)}</div>'
 
 
-def notes(prediction: Shown) -> list[tuple[str, str]]:
+def notes(prediction: Prediction) -> list[tuple[str, str]]:
     """What the prediction rests on, each with its label: why, assumed, partial, trust, warnings."""
     told = []
     hottest = hottest_communication(prediction.aaus)

@@ -7,11 +7,12 @@ from typing import Any
 from msgspec import Struct
 
 from aag.diagnostics import Diagnostic, Span
-from esp import __version__
-from esp.output.figures import Shown, first, source_text
+from esp.output.figures import source_text
 from esp.output.partial import reasons
 from esp.output.table import speed_up
-from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, Prediction
+from esp.prediction import Prediction, first
+from esp.version import __version__
+from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts
 
 SCHEMA = 1
 """Of a document: counts up when a field changes its meaning or goes; a new field does not count."""
@@ -24,12 +25,12 @@ class Wanted(Struct, frozen=True, kw_only=True):
     aaus: frozenset[int] | None = frozenset()
 
 
-def one(prediction: Shown, wanted: Wanted | None = None) -> str:
+def one(prediction: Prediction, wanted: Wanted | None = None) -> str:
     """The JSON text of one prediction."""
     return text_of(content(prediction, wanted))
 
 
-def several(predictions: Sequence[Shown], impossible: Mapping[int, Diagnostic] | None = None) -> str:
+def several(predictions: Sequence[Prediction], impossible: Mapping[int, Diagnostic] | None = None) -> str:
     """The JSON text of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction."""
     runs = []
     for each, (ratio, efficiency) in zip(predictions, speed_up(predictions), strict=True):
@@ -61,7 +62,7 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def content(prediction: Shown, wanted: Wanted | None = None) -> dict[str, Any]:
+def content(prediction: Prediction, wanted: Wanted | None = None) -> dict[str, Any]:
     """The fields of one prediction, as docs/json.md describes them."""
     wanted = wanted or Wanted()
     told: dict[str, Any] = {
@@ -111,7 +112,7 @@ def content(prediction: Shown, wanted: Wanted | None = None) -> dict[str, Any]:
     return told
 
 
-def _interval(prediction: Shown) -> dict[str, Any] | None:
+def _interval(prediction: Prediction) -> dict[str, Any] | None:
     found = prediction.interval
     if found is None:
         return None

@@ -7,7 +7,8 @@ from msgspec import Struct, structs
 from esp.inspect.doubts import Doubt
 from esp.inspect.ownership import Picture, Plane, Run, Side, ranks_text
 from esp.output.numbers import memory, plural
-from esp.output.screen import Screen, flow, inked, paragraph, shorten
+from esp.output.screen import Screen, flow, paragraph, shorten
+from esp.visible import inked
 
 SYMBOLS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 """Of the first processors; with more of them boxes carry numbers."""

@@ -11,7 +11,8 @@ from aag.diagnostics import Diagnostic, Span
 from esp.output.assumptions import lines
 from esp.output.numbers import percent
 from esp.output.screen import Screen, paragraph, printable
-from interpreter.result import Assumption, Prediction
+from esp.prediction import Prediction
+from interpreter.result import Assumption
 
 _BODY = re.compile(r"the body of (?:the function )?(\S+) is not interpreted")
 """How lowering says that a procedure is not followed (W202, W206)."""

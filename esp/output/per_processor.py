@@ -3,10 +3,9 @@
 import numpy as np
 
 from esp.output.columns import Column, Row, table
-from esp.output.figures import first
 from esp.output.numbers import percentages, seconds
 from esp.output.screen import Screen
-from interpreter.result import Prediction
+from esp.prediction import Prediction, first
 
 _ALL_UP_TO = 64
 _SHOWN_OF_MANY = 16

@@ -2,19 +2,17 @@
 
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from esp.errors import PredictionError, UnreadableFileError, UsageError
+from esp.explore.axes import Axis
+from esp.explore.sweep import Sweep
 from esp.output.columns import Column, Row, table
 from esp.output.numbers import seconds
 from esp.output.screen import Screen, printable, shorten
 from esp.output.sweep import shared_by_all
-
-if TYPE_CHECKING:  # what is drawn knows how to draw itself
-    from esp.explore.axes import Axis
-    from esp.explore.sweep import Sweep
 
 SUFFIXES = (".png", ".svg", ".pdf")
 
@@ -47,7 +45,7 @@ def check_plot(file: str) -> None:
         raise PredictionError("plots are drawn by matplotlib, which is not installed.", where="--plot", hint=hint)
 
 
-def curve_axis(sweep: "Sweep") -> int:
+def curve_axis(sweep: Sweep) -> int:
     """The axis that a plot has below: the one of numbers with the most values.
 
     Raises:
@@ -60,7 +58,7 @@ def curve_axis(sweep: "Sweep") -> int:
     return max(numeric, key=lambda at: len(sweep.axes[at]))
 
 
-def plot(sweep: "Sweep", file: str, *, versus: str = "") -> None:
+def plot(sweep: Sweep, file: str, *, versus: str = "") -> None:
     """Draw the times over one axis, a curve for each combination of the others; `versus`: changes instead of times.
 
     Equal sweeps give equal files.
@@ -122,11 +120,11 @@ def look(at: tuple[int, ...], shape: tuple[int, ...]) -> dict[str, Any]:
     return {"color": f"C{colour}", "linestyle": _LINES[style % len(_LINES)], "marker": _MARKERS[style % len(_MARKERS)]}
 
 
-def _value(axis: "Axis", at: int) -> str:
+def _value(axis: Axis, at: int) -> str:
     return axis.labels[at] if axis.numbers is None or axis.labels[at][:1] in "xX" else f"{axis.name} {axis.labels[at]}"
 
 
-def _title(axis: "Axis") -> str:
+def _title(axis: Axis) -> str:
     """The name of an axis with the unit of its values."""
     label = axis.labels[0].strip()
     unit = label.lstrip("xX+-.0123456789eE ").strip()
@@ -134,7 +132,7 @@ def _title(axis: "Axis") -> str:
     return f"{axis.name.replace('_', ' ')} ({told})" if told else axis.name.replace("_", " ")
 
 
-def bars(sweep: "Sweep", screen: Screen) -> str:
+def bars(sweep: Sweep, screen: Screen) -> str:
     """A bar for each cell, the longest as wide as there is room."""
     varied = [at for at, axis in enumerate(sweep.axes) if len(axis) > 1]
     most_s = float(np.nanmax(sweep.time_s)) if sweep.done.any() else 0.0

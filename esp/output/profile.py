@@ -5,13 +5,7 @@ from collections.abc import Sequence
 from esp.output.assumptions import assumed
 from esp.output.columns import Column, Row, table
 from esp.output.figures import (
-    CATEGORIES,
-    Interval,
-    Shown,
-    Variant,
     constants,
-    first,
-    four,
     grid,
     hottest_communication,
     hottest_first,
@@ -24,7 +18,8 @@ from esp.output.figures import (
 from esp.output.numbers import count, data, memory, percentages, plural, seconds, significant
 from esp.output.partial import partial_notes, time_shown, trusted
 from esp.output.screen import Screen, flow, paragraph, printable
-from interpreter.result import LineMetrics, Prediction
+from esp.prediction import CATEGORIES, Interval, Prediction, Variant, first, four
+from interpreter.result import LineMetrics
 
 HOT_LINES = 10
 """Lines shown before "and 37 more"."""
@@ -38,7 +33,7 @@ _WORTH_A_LINE = 0.001
 _FIRST_FEW = 3
 
 
-def profile(prediction: Shown, screen: Screen, *, following: str = "") -> str:
+def profile(prediction: Prediction, screen: Screen, *, following: str = "") -> str:
     """The profile of a prediction, at most `screen.columns` wide.
 
     Args:
@@ -53,7 +48,7 @@ def profile(prediction: Shown, screen: Screen, *, following: str = "") -> str:
     return "\n\n".join([*blocks, "\n".join(notes)]).rstrip() + "\n"
 
 
-def heading(prediction: Shown, screen: Screen) -> str:
+def heading(prediction: Prediction, screen: Screen) -> str:
     """What was predicted, for what machine, and the total with its four categories."""
     name = prediction.file.rsplit("/", 1)[-1] + (" (bundled)" if prediction.bundled else "")
     shape = f"({grid(prediction.grid)})" if prediction.grid else ""
@@ -82,7 +77,7 @@ def _which_scenario(prediction: Prediction) -> list[str]:
     return [f"{prediction.scenarios} scenarios, {seconds(low)} to {seconds(high)} (time_s); the first is shown"]
 
 
-def asked_for(prediction: Shown, screen: Screen) -> list[str]:
+def asked_for(prediction: Prediction, screen: Screen) -> list[str]:
     """The line that says what is different from a plain run, where anything is."""
     given = [printable(each) for each in options(prediction.asked)]
     return [flow(["with", *given], screen.columns, "  ", "     ")] if given else []
@@ -153,7 +148,7 @@ def _heat(time_s: float, total_s: float) -> str:
     return "hot" if share >= 0.5 else "warm" if share >= 0.1 else ""
 
 
-def footnotes(prediction: Shown, screen: Screen) -> list[str]:
+def footnotes(prediction: Prediction, screen: Screen) -> list[str]:
     """Why the hottest communication costs what it does, and what the figure rests on."""
     width = screen.columns
     notes = []
@@ -194,7 +189,7 @@ def _way(found: Variant) -> list[str]:
     return [f"{name}={state}" for names, state in ((found.on, "on"), (found.off, "off")) for name in names]
 
 
-def _trust(prediction: Shown) -> str:
+def _trust(prediction: Prediction) -> str:
     text = trusted(prediction)
     if prediction.interval is not None:
         text = f"{between(prediction.interval)}; {text}"

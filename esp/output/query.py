@@ -6,10 +6,10 @@ from typing import Any
 from esp.inspect.query import Part, total
 from esp.output.cells import csv_text
 from esp.output.columns import Column, Row, table
-from esp.output.figures import CATEGORIES
 from esp.output.numbers import count, data, percent, percentages, plural, seconds
 from esp.output.partial import partial_lines, reasons_said
 from esp.output.screen import Screen, printable
+from esp.prediction import CATEGORIES
 
 _FIELDS = (
     "name",

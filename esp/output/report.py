@@ -5,15 +5,14 @@ No address in it, no script, nothing loaded: it can be mailed, kept beside a pro
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
-from esp import __version__
+from esp.explore.compare import Comparison
 from esp.output import layout, report_tables
-from esp.output.figures import CATEGORIES, Shown, first, four, grid, hottest_first, options, source_text
 from esp.output.figures import constants as constants_of
+from esp.output.figures import grid, hottest_first, options, source_text
 from esp.output.html import COLOURS, bar, notes
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, reasons, time_shown
@@ -21,10 +20,9 @@ from esp.output.report_charts import shares, times
 from esp.output.report_style import STYLE
 from esp.output.screen import printable, shorten
 from esp.output.table import compared_with, speed_up
+from esp.prediction import CATEGORIES, Prediction, first, four
+from esp.version import __version__
 from sag.describe import SystemView
-
-if TYPE_CHECKING:  # what is shown knows how to show itself
-    from esp.explore.compare import Comparison
 
 _LONGEST_TITLE = 60
 
@@ -35,10 +33,10 @@ _EVEN = 1.005
 class Report(Struct, frozen=True, kw_only=True):
     """What the page shows. `incomparable` says why there is no comparison, where there is none."""
 
-    prediction: Shown
+    prediction: Prediction
     comparison: "Comparison | None"
     incomparable: str
-    scaling: tuple[Shown, ...]
+    scaling: tuple[Prediction, ...]
     """Predictions for several numbers of processors, ascending."""
     covers: str
     """Which numbers these are, and why."""
@@ -77,11 +75,11 @@ def report(shown: Report) -> str:
     )
 
 
-def _name(prediction: Shown) -> str:
+def _name(prediction: Prediction) -> str:
     return printable(prediction.file.rsplit("/", 1)[-1])
 
 
-def _changes(prediction: Shown) -> tuple[str, ...]:
+def _changes(prediction: Prediction) -> tuple[str, ...]:
     """What-ifs that make the machine another one than its description."""
     of_machine = ("load", "bandwidth", "latency", "processor_speed", "memory_speed", "overlap", "system_set")
     return options({name: each for name, each in prediction.asked.items() if name in of_machine})
@@ -149,7 +147,7 @@ def _answers(shown: Report) -> list[str]:
     return told
 
 
-def _balance(prediction: Shown) -> str:
+def _balance(prediction: Prediction) -> str:
     if prediction.processors == 1:
         return ""
     ratio = first(prediction.imbalance)
@@ -157,7 +155,7 @@ def _balance(prediction: Shown) -> str:
     return "; the work is spread evenly" if ratio < _EVEN else uneven
 
 
-def _best_choice(found: "Comparison") -> str:
+def _best_choice(found: Comparison) -> str:
     best, many = found.best, len(found.ranked)
     own = next((each for each in found.ranked if each.written), None)
     name = f"{best.shown} on {grid(best.grid) or '1'}"
@@ -171,7 +169,7 @@ def _best_choice(found: "Comparison") -> str:
     return text + (", which is no more than the stated error." if own.tie == 1 else ".")
 
 
-def _best_number(scaling: Sequence[Shown]) -> str:
+def _best_number(scaling: Sequence[Prediction]) -> str:
     fastest = min(scaling, key=lambda each: (first(each.time_s), each.processors))
     ratio, efficiency = speed_up(scaling)[scaling.index(fastest)]
     base = scaling[0].processors

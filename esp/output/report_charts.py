@@ -4,11 +4,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from math import ceil, floor, log2, log10
 
-from esp.output.figures import CATEGORIES, first, four
 from esp.output.html import COLOURS
 from esp.output.numbers import percent, seconds
 from esp.output.table import speed_up
-from interpreter.result import Prediction
+from esp.prediction import CATEGORIES, Prediction, first, four
 
 _WIDTH, _HEIGHT = 440, 260
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 30, 24, 40

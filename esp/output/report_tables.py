@@ -2,36 +2,22 @@
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from esp.explore.compare import Comparison
 from esp.inspect.ownership import Picture, Plane, Side
 from esp.output import layout
 from esp.output.compare import ORDER_OF_BOUNDS, more, size_notes
-from esp.output.figures import (
-    CATEGORIES,
-    Shown,
-    first,
-    four,
-    grid,
-    hottest_first,
-    messages,
-    place,
-    source_text,
-    uncharged,
-    without_rounding,
-)
+from esp.output.figures import grid, hottest_first, messages, place, source_text, uncharged, without_rounding
 from esp.output.html import bar
 from esp.output.layout_svg import drawings
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds
 from esp.output.partial import time_shown
 from esp.output.screen import printable, shorten
+from esp.prediction import CATEGORIES, Prediction, first, four
 from interpreter.result import LineMetrics
 from sag.describe import ComponentView, SystemView, UnitView
-
-if TYPE_CHECKING:  # what is shown knows how to show itself
-    from esp.explore.compare import Comparison
 
 _LONGEST_BAR = 6.0
 """Bars of distributions end at so many times the best time: a choice that is worse by far would hide the others."""
@@ -72,7 +58,7 @@ def _classes(at: int, hidden: Collection[int], text: Collection[int]) -> str:
     return f' class="{" ".join(told)}"' if told else ""
 
 
-def profile(prediction: Shown) -> str:
+def profile(prediction: Prediction) -> str:
     """Lines that take time, the hottest first, and what is sent."""
     total_s = first(prediction.time_s)
     rows = []
@@ -91,11 +77,11 @@ def profile(prediction: Shown) -> str:
     return table(titles, rows, hidden=range(5, 11), text=(3, 4)) + told
 
 
-def _linked(shown: str, line: LineMetrics, prediction: Shown) -> str:
+def _linked(shown: str, line: LineMetrics, prediction: Prediction) -> str:
     return f'<a href="#L{line.line}">{shown}</a>' if line.file == prediction.file else escape(shown)
 
 
-def _sent(prediction: Shown) -> str:
+def _sent(prediction: Prediction) -> str:
     """Communications in words, the dearest first."""
     sending = [each for each in prediction.aaus if each.comm is not None and each.comm.messages]
     sending.sort(key=lambda each: (-first(each.total_s), each.id))
@@ -110,7 +96,7 @@ def _sent(prediction: Shown) -> str:
     return "<dl>\n" + "\n".join(said) + "\n</dl>" if said else ""
 
 
-def source(prediction: Shown) -> str:
+def source(prediction: Prediction) -> str:
     """The whole source, each line with its time and as warm as its share of it."""
     found = {each.line: each for each in prediction.lines if each.file == prediction.file}
     blamed = {line for file, line in uncharged(prediction) if file == prediction.file}
@@ -153,7 +139,7 @@ def _source_row(number: int, text: str, line: LineMetrics | None, heat: tuple[fl
     return f'<tr id="L{number}"{warm} title="{escape(title)}">{told}{code}</tr>'
 
 
-def distributions(found: "Comparison") -> str:
+def distributions(found: Comparison) -> str:
     """All choices, the fastest first, as bars of one scale, and the directives of the best one.
 
     Nothing is concluded from an order of incomplete predictions.

@@ -1,17 +1,10 @@
-"""Where text will be seen: how wide, whether in colour, and that nothing in it is hidden or acts on the terminal.
+"""Where text is shown: how wide, and whether in colour."""
 
-Text may quote programs, names, options and files of anybody. `visible` is what all of it goes through when it leaves
-esp (`esp.writing`). Colours are marks until then, which no text from outside can contain: their characters differ from
-run to run.
-"""
-
-import os
-import re
 from collections.abc import Iterable
 
 from msgspec import Struct
 
-from aag.visible import escaped
+from esp.visible import inked, visible
 
 SMALLEST_WIDTH = 60
 """Narrower than this no table fits; such a terminal wraps."""
@@ -37,24 +30,6 @@ class Screen(Struct, frozen=True):
     def columns(self) -> int:
         """The width that tables are laid out for."""
         return max(self.width, SMALLEST_WIDTH)
-
-
-_FIRST = 0x100000 + 4 * int.from_bytes(os.urandom(2), "little") % 0xFFF0
-_BEGIN, _MIDDLE, _END = (chr(_FIRST + each) for each in range(3))
-_MARKS = re.compile(f"{_BEGIN}([0-9;]*){_MIDDLE}|{_END}")
-
-
-def inked(code: str, text: str) -> str:
-    """`text` with marks that `visible` makes a colour of: an SGR code such as ``1;31``."""
-    return f"{_BEGIN}{code}{_MIDDLE}{text}{_END}"
-
-
-def visible(text: str) -> str:
-    """Text as it leaves esp: invisible characters as escapes, marks as colours; lines and tabs stay."""
-    shown = escaped(text)
-    if shown.isascii():
-        return shown
-    return _MARKS.sub(lambda found: "\x1b[0m" if found[1] is None else f"\x1b[{found[1]}m", shown)
 
 
 def printable(text: str) -> str:

@@ -3,20 +3,18 @@
 import json
 from collections.abc import Iterator
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from esp.explore.axes import Axis
+from esp.explore.sweep import Sweep
 from esp.explore.ties import ERROR
 from esp.output.cells import csv_text
 from esp.output.columns import Column, Row, table
 from esp.output.numbers import percent, percentages, plural, seconds
 from esp.output.partial import partial_text, reasons_among
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
-
-if TYPE_CHECKING:  # a sweep prints itself with this module
-    from esp.explore.axes import Axis
-    from esp.explore.sweep import Sweep
 
 PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "contention")
 """Kinds of axes that make good columns, the best first."""
@@ -31,7 +29,7 @@ _LONGEST_LABEL = 18
 class Layout:
     """Which axis a table has as columns; the others make its rows."""
 
-    def __init__(self, sweep: "Sweep", screen: Screen) -> None:
+    def __init__(self, sweep: Sweep, screen: Screen) -> None:
         self.axes = sweep.axes
         self.rows = [at for at, axis in enumerate(sweep.axes) if len(axis) > 1]
         self.column: int | None = None
@@ -46,7 +44,7 @@ class Layout:
                 break
 
 
-def _rank(axis: "Axis") -> int:
+def _rank(axis: Axis) -> int:
     return PREFERRED.index(axis.kind) if axis.kind in PREFERRED else len(PREFERRED)
 
 
@@ -54,7 +52,7 @@ def _short(label: str) -> str:
     return shorten(printable(label), _LONGEST_LABEL)
 
 
-def sweep_text(sweep: "Sweep", screen: Screen, *, versus: str = "", following: str = "") -> str:
+def sweep_text(sweep: Sweep, screen: Screen, *, versus: str = "", following: str = "") -> str:
     """The times as a table: one axis as columns where there is room, the others as rows; parts where one axis is left.
 
     `versus`: an axis; instead of times the changes against its first value are shown.
@@ -70,7 +68,7 @@ def sweep_text(sweep: "Sweep", screen: Screen, *, versus: str = "", following: s
     return "\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]) + "\n"
 
 
-def _heading(sweep: "Sweep", screen: Screen, versus: str) -> str:
+def _heading(sweep: Sweep, screen: Screen, versus: str) -> str:
     head = screen.paint("strong", flow(map(printable, shared_by_all(sweep)), screen.columns))
     varied = " x ".join(f"{len(axis)} {axis.name}" for axis in sweep.axes if len(axis) > 1)
     told = [plural(sweep.time_s.size, "prediction")] + ([varied] if varied else [])
@@ -82,13 +80,13 @@ def _heading(sweep: "Sweep", screen: Screen, versus: str) -> str:
     return head + "\n" + flow(told, screen.columns, "   ", "     ")
 
 
-def shared_by_all(sweep: "Sweep") -> list[str]:
+def shared_by_all(sweep: Sweep) -> list[str]:
     """What all cells have in common: ``laplace.hpf``, ``ipsc860``, ``n=64``."""
     shared = [each if name in ("program", "system") else f"{name}={each}" for name, each in sweep.about]
     return shared + [f"{axis.name}={axis.labels[0]}" for axis in sweep.axes if len(axis) == 1]
 
 
-def _cells(sweep: "Sweep", versus: str) -> "np.ndarray[Any, np.dtype[np.str_]]":
+def _cells(sweep: Sweep, versus: str) -> "np.ndarray[Any, np.dtype[np.str_]]":
     """What each cell shows."""
     if versus:
         texts = [_change(each) for each in sweep.change(versus).ravel().tolist()]
@@ -112,7 +110,7 @@ def _change(share: float) -> str:
     return f"{100 * share:+.1f}%" if abs(share) < 0.995 else f"{100 * share:+,.0f}%"
 
 
-def _pivot(sweep: "Sweep", layout: Layout, screen: Screen, versus: str) -> str:
+def _pivot(sweep: Sweep, layout: Layout, screen: Screen, versus: str) -> str:
     column = layout.column
     assert column is not None
     across = sweep.axes[column]
@@ -133,7 +131,7 @@ def _pivot(sweep: "Sweep", layout: Layout, screen: Screen, versus: str) -> str:
     return text + (f"\nand {more:,} more rows (--csv has all)" if more > 0 else "")
 
 
-def _starred(sweep: "Sweep", cells: Any, choices: tuple[int, ...]) -> Any:
+def _starred(sweep: Sweep, cells: Any, choices: tuple[int, ...]) -> Any:
     """The texts of cells, with a star where nothing else that one could choose is faster by more than a tie."""
     if not choices:
         return cells
@@ -155,7 +153,7 @@ def _shown_rows(shape: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
         yield at
 
 
-def _list(sweep: "Sweep", screen: Screen, versus: str) -> str:
+def _list(sweep: Sweep, screen: Screen, versus: str) -> str:
     """One row for each cell, with the parts of its time."""
     varied = [at for at, axis in enumerate(sweep.axes) if len(axis) > 1]
     columns = [Column(sweep.axes[at].name, _align(sweep.axes[at])) for at in varied]
@@ -179,11 +177,11 @@ def _list(sweep: "Sweep", screen: Screen, versus: str) -> str:
     return text + (f"\nand {more:,} more (--csv has all)" if more > 0 else "")
 
 
-def _align(axis: "Axis") -> str:
+def _align(axis: Axis) -> str:
     return ">" if axis.numbers is not None else "<"
 
 
-def _notes(sweep: "Sweep", screen: Screen) -> list[str]:
+def _notes(sweep: Sweep, screen: Screen) -> list[str]:
     width = screen.columns
     notes = []
     if sweep.interrupted:
@@ -207,7 +205,7 @@ def _notes(sweep: "Sweep", screen: Screen) -> list[str]:
 # --- for programs ---
 
 
-def _records(sweep: "Sweep", versus: str) -> Iterator[dict[str, Any]]:
+def _records(sweep: Sweep, versus: str) -> Iterator[dict[str, Any]]:
     """One flat record for each cell that is done or impossible, the last axis varying fastest."""
     labels = [[(axis.name, _value(axis, at)) for at in range(len(axis))] for axis in sweep.axes]
     flat: dict[str, list[Any]] = {name: row.ravel().tolist() for name, row in sweep.times.items()}
@@ -232,7 +230,7 @@ def _records(sweep: "Sweep", versus: str) -> Iterator[dict[str, Any]]:
         yield record
 
 
-def _value(axis: "Axis", at: int) -> Any:
+def _value(axis: Axis, at: int) -> Any:
     """A value of an axis as data: numbers as numbers, all else as it is shown."""
     value = axis.values[at]
     if axis.kind in ("procs", "set") and isinstance(value, bool | int | float):
@@ -240,7 +238,7 @@ def _value(axis: "Axis", at: int) -> Any:
     return axis.labels[at]
 
 
-def sweep_csv(sweep: "Sweep", *, versus: str = "") -> str:
+def sweep_csv(sweep: Sweep, *, versus: str = "") -> str:
     """One row for each cell: its values, then its figures in SI units and full precision; empty where impossible."""
     records = list(_records(sweep, versus))
     if not records:
@@ -254,12 +252,12 @@ def _csv(value: Any) -> Any:
     return "" if value is None else value
 
 
-def sweep_lines(sweep: "Sweep", *, versus: str = "") -> str:
+def sweep_lines(sweep: Sweep, *, versus: str = "") -> str:
     """One JSON object a line for each cell."""
     return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in _records(sweep, versus))
 
 
-def sweep_json(sweep: "Sweep", *, versus: str = "") -> str:
+def sweep_json(sweep: Sweep, *, versus: str = "") -> str:
     """One JSON object; docs/explore.md describes its fields."""
     from esp.output.json import text_of
 

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 
 from aag.diagnostics import Diagnostic
 from esp.output.columns import Column, Row, table
-from esp.output.figures import Shown, constants, first, four, grid
+from esp.output.figures import constants, grid
 from esp.output.numbers import count, data, percentages, plural, seconds, significant
 from esp.output.partial import partial_notes
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable
-from interpreter.result import Prediction
+from esp.prediction import Prediction, first, four
 
 
 def speed_up(predictions: Sequence[Prediction]) -> tuple[tuple[float, float], ...]:
@@ -34,7 +34,7 @@ def compared_with(predictions: Sequence[Prediction]) -> str:
 
 
 def scaling(
-    predictions: Sequence[Shown],
+    predictions: Sequence[Prediction],
     screen: Screen,
     *,
     following: str = "",

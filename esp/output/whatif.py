@@ -1,25 +1,23 @@
 """What-ifs as a table, JSON and CSV."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from esp.explore.whatif import Outcome, WhatIf
 from esp.output.cells import csv_text
 from esp.output.columns import Column, Row, table
-from esp.output.figures import CATEGORIES
 from esp.output.numbers import percentages, seconds
 from esp.output.partial import partial_notes
 from esp.output.profile import assumed_notes, heading
 from esp.output.screen import Screen, paragraph
+from esp.prediction import CATEGORIES
 from interpreter.result import Parts
-
-if TYPE_CHECKING:  # a what-if prints itself with this module
-    from esp.explore.whatif import Outcome, WhatIf
 
 _ROOM_FOR_SHARES = 72
 """Columns from which the categories are shown."""
 
 
-def what_if_text(found: "WhatIf", screen: Screen, *, following: str = "") -> str:
+def what_if_text(found: WhatIf, screen: Screen, *, following: str = "") -> str:
     """The base and each change: time, categories, and which lines moved by how much."""
     base = found.base
     columns = [
@@ -74,7 +72,7 @@ def _change(time_s: float, base_s: float) -> str:
     return f"{100 * share:+.1f}%" if abs(share) < 0.995 else f"{100 * share:+,.0f}%"
 
 
-def _moved(outcome: "Outcome", room: int) -> str:
+def _moved(outcome: Outcome, room: int) -> str:
     """``36 -43 ms, 38 -2 ms``, as many as there is room for; the others are counted."""
     told = [f"{each.line} {'+' if each.by_s > 0 else '-'}{seconds(abs(each.by_s))}" for each in outcome.moved]
     for kept in range(len(told), 0, -1):
@@ -85,13 +83,13 @@ def _moved(outcome: "Outcome", room: int) -> str:
     return f"{len(told)} lines" if told else "none"
 
 
-def _does_not_fit(outcome: "Outcome") -> str:
+def _does_not_fit(outcome: Outcome) -> str:
     made = outcome.prediction
     usable = made.memory_usable_bytes
     return "" if usable is None or made.memory_bytes <= usable else "the data would not fit the memory of a node"
 
 
-def what_if_json(found: "WhatIf") -> str:
+def what_if_json(found: WhatIf) -> str:
     """The JSON text; docs/explore.md describes its fields."""
     from esp.output.json import text_of
 
@@ -123,7 +121,7 @@ def _parts(parts: Parts, scenario: int) -> dict[str, float]:
     return {f"{name}_s": each for name, each in zip(CATEGORIES, _four(parts, scenario), strict=True)}
 
 
-def what_if_csv(found: "WhatIf") -> str:
+def what_if_csv(found: WhatIf) -> str:
     """One row for the base and each change: SI units, full precision."""
     rows: list[Sequence[object]] = [("base", float(found.base.time_s[0]), *_four(found.base.parts, 0), "")]
     for each in found.outcomes:

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Span
 from aag.graph.aau import AAU, Graph, walk
-from esp import __version__, api
+from esp import api
 from esp.errors import PredictionError
 from esp.traces.trace import COMPUTE, IO, KINDS, LIBRARY, NOBODY, OVERHEAD, RECEIVE, SEND, WAIT, About, Place, Trace
+from esp.version import __version__
 from interpreter.listeners import Array, Ints, Traffic, Watch
 from interpreter.metrics import COMMUNICATION, COMPUTATION, WAITING, Category, Index
 from sag.unit import System

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from esp.api import Prediction
-from esp.output.figures import first
+from esp.prediction import first
 from esp.tui.question import Answer, Closer, Done, Listed, Predicted
 from esp.tui.sliders import SIZE, size_slider
 from esp.tui.state import State, put_cursor, settings, time_s

@@ -11,7 +11,6 @@ from aag.diagnostics import SourceError
 from aag.ir.evaluate import Value
 from aag.visible import escaped
 from esp import api, locate
-from esp.cli.options import pairs, value_of
 from esp.errors import EspError, UsageError
 from esp.tui import export
 from esp.tui import state as steps
@@ -20,6 +19,7 @@ from esp.tui.opening import Opened, open_program, read
 from esp.tui.screens.asking import Asking, Choosing, Values
 from esp.tui.screens.help import Help
 from esp.tui.sliders import NEUTRAL, PROCS, SIZE
+from esp.values import pairs, value_of
 from esp.writing import write_whole
 from sag.errors import MachineError
 from sag.scenario import Scenario

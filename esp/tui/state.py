@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Value
 from esp.api import Prediction, Request
 from esp.explore.ties import stated_error, ties
-from esp.output.figures import first
+from esp.prediction import first
 from esp.tui.course import Course
 from esp.tui.lines import Key
 from esp.tui.question import WRITTEN, ByProcessor, Choice, Failure, Outcome, Settings

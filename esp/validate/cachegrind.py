@@ -5,9 +5,7 @@ begin with it cold, and are of the whole run. The prediction is told the address
 """
 
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
-from statistics import median
 
 import numpy as np
 from msgspec import Struct
@@ -19,7 +17,7 @@ from esp.building import emitted_of
 from esp.errors import PredictionError, UsageError
 from esp.tools import tool
 from esp.validate.given import NOTHING, Given
-from esp.validate.job import Job, Report, columns
+from esp.validate.job import Job, Report
 from esp.validate.measured import Pair, alone, measure
 from esp.validate.valgrind import Geometry
 from interpreter.engine import Walker, start
@@ -74,6 +72,14 @@ class Row(Struct, frozen=True, kw_only=True):
         return abs(self.off) <= (tolerance * self.misses if self.misses >= MANY else max(few, tolerance * self.misses))
 
 
+class Unsteady(Struct, frozen=True, kw_only=True):
+    """A nest whose misses are those of conflicts: how many are counted with arrays that lie otherwise."""
+
+    row: Row
+    least: float
+    most: float
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
     """All nests of a program."""
 
@@ -81,6 +87,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
     geometry: Geometry
     aliased: tuple[str, ...]
     """Arrays of which more than there are ways start within a line of each other, modulo what shares a set."""
+    unsteady: tuple[Unsteady, ...] = ()
 
     @property
     def nests(self) -> tuple[Row, ...]:
@@ -89,14 +96,6 @@ class Comparison(Struct, frozen=True, kw_only=True):
         for row in self.rows:
             parts.setdefault(row.nest or row.line, []).append(row)
         return tuple(_together(line, rows) for line, rows in parts.items())
-
-
-class Unsteady(Struct, frozen=True, kw_only=True):
-    """A nest whose misses are those of conflicts: how many are counted with arrays that lie otherwise."""
-
-    row: Row
-    least: float
-    most: float
 
 
 def _together(line: int, rows: Sequence[Row]) -> Row:
@@ -123,7 +122,8 @@ def validate(job: Job) -> Report:
     found = compared(job.source, job.system, request, job.folder, limit_s=job.limit_s, given=job.given)
     far = astray(found, job.tolerance)
     unsteady = conflicts(job.source, job.system, request, job.folder, far, limit_s=job.limit_s, given=job.given)
-    return Report(table=table(found) + told(unsteady), faults=faults(found, job.tolerance, unsteady))
+    found = replace(found, unsteady=tuple(unsteady))
+    return Report(found=found, faults=faults(found, job.tolerance, unsteady))
 
 
 def conflicts(
@@ -263,65 +263,6 @@ def aliased(addresses: Mapping[str, int], geometry: Geometry) -> tuple[str, ...]
 
     crowded = [at for at in place.values() if sum(near(at, one) for one in place.values()) > geometry.ways]
     return tuple(name for name, at in place.items() if any(near(at, one) for one in crowded))
-
-
-# --- for people -------------------------------------------------------------------------------------------------
-
-HEAD = ("line", "read", "write", "read", "write", "error")
-
-
-def table(found: Comparison) -> str:
-    """One line for each source line that has nests, and a summary."""
-    rows = [list(HEAD), *map(_cells, found.rows)]
-    shown = columns(rows).splitlines()
-    width = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    counted, predicted = (width[at] + 2 + width[at + 1] for at in (1, 3))
-    lines = [f"{'':{width[0]}}  {'counted':>{counted}}  {'predicted':>{predicted}}", shown[0]]
-    lines += [f"{line}  {row.text}"[:WIDTH].rstrip() for line, row in zip(shown[1:], found.rows, strict=True)]
-    return "\n".join([*lines, "", *summary(found)]) + "\n"
-
-
-WIDTH = 80
-
-
-def _cells(row: Row) -> list[str]:
-    off = f"{100 * row.error:+.1f} %" if row.misses >= MANY else f"{row.off:+.0f}"
-    return [str(row.line), *(f"{each:.0f}" for each in chain(row.counted, row.predicted)), off]
-
-
-def summary(found: Comparison) -> list[str]:
-    """What the errors come to, and in what cache."""
-    many = [abs(row.error) for row in found.nests if row.misses >= MANY]
-    few = [abs(row.off) for row in found.nests if row.misses < MANY]
-    lines = []
-    if many:
-        lines.append(
-            f"{_nests(many)} of at least {MANY} misses: median error {100 * median(many):.1f} %, "
-            f"worst {100 * max(many):.1f} %."
-        )
-    if few:
-        lines.append(f"{_nests(few)} of fewer: at most {max(few):.0f} misses off.")
-    cache = found.geometry
-    lines.append(
-        f"Data cache: {cache.size_bytes} bytes, {cache.ways} ways, lines of {cache.line_bytes} bytes, "
-        "LRU, allocates on writes."
-    )
-    if found.aliased:
-        lines.append(f"More than {cache.ways} arrays begin in the same set of the cache: {', '.join(found.aliased)}.")
-    return lines
-
-
-def told(unsteady: Sequence[Unsteady]) -> str:
-    """What is said of nests whose misses are those of conflicts."""
-    return "".join(
-        f"Line {each.row.line} has conflict misses: {each.least:.0f} to {each.most:.0f} are counted when the arrays "
-        f"are moved apart by {', '.join(map(str, SHIFTS))} lines.\n"
-        for each in unsteady
-    )
-
-
-def _nests(values: Sequence[float]) -> str:
-    return f"{len(values)} nest{'' if len(values) == 1 else 's'}"
 
 
 def astray(found: Comparison, tolerance: float) -> tuple[Row, ...]:

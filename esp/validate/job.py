@@ -39,9 +39,9 @@ class Job(Struct, frozen=True, kw_only=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """What was found: a table for people, what is not as it should be, and what explains the table."""
+    """What was found (`esp.output.validate` shows it), what is not as it should be, and what explains it."""
 
-    table: str
+    found: object
     faults: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -63,9 +63,3 @@ def check_processors(job: Job, most: int, why: str) -> None:
             raise UsageError(
                 f"{procs:,} processors are too many: {why}.", where="--procs", hint=f"Take at most {most:,}."
             )
-
-
-def columns(rows: list[list[str]]) -> str:
-    """Rows of text as a table, every column flush right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "".join("  ".join(text.rjust(width) for text, width in zip(row, widths, strict=True)) + "\n" for row in rows)

@@ -19,7 +19,7 @@ from esp.tools import call, tool
 from esp.validate.answer import difference, unsteady_items
 from esp.validate.counts import Counts, Predicted, counted, predicted
 from esp.validate.given import NOTHING, Given
-from esp.validate.job import Job, Report, check_processors, columns, computed_names
+from esp.validate.job import Job, Report, check_processors, computed_names
 from esp.validate.serial import Serial
 from esp.validate.tracing import other_partners, told
 
@@ -32,7 +32,7 @@ RANKS = {
 """More ranks than cores, also in a container: Open MPI must be told, others need not."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class Executed(Struct, frozen=True, kw_only=True):
     """One run against the serial program and the prediction."""
 
     procs: int
@@ -91,7 +91,7 @@ def validate(job: Job) -> Report:
         _outcome(job, job.request(procs), emission, expectation, serial)
         for procs, emission, expectation in zip(job.procs, emissions, expectations, strict=True)
     ]
-    return Report(table=table(outcomes), faults=faults(outcomes), remarks=remarks(outcomes))
+    return Report(found=tuple(outcomes), faults=faults(outcomes), remarks=remarks(outcomes))
 
 
 def _emission(job: Job, procs: int | None) -> Emission:
@@ -102,7 +102,7 @@ def _place(job: Job, emission: Emission) -> Path:
     return job.folder / f"{emission.name}-{emission.procs}"
 
 
-def _outcome(job: Job, request: api.Request, emission: Emission, expectation: Predicted, serial: Serial) -> Outcome:
+def _outcome(job: Job, request: api.Request, emission: Emission, expectation: Predicted, serial: Serial) -> Executed:
     expected = serial.answer(emission.procs)
     executable = _place(job, emission) / emission.name
     answer, counts = run(executable, emission.procs, job.limit_s, job.given, **told(job, emission))
@@ -110,7 +110,7 @@ def _outcome(job: Job, request: api.Request, emission: Emission, expectation: Pr
     if differs:
         unsteady = unsteady_items(expected, serial.again(emission.procs))
         differs = difference(expected, answer, unsteady)
-    return Outcome(
+    return Executed(
         procs=emission.procs,
         difference=differs,
         unsteady=len(unsteady),
@@ -146,7 +146,7 @@ def run(
     return answer, counted(counters)
 
 
-def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def faults(outcomes: Sequence[Executed]) -> tuple[str, ...]:
     """What is not as it should be."""
     found = [
         f"on {each.procs} processors the answer differs: {each.difference}."
@@ -159,7 +159,7 @@ def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def remarks(outcomes: Sequence[Executed]) -> tuple[str, ...]:
     """What explains messages that are not the same."""
     if any(each.native for each in outcomes):
         return ("messages are not compared: collectives are MPI's own.",)
@@ -186,32 +186,3 @@ def remarks(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
 
 def _named(lines: frozenset[int]) -> str:
     return f"line{'s' * (len(lines) > 1)} {', '.join(map(str, sorted(lines)))}"
-
-
-HEAD = ("procs", "answer", "messages", "counted", "bytes", "counted", "each processor")
-
-
-def cells(outcome: Outcome) -> list[str]:
-    """One line of the table."""
-    sums = [
-        str(sum(value[part] for value in counts.values()))
-        for part in (0, 1)
-        for counts in (outcome.predicted.counts, outcome.counted)
-    ]
-    answer = "differs" if outcome.difference else "same"
-    if outcome.native:
-        sums[1] = sums[3] = "-"
-    return [str(outcome.procs), answer, *sums, _verdict(outcome)]
-
-
-def _verdict(outcome: Outcome) -> str:
-    if outcome.native:
-        return "not compared"
-    if outcome.wrong:
-        return "differs"
-    return "may differ" if outcome.different else "same"
-
-
-def table(outcomes: Sequence[Outcome]) -> str:
-    """One line for each number of processors."""
-    return columns([list(HEAD), *map(cells, outcomes)])

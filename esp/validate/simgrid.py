@@ -17,14 +17,13 @@ from aag.spmd.emit import Emission
 from esp import api
 from esp.building import build, emitted_of, write
 from esp.errors import PredictionError
-from esp.output.numbers import seconds
 from esp.tools import call, tool
 from esp.traces.record import predicted_trace
 from esp.validate import platform
 from esp.validate.answer import difference
 from esp.validate.blocks import Blocks, predicted_blocks
 from esp.validate.given import NOTHING, Given
-from esp.validate.job import Job, Report, check_processors, columns
+from esp.validate.job import Job, Report, check_processors
 from esp.validate.retimed import retimed
 from esp.validate.serial import Serial
 from esp.validate.tracing import keep
@@ -61,7 +60,7 @@ class Interconnect(Struct, frozen=True, kw_only=True):
     """Largest relative error of the law over the messages of the program."""
 
 
-class Outcome(Struct, frozen=True, kw_only=True, eq=False):
+class Simulated(Struct, frozen=True, kw_only=True, eq=False):
     """A prediction beside the simulation."""
 
     procs: int
@@ -123,7 +122,7 @@ def validate(job: Job) -> Report:
         before = made.folder
     serial = Serial(job, [made.procs for made in prepared])
     outcomes = [made.outcome(serial.answer(made.procs), job.traces, job.limit_s, job.given) for made in prepared]
-    return Report(table=table(outcomes), faults=faults(outcomes))
+    return Report(found=tuple(outcomes), faults=faults(outcomes))
 
 
 def _prepared(job: Job, procs: int | None) -> "Prepared":
@@ -168,7 +167,7 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
         limit_s: float = 0.0,
         given: Given = NOTHING,
         seeds: Sequence[int] = (),
-    ) -> Outcome:
+    ) -> Simulated:
         """Simulate what is built, and compare.
 
         Args:
@@ -195,7 +194,7 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
             keep(traces, self.emission, "predicted", trace)
             keep(traces, self.emission, "executed", retimed(trace, *blocks.moments(self.folder / "moments")))
         meets = contended(self.prediction, blocks, self.machine, self.stages)
-        return Outcome(
+        return Simulated(
             procs=self.procs,
             predicted_s=self.prediction.per_processor.end_s[0],
             simulated_s=times,
@@ -242,7 +241,7 @@ def outcome(
     traces: Path | None = None,
     given: Given = NOTHING,
     seeds: Sequence[int] = (),
-) -> Outcome:
+) -> Simulated:
     """Predict, build, simulate and compare one program; see `Prepared`."""
     made = prepared_of(stages, system, request, folder)
     made.build(like)
@@ -434,44 +433,7 @@ def simulate(
     return answer, times
 
 
-# --- what is told -----------------------------------------------------------------------------------------------
-
-
-HEAD = ("procs", "answer", "messages", "bytes", "links", "predicted", "simulated", "error", "any proc.")
-
-
-def table(outcomes: Sequence[Outcome]) -> str:
-    """One line for each number of processors, and what SimGrid cannot do."""
-    text = columns([list(HEAD), *map(_cells, outcomes)])
-    worst = max((each.law_error for each in outcomes), default=0.0)
-    if worst > LAW:
-        text += (
-            "SimGrid scales start-up and hops together: a message takes up to "
-            f"{100 * worst:.1f} % more or less\nthere than the machine description says.\n"
-        )
-    return text
-
-
-def _cells(outcome: Outcome) -> list[str]:
-    return [
-        str(outcome.procs),
-        "differs" if outcome.difference else "same",
-        str(outcome.messages),
-        str(outcome.bytes),
-        "shared" if outcome.contended else "free",
-        seconds(float(outcome.predicted_s.max())),
-        seconds(float(outcome.simulated_s.max())),
-        _percent(outcome.error),
-        _percent(outcome.worst_error, sign=""),
-    ]
-
-
-def _percent(fraction: float, sign: str = "+") -> str:
-    """Never a plain 0 for what is not."""
-    return f"{100 * fraction:{sign}.2f} %" if abs(fraction) >= 5e-5 else "< 0.01 %" if fraction else "0 %"
-
-
-def faults(outcomes: Sequence[Outcome]) -> tuple[str, ...]:
+def faults(outcomes: Sequence[Simulated]) -> tuple[str, ...]:
     """What is not as it should be."""
     return tuple(
         f"on {each.procs} processors the answer differs: {each.difference}." for each in outcomes if each.difference

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
-from esp import __version__
 from esp.cli.parser import COMMANDS, build_parser
+from esp.version import __version__
 
 BUDGET = "format: 1\nlimits: {time: 60 s}\n"
 

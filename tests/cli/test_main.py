@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from aag.diagnostics import Diagnostic, SourceError
-from esp import __version__
 from esp.cli.failure import describe
 from esp.cli.main import INTERRUPTED, PIPE_CLOSED
 from esp.cli.parser import COMMANDS
 from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
 from esp.output.screen import Screen
+from esp.version import __version__
 from sag.errors import Finding, MachineError, Place
 
 ESP = (sys.executable, "-m", "esp")

@@ -11,7 +11,7 @@ import pytest
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from esp import api
-from esp.asked import asked
+from esp.request import asked
 from interpreter.errors import UnresolvedError
 from sag.scenario import Scenario
 from tests.output.build import array, prediction

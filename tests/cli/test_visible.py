@@ -12,7 +12,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from aag.visible import escaped
-from esp.output.screen import Screen, inked, visible
+from esp.output.screen import Screen
+from esp.visible import inked, visible
 
 EVIL = "\x1b[1;31m\x1b]0;owned\x07\x9b2J\x85\u202eevil\u2066\u200b\u2028\ufeff\ufffe\x0b\x0c\x7f\U000e0041\U00100001"
 """Control, C1, direction, invisible, separator, no character, tag, private."""

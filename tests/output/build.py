@@ -3,7 +3,7 @@
 import numpy as np
 
 from aag.diagnostics import Span
-from esp.output.figures import Shown
+from esp.prediction import Prediction
 from interpreter.result import AauMetrics, Assumption, LineMetrics, MessageSummary, Parts, PerProcessor
 
 SOURCE = """\
@@ -143,4 +143,4 @@ def prediction(lines=LINES, **changes):
         ),
         "complete": True,
     }
-    return Shown(**(made | changes))
+    return Prediction(**(made | changes))

@@ -11,11 +11,11 @@ import pytest
 
 from aag.diagnostics import Diagnostic, Span
 from esp.api import Request
-from esp.asked import asked
 from esp.output import csv as csv_output
 from esp.output import json as json_output
-from esp.output.figures import Interval, Variant
 from esp.output.html import page
+from esp.prediction import Interval, Variant
+from esp.request import asked
 from interpreter.result import Assumption
 from tests.output.build import AAUS, LINES, array, prediction
 

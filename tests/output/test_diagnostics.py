@@ -3,7 +3,8 @@ import pytest
 from aag.diagnostics import Diagnostic, Span
 from esp.errors import UsageError
 from esp.output.diagnostics import diagnostic, error, machine_finding
-from esp.output.screen import Screen, visible
+from esp.output.screen import Screen
+from esp.visible import visible
 from sag.errors import Finding, Place
 from tests.output.build import SOURCE
 

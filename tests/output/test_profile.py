@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from aag.diagnostics import Diagnostic, Span
-from esp.output.assumptions import assumed, told_once
+from esp.output.assumptions import assumed
 from esp.output.figures import messages
 from esp.output.profile import hot_lines, profile
-from esp.output.screen import Screen, visible
+from esp.output.screen import Screen
+from esp.prediction import without_repeats
+from esp.visible import visible
 from interpreter.result import Assumption, MessageSummary
 from tests.output.build import LINES, array, line, prediction
 
@@ -127,7 +129,7 @@ def test_the_like_of_one_place_is_said_once_and_of_another_again():
     note = "this statement is not modelled and costs nothing here: a syntax error"
     half = "the mask is true for half of the elements"
     notes = [Diagnostic(code="W2", message=half, span=Span("laplace.hpf", line, 3)) for line in (5, 6)]
-    told = told_once((*engine, *_at("W201", note, 8), *_at("W2", half, 5)), notes)
+    told = without_repeats((*engine, *_at("W201", note, 8), *_at("W2", half, 5)), notes)
     assert [(each.code, each.span.line) for each in told] == [("unmodelled", 8), ("W2", 5), ("W2", 6)]
 
 

@@ -64,7 +64,7 @@ def test_readme_states_the_lower_bounds(root):
 
 
 def test_changelog_knows_the_version(root):
-    source = (root / "esp" / "__init__.py").read_text(encoding="utf-8")
+    source = (root / "esp" / "version.py").read_text(encoding="utf-8")
     (version,) = re.findall(r'^__version__ = "(.+)"', source, re.MULTILINE)
     changelog = (root / "CHANGELOG.md").read_text(encoding="utf-8")
     assert re.findall(r"^## \[(\d.*?)\]", changelog, re.MULTILINE)[:1] in ([version], []), version

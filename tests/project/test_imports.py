@@ -18,7 +18,6 @@ HEAVY = {"networkx", "textual", "sympy", "scipy", "matplotlib", "importlib.metad
 
 LAZY = (
     "esp/__init__.py",
-    "esp/api.py",
     "esp/cli/",
     "esp/explore/workers.py",
     "esp/output/",

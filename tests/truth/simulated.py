@@ -14,7 +14,7 @@ from msgspec import Struct
 from aag.pipeline import main_unit
 from esp.api import Request, load_machine, lower_source, read_source
 from esp.locate import find_system, program_names
-from esp.validate.simgrid import Outcome, outcome
+from esp.validate.simgrid import Simulated, outcome
 from sag.unit import System
 
 PROGRAMS = tuple(program_names())
@@ -54,7 +54,7 @@ class Compared(Struct, frozen=True, kw_only=True, eq=False):
 
     program: str
     procs: int
-    outcome: Outcome
+    outcome: Simulated
     share: float
     """Of the simulated time that the mean processor does not compute: messages and waiting."""
 

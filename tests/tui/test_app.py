@@ -5,7 +5,7 @@ import json
 import pytest
 from textual.widgets import Input, OptionList
 
-from esp.output.figures import first
+from esp.prediction import first
 from esp.tui import state as steps
 from esp.tui.question import WRITTEN
 from esp.tui.screens.asking import Asking, Choosing, Values

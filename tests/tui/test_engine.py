@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from esp import api
 from esp.explore.compare import compare_choices
-from esp.output.figures import first
+from esp.prediction import first
 from esp.tui.engine import Engine, Superseded
 from esp.tui.question import WRITTEN, ByProcessor, Closer, Done, Failure, Listed, Predicted, Question, Settings
 from interpreter.metrics import Category

@@ -5,8 +5,8 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from esp.output.figures import first, four
 from esp.output.numbers import seconds
+from esp.prediction import first, four
 from esp.tui import export
 from esp.tui import state as steps
 from esp.tui.answers import answered

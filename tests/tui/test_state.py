@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from esp.output.figures import first
+from esp.prediction import first
 from esp.tui import state as steps
 from esp.tui.answers import answered
 from esp.tui.question import WRITTEN, Done, Failure, Listed, Predicted

@@ -5,8 +5,9 @@ from msgspec import structs
 
 from esp import api
 from esp.cli.main import main
+from esp.output.validate import validation_text
 from esp.validate.counts import Predicted, predicted
-from esp.validate.native import Outcome, faults, remarks, table
+from esp.validate.native import Executed, faults, remarks
 
 HEAD = """\
 program t
@@ -106,14 +107,14 @@ def system():
 def test_a_difference_elsewhere_is_a_fault():
     counts = {(0, 9): (1, 8), (0, 12): (2, 16)}
     expected = Predicted(counts=counts, undecided=frozenset({11, 12, 13}))
-    outcome = Outcome(procs=4, difference="", predicted=expected, counted={(0, 9): (1, 8), (0, 12): (7, 56)})
+    outcome = Executed(procs=4, difference="", predicted=expected, counted={(0, 9): (1, 8), (0, 12): (7, 56)})
     assert faults([outcome]) == ()
     assert "the messages of line 12" in remarks([outcome])[0]
-    assert table([outcome]).splitlines()[1].endswith("may differ")
+    assert validation_text((outcome,)).splitlines()[1].endswith("may differ")
     for counted in ({(0, 12): (2, 16)}, {(0, 9): (1, 9), (0, 12): (7, 56)}, {**counts, (3, 19): (1, 8)}):
         wrong = structs.replace(outcome, counted=counted)
         assert len(faults([wrong])) == 1
-        assert table([wrong]).splitlines()[1].endswith("  differs")
+        assert validation_text((wrong,)).splitlines()[1].endswith("  differs")
     partners = structs.replace(outcome, counted=counts, other_partners=frozenset({9}))
     assert "line 9 are not" in faults([partners])[0]
 

@@ -8,9 +8,9 @@ from textual.containers import Vertical, VerticalScroll
 from textual.widgets import Input, OptionList, Static
 
 from aag.ir.evaluate import Value
-from esp.cli.options import value_of
 from esp.errors import EspError
 from esp.tui.screens.dialogue import Dialogue
+from esp.values import value_of
 from sag.errors import MachineError
 
 

@@ -1,11 +1,10 @@
 """Beside the sliders: which lines moved, and which did not."""
 
 from esp.explore.whatif import MOVED
-from esp.output.figures import first
+from esp.prediction import Prediction, first
 from esp.tui.lines import Line, Piece, aged, joined
 from esp.tui.sheets.figures import stale
 from esp.tui.state import State, base, prediction
-from interpreter.result import Prediction
 
 
 def changes(state: State, width: int) -> tuple[Line, ...]:

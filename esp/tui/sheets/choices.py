@@ -1,13 +1,13 @@
 """The list on the left: every choice of a distribution, the fastest first."""
 
-from esp.output.figures import four, grid
+from esp.output.figures import grid
 from esp.output.numbers import percentages
 from esp.output.partial import INCOMPLETE
+from esp.prediction import Prediction, four
 from esp.tui.lines import Field, Layout, Line, Piece, Sheet, joined, words, wrapped
 from esp.tui.question import Choice
 from esp.tui.sheets.figures import ROLES, change, whole_time
 from esp.tui.state import State, bounds_only, choice_of, rival, tied, time_s
-from interpreter.result import Prediction
 
 _WITH_DIFFERENCE = 42
 _WITH_SHARES = 58

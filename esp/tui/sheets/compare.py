@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from esp.output.figures import CATEGORIES, first, four, grid, hottest_communication, source_text, why
+from esp.output.figures import grid, hottest_communication, source_text, why
 from esp.output.numbers import count, data, seconds
 from esp.output.partial import INCOMPLETE
 from esp.output.screen import printable
+from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined
 from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell, whole_time
 from esp.tui.state import State, choice_of, prediction, rival
-from interpreter.result import LineMetrics, Prediction
+from interpreter.result import LineMetrics
 
 _WITH_SHARES = 88
 _WITH_NAMES = 48

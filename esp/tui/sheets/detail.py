@@ -1,9 +1,10 @@
 """What the cursor stands on, in words: a line, an AAU, a processor, a message; or why there is no prediction."""
 
-from esp.output.figures import CATEGORIES, first, four, hottest_communication, missed_by_all, why
+from esp.output.figures import hottest_communication, missed_by_all, why
 from esp.output.numbers import memory, plural, seconds
 from esp.output.partial import partial_text, reasons, trusted
 from esp.output.screen import printable
+from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.tui.course import doing
 from esp.tui.lines import Line, Piece, aged, joined, words, wrapped
 from esp.tui.question import Failure
@@ -11,7 +12,7 @@ from esp.tui.sheets import compare, timeline
 from esp.tui.sheets.figures import ROLES, stale
 from esp.tui.sheets.tree import processor_text
 from esp.tui.state import State, outcome, prediction
-from interpreter.result import AauMetrics, Prediction
+from interpreter.result import AauMetrics
 
 _WITH_NAMES = 90
 """Columns from which the categories have their full names."""

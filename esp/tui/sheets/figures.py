@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from esp.output.figures import CATEGORIES, first, four
 from esp.output.numbers import percentages, seconds, significant
 from esp.output.partial import time_shown
+from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.tui.lines import Piece
 from esp.tui.state import State
-from interpreter.result import Parts, Prediction
+from interpreter.result import Parts
 
 ROLES = ("comp", "comm", "wait", "ovhd")
 """Role of each of `CATEGORIES`, and their names where there is little room."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from esp.output.figures import CATEGORIES, constants, first, four, grid
+from esp.output.figures import constants, grid
 from esp.output.numbers import percentages, plural
 from esp.output.screen import printable
+from esp.prediction import CATEGORIES, first, four
 from esp.tui.lines import Line, Piece, fitted, joined
 from esp.tui.question import Failure
 from esp.tui.sheets.figures import ROLES, bar, change, stale, whole_time

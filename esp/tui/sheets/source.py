@@ -1,12 +1,13 @@
 """The annotated source: every line with its time, as hot as it is."""
 
-from esp.output.figures import first, four, uncharged, without_rounding
+from esp.output.figures import uncharged, without_rounding
 from esp.output.numbers import count, data
 from esp.output.screen import printable
+from esp.prediction import Prediction, first, four
 from esp.tui.lines import Cell, Field, Layout, Line, Sheet
 from esp.tui.sheets.figures import bar, change, level, share_cells, time_cell
 from esp.tui.state import State, base, prediction
-from interpreter.result import LineMetrics, Prediction
+from interpreter.result import LineMetrics
 
 _WITH_SHARES = 64
 _WITH_ALL = 96

@@ -3,15 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from esp.output.figures import first, four
 from esp.output.numbers import count, seconds
 from esp.output.screen import printable
+from esp.prediction import Prediction, first, four
 from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined, words, wrapped
 from esp.tui.question import ByProcessor, Failure
 from esp.tui.sheets.figures import bar, share_pieces, time_cell
 from esp.tui.state import State, prediction
 from interpreter.metrics import COMMUNICATION, COMPUTATION, OVERHEAD, WAITING
-from interpreter.result import AauMetrics, Prediction
+from interpreter.result import AauMetrics
 
 ALL_UP_TO = 64
 SHOWN_OF_MANY = 16

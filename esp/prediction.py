@@ -1,0 +1,95 @@
+"""A prediction with what was asked for, and its first scenario as plain floats."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from msgspec import Struct, field
+from numpy.typing import NDArray
+
+from aag.diagnostics import Diagnostic
+from esp.shown import Printed
+from interpreter.result import Assumption, Parts
+from interpreter.result import Prediction as Result
+
+Plain = bool | int | float | str | list[Any] | dict[str, Any] | None
+"""What JSON can say."""
+
+
+class Variant(Struct, frozen=True, kw_only=True):
+    """What the compiler may do, and the time if it does."""
+
+    on: tuple[str, ...]
+    off: tuple[str, ...]
+    time_s: float
+    timed_s: float | None
+
+
+class Interval(Struct, frozen=True, kw_only=True):
+    """Between which times the program takes with 90 %, as the ranges of the machine's figures say (Def 19)."""
+
+    low_s: float
+    high_s: float
+    timed_low_s: float | None
+    timed_high_s: float | None
+    scenarios: int
+    quantities: int
+    """How many independent quantities were drawn, each a figure or a group of them."""
+    model_error: float
+    """By how much the interval was widened."""
+    undecided: tuple[Variant, ...] = ()
+    """The times with the machine's own figures for each way to compile that no source decides."""
+
+
+class Prediction(Printed, Result, frozen=True, kw_only=True, eq=False):
+    """What `esp.predict` returns. `bundled`: the program comes with esp."""
+
+    bundled: bool = False
+    asked: Mapping[str, Plain] = field(default_factory=dict)
+    """What was asked for beside program, machine and processors: name of an argument -> what was given."""
+    warnings: tuple[Diagnostic, ...] = ()
+    interval: Interval | None = None
+    """None where nobody asked for it."""
+
+
+CATEGORIES = ("computation", "communication", "waiting", "overhead")
+"""The four categories (Def 2) in the order in which they are shown."""
+
+_NOT_CHARGED = ("this statement is not modelled and costs nothing here: ", "; no time is charged for it")
+"""What lowering and interpretation put around the same reason."""
+
+
+def first(values: NDArray[np.float64]) -> float:
+    """The value of the first scenario, which is the only one on the command line."""
+    return float(values.flat[0])
+
+
+def four(parts: Parts) -> tuple[float, float, float, float]:
+    """Seconds of each category in the order of `CATEGORIES`."""
+    return (first(parts.computation_s), first(parts.communication_s), first(parts.waiting_s), first(parts.overhead_s))
+
+
+def without_repeats(assumptions: Iterable[Assumption], notes: Iterable[Diagnostic]) -> tuple[Assumption, ...]:
+    """Assumptions without those that say the like of the same place in other words.
+
+    `notes`: findings of which one text may be an assumption already, at another place: it holds there, too.
+    """
+    given = tuple(assumptions)
+    said = {each.text for each in given}
+    more = [Assumption(code=each.code, text=each.message, span=each.span) for each in notes if each.message in said]
+    found: dict[object, Assumption] = {}
+    for each in (*given, *more):
+        at = None if each.span is None or not each.span.line else (each.span.file, each.span.line)
+        found.setdefault((at, _core(each)), each)
+    return tuple(found.values())
+
+
+def _core(assumption: Assumption) -> str:
+    before, after = _NOT_CHARGED
+    return unplaced(assumption).removeprefix(before).removesuffix(after)
+
+
+def unplaced(assumption: Assumption) -> str:
+    """The text without the line at its beginning, which the span says as well."""
+    line = assumption.span.line if assumption.span else 0
+    return assumption.text.removeprefix(f"line {line}: ")

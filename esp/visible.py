@@ -1,0 +1,27 @@
+"""Text as it leaves esp: nothing in it is hidden or acts on the terminal.
+
+Text may quote programs, names, options and files of anybody. All of it goes through `visible` (`esp.writing`). Colours
+are marks until then, which no text from outside can contain: their characters differ from run to run.
+"""
+
+import os
+import re
+
+from aag.visible import escaped
+
+_FIRST = 0x100000 + 4 * int.from_bytes(os.urandom(2), "little") % 0xFFF0
+_BEGIN, _MIDDLE, _END = (chr(_FIRST + each) for each in range(3))
+_MARKS = re.compile(f"{_BEGIN}([0-9;]*){_MIDDLE}|{_END}")
+
+
+def inked(code: str, text: str) -> str:
+    """`text` with marks that `visible` makes a colour of: an SGR code such as ``1;31``."""
+    return f"{_BEGIN}{code}{_MIDDLE}{text}{_END}"
+
+
+def visible(text: str) -> str:
+    """Text as it leaves esp: invisible characters as escapes, marks as colours; lines and tabs stay."""
+    shown = escaped(text)
+    if shown.isascii():
+        return shown
+    return _MARKS.sub(lambda found: "\x1b[0m" if found[1] is None else f"\x1b[{found[1]}m", shown)
