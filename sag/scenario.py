@@ -1,6 +1,5 @@
 """What-if scenarios, and the flattening of a machine into what the engine consumes (Def 11)."""
 
-from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -178,27 +177,7 @@ def _processor(part: Part | None, wanted: Scenario, notes: list[str]) -> Process
     speed = _factor("--processor-speed", wanted.processor_speed, "frequency", part.arrays["clock"])
     time_s = {name: part.arrays[name] / speed for name in OPERATIONS if name in part.arrays}
     estimated = {name: part.estimated(name) for name in time_s}
-    for kind, real in (("c8", "r4"), ("c16", "r8")):
-        for name, pieces in COMPLEX.items():
-            if f"{kind}.{name}" not in time_s:
-                time_s[f"{kind}.{name}"] = _sum_of(time_s, real, pieces)
-                estimated[f"{kind}.{name}"] = any(estimated[f"{real}.{piece}"] for piece in pieces)
     return ProcessorCosts(time_s=MappingProxyType(time_s), estimated=MappingProxyType(estimated))
-
-
-COMPLEX: Mapping[str, Mapping[str, int]] = {
-    "add": {"add": 2},
-    "mul": {"mul": 4, "add": 2},
-    "div": {"mul": 6, "add": 3, "div": 2},
-}
-"""Complex operations in real ones: (a+bi)/(c+di) = ((ac+bd) + (bc-ad)i) / (cc+dd)."""
-
-
-def _sum_of(time_s: Mapping[str, Array], real: str, pieces: Mapping[str, int]) -> Array:
-    total: Array = np.zeros(1)
-    for piece, count in pieces.items():
-        total = total + count * time_s[f"{real}.{piece}"]
-    return total
 
 
 def _memory(part: Part | None, wanted: Scenario, notes: list[str]) -> MemoryCosts | None:

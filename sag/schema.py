@@ -23,7 +23,6 @@ OPERATIONS = (
     *(f"{kind}.{name}" for kind in ("r4", "r8") for name in ("sqrt", "exp", "log", "sin")),
     *("convert", "logical", "load", "store", "index.1d", "index.2d"),
     *("loop.setup", "loop.iteration", "call", "assign", "guard"),
-    *(f"{kind}.{name}" for kind in ("c8", "c16") for name in ("add", "mul", "div")),
 )
 """The operation classes that P prices.
 
@@ -32,8 +31,7 @@ and MERGE; ``div`` of integers also MOD; ``sin`` stands for all other trigonomet
 ``log`` for LOG10; ``pow`` is a power that is not a small whole number (those are multiplications). ``load``
 and ``store`` are cache hits (misses are M's), ``index.2d`` an index computation of rank 2 or more that is not
 stepped by an induction variable, ``assign`` a scalar assignment, ``guard`` one ownership test. Complex
-numbers (``c8`` of two REAL*4, ``c16`` of two REAL*8) may be left out: they are then composed of real
-operations.
+arithmetic is counted in real operations (`aag.graph.operations`).
 """
 
 COLLECTIVES: Mapping[str, tuple[str, ...]] = {
@@ -46,6 +44,9 @@ COLLECTIVES: Mapping[str, tuple[str, ...]] = {
     "barrier": ("auto", "recursive_doubling", "binomial", "linear"),
 }
 """Collective -> the algorithms that it may be built by (Def 8); ``auto`` is the one that suits the topology."""
+
+NOT_CALLED = frozenset(("barrier",))
+"""Collectives that no node program calls; what a file says of them is there for the reader."""
 
 FLAG = ("true", "false")
 
@@ -88,6 +89,15 @@ def _clock(about: str, *, required: bool) -> Key:
     return Key(dimension="frequency", about=about, required=required, exported=False, least=1.0)
 
 
+def _algorithm(collective: str, words: tuple[str, ...]) -> Key:
+    return Key(words=words, about="how it is built, Def 8", swept=False, exported=collective not in NOT_CALLED)
+
+
+def _software(collective: str) -> Key:
+    about = "run-time software of each participant in a stage"
+    return Key(dimension="time", about=about, exported=collective not in NOT_CALLED)
+
+
 def _noted(dimension: str, about: str) -> Key:
     return Key(dimension=dimension, about=about, required=False, exported=False)
 
@@ -96,13 +106,13 @@ NODE_PROCESSOR: Keys = {
     "clock": _clock("processor clock, which a processor speed with unit is relative to", required=True),
     "peak_r4": _noted("rate", "peak rate, REAL*4"),
     "peak_r8": _noted("rate", "peak rate, REAL*8"),
-} | {name: _time(f"one {name}", required=name[0] != "c" or name[1] not in "18") for name in OPERATIONS}
+} | {name: _time(f"one {name}") for name in OPERATIONS}
 
 NODE_MEMORY: Keys = {
     "cache_size": _shape("size", "data cache", least=1.0),
     "line": _shape("size", "cache line"),
     "associativity": _shape("count", "lines in a set"),
-    "replacement": _word(("lru", "random", "fifo"), "which line of a set is evicted"),
+    "replacement": _word(("lru", "random"), "which line of a set is evicted"),
     "write_allocate": _word(FLAG, "whether a store that misses brings its line in"),
     "read_miss": _time("filling a line"),
     "write_miss": _time("a store that misses: per store, or per line where the cache allocates on writes"),
@@ -137,11 +147,8 @@ NETWORK: Keys = (
         "load": Key(dimension="fraction", about="load l of the network (Def 11)", most=1.0),
         "link_bandwidth": _noted("bandwidth", "hardware rate of a link and direction"),
     }
-    | {f"collectives.{name}.algorithm": _word(words, "how it is built, Def 8") for name, words in COLLECTIVES.items()}
-    | {
-        f"collectives.{name}.stage_software": _time("run-time software of each participant in a stage")
-        for name in COLLECTIVES
-    }
+    | {f"collectives.{name}.algorithm": _algorithm(name, words) for name, words in COLLECTIVES.items()}
+    | {f"collectives.{name}.stage_software": _software(name) for name in COLLECTIVES}
 )
 
 RANGE: Keys = {

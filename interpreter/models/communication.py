@@ -28,6 +28,7 @@ from interpreter.state import CommEntry, Run
 from sag.machine import NetworkCosts
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 Leg = tuple[Stage, Ints | int]
 """A stage of a collective, and the elements of each message, or of all that are equally long."""
 
@@ -102,8 +103,10 @@ def make_plan(
             )
             run.complete = False
         return Plan((), CommEntry(array, pattern_name))
+    software = None
     if pattern_name == "transpose":
         steps = _all_to_all(run, steps, network)
+        software = _software(network, "transpose")
     batches: list[Batch] = []
     before: list[tuple[Cost, Ints]] = []
     after: list[tuple[Cost, Ints]] = []
@@ -112,7 +115,7 @@ def make_plan(
             found = [step for step in group if isinstance(step, Phase)]
             at_once = concurrent and len(found) > 1
             count = sum(step.source.size for step in found) if at_once else None
-            batches.append(Batch(tuple(_phase(run, network, step, count) for step in found), at_once))
+            batches.append(Batch(tuple(_phase(run, network, step, count, software) for step in found), at_once))
             continue
         for step in group:
             if isinstance(step, CollectiveCall):
@@ -167,7 +170,7 @@ def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Seque
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
 
-def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None) -> Pattern:
+def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None, software: Floats | None) -> Pattern:
     packing = packing_of(run, network, phase.element_bytes, contiguous=phase.contiguous)
     return pattern(
         run,
@@ -178,6 +181,7 @@ def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None) 
         size_bytes=phase.elements * phase.element_bytes,
         element_bytes=phase.element_bytes,
         packing=packing,
+        software=software,
         together=together,
     )
 
@@ -196,6 +200,12 @@ def packing_of(run: Run, network: NetworkCosts, element_bytes: int, *, contiguou
     return Packing(each, estimated)
 
 
+def _software(network: NetworkCosts, kind: str) -> Floats | None:
+    """Run-time software of each participant in a stage of a collective; None: there is none."""
+    how = network.collectives.get(kind)
+    return None if how is None or not how.stage_software_s.any() else how.stage_software_s[:, None]
+
+
 def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: Work | None) -> list[Batch]:
     """Stages as batches; a collective that the machine does not describe is built as suits its topology."""
     how = network.collectives.get(call.kind)
@@ -206,7 +216,7 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
             f"the machine {run.machine.name} does not say how a {call.kind} is done; assuming the "
             "algorithm that suits its topology (Def 8)",
         )
-    software = None if how is None or not how.stage_software_s.any() else how.stage_software_s[:, None]
+    software = _software(network, call.kind)
     each = None if combine is None else price(run, combine)
     batches: list[Batch] = []
     joined: list[Pattern] = []

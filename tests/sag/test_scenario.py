@@ -202,14 +202,6 @@ def test_ragged_series_are_no_change(cube):
         export(cube, Scenario(load=[[0.1], [0.1, 0.2]]))
 
 
-def test_complex_operations_are_composed_of_real_ones(cube):
-    machine = export(cube, Scenario(processor_speed=2.0))
-    assert machine.processor.of("c16.add") == close(0.090e-6)
-    assert machine.processor.of("c16.mul") == close((4 * 0.110 + 2 * 0.090) * 0.5e-6)
-    assert machine.processor.of("c16.div") == close((6 * 0.110 + 3 * 0.090 + 2 * 1.2) * 0.5e-6)
-    assert machine.processor.of("c8.mul") == close(6 * 0.085 * 0.5e-6)
-
-
 def test_every_parameter_of_every_machine_can_be_set(cube, cluster):
     for system in (cube, cluster):
         for path, parameter in system.parameters().items():
