@@ -208,12 +208,12 @@ def reduced_names(leaves: Sequence[Leaf], arrays: Collection[str] = ()) -> froze
     ``s = s op expression``, with one operation."""
     operations: dict[str, set[str]] = {}
     for leaf in leaves:
-        target, found = leaf.assign.target, _update(leaf)
+        target, found = leaf.assign.target, update_of(leaf)
         if found is not None and (isinstance(target, Var) or _name(target) in arrays):
             operations.setdefault(_name(target), set()).add(found[0])
     candidates = {name for name, found in operations.items() if len(found) == 1}
     for leaf in leaves:
-        target, found = leaf.assign.target, _update(leaf)
+        target, found = leaf.assign.target, update_of(leaf)
         places = frozenset().union(*(index.reads for index in leaf.indices))
         if isinstance(target, Element):
             places |= frozenset().union(*map(names_in, target.subscripts))
@@ -225,14 +225,14 @@ def reduced_names(leaves: Sequence[Leaf], arrays: Collection[str] = ()) -> froze
 
 def reduction(leaf: Leaf, names: frozenset[str]) -> tuple[str, Expr] | None:
     """The operation and operand of an assignment that reduces into one of `names`, else None."""
-    return _update(leaf) if _name(leaf.assign.target) in names else None
+    return update_of(leaf) if _name(leaf.assign.target) in names else None
 
 
 def _name(target: Expr) -> str:
     return target.name if isinstance(target, Var | Element) else ""
 
 
-def _update(leaf: Leaf) -> tuple[str, Expr] | None:
+def update_of(leaf: Leaf) -> tuple[str, Expr] | None:
     """The operation and operand of ``s = s op expression`` or ``s = max(s, expression)``, else None.
 
     ``s = a + s - b`` is a sum with the operand a - b.

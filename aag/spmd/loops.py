@@ -12,11 +12,11 @@ from aag.ir.visitors import bodies, map_expression
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
 from aag.spmd.groups import changed, home_of, parallel_groups, places, same_owner, scalars_stay, spread_names
-from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, writes_of
+from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, update_of, writes_of
 from aag.spmd.liveness import wanted_after
 from aag.spmd.names import elements, nest_names
 from aag.spmd.needs import Use, classify
-from aag.spmd.nests import FIRST, accumulate, has_inner_loop, inner_loops, uses_of
+from aag.spmd.nests import FIRST, accumulate, has_inner_loop, inner_loops, undivided, uses_of
 from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Reference
 from aag.spmd.reductions import operation_class, reduce_into
 from aag.spmd.symbols import Unsupported
@@ -302,7 +302,12 @@ def _home(lowering: "Lowering", group: Sequence[Leaf], wanted: Reference | None,
     where its operand lives."""
     places = [(leaf, leaf.assign.target) for leaf in group]
     if reduces and home_of(lowering, group) is None:
-        places = [(leaf, each) for leaf in group for each in elements(leaf.assign.value)]
+        places = [
+            (leaf, each)
+            for leaf in group
+            for each in elements(leaf.assign.value)
+            if not names_in(each) & undivided(leaf.assign.value, update_of(leaf))
+        ]
     chosen = wanted
     for leaf, each in places:
         if chosen is None and isinstance(each, Element) and lowering.is_distributed(each.name):

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import children, map_expression
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.elementwise import INNER
 from aag.spmd.needs import Use
 from aag.spmd.nodes import Index, Nest, Reference
-from aag.spmd.symbols import Symbols, Unsupported
+from aag.spmd.symbols import INTEGER, Symbols, Unsupported
 from aag.spmd.vector import names_in
 
 if TYPE_CHECKING:
@@ -66,10 +66,13 @@ def inner_loops(
         raise Unsupported("more than one reduction over a loop inside an element of an array expression")
     call = found[0]
     name = lowering.elementwise.fresh("s")
-    lowering.symbols.declare(name, lowering.symbols.type_of(call.args[0]))
     loops, element = _unnest(call)
     op = call.name.removesuffix(INNER)
-    accumulated = Assign(span=span, target=Var(name), value=accumulate(op, Var(name), element))
+    lowering.symbols.declare(name, INTEGER if op == "count" else lowering.symbols.type_of(call.args[0]))
+    more = accumulate(op, Var(name), element)
+    if op == "count":
+        more = Call("merge", (more, Var(name), element))
+    accumulated = Assign(span=span, target=Var(name), value=more)
     first = Assign(span=span, target=Var(name), value=FIRST.get(op, IntLit(0)))
     whole = map_expression(value, lambda each: Var(name) if each == call else each)
     around = (first, Assign(span=span, target=target, value=whole))
@@ -83,6 +86,21 @@ def inner_loops(
 def has_inner_loop(expr: Expr) -> bool:
     """Whether an expression holds a reduction that has to be a loop inside."""
     return any(_is_inner(each) for each in _calls(expr))
+
+
+def undivided(value: Expr, update: tuple[str, Expr] | None) -> frozenset[str]:
+    """The indices of reductions inside a value over which processors may not divide the work: each would use its own
+    part of the inner result. `update`: the operation and operand, if the value is that of a reduction around them; its
+    operand may be divided where it is nothing but an inner reduction of the same kind (or a sum that is subtracted)."""
+    if update is not None:
+        op, operand = update
+        if op == "sum" and isinstance(operand, Unary) and operand.op == "-":
+            operand = operand.operand
+        if isinstance(operand, Call) and _is_inner(operand):
+            inner = operand.name.removesuffix(INNER)
+            if op == ("sum" if inner == "count" else inner):
+                return frozenset()
+    return frozenset(index.name for each in _calls(value) if _is_inner(each) for index in _unnest(each)[0])
 
 
 def _calls(expr: Expr) -> list[Call]:

@@ -6,7 +6,10 @@ from contextlib import contextmanager
 from aag.ir import statements as ir
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import IntLit
+from aag.ir.visitors import walk_statements
 from aag.spmd.nodes import Index
+
+_LEAVING = ir.Stop | ir.Return | ir.Exit | ir.Cycle
 
 
 class Reach:
@@ -39,14 +42,19 @@ class Reach:
 
     @contextmanager
     def inside(self, statement: ir.Do, env: Environment) -> Iterator[None]:
-        """While the body of a counted loop is lowered."""
+        """While the body of a counted loop is lowered; one that may be left early counts for its first iteration."""
         around, known = self.around, True
         try:
-            lower, upper = (IntLit(evaluate_int(each, env)) for each in (statement.lower, statement.upper))
-            step = None if statement.step is None else IntLit(evaluate_int(statement.step, env))
-            self.around = (*around, Index(name=statement.var, lower=lower, upper=upper, step=step))
+            lower, upper = (evaluate_int(each, env) for each in (statement.lower, statement.upper))
+            step = None if statement.step is None else evaluate_int(statement.step, env)
         except Unknown:
             known = False
+        else:
+            if any(isinstance(each, _LEAVING) for each in walk_statements(statement.body)):
+                known = lower <= upper if step is None or step > 0 else lower >= upper
+                upper = lower
+            whole = None if step is None else IntLit(step)
+            self.around = (*around, Index(name=statement.var, lower=IntLit(lower), upper=IntLit(upper), step=whole))
         self._doubts += not known
         try:
             yield

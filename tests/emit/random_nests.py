@@ -224,7 +224,7 @@ class Writer:
         return replace(found, form="section") if t.can_be_sections(found) and self.chance(70) else found
 
     def total(self, rows, taken):
-        """SUM, MAXVAL or MINVAL of a section."""
+        """SUM, MAXVAL, MINVAL or COUNT of a section."""
         array = self.pick(*self.arrays)
         dim = self.pick(*range(len(array.bounds)))
         low, high = self.extent(rows, taken, *array.bounds[dim])
@@ -234,7 +234,7 @@ class Writer:
         subscripts = [self.subscript(rows, each) for each in array.bounds]
         subscripts[dim] = t.var("p")
         empty = len({tuple(row[each] for each in taken) for row in inside}) < len(rows)
-        name = "sum" if empty else self.pick("sum", "sum", "maxval", "minval")
+        name = "sum" if empty else self.pick("sum", "sum", "maxval", "minval", "count")
         return ("total", name, t.ref(array.name, *subscripts), ("p", low, high, None))
 
     def accumulate(self, target, rows, taken):

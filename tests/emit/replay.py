@@ -133,6 +133,8 @@ class Replay:
                 for value in self.taken(triplet, each, loops):
                     self.values[index, ()] = value
                     found.append(self.value(inner, each, loops))
+                if name == "count":
+                    return sum(value > t.COUNTED for value in found)
                 if name != "sum" and not found:
                     raise Unusable("the largest of nothing")
                 return {"sum": sum, "maxval": max, "minval": min}[name](found)

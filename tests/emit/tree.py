@@ -9,6 +9,8 @@ from dataclasses import dataclass, replace
 INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "/=", ".and.", ".or."}
 STRENGTH = dict.fromkeys(INFIX, 2) | {".or.": 0, ".and.": 1, "+": 3, "-": 3, "*": 4}
 PRIME = 10007
+COUNTED = 5
+"""COUNT counts the elements that are greater."""
 INDICES = ("i", "j", "k", "l")
 SCALARS = ("s", "t", "u", "x", "y", "m")
 STARTS = {name: at + 2 for at, name in enumerate(SCALARS)} | {name: at - 1 for at, name in enumerate(INDICES)}
@@ -128,7 +130,8 @@ def expression(tree, *, real):
         case ("section", *ends):
             return ":".join(str(each[1]) if each[0] == "num" else subscript(each) for each in ends if each is not None)
         case ("total", name, inner, (index, *triplet)):
-            return f"{name}({expression(sections(inner, index, triplet), real=real)})"
+            found = expression(sections(inner, index, triplet), real=real)
+            return f"{name}({found} > {COUNTED})" if name == "count" else f"{name}({found})"
         case ("call", "mod", (inner,)):
             return f"mod({expression(inner, real=real)}, {PRIME}{'.0d0' if real else ''})"
         case ("call", "parity", (inner,)):

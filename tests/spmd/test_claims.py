@@ -91,6 +91,9 @@ TRUE = {
     "never reached": "if (s > 0) then\n!HPF$ INDEPENDENT\n  do i = 2, n\n    a(i) = a(i-1)\n  end do\nend if",
     "after the way out": "if (s > 0) stop\n!HPF$ INDEPENDENT\n  do i = 2, n\n    a(i) = a(i-1)\n  end do",
     "a triangle": "!HPF$ INDEPENDENT\n  do i = 2, n\n    do j = 1, i - 1\n      c(j,i) = c(i,j)\n    end do\n  end do",
+    "a way out before the iterations that meet": (
+        "do j = 1, n\n!HPF$ INDEPENDENT\n  do i = 1, j\n    a(2) = b(i)\n  end do\n  if (j == 1) stop\nend do"
+    ),
     "data decide": "!HPF$ INDEPENDENT\n  do i = 2, n\n    if (b(i) > 0) a(i) = a(i-1)\n  end do",
 }
 
