@@ -1,4 +1,4 @@
-"""Programs as read. Nothing here needs NumPy, so that a process of its own can read while another one imports it."""
+"""Programs as read."""
 
 from os import PathLike
 from pathlib import Path

@@ -26,7 +26,7 @@ from interpreter.models.compute import charge_work
 from interpreter.models.condition import choose
 from interpreter.models.io import host_io
 from interpreter.models.iteration import iterate, synchronised, undetermined
-from interpreter.models.sync import reduce, synchronise
+from interpreter.models.sync import reduce
 from interpreter.reduce import largest
 from interpreter.result import Prediction
 from interpreter.services import Services
@@ -263,11 +263,6 @@ class Walker:
         host_io(run, aau)
         return ""
 
-    def barrier(self, run: Run, aau: g.Sync) -> str:
-        """Sync."""
-        synchronise(run, aau)
-        return ""
-
     def reduction(self, run: Run, aau: g.SyncSeq) -> str:
         """SyncSeq."""
         reduce(run, aau)
@@ -297,7 +292,6 @@ HANDLERS: Mapping[type[g.AAU], Callable[..., str]] = {
     g.CondtD: Walker.condition,
     g.CondtSync: Walker.condition,
     g.Comm: Walker.communication,
-    g.Sync: Walker.barrier,
     g.SyncSeq: Walker.reduction,
     g.Call: Walker.call,
 }

@@ -131,10 +131,6 @@ class Comm(AAU, frozen=True, kw_only=True, eq=False):
     host: HostIo | None = None
 
 
-class Sync(AAU, frozen=True, kw_only=True, eq=False):
-    """Explicit synchronisation of all processors."""
-
-
 class SyncSeq(AAU, frozen=True, kw_only=True, eq=False):
     """A Seq that needs synchronisation: the global half of a reduction; `work` is one combination of a value."""
 

@@ -238,13 +238,11 @@ class _Builder:
         return kind(**common, branches=branches)
 
     def _call(self, node: n.CallNode) -> g.Call:
-        number = self._id()
-        body = self.body(node.body)
         return g.Call(
-            **_common(number, node, body),
+            **_common(self._id(), node),
             name=node.name,
             work=g.Work(computation=(("call", 1.0),)),
-            body=body,
+            body=(),
             assumption=node.assumption,
         )
 
@@ -252,7 +250,7 @@ class _Builder:
 def _synchronised(body: Iterable[g.AAU]) -> bool:
     """Whether some AAU inside communicates or synchronises."""
     return any(
-        isinstance(each, g.Comm | g.Sync | g.SyncSeq) or (isinstance(each, g.IterSync) and each.owned is not None)
+        isinstance(each, g.Comm | g.SyncSeq) or (isinstance(each, g.IterSync) and each.owned is not None)
         for each in g.walk(tuple(body))
     )
 
@@ -293,7 +291,7 @@ def _assigns(body: Iterable[n.Node]) -> Iterable[Assign]:
 
 def _inside(node: n.Node) -> tuple[n.Node, ...]:
     match node:
-        case n.DoNode(body=body) | n.WhileNode(body=body) | n.CallNode(body=body):
+        case n.DoNode(body=body) | n.WhileNode(body=body):
             return body
         case n.IfNode(branches=branches):
             return tuple(each for branch in branches for each in branch.body)

@@ -25,7 +25,7 @@ from aag.graph.tally import works
 from aag.visible import escaped
 
 _WIDTH = 100
-_SHAPES = {"Comm": "parallelogram", "Sync": "parallelogram", "SyncSeq": "parallelogram", "Start": "oval", "End": "oval"}
+_SHAPES = {"Comm": "parallelogram", "SyncSeq": "parallelogram", "Start": "oval", "End": "oval"}
 _STYLES = {
     "next": "",
     "contains": "style=dotted, arrowhead=odiamond",

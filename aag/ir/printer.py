@@ -48,11 +48,6 @@ def print_statement(stmt: s.Stmt, indent: str = "") -> str:
     return "\n".join(_folded(_statement(stmt, indent)))
 
 
-def print_body(body: Iterable[s.Stmt], indent: str = "") -> str:
-    """Several statements."""
-    return "\n".join(_folded(_body(body, indent)))
-
-
 # --- units ---
 
 

@@ -32,10 +32,6 @@ class Grid(Struct, frozen=True, dict=True):
         """Distance in linear rank between neighbours along each axis."""
         return tuple(prod(self.shape[:axis]) for axis in range(len(self.shape)))
 
-    def rank_of(self, coords: npt.ArrayLike) -> IntArray:
-        """Linear ranks, shape (M,), of coordinates of shape (M, G)."""
-        return np.asarray(coords, dtype=np.int64) @ np.asarray(self.strides, dtype=np.int64)
-
     def coords_of(self, ranks: npt.ArrayLike) -> IntArray:
         """Coordinates, shape (M, G), of linear ranks of shape (M,)."""
         given = np.asarray(ranks, dtype=np.int64)

@@ -113,17 +113,6 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
             count=self.extents[meaning.dim],
         )
 
-    def held_indices(self, axis: int, coordinate: int) -> IntArray:
-        """The indices, ascending, of the dimension spread over a ``dim`` axis that one coordinate holds."""
-        meaning, distribution = self._spread_axis(axis)
-        if distribution.kind == "block":
-            first, last = self.held_interval(axis)
-            return np.arange(first[coordinate], last[coordinate] + 1, dtype=np.int64)
-        images = distribution.cells(coordinate) - meaning.offset
-        indices = images[images % meaning.stride == 0] // meaning.stride
-        lower, upper = self.bounds[meaning.dim]
-        return np.sort(indices[(indices >= lower) & (indices <= upper)])
-
     def held_interval(self, axis: int) -> tuple[IntArray, IntArray]:
         """First and last index that each coordinate of a ``dim`` axis holds; last = first - 1 where none.
 

@@ -12,7 +12,7 @@ from aag.ir.statements import Remap
 from aag.ir.units import Entity, Unit
 from aag.mapping.alignment import Cell, Placement, cells_of, compose, itself
 from aag.mapping.arrangements import Arrangements, arrangements_of
-from aag.mapping.constants import NOTHING, constants_of
+from aag.mapping.constants import constants_of
 from aag.mapping.dealing import Dealt, dealt
 from aag.mapping.grid import Grid
 from aag.mapping.layout import REPLICATED, GridAxis, Layout, Layouts
@@ -22,9 +22,6 @@ from aag.mapping.tables import TableReader, Tables, tables_of
 
 _MOST_SHOWN = 4
 """Arrays that a note names."""
-
-Remapping = Align | Distribute
-"""What REALIGN or REDISTRIBUTE says."""
 
 
 class Overrides(Struct, frozen=True, kw_only=True):
@@ -46,9 +43,7 @@ def resolve_mapping(
     default_procs: int,
     *,
     visible: tuple[Unit, ...] = (),
-    known: Mapping[str, Value] = NOTHING,
     declared: Iterable[str] = (),
-    remapped: tuple[Remapping, ...] = (),
 ) -> Layouts:
     """The layouts of all arrays of a unit (Def 12, 13), with notes on what was assumed.
 
@@ -57,16 +52,14 @@ def resolve_mapping(
         overrides: The user's decisions.
         default_procs: The number of processors where neither the user nor the source says one.
         visible: Units whose names the unit sees (modules it uses, its host), outermost first.
-        known: Values from elsewhere that shapes may use, such as those of dummy arguments.
         declared: Names of other units of the program; --set may name them too.
-        remapped: REALIGN and REDISTRIBUTE directives executed before, in order: the layouts after them.
 
     Raises:
-        SourceError: carries every problem of the unit, not just the first; also those of its remappings.
+        SourceError: carries every problem of the unit, not just the first.
     """
     report = Report()
     scope = scope_of(unit, visible)
-    outer = dict(known)
+    outer: dict[str, Value] = {}
     inherited: dict[str, Value] = {}
     for each in visible:
         inherited |= constants_of(each, overrides.values, outer)[0]
@@ -91,8 +84,6 @@ def resolve_mapping(
     resolution = _Resolution(tables, arrangements, env, report)
     grid = resolution.first_grid()
     resolution.check(scope)
-    for directive in remapped:
-        resolution.remap(directive)
     found = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
     arrays = {name: layout for name, layout in found.items() if layout is not None}
     _note_empty([layout for layout in arrays.values() if not layout.elements], scope, report)
@@ -157,25 +148,6 @@ class _Resolution:
                     self._deal(name, directive)
                 if name not in self._tables.dynamic:
                     self._report.add("W309", f"{name} is remapped but not declared DYNAMIC", directive.span)
-
-    def remap(self, directive: Remapping) -> None:
-        """Executes one REALIGN or REDISTRIBUTE. What was aligned with a realigned array stays where it is."""
-        if isinstance(directive, Align):
-            self._placements[directive.alignee] = self._realigned(directive)
-            self._spans[directive.alignee] = directive.span
-            return
-        name = directive.distributee
-        placement = self._placements.get(name)
-        if placement is not None and placement.root != name:
-            self._report.add(
-                "E303",
-                f"REDISTRIBUTE {name}: it is aligned with {placement.root}",
-                directive.span,
-                f"redistribute {placement.root}, or realign {name}",
-            )
-            return
-        self._dealt[name] = self._deal(name, directive)
-        self._spans[name] = directive.span
 
     def layout(self, entity: Entity, first: Grid) -> Layout | None:
         """The layout of one array; None where a problem was reported."""

@@ -78,7 +78,6 @@ class _Open(Struct):
     what: Class
     executable: bool = False
     contains: bool = False
-    only_body: bool = False
 
 
 class _Builder(Struct):
@@ -244,7 +243,7 @@ def _open_unit(builder: _Builder, statement: Statement, what: Class) -> None:
     if found and what.word in ("subroutine", "function", "program", "module"):
         extrinsic = found.group(1).lower()
         text = (text[: found.start()] + text[found.end() :]).strip()
-    builder.stack.append(_Open("unit", len(builder.rows), statement, what, only_body=parent is not None))
+    builder.stack.append(_Open("unit", len(builder.rows), statement, what))
     _emit(builder, replace(_row(statement, what, text=text), extrinsic=extrinsic))
 
 

@@ -1,7 +1,4 @@
-"""The whole road from text to `Program`.
-
-The parser is imported with the first text: a command may have its programs read by another process.
-"""
+"""The whole road from text to `Program`. The parser is imported with the first text."""
 
 import re
 from collections.abc import Sequence
@@ -23,17 +20,6 @@ _LOOKS_LIKE = {
     "free": re.compile(r"\s*[^!\s].*&\s*(!.*)?$|[a-bd-z]\w*\s|\s{1,5}[a-z]\w*\s", re.IGNORECASE),
 }
 """Lines that mean what they say in this source form alone."""
-
-
-def read_file(path: str | Path, *, form: Form | None = None, include_dirs: Sequence[str | Path] = ()) -> Program:
-    """The program in a file. See `read_program`.
-
-    Raises:
-        OSError: the file cannot be opened.
-        SourceError: as `read_program`.
-    """
-    data = Path(path).read_bytes()
-    return read_program(decode(data, str(path)), str(path), form=form, include_dirs=include_dirs)
 
 
 def read_program(

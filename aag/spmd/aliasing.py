@@ -12,7 +12,7 @@ from aag.ir.expressions import Element, Var
 from aag.ir.storage import sharing
 from aag.ir.units import Equivalence, Unit
 from aag.mapping.layout import Layout
-from aag.spmd.nodes import CallNode, DoNode, IfNode, Local, Nest, Node, OwnedLoop, WhileNode
+from aag.spmd.nodes import DoNode, IfNode, Local, Nest, Node, OwnedLoop, WhileNode
 
 Sharing = Mapping[str, frozenset[str]]
 
@@ -55,7 +55,7 @@ def _node(node: Node, shared: Sharing) -> Node:
                 others = shared[var] - {var}
                 inner = (Local(span=node.span, assigns=(), defines=others), *inner)
             node = replace(node, body=inner)
-        case WhileNode(body=body) | CallNode(body=body):
+        case WhileNode(body=body):
             node = replace(node, body=_body(body, shared))
         case IfNode(branches=branches):
             node = replace(node, branches=tuple(replace(each, body=_body(each.body, shared)) for each in branches))

@@ -31,5 +31,5 @@ def lower_intrinsic(lowering: "Lowering", statement: ir.CallStmt) -> bool:
         drawn = Call(name, (RealLit(0.0, "0.0d0" if double else "0.0", double),), span=span)
         lowering.statement(ir.Assign(span=span, target=args[0], value=drawn))
     else:
-        lowering.emit(CallNode(span=span, name=name, arguments=len(args), body=()))
+        lowering.emit(CallNode(span=span, name=name, arguments=len(args)))
     return True

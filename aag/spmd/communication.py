@@ -11,8 +11,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from aag.distinct import distinct_rows, distinct_with_inverse
 from aag.ir.evaluate import Environment
-from aag.mapping.distinct import distinct_rows, distinct_with_inverse
 from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.nodes import Combine, Concatenate, Exchange, Gather, Multicast, Operation

@@ -171,7 +171,7 @@ def _written(body: Sequence[Node]) -> Iterator[str]:
             case DoNode(var=var, body=inner):
                 yield var
                 yield from _written(inner)
-            case WhileNode(body=inner) | CallNode(body=inner):
+            case WhileNode(body=inner):
                 yield from _written(inner)
             case IfNode(branches=branches):
                 for branch in branches:

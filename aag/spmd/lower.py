@@ -297,9 +297,7 @@ class Lowering:
         assumption = f"the body of {statement.name} is not interpreted: only its call is charged"
         self.note("W202", assumption)
         self.emit(
-            CallNode(
-                span=statement.span, name=statement.name, arguments=len(statement.args), body=(), assumption=assumption
-            )
+            CallNode(span=statement.span, name=statement.name, arguments=len(statement.args), assumption=assumption)
         )
 
     @_lower.register

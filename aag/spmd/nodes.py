@@ -7,7 +7,7 @@
          | HostIo(kind, ...)                     PRINT, WRITE, READ through the host
          | DoNode(var, ..., body)                a counted loop that every processor runs
          | OwnedLoop(index, ..., body)           a sequential DO over distributed data (Def 16)
-         | WhileNode(condition, body) | IfNode(branches) | CallNode(name, body)
+         | WhileNode(condition, body) | IfNode(branches) | CallNode(name, arguments)
          | ClockMark                             a call of SYSTEM_CLOCK and the like (Def 5)
          | Leave(kind)                           EXIT, CYCLE, STOP, RETURN
          | Unmodelled(reason)                    an Opaque statement: no cost can be charged
@@ -278,11 +278,10 @@ class IfNode(Node, frozen=True, kw_only=True, eq=False):
 
 
 class CallNode(Node, frozen=True, kw_only=True, eq=False):
-    """A call; `body` is the callee lowered in place, empty for an external procedure."""
+    """A call of a procedure."""
 
     name: str
     arguments: int
-    body: tuple[Node, ...]
     assumption: str = ""
 
 

@@ -12,7 +12,6 @@ from aag.spmd.dependence import Access, Dependence
 from aag.spmd.names import comm_names, held_names, reference_names
 from aag.spmd.needs import classify, rebuild
 from aag.spmd.nodes import (
-    CallNode,
     Communicate,
     DoNode,
     Exchange,
@@ -133,7 +132,7 @@ def _jumps(nodes: Iterable[Node]) -> bool:
         match node:
             case Leave():
                 return True
-            case DoNode(body=body) | WhileNode(body=body) | CallNode(body=body):
+            case DoNode(body=body) | WhileNode(body=body):
                 if _jumps(body):
                     return True
             case IfNode(branches=branches):

@@ -9,9 +9,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
+from aag.distinct import distinct, is_among
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Expr
-from aag.mapping.distinct import distinct, is_among
 from aag.spmd.components import Partition, tie_bounds
 from aag.spmd.nodes import Index, Reference
 from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector, names_in

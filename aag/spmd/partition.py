@@ -12,9 +12,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from aag.distinct import distinct_rows, distinct_with_inverse
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr
-from aag.mapping.distinct import distinct_rows, distinct_with_inverse
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.components import Partition, Slot, tie_bounds
 from aag.spmd.formulas import Known, mask_holds

@@ -97,10 +97,9 @@ class _Printer(Struct, frozen=True):
                 yield from _owned(node, depth)
             case n.IfNode(branches=branches):
                 yield from self._conditional(branches, depth)
-            case n.CallNode(name=name, arguments=arguments, body=body, assumption=assumption):
+            case n.CallNode(name=name, arguments=arguments, assumption=assumption):
                 said = f"   ! {assumption}" if assumption else ""
                 yield Line(0, depth, f"call {name}, {arguments} argument{'s' * (arguments != 1)}{said}")
-                yield from self.body(body, depth + 1)
             case _:
                 yield Line(0, depth, _simple(node))
 

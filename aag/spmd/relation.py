@@ -15,9 +15,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from aag.distinct import distinct, distinct_rows, is_among
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Call, Expr
-from aag.mapping.distinct import distinct, distinct_rows, is_among
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.components import Partition, Slot, tie_bounds
 from aag.spmd.nodes import Held, Need, Reference

@@ -1,6 +1,6 @@
 """Integer expressions over whole index vectors at once: subscripts and loop bounds.
 
-Beside Fortran's operators two functions made by `aag.spmd.normalize` are known: ``cshift$(i, s, lo, hi)`` is the
+Beside Fortran's operators two functions made by `aag.spmd.elementwise` are known: ``cshift$(i, s, lo, hi)`` is the
 index i + s wrapped into lo..hi, ``eoshift$(i, s, lo, hi)`` is i + s, or a place outside all arrays where that is not
 in lo..hi (then nothing is read).
 """

@@ -35,7 +35,7 @@ def _verify(body: Iterable[n.Node], layouts: Layouts, moved: set[str], program: 
                     _ranks(need.reference, layouts, node)
             case n.Nest():
                 _nest(node, layouts, moved, program)
-            case n.DoNode(body=inner) | n.WhileNode(body=inner) | n.CallNode(body=inner):
+            case n.DoNode(body=inner) | n.WhileNode(body=inner):
                 _verify(inner, layouts, moved, program)
             case n.IfNode(branches=branches):
                 for branch in branches:

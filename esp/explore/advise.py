@@ -1,7 +1,8 @@
 """The best mapping of a program: distributions, alignments, grids and numbers of processors, searched with bounds.
 
-What may be chosen comes from `esp.explore.choices` and `esp.explore.alignments`. Each choice is lowered, which is
-cheap; few are predicted (`esp.explore.bounds`). The best are those that predicting everything would find, in its order.
+What may be chosen comes from `esp.explore.choices` and `esp.explore.advise_alignments`. Each choice is lowered, which
+is cheap; few are predicted (`esp.explore.bounds`). The best are those that predicting everything would find, in its
+order.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -12,9 +12,6 @@ from msgspec import Struct
 from esp.errors import UsageError
 from esp.prediction import CATEGORIES
 
-GROUPS = ("aau", "line", "kind", "procedure")
-"""By what rows are formed."""
-
 
 class Wanted(Struct, frozen=True, kw_only=True):
     """What is asked for: each condition that is given must hold; where it has several values, one of them."""

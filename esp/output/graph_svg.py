@@ -10,7 +10,6 @@ from esp.inspect.drawing import CHARACTER, LINE, MARGIN, Arrow, Box, Drawing
 _FILLS = {
     "Comm": "#cfe3f7",
     "SyncSeq": "#cfe3f7",
-    "Sync": "#cfe3f7",
     "Start": "#e6e6e6",
     "End": "#e6e6e6",
     "network": "#cfe3f7",

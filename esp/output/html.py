@@ -7,15 +7,11 @@ from esp.output.figures import constants as constants_of
 from esp.output.figures import grid, hottest_communication, hottest_first, options, place, source_text, why
 from esp.output.numbers import count, data, percentages, plural, seconds
 from esp.output.partial import partial_text, reasons, trusted
-from esp.output.screen import Screen
 from esp.prediction import CATEGORIES, Prediction, first, four
 from interpreter.result import LineMetrics
 
 COLOURS = ("#4c78a8", "#e45756", "#bab0ac", "#f2a23a")
 """One for each category."""
-
-WIDE = Screen(10**6)
-"""The page breaks lines itself."""
 
 _STYLE = """
 <style scoped>

@@ -106,9 +106,3 @@ def messages(trace: Trace) -> tuple[Ints, Ints]:
     if not (trace.size_bytes[sends] == trace.size_bytes[taken]).all():
         raise UnmatchedError("a message was received with another size than it was sent with")
     return sends, taken
-
-
-def earlier_than_sent(trace: Trace) -> int:
-    """Messages that were received before they were sent: 0, unless clocks differ between processors."""
-    sends, receives = messages(trace)
-    return int((trace.end[receives] < trace.begin[sends]).sum())

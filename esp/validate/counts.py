@@ -38,13 +38,8 @@ class Predicted(Struct, frozen=True):
     """Loops whose trip count is what the user says: where the program does it another number of times, they differ."""
 
 
-def predicted_counts(source: api.Source, system: System, request: api.Request) -> Counts:
-    """The messages and bytes that a prediction lets each processor send, by source line."""
-    return predicted(source, system, request).counts
-
-
 def predicted(source: api.Source, system: System, request: api.Request) -> Predicted:
-    """The same, and what the prediction had to assume of the flow."""
+    """The messages and bytes that a prediction lets each processor send, by source line, and what it had to assume."""
     stages = api.lower_source(source, system, request)
     tally = Tally({aau.id: aau.span.line for aau in walk(stages.graph.body)})
     setting = Setting(io=False, force_unroll=True, values=request.values)

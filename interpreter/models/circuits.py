@@ -30,7 +30,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct_with_inverse
+from aag.distinct import distinct_with_inverse
 from interpreter.listeners import Correctable
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.models.compute import Cost

@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct_with_inverse
+from aag.distinct import distinct_with_inverse
 from interpreter.models.schedule import Group, Level, butterfly, by_node, groups_of, power_below, tree
 
 Ints = NDArray[np.int64]

@@ -24,7 +24,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct
+from aag.distinct import distinct
 from interpreter.reduce import all_of, any_of
 from interpreter.state import Run
 from sag.machine import NetworkCosts

@@ -10,7 +10,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct, distinct_with_inverse
+from aag.distinct import distinct, distinct_with_inverse
 from interpreter.reduce import all_of
 from interpreter.state import Run
 from sag.machine import MessageRange, NetworkCosts

@@ -22,7 +22,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct
+from aag.distinct import distinct
 from interpreter import shared
 from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, WAITING, Tally

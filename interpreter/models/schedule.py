@@ -28,7 +28,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct_with_inverse
+from aag.distinct import distinct_with_inverse
 
 Ints = NDArray[np.int64]
 

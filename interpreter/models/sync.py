@@ -1,11 +1,11 @@
-"""Sync and SyncSeq: barriers and the global half of reductions.
+"""SyncSeq: the global half of reductions.
 
 Source: Parashar and Hariri, section 2.3: call overhead, transmission and waiting; the algorithm is the machine's.
 """
 
 import numpy as np
 
-from aag.graph.aau import Sync, SyncSeq
+from aag.graph.aau import SyncSeq
 from aag.spmd.steps import CollectiveCall
 from interpreter.models.communication import Plan, execute, make_plan
 from interpreter.models.compute import sorted_uses, values_of
@@ -21,15 +21,6 @@ def reduce(run: Run, aau: SyncSeq) -> None:
         steps = () if call is None else (call,)
         plan = make_plan(run, steps, array=aau.combine.home.array, pattern_name="reduction", combine=aau.work)
         run.memo[key] = plan
-    execute(run, aau.id, plan)
-
-
-def synchronise(run: Run, aau: Sync) -> None:
-    """A barrier of all processors."""
-    plan = run.memo.get(("barrier",))
-    if not isinstance(plan, Plan):
-        plan = make_plan(run, (everybody(run, "barrier", 0, 1),), array="", pattern_name="barrier")
-        run.memo["barrier",] = plan
     execute(run, aau.id, plan)
 
 

@@ -10,7 +10,7 @@ from aag.spmd.emit import emit
 from esp.api import Request, Source, load_machine
 from esp.building import compiler_of_mpi, on_network
 from esp.validate.answer import difference
-from esp.validate.counts import predicted_counts
+from esp.validate.counts import predicted
 from esp.validate.given import NOTHING
 from esp.validate.native import run
 from esp.validate.serial import serial_answer, with_values
@@ -93,7 +93,7 @@ def check(native, program, system, procs, values=None, distribute=None, disabled
     answer, sent = native.answer(node_program, given=given)
     assert difference(native.expected(serial_text(program, values), given), answer) == "", answer
     request = Request(procs=procs, values=values or {}, distribute=distribute or {}, off=disabled)
-    assert sent == predicted_counts(Source(program=program), system, request)
+    assert sent == predicted(Source(program=program), system, request).counts
 
 
 def serial_text(program, values=None):

@@ -10,7 +10,7 @@ import pytest
 from aag.pipeline import main_unit, read_program
 from esp.api import Request, Source
 from esp.validate.answer import difference
-from esp.validate.counts import predicted_counts
+from esp.validate.counts import predicted
 from tests.emit.batch import run_batch
 from tests.emit.native import check, lowered, serial_text
 
@@ -136,7 +136,7 @@ def check_batch(native, system, procs, cases):
         what = f"{program.file} {dict(request.distribute)} on {request.grid}"
         if differs := difference(native.expected(serial_text(program, request.values)), ran.answer):
             wrong.append(f"{what}: {differs}")
-        if ran.counts != predicted_counts(Source(program=program), system, request):
+        if ran.counts != predicted(Source(program=program), system, request).counts:
             wrong.append(f"{what}: messages differ")
     assert wrong == []
 

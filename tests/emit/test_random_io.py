@@ -5,7 +5,7 @@ import pytest
 from aag.pipeline import read_program
 from esp.api import Request, Source
 from esp.validate.answer import difference
-from esp.validate.counts import predicted_counts
+from esp.validate.counts import predicted
 from esp.validate.given import Given
 from tests.emit.native import lowered
 from tests.emit.random_io import program
@@ -23,7 +23,7 @@ def run(seed, native, system):
     answer, counted = native.answer(node_program, given=given)
     assert difference(native.expected(text, given), answer) == "", f"{seed}\n{text}\n{answer}"
     if "many, k" not in text:
-        assert counted == predicted_counts(Source(program=source), system, Request(procs=procs)), f"{seed}\n{text}"
+        assert counted == predicted(Source(program=source), system, Request(procs=procs)).counts, f"{seed}\n{text}"
 
 
 @pytest.mark.parametrize("seed", [1, 109])

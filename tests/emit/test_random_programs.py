@@ -9,7 +9,7 @@ from aag.pipeline import read_program
 from aag.spmd import nodes
 from esp.api import Request, Source
 from esp.validate.answer import difference
-from esp.validate.counts import predicted_counts
+from esp.validate.counts import predicted
 from tests.emit.native import lowered
 from tests.emit.random_text import is_standard, printing_program
 from tests.spmd.test_random_programs import PARTS
@@ -35,7 +35,7 @@ def run(part, seed, native, system):
     answer, counted = native.answer(node_program)
     assert difference(native.expected(text), answer) == "", f"{text}\n{answer}"
     if flow_is_known(node_program.body):
-        assert counted == predicted_counts(Source(program=program), system, Request(procs=procs)), text
+        assert counted == predicted(Source(program=program), system, Request(procs=procs)).counts, text
     return True
 
 

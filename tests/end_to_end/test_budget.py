@@ -7,8 +7,9 @@ import pytest
 from aag.budget import LINES, OPERANDS
 from aag.diagnostics import SourceError
 from aag.ir.visitors import walk_expressions
-from aag.source.read import read_file, read_program
+from aag.source.read import read_program
 from tests.end_to_end import fuzz
+from tests.source.reading import read_file
 
 MOST_BYTES = 2**30
 ONE = "real a(10)\n!hpf$ distribute a(block)\n"

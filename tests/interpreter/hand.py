@@ -225,7 +225,7 @@ class Hand:
         uses = frozenset().union(*(each.uses for each in body))
         defines = frozenset((var,)).union(*(each.defines for each in body))
         base.update(uses=uses, defines=defines)
-        sync = any(isinstance(each, g.Comm | g.Sync | g.SyncSeq) for each in g.walk(body))
+        sync = any(isinstance(each, g.Comm | g.SyncSeq) for each in g.walk(body))
         return (g.IterSync if sync else g.IterD)(**base, loop=node, body=body)
 
     def while_(self, condition, *body, line=0, ops=0.0, name=""):
@@ -261,9 +261,6 @@ class Hand:
         runs = Segments(np.asarray(owner), np.asarray(count), tuple(messages), int(sum(count)))
         self.answers[id(node)] = (node, runs)
         return g.IterSync(**self._base(line), owned=node, work=work)
-
-    def sync(self, line=0):
-        return g.Sync(**self._base(line))
 
     def call(self, *body, ops=0.0, line=0):
         work = g.Work(computation=(("op", float(ops)),) if ops else ())

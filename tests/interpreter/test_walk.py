@@ -25,7 +25,7 @@ def done(hand, *body, **more):
 def test_every_class_of_aau_has_its_interpretation_function():
     concrete = {each for each in vars(g).values() if isinstance(each, type) and issubclass(each, g.AAU)} - {g.AAU}
     assert set(HANDLERS) == concrete
-    assert len(concrete) == 13
+    assert len(concrete) == 12
 
 
 @given(st.lists(st.integers(0, 9), min_size=2, max_size=2), st.integers(0, 20), st.floats(0, 5), st.floats(0, 5))
@@ -261,13 +261,6 @@ def test_two_readings_of_the_clock_bracket_a_region():
     assert got.timed_s[0] == pytest.approx((105 - 9) * US)
     hand = Hand(2)
     assert done(hand, hand.seq(5)).timed_s is None
-
-
-def test_a_barrier_waits_for_the_last():
-    hand = Hand(2)
-    got = done(hand, hand.compute([0, 500]), hand.sync())
-    assert got.time_s[0] == pytest.approx((500 + 75) * US)
-    assert got.per_processor.waiting_s[0, 0] == pytest.approx(425 * US)  # its own empty message took 75
 
 
 def test_an_operation_without_a_price_is_announced():

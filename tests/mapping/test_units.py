@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from aag.diagnostics import SourceError
-from aag.ir.directives import Dynamic, Inherit, Sequence
+from aag.ir.directives import Inherit, Sequence
 from aag.ir.evaluate import evaluate
 from aag.ir.expressions import Binary, Element, IntLit, Var
 from aag.ir.statements import Allocate, Branch, If, Remap
@@ -14,9 +14,9 @@ from aag.mapping.resolve import Overrides, resolve_mapping
 from aag.mapping.scope import visible_to
 
 
-def test_dummies_are_prescriptive_and_take_known_extents(hpf):
-    unit = hpf.unit(hpf.array("d", "n", line=3), hpf.distribute("d", "block", mode="descriptive"), kind="subroutine")
-    layouts = resolve_mapping(unit, Overrides(procs=4), 99, known={"n": 10})
+def test_dummies_are_prescriptive_and_take_their_extents(hpf):
+    unit = hpf.unit(hpf.array("d", 10, line=3), hpf.distribute("d", "block", mode="descriptive"), kind="subroutine")
+    layouts = resolve_mapping(unit, Overrides(procs=4), 99)
     assert layouts.arrays["d"].local_elements().tolist() == [3, 3, 3, 1]
     assert dict(layouts.constants) == {}
 
@@ -95,50 +95,6 @@ def test_number_of_processors_in_shapes_and_sizes(hpf):
     unit = hpf.unit(hpf.array("a", hpf.number), hpf.distribute("a", ("cyclic", hpf.number)))
     layouts = resolve_mapping(unit, Overrides(procs=5), 99)
     assert layouts.arrays["a"].local_elements().tolist() == [5, 0, 0, 0, 0]
-
-
-def remapping(hpf, *directives, body=None):
-    body = [Remap(span=each.span, directive=each) for each in directives] if body is None else body
-    unit = hpf.unit(
-        hpf.template("t", 8, 8),
-        hpf.array("a", 8, 8),
-        hpf.array("b", 8),
-        hpf.align("a", "i j", "t", ("i", "j")),
-        hpf.align("b", "i", "a", ("i", 1)),
-        hpf.distribute("t", "block", "*"),
-        Dynamic(span=hpf.at(6), names=("a", "b", "t")),
-        body=body,
-    )
-    return resolve_mapping(unit, Overrides(procs=4), 99, remapped=directives)
-
-
-def test_redistribute_moves_all_that_is_aligned(hpf):
-    layouts = remapping(hpf, hpf.distribute("t", "*", "block", line=20))
-    assert layouts.arrays["a"].axis_of_dim(1) == 0
-    assert layouts.arrays["b"].local_elements().tolist() == [8, 0, 0, 0]
-    assert layouts.notes == ()
-
-
-def test_realign_moves_the_array_alone(hpf):
-    layouts = remapping(hpf, hpf.align("a", "i j", "t", ("j", "i"), line=20))
-    assert layouts.arrays["a"].axis_of_dim(1) == 0
-    assert layouts.arrays["a"].span == hpf.at(20)
-    assert layouts.arrays["b"].axis_of_dim(0) == 0  # stays with the row of t it was aligned with
-
-
-def test_remappings_follow_each_other(hpf):
-    layouts = remapping(
-        hpf,
-        hpf.align("a", "i j", "t", ("j", "i"), line=20),
-        hpf.align("b", "i", "a", ("i", 1), line=21),  # now b(i) lies with t(1, i)
-    )
-    assert layouts.arrays["b"].local_elements().tolist() == [8, 0, 0, 0]
-
-
-def test_what_is_aligned_cannot_be_redistributed(hpf):
-    with pytest.raises(SourceError) as error:
-        remapping(hpf, hpf.distribute("a", "*", "block", line=20))
-    assert str(error.value) == ("x.hpf:20: E303 REDISTRIBUTE a: it is aligned with t (redistribute t, or realign a)")
 
 
 def test_remapping_what_is_not_dynamic_is_noted(hpf):

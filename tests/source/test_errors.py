@@ -9,7 +9,8 @@ import pytest
 import aag.source
 from aag.diagnostics import SourceError
 from aag.source.files import decode
-from aag.source.read import read_file, read_program
+from aag.source.read import read_program
+from tests.source.reading import read_file
 
 LOST = "(the prediction is not complete)"
 SPELLING = "(check its spelling and its place)"

@@ -8,7 +8,7 @@ from aag.diagnostics import SourceError
 from aag.ir.expressions import IntLit, StringLit
 from aag.source.files import decode, form_of
 from aag.source.joining import Line, join
-from aag.source.read import read_file
+from tests.source.reading import read_file
 
 
 def joined(text, form="free"):
@@ -181,11 +181,6 @@ def test_latin_1_is_read_where_utf_8_is_not(tmp_path):
 def test_a_byte_order_mark_and_line_ends_of_other_systems(tmp_path):
     (tmp_path / "x.f90").write_bytes(b"\xef\xbb\xbfx = 1\r\ny = 2\r\nend\r\n")
     assert len(read_file(tmp_path / "x.f90").main.body) == 2
-
-
-def test_a_missing_file_is_an_error_of_the_system(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        read_file(tmp_path / "none.f90")
 
 
 def test_bytes_that_are_no_text(tmp_path):

@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from aag.source.read import read_file, read_program
+from aag.source.read import read_program
+from tests.source.reading import read_file
 
 
 @pytest.mark.bench

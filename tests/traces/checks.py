@@ -428,3 +428,9 @@ def check_otf2(path, trace, prediction):
     same_messages(out, trace, prediction)
     same_messages(came, trace, prediction)
     same_by_line(of_line, prediction)
+
+
+def earlier_than_sent(trace):
+    """Messages that were received before they were sent: 0, unless clocks differ between processors."""
+    sends, receives = messages(trace)
+    return int((trace.end[receives] < trace.begin[sends]).sum())

@@ -15,9 +15,10 @@ from esp.output.traces_paraver import paraver
 from esp.output.traces_picl import picl
 from esp.traces.read import read_trace
 from esp.traces.record import predicted_trace
-from esp.traces.trace import IO, KINDS, RECEIVE, SEND, earlier_than_sent, messages
+from esp.traces.trace import IO, KINDS, RECEIVE, SEND, messages
 from esp.validate.native import RANKS, run
 from tests.traces import readers
+from tests.traces.checks import earlier_than_sent
 
 CASES = [
     ("laplace", 1, {"n": 20, "k": 6}),

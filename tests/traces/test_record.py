@@ -6,8 +6,9 @@ import pytest
 from esp import api
 from esp.errors import PredictionError
 from esp.traces.record import CATEGORY, predicted_trace
-from esp.traces.trace import COMPUTE, IO, RECEIVE, SEND, WAIT, earlier_than_sent, messages
+from esp.traces.trace import COMPUTE, IO, RECEIVE, SEND, WAIT, messages
 from sag.scenario import Scenario
+from tests.traces.checks import earlier_than_sent
 
 CASES = [
     ("laplace", 4, {"n": 24}),

@@ -8,11 +8,12 @@ from esp import api
 from esp.building import build, emitted_of, write
 from esp.traces.read import read_trace
 from esp.traces.record import predicted_trace
-from esp.traces.trace import KINDS, RECEIVE, SEND, WAIT, earlier_than_sent
+from esp.traces.trace import KINDS, RECEIVE, SEND, WAIT
 from esp.validate import simgrid
 from esp.validate.blocks import predicted_blocks
 from esp.validate.retimed import retimed
 from sag.scenario import Scenario, export
+from tests.traces.checks import earlier_than_sent
 
 READING_S = 1e-8
 """Simulated time that a reading of the clock takes, so that processors can wait for a common start."""

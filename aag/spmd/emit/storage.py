@@ -14,7 +14,7 @@ from aag.ir.expressions import Call, Expr
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.emit.buffers import Buffers
 from aag.spmd.linear import add, linear
-from aag.spmd.nodes import CallNode, Communicate, DoNode, Exchange, IfNode, Need, Node, OwnedLoop, WhileNode
+from aag.spmd.nodes import Communicate, DoNode, Exchange, IfNode, Need, Node, OwnedLoop, WhileNode
 from aag.spmd.program import NodeProgram
 
 
@@ -75,7 +75,7 @@ def _moves(body: Sequence[Node], buffers: Buffers) -> Iterator[tuple[str, tuple[
                 yield operation.array, operation.needs, isinstance(operation, Exchange)
             case OwnedLoop(needs=needs):
                 yield from ((need.reference.array, (need,), True) for need in needs)
-            case DoNode(body=inner) | WhileNode(body=inner) | CallNode(body=inner):
+            case DoNode(body=inner) | WhileNode(body=inner):
                 yield from _moves(inner, buffers)
             case IfNode(branches=branches):
                 for branch in branches:

@@ -17,7 +17,7 @@ def _walk(body: Sequence[n.Node]) -> Iterator[n.Node]:
     for node in body:
         yield node
         match node:
-            case n.DoNode(body=inner) | n.WhileNode(body=inner) | n.CallNode(body=inner):
+            case n.DoNode(body=inner) | n.WhileNode(body=inner):
                 yield from _walk(inner)
             case n.IfNode(branches=branches):
                 for branch in branches:

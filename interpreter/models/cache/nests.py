@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct_with_inverse
+from aag.distinct import distinct_with_inverse
 from interpreter.models.cache.order import Contents, odd_factor, odd_factors
 from interpreter.models.cache.replay import replay
 from interpreter.models.cache.sets import Sorted, by_set

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.mapping.distinct import distinct
+from aag.distinct import distinct
 
 FEW = 1 << 10
 """References that are all looked at in any case."""

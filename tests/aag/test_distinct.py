@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from aag.mapping.distinct import distinct, distinct_counts, distinct_rows, distinct_with_inverse, is_among
+from aag.distinct import distinct, distinct_rows, distinct_with_inverse, is_among
 
 NUMBERS = st.one_of(st.integers(-5, 5), st.integers(-(1 << 60), 1 << 60))
 LISTS = st.lists(NUMBERS, max_size=30)
@@ -13,13 +13,6 @@ LISTS = st.lists(NUMBERS, max_size=30)
 @given(LISTS)
 def test_values_are_those_of_the_set(values):
     assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
-
-
-@given(LISTS)
-def test_counts_are_those_of_the_list(values):
-    found, counts = distinct_counts(np.array(values, np.int64))
-    assert found.tolist() == sorted(set(values))
-    assert counts.tolist() == [values.count(each) for each in sorted(set(values))]
 
 
 @given(st.one_of(LISTS, st.lists(st.integers(0, 40), max_size=30)))

@@ -23,13 +23,6 @@ def distinct(values: Ints) -> Ints:
     return ordered[_starts(ordered)]
 
 
-def distinct_counts(values: Ints) -> tuple[Ints, Ints]:
-    """The distinct values, ascending, and how often each occurs."""
-    ordered = np.sort(values, axis=None)
-    start = np.flatnonzero(_starts(ordered))
-    return ordered[start], np.diff(start, append=ordered.size)
-
-
 def distinct_with_inverse(values: NDArray[np.int64] | NDArray[np.uint64]) -> tuple[Ints, Places, Places]:
     """The distinct values of a vector, ascending; where each occurs first; for each place the number of its value."""
     if values.dtype == np.int64 and values.size and values.min() >= 0 and values.max() <= _DENSE * values.size:
