@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.diagnostics import Span
@@ -166,6 +167,8 @@ class Run(Struct):
     """Who shows progress."""
     env: dict[str, Value] = field(default_factory=dict)
     cache: Equatable | None = None
+    place: object = None
+    """Where misses of a loop are known from other iterations, or taken down (`models.differing`)."""
     links: Links = field(default_factory=Links)
     window: object = None
     """Operations whose messages may meet those that are sent next (`models.circuits`)."""
@@ -196,6 +199,25 @@ class Run(Struct):
     def procs(self) -> int:
         """P."""
         return int(self.clock.shape[1])
+
+    def aside(self) -> "Run":
+        """A run from the same state on that leaves this one as it is, but for what is remembered and assumed."""
+        return replace(
+            self,
+            clock=self.clock.copy(),
+            ledger=Ledger(self.ledger.shape),
+            env=dict(self.env),
+            links=Links(),
+            window=None,
+            table={},
+            marks=[],
+            ended={},
+            recorder=None,
+            tape=None,
+            listener=None,
+            timekeeper=None,
+            watch=None,
+        )
 
     def spend(self, aau: int, category: int, seconds: Figures, ranks: Index = None, of: Traffic | None = None) -> None:
         """Let processors be busy: the clock moves and the ledger knows why. `of`: what a listener is told besides."""

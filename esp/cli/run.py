@@ -44,7 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
     views.add_argument("--trace", metavar="FILE", help="also write what each processor does and when (docs/trace.md)")
     views.add_argument("--interval", action="store_true", help="also between which times it lies (takes longer)")
-    views.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
+    views.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same to 0.1%%)")
     add_forms(views, "docs/json.md")
     add_output(parser)
 

@@ -63,7 +63,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--system-set", metavar="PATH=V,...", action="append", default=[], help=sets)
     parser.add_argument("--form", choices=FORMS, help="source form (default: by the suffix, else free)")
     parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
-    parser.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same result)")
+    parser.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same to 0.1%%)")
     trust = "accept INDEPENDENT, NEW and REDUCTION even where they are proved false"
     parser.add_argument("--trust-directives", action="store_true", help=trust)
     parser.add_argument("--jobs", metavar="N", default="1", help="processes on this computer (same results)")

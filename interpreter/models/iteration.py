@@ -7,11 +7,12 @@ Source: Parashar and Hariri, section 2.3; Def 16, 17, 18.
 
 from msgspec import Struct
 
-from aag.graph.aau import AAU, IterD, IterND, IterSync
+from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, walk
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import DoNode
-from interpreter.evaluate import Scalars, defined, needed, own_leave, touching
+from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, touching
 from interpreter.metrics import Tally
+from interpreter.models.cache import CacheState
 from interpreter.models.compute import (
     LOOP_SETUP,
     LOOP_STEP,
@@ -23,7 +24,8 @@ from interpreter.models.compute import (
     sorted_uses,
     values_of,
 )
-from interpreter.models.misses import charge_misses
+from interpreter.models.differing import LONG, Differing, Place, Recorder, sampled
+from interpreter.models.misses import cache_of, charge_misses, state_of
 from interpreter.models.owned import run_owned
 from interpreter.models.period import repeat
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, sweep
@@ -88,17 +90,25 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
 
+    differing = None
+    if names is None:
+        values = range(first, first + count * step, step)
+        run.services.expect(loop.var, values)
+        differing = _differing(run, aau, loop, body, values)
+
     def one(number: int) -> str:
+        if differing is not None:
+            run.place = Place(differing, number)
         run.env[loop.var] = first + number * step
         charge_work(run, aau.id, LOOP_STEP)
         left = own_leave(run.visit(run, body), loop.name)
         return "" if left == "cycle" else left
 
     walked = run.walked
-    if names is None:
-        run.services.expect(loop.var, range(first, first + count * step, step))
     left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
     run.services.expect(loop.var, ())
+    if differing is not None:
+        run.place, run.cache = None, differing.after
     run.memo["followed",] = followed
     if left == "exit":
         return ""
@@ -108,6 +118,57 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         scalars.after(loop, body, run.env, start, count)
     run.env[loop.var] = first + count * step
     return ""
+
+
+def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range) -> Differing[CacheState] | None:
+    """Some iterations in which misses are counted for all; None: they are counted in each."""
+    costs, setting = run.machine.memory, run.setting
+    if costs is None or not setting.memory or setting.force_unroll or len(values) < LONG or run.place is not None:
+        return None
+    if not _is_countable(body) or _carries_over(loop.var, body):
+        return None
+    env = values_of(tuple(sorted(needed(body) | touching(body))), run.env)
+    state, addresses = state_of(run), tuple(setting.addresses.items())
+    key = ("differing", loop, values, env, addresses, cache_of(costs), costs.tlb_entries, state)
+    found = run.services.kept.find(key)
+
+    def replay(number: int, before: CacheState) -> tuple[Recorder, CacheState]:
+        aside, recorder = run.aside(), Recorder()
+        aside.place, aside.cache = recorder, before
+        aside.env[loop.var] = values[number]
+        aside.visit(aside, body)
+        return recorder, state_of(aside)
+
+    if not isinstance(found, Differing):
+        found = sampled(len(values), state, replay)
+        if found is None:
+            return None
+        run.services.kept.keep(key, found, found.nbytes())
+    run.assume(
+        "cache",
+        f"cache misses of {aau.label} are counted in {len(found.iterations)} of its {len(values):,} iterations "
+        "and interpolated between them",
+        aau.span,
+    )
+    return found
+
+
+def _is_countable(body: tuple[AAU, ...]) -> bool:
+    """Whether iterations reach memory, outside loops of their own, and none of them leaves the loop."""
+    inside = list(walk(body))
+    if any(isinstance(each, Seq) and leave_of(each) for each in inside):
+        return False
+    loops = [each for each in inside if isinstance(each, IterD | IterSync | IterND)]
+    return any(map(_reaches_memory, loops)) and not any(
+        _reaches_memory(each) for loop in loops for each in walk(loop.body)
+    )
+
+
+def _reaches_memory(aau: AAU) -> bool:
+    """Whether misses are charged when a loop begins."""
+    if isinstance(aau, IterD):
+        return aau.nest is not None or bool(aau.sweeps)
+    return isinstance(aau, IterSync) and aau.owned is not None
 
 
 def _dependence(run: Run, aau: AAU, var: str, body: tuple[AAU, ...]) -> tuple[str, ...] | None:
@@ -126,6 +187,13 @@ class Dependence(Struct, frozen=True):
     """Answer of `_dependence`, kept."""
 
     names: tuple[str, ...] | None
+
+
+def _carries_over(var: str, body: tuple[AAU, ...]) -> bool:
+    """Whether scalars other than loop variables decide what the body does, and the body changes them: an iteration may
+    depend on those before it."""
+    inside = {each.loop.var for each in walk(body) if isinstance(each, IterD | IterSync) and each.loop}
+    return bool((needed(body) | touching(body)) & defined(body) - inside - {var})
 
 
 def _places(run: Run, aau: AAU, var: str, body: tuple[AAU, ...]) -> frozenset[str]:

@@ -30,6 +30,7 @@ from interpreter.models.cache import (
     page_misses,
 )
 from interpreter.models.compute import alike, masked_of
+from interpreter.models.differing import Counted, Place, Recorder
 from interpreter.services import TripsLike
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
@@ -40,6 +41,8 @@ Ints = NDArray[np.int64]
 
 TEMPORARIES = 1 << 44
 """A pretended address, far from those that arrays have."""
+ELEMENT = 8
+"""Bytes of an element where none is known."""
 LOOKED_AT = 1 << 19
 """References looked at of a nest, on all classes of processors together, where each is looked at."""
 
@@ -113,8 +116,8 @@ def _seen(
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
         return None
-    state = run.cache if isinstance(run.cache, CacheState) else _cold(run)
-    seen = _remembered(run, key, state)
+    state = state_of(run)
+    seen = None if run.place is not None else _remembered(run, key, state)
     if seen is None:
         found = _found(run, aau, nest, key, costs, state, trips)
         seen = _charged(run, costs, state, found)
@@ -123,7 +126,8 @@ def _seen(
                 seen,
                 statements=tuple((number, _charged(run, costs, state, each)) for number, each in _apart(nest, found)),
             )
-        run.memo["misses", *key] = seen
+        if run.place is None:
+            run.memo["misses", *key] = seen
     run.cache = seen.after
     return seen
 
@@ -176,6 +180,22 @@ def _remembered(run: Run, key: tuple[object, ...], state: CacheState) -> _Seen |
     return None
 
 
+def state_of(run: Run) -> CacheState:
+    """What is cached now."""
+    return run.cache if isinstance(run.cache, CacheState) else _cold(run)
+
+
+def cache_of(costs: MemoryCosts) -> Cache:
+    """The cache of a machine."""
+    return Cache(
+        size_bytes=costs.cache_bytes,
+        line_bytes=costs.line_bytes,
+        associativity=costs.associativity,
+        replacement=costs.replacement,
+        write_allocate=costs.write_allocate,
+    )
+
+
 def _cold(run: Run) -> CacheState:
     """Empty caches: the same in all interpretations, so that what follows is known to be the same, too."""
     kept = run.services.kept
@@ -195,14 +215,32 @@ def _found(
     state: CacheState,
     trips: TripsLike | None,
 ) -> _Found:
+    """What the nest misses from a state on: by a replay, or from what is known of other iterations of a loop."""
+    if run.place is None:
+        return _replayed(run, aau, nest, key, costs, state, trips)
+    trips = trips or run.services.trips(nest, run.env)
+    often = trips.count[_classes(run)[1]].astype(np.float64)
+    if isinstance(run.place, Place):
+        counted = run.place.counted(key[:2], often)
+        if counted is not None:
+            return _between(counted, state, _statements(nest))
+    found = _replayed(run, aau, nest, key, costs, state, trips)
+    if isinstance(run.place, Recorder):
+        _record(run, run.place, nest, found, Counted(key[:2], often, _figures(found, often.size)))
+    return found
+
+
+def _replayed(
+    run: Run,
+    aau: IterD | IterSync,
+    nest: LoweredNest,
+    key: tuple[object, ...],
+    costs: MemoryCosts,
+    state: CacheState,
+    trips: TripsLike | None,
+) -> _Found:
     """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
-    cache = Cache(
-        size_bytes=costs.cache_bytes,
-        line_bytes=costs.line_bytes,
-        associativity=costs.associativity,
-        replacement=costs.replacement,
-        write_allocate=costs.write_allocate,
-    )
+    cache = cache_of(costs)
     node = aau.owned if isinstance(aau, IterSync) else nest
     question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, costs.tlb_entries, state)
     known = run.services.kept.find(question)
@@ -227,6 +265,42 @@ def _found(
     found = _Found(misses, after, pages)
     run.services.kept.keep(question, found, found.nbytes())
     return found
+
+
+def _record(run: Run, recorder: Recorder, nest: LoweredNest, found: _Found, counted: Counted) -> None:
+    """Take down what was found."""
+    costs = run.machine.memory
+    assert costs is not None
+    sizes = () if is_uneven(nest) else [each.element_bytes for each in run.services.accesses(nest, run.env)]
+    recorder.period = max(recorder.period, costs.line_bytes // min(sizes, default=ELEMENT))
+    recorder.counted.append(counted)
+    if found.misses is not None:
+        brought = float((found.misses.read + found.misses.write).mean())
+        recorder.brought += brought * costs.line_bytes / costs.cache_bytes
+
+
+def _figures(found: _Found, classes: int) -> Array:
+    """(C, K) what was found, as figures that can be interpolated."""
+    misses = found.misses
+    if misses is None:
+        return np.zeros((classes, 0))
+    own = np.stack([misses.read, misses.write, misses.writeback], axis=1)
+    return np.concatenate([own, *(each for each in (misses.parts, found.pages) if each is not None)], axis=1)
+
+
+def _between(counted: Counted, state: CacheState, statements: int) -> _Found:
+    """The inverse of `_figures`; the caches stay as they are."""
+    figures = counted.figures
+    if not figures.shape[1]:
+        return _Found(None, state)
+    end = 3 + (2 * statements if statements > 1 else 0)
+    misses = Misses(figures[:, 0], figures[:, 1], figures[:, 2], figures[:, 3:end] if end > 3 else None)
+    return _Found(misses, state, figures[:, end:] if figures.shape[1] > end else None)
+
+
+def _statements(nest: LoweredNest) -> int:
+    """Statements whose misses are told apart."""
+    return len({touch.source for touch in nest.touches}) if isinstance(nest, Sweep) else 1
 
 
 def _parts(run: Run, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None) -> tuple[Nest | Listed, ...]:
@@ -282,8 +356,8 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
             nest.span,
         )
     stands = np.searchsorted(chosen, np.arange(ranks.size), side="right") - 1
-    sources = len({touch.source for touch in nest.touches}) if isinstance(nest, Sweep) else 1
-    return Listed(streams=tuple(streams[at] for at in stands), addresses=run.setting.addresses, sources=sources)
+    shared = tuple(streams[at] for at in stands)
+    return Listed(streams=shared, addresses=run.setting.addresses, sources=_statements(nest))
 
 
 def _pages(sweep: Nest, costs: MemoryCosts) -> Array:
