@@ -2,6 +2,10 @@
 
 import pytest
 
+from aag.diagnostics import SourceError
+from aag.graph.aau import Seq
+from esp.api import predict
+from interpreter.engine import HANDLERS
 from tests.end_to_end import fuzz
 
 NUMBERS = (
@@ -141,3 +145,12 @@ def test_where_and_what(text, place):
 def test_the_largest_that_is_one():
     found = outcome("integer*8, parameter :: k = 9223372036854775807\nx = 1.7976931348623157d308\nprint *, k, x\n")
     assert found.code == 0
+
+
+def test_a_statement_that_needs_too_much_memory_is_named(monkeypatch):
+    def handler(*_):
+        raise MemoryError
+
+    monkeypatch.setitem(HANDLERS, Seq, handler)
+    with pytest.raises(SourceError, match=":2:1: E510 there is not enough memory"):
+        predict("program p\nx = 1\n\ny = 2\nend\n", procs=4)

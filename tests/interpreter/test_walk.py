@@ -9,7 +9,7 @@ from aag.graph import aau as g
 from aag.graph.aau import Work
 from aag.ir.expressions import Binary, Call, Element, IntLit, Var
 from interpreter.engine import HANDLERS
-from interpreter.errors import UnresolvedError
+from interpreter.errors import InterpretationError, UnresolvedError
 from interpreter.setting import Setting
 from tests.interpreter.hand import US, Hand, additive, collective, lit, machine, metrics, phase, plus
 
@@ -73,6 +73,12 @@ def test_the_last_processor_is_waited_for_at_the_end():
     end = next(each for each in got.lines if each.line == 999)
     assert end.parts.waiting_s[0] == pytest.approx(10 * US)
     np.testing.assert_allclose(got.per_processor.end_s[0], [10 * US, 30 * US, 20 * US])
+
+
+def test_a_time_that_no_number_holds_is_refused():
+    hand = Hand(2)
+    with pytest.raises(InterpretationError, match="E509 the predicted time is too large for a number"):
+        hand.run(hand.compute([1e308, 1.0]), on=machine(prices={"op": 1e10}))
 
 
 def test_lines_gather_what_belongs_to_them():
