@@ -17,6 +17,7 @@ from msgspec import Struct, structs
 
 from aag.diagnostics import Diagnostic, SourceError
 from aag.graph.aau import Graph
+from aag.graph.cluster import FOLDED, Level, cluster, unit_of
 from aag.ir.units import Program
 from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
@@ -28,6 +29,7 @@ from esp.prediction import Prediction, without_repeats
 from esp.request import SWITCHES, Request, asked, requested, switched
 from esp.sources import Source, read_source
 from interpreter.engine import interpret
+from interpreter.folding import folded
 from interpreter.listeners import Listener, Watch
 from interpreter.result import Prediction as Result
 from interpreter.setting import Setting
@@ -85,6 +87,7 @@ def predict(
     timed: bool = False,
     unroll: bool = False,
     trust_directives: bool = False,
+    granularity: Level = "statement",
     **parameters: Any,
 ) -> Prediction:
     """Predict how long a program takes on a machine, and where the time goes.
@@ -108,6 +111,7 @@ def predict(
         system_set: path of a parameter of the machine -> its change.
         timed: restrict the profile to the timed region (Def 5).
         unroll: walk every iteration instead of closing loops (D5).
+        granularity: what one application abstraction unit is: ``statement``, ``block``, ``loop``, ``procedure``.
         trust_directives: accept INDEPENDENT, NEW and REDUCTION also where they are proved false.
         **parameters: values by name: ``n=512``.
 
@@ -137,6 +141,7 @@ def predict(
         timed=timed,
         unroll=unroll,
         trust_directives=trust_directives,
+        granularity=granularity,
         **parameters,
     )
     with arguments.in_python():
@@ -177,7 +182,9 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
     options = compiled(system, request)
     with _quoting(source.program, request):
         node_program = lower(source.program, _overrides(request), system.default_processors, options)
-        return Stages(source=source, node_program=node_program, graph=abstract(node_program))
+        return Stages(
+            source=source, node_program=node_program, graph=cluster(abstract(node_program), request.granularity)
+        )
 
 
 def interpret_stages(
@@ -198,6 +205,8 @@ def interpret_stages(
     )
     with _quoting(stages.source.program, request):
         result = interpret(stages.node_program, stages.graph, machine, setting, listener, watch)
+    if request.granularity in FOLDED:
+        result = folded(result, unit_of(stages.graph, request.granularity))
     return presented(result, stages, request)
 
 

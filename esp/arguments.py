@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import index
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -21,6 +22,8 @@ ALIGN = "--align"
 
 _KEYWORD = "align "
 _WRITE = "write for example 'A(i,j) WITH T(j,i)', as after ALIGN in a directive"
+
+Choice = TypeVar("Choice", bound=str)
 
 
 @contextmanager
@@ -133,6 +136,17 @@ def switch(name: str, given: object) -> bool:
     if isinstance(given, str) or given not in (True, False):
         raise UsageError(f"{name} is either on or off.", where=f"{name}={given!r}", hint="Write True or False.")
     return bool(given)
+
+
+def one_of(name: str, given: Choice, known: Sequence[Choice]) -> Choice:
+    """One of the words that an argument may be.
+
+    Raises:
+        UsageError: something else.
+    """
+    if given not in known:
+        raise UsageError(f"{given!r} is not a {name}.", where=name, hint=f"Known: {', '.join(known)}.")
+    return given
 
 
 def _whole(given: object) -> int | None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field, structs
 
+from aag.graph.cluster import LEVELS, Level
 from aag.ir.directives import Align
 from aag.ir.evaluate import Value
 from aag.ir.spelling import spell_directive
@@ -46,6 +47,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """Walk every iteration (D5)."""
     trust_directives: bool = False
     """Take INDEPENDENT, NEW and REDUCTION for true also where they are proved false."""
+    granularity: Level = "statement"
+    """Which statements are one AAU."""
 
 
 def requested(
@@ -67,6 +70,7 @@ def requested(
     timed: bool = False,
     unroll: bool = False,
     trust_directives: bool = False,
+    granularity: Level = "statement",
     **parameters: Any,
 ) -> Request:
     """The request that the arguments of `predict` beside program and machine stand for.
@@ -95,6 +99,7 @@ def requested(
         timed=timed,
         unroll=unroll,
         trust_directives=trust_directives,
+        granularity=arguments.one_of("granularity", granularity, LEVELS),
     )
     return switched(request, {name: arguments.switch(name, on) for name, on in (opt or {}).items()})
 

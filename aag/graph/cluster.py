@@ -1,10 +1,11 @@
-"""Clustering: consecutive Seq AAUs merged into one, for less work in interpretation at a coarser granularity.
+"""Granularity: which statements are one AAU.
 
 Source: Parashar and Hariri, section 3.4: the user chooses the granularity, time of estimation against accuracy. What is
-counted stays the same; only the place to which it is charged becomes coarser (the first line of each block).
+counted stays the same; only the place to which it is charged becomes coarser: the first line of a block, the line of a
+loop or procedure.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -12,13 +13,21 @@ from msgspec.structs import replace
 from aag.graph import aau as g
 from aag.graph.tally import add_work
 
-Level = Literal["statement", "block"]
-LEVELS: tuple[Level, ...] = ("statement", "block")
-"""`statement`: one AAU for each statement. `block`: consecutive replicated statements of a body are one Seq."""
+Level = Literal["statement", "block", "loop", "procedure"]
+LEVELS: tuple[Level, ...] = ("statement", "block", "loop", "procedure")
+"""`statement`: one AAU for each statement. `block`: consecutive replicated statements of a body are one Seq. `loop`: an
+outermost loop is one AAU with all that is inside, too. `procedure`: so is the main program, and each call."""
+
+FOLDED: Mapping[Level, tuple[type[g.AAU], ...]] = {
+    "loop": (g.IterD, g.IterSync, g.IterND),
+    "procedure": (g.Spawn, g.Call),
+}
+"""Level -> classes of AAUs that are one with all that is inside."""
 
 
 def cluster(graph: g.Graph, level: Level) -> g.Graph:
-    """The graph at a clustering level; ids count in program order again and the edges follow them.
+    """The graph with its blocks merged, at every level but the finest; ids count in program order again and the edges
+    follow them. It is what is interpreted: loops and procedures keep what is inside them.
 
     A Seq that reads the clock, leaves a loop or could not be modelled stays by itself. The total of all operation
     counts is that of `graph`.
@@ -34,6 +43,52 @@ def cluster(graph: g.Graph, level: Level) -> g.Graph:
     body = numbering.body(graph.body)
     edges = tuple(dict.fromkeys(numbering.edge(each) for each in graph.edges))
     return replace(graph, body=body, count=numbering.count, edges=edges)
+
+
+def unit_of(graph: g.Graph, level: Level) -> Mapping[int, int]:
+    """Id of an AAU -> id of the unit that it belongs to at a level: that of itself, or of a loop or procedure around
+    it."""
+    return dict(_units(graph.body, FOLDED.get(level, ()), None))
+
+
+def _units(body: Sequence[g.AAU], kinds: tuple[type[g.AAU], ...], unit: int | None) -> Iterator[tuple[int, int]]:
+    for aau in body:
+        own = aau.id if unit is None else unit
+        yield aau.id, own
+        yield from _units(g.children(aau), kinds, own if unit is not None or isinstance(aau, kinds) else None)
+
+
+def outline(graph: g.Graph, level: Level) -> g.Graph:
+    """The units of a graph at a level and the edges between them, to be drawn: nothing is inside a unit."""
+    units = unit_of(graph, level)
+    edges = (
+        replace(
+            edge,
+            comm=units[edge.comm],
+            source=None if edge.source is None else units[edge.source],
+            target=units[edge.target],
+        )
+        for edge in graph.edges
+    )
+    return replace(
+        graph,
+        body=_emptied(graph.body, FOLDED.get(level, ())),
+        edges=tuple(dict.fromkeys(edge for edge in edges if edge.comm != edge.target or edge.source != edge.target)),
+    )
+
+
+def _emptied(body: Sequence[g.AAU], kinds: tuple[type[g.AAU], ...]) -> tuple[g.AAU, ...]:
+    found: list[g.AAU] = []
+    for aau in body:
+        match aau:
+            case g.Spawn() | g.IterD() | g.IterSync() | g.IterND() | g.Call():
+                found.append(replace(aau, body=() if isinstance(aau, kinds) else _emptied(aau.body, kinds)))
+            case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
+                inside = tuple(replace(each, body=_emptied(each.body, kinds)) for each in branches)
+                found.append(replace(aau, branches=inside))
+            case _:
+                found.append(aau)
+    return tuple(found)
 
 
 class _Numbering:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, console_of, one_of_procs, request_of
+from esp.cli.options import add_granularity, add_output, add_program, console_of, one_of_procs, request_of
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp graph --help` need not wait for
@@ -40,6 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--opt", metavar="NAME=off", action="append", default=[], help="switch an optimisation off (repeatable)"
     )
+    add_granularity(parser)
     parser.add_argument("--format", choices=FORMATS, help="by default that of the suffix of -o, else dot")
     parser.add_argument("--times", action="store_true", help="predict, too, and colour the boxes by time (svg)")
     add_output(parser)
@@ -101,7 +102,10 @@ def _machine(system: "System", fmt: str) -> str:
 def _program(stages: "Stages", system: "System", request: "Request", fmt: str, options: argparse.Namespace) -> str:
     from msgspec.structs import replace
 
-    graph = stages.graph if options.graph == "saag" else replace(stages.graph, edges=())
+    from aag.graph.cluster import outline
+
+    graph = outline(stages.graph, request.granularity)
+    graph = graph if options.graph == "saag" else replace(graph, edges=())
     if fmt != "svg":
         from aag.graph.export import export
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait 
     from esp.api import Request
 
 FORMS = ("free", "fixed")
+GRANULARITIES = ("statement", "block", "loop", "procedure")
 
 _MOST_PROCESSORS = 2**20
 
@@ -116,6 +117,12 @@ def console_of(options: argparse.Namespace) -> Console:
     return console_for(options.color, quiet=options.quiet, file=options.output)
 
 
+def add_granularity(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
+    """The option of commands that show application abstraction units."""
+    what = "what one application abstraction unit is: %(choices)s (default: %(default)s)"
+    group.add_argument("--granularity", choices=GRANULARITIES, default=GRANULARITIES[0], help=what)
+
+
 def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
     """The request that the options of `add_program`, and of `add_scenario` where it was called, stand for.
 
@@ -151,6 +158,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         timed=given.get("timed", False),
         unroll=given.get("unroll", False),
         trust_directives=given.get("trust_directives", False),
+        granularity=given.get("granularity", GRANULARITIES[0]),
     )
     return switched(request, switches_of(given.get("opt", [])))
 

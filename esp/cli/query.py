@@ -2,7 +2,16 @@
 
 import argparse
 
-from esp.cli.options import add_forms, add_output, add_program, add_scenario, console_of, one_of_procs, request_of
+from esp.cli.options import (
+    add_forms,
+    add_granularity,
+    add_output,
+    add_program,
+    add_scenario,
+    console_of,
+    one_of_procs,
+    request_of,
+)
 from esp.errors import UsageError
 
 EXAMPLES = """\
@@ -34,6 +43,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     ):
         chosen.add_argument(name, metavar=metavar, action="append", default=[], help=what)
     chosen.add_argument("--by", choices=("aau", "line", "kind", "procedure"), default="aau", help="what makes a row")
+    add_granularity(chosen)
     add_scenario(parser)
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")

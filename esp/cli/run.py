@@ -4,7 +4,16 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_forms, add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.cli.options import (
+    add_forms,
+    add_granularity,
+    add_output,
+    add_program,
+    add_scenario,
+    console_of,
+    procs_of,
+    request_of,
+)
 from esp.errors import UsageError
 from esp.output.screen import Screen
 
@@ -44,6 +53,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
     views.add_argument("--trace", metavar="FILE", help="also write what each processor does and when (docs/trace.md)")
     views.add_argument("--interval", action="store_true", help="also between which times it lies (takes longer)")
+    add_granularity(views)
     views.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same to 0.1%%)")
     add_forms(views, "docs/json.md")
     add_output(parser)

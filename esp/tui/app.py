@@ -90,6 +90,7 @@ class Explorer(Dialogues, App[None]):
         Binding("v", "set_value", "set a value", show=False),
         Binding("e", "export", "export", show=False),
         Binding("r", "reset", "reset what-ifs", show=False),
+        Binding("f", "coarser", "fold loops", show=False),
         Binding("p", "processors", "processors", show=False),
         Binding("left_square_bracket", "processor(-1)", "processor before", show=False),
         Binding("right_square_bracket", "processor(1)", "next processor", show=False),
@@ -393,6 +394,11 @@ class Explorer(Dialogues, App[None]):
     def action_reset(self) -> None:
         """All sliders go back."""
         self.apply(steps.back_home(self.state))
+
+    def action_coarser(self) -> None:
+        """Fold all loops of the graph, then the program, then nothing."""
+        if self.state.view == "tree":
+            self.apply(steps.coarser(self.state))
 
     def action_processors(self) -> None:
         """Show the processors of the AAU under the cursor."""

@@ -10,6 +10,7 @@ from typing import Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from aag.graph.cluster import FOLDED
 from aag.ir.evaluate import Value
 from esp.api import Prediction, Request
 from esp.explore.ties import stated_error, ties
@@ -363,6 +364,21 @@ def put_cursor(state: State, view: str, key: Key) -> State:
 def fold(state: State, aau: int) -> State:
     """Hide or show the inside of an AAU."""
     return replace(state, closed=state.closed ^ {aau})
+
+
+def coarser(state: State) -> State:
+    """Hide the inside of all loops, then that of the program, then nothing."""
+    found = prediction(state)
+    if found is None:
+        return state
+    compound = {each.parent for each in found.aaus}
+    levels = [frozenset[int]()]
+    for classes in FOLDED.values():
+        kinds = {each.__name__ for each in classes}
+        levels.append(frozenset(each.id for each in found.aaus if each.kind in kinds and each.id in compound))
+    levels = list(dict.fromkeys(levels))
+    at = levels.index(state.closed) if state.closed in levels else 0
+    return replace(state, closed=levels[(at + 1) % len(levels)])
 
 
 def spread(state: State, aau: int) -> State:

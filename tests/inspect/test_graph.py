@@ -191,3 +191,10 @@ def test_wrong_use(words, message, esp):
     code, out, err = esp("graph", *words)
     assert (code, out) == (2, "")
     assert message in " ".join(err.split())
+
+
+@pytest.mark.parametrize(("granularity", "units"), [("loop", 13), ("procedure", 1)])
+def test_a_coarser_graph_has_fewer_boxes(esp, granularity, units):
+    words = ("saag", "laplace_bb", "--procs", "4", "--granularity", granularity)
+    assert len(json.loads(graph(esp, *words, "--format", "json"))["aaus"]) == units
+    assert len(drawn(esp, *words, "--times")[1]) == units

@@ -129,3 +129,10 @@ def test_wrong_use(words, message, esp):
     code, out, err = esp("query", "laplace", *words)
     assert (code, out) == (2, "")
     assert message in " ".join(err.split())
+
+
+def test_a_coarser_granularity_has_fewer_rows_of_the_same_sum(esp):
+    fine, loops = query(esp), query(esp, "--granularity", "loop")
+    assert len(loops["parts"]) < len(fine["parts"])
+    assert loops["together"]["time_s"] == pytest.approx(fine["together"]["time_s"])
+    assert loops["together"]["messages"] == fine["together"]["messages"]

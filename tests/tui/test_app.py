@@ -130,6 +130,19 @@ def test_the_graph_folds_and_drills_down(quick, driving):
     driving.drive(quick, then=then)
 
 
+def test_f_folds_loops_then_the_program_then_nothing(quick, driving):
+    async def then(app, pilot):
+        await driving.press(app, pilot, "2", "f")
+        kinds = {each.id: each.kind for each in steps.prediction(app.state).aaus}
+        assert {kinds[each] for each in app.state.closed} == {"IterSync"}
+        await driving.press(app, pilot, "enter", "f")
+        assert app.state.closed
+        await driving.press(app, pilot, "f")
+        assert app.state.closed == frozenset()
+
+    driving.drive(quick, then=then)
+
+
 def test_the_timeline_zooms_moves_and_points_out(quick, driving):
     async def then(app, pilot):
         await driving.press(app, pilot, "3", "plus", "plus", "right", "n", "n")

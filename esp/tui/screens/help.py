@@ -31,9 +31,10 @@ each other than the stated error of the prediction.
 moved, the column change says which lines moved. Left and Right
 shift long lines.
 
-[b]Graph[/b]  application abstraction units. Enter folds, p shows the
-processors below a unit; Enter on one of them, or [ and ], shows that
-processor alone, Escape the mean again.
+[b]Graph[/b]  application abstraction units. Enter folds one, f all
+loops, then the program, then nothing. p shows the processors below
+a unit; Enter on one of them, or [ and ], shows that processor alone,
+Escape the mean again.
 
 [b]Timeline[/b]  what each processor mostly does in each stretch of time.
 + and - zoom, Left and Right move, 0 shows all; n and N point out

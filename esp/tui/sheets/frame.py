@@ -151,6 +151,7 @@ KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("right_square_bracket", "[ ]", "one"),
         ("z", "z", "wide"),
         ("w", "w", "what if"),
+        ("f", "f", "fold loops"),
     ),
     "timeline": (
         ("plus", "+-", "zoom"),
