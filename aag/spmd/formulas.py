@@ -197,7 +197,8 @@ def mask_holds(mask: Expr, known: Known, env: Environment, vectors: Vectors) -> 
         Unknown: it reads what is not known.
         TooLarge: there are too many of them.
     """
-    count = max((each.size for each in vectors.values()), default=1)
+    sizes = {each.size for each in vectors.values()}
+    count = 0 if 0 in sizes else max(sizes, default=1)
     if count > LARGEST:
         raise TooLarge(f"{count:,} elements are too many to compute what is in them")
     # What does not divide or overflows is as in the program: no number.

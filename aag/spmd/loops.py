@@ -53,11 +53,11 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
     promised = frozenset(_promised(statement))
     arrays = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
     names = reduced_names(leaves, arrays) if promised else frozenset()
+    claims.check(lowering, statement, leaves, names)
     if home_of(lowering, leaves) is None:
         operands = [each for leaf in leaves if names for each in elements(leaf.assign.value)]
         if statement.independent is None or not any(lowering.is_distributed(each.name) for each in operands):
             raise Unsupported("the loop writes no distributed data")
-    claims.check(lowering, statement, leaves, names)
     if not _live(lowering, statement, leaves, names):
         groups = parallel_groups(lowering, leaves, names)
         if groups is None and promised:

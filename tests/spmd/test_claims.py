@@ -8,7 +8,7 @@ from aag.pipeline import Options, Overrides, lower, read_program
 HEAD = """program p
   implicit none
   integer, parameter :: n = 12
-  real(8) :: a(n), b(n), c(n,n), s, t
+  real(8) :: a(n), b(n), c(n,n), d(n), s, t
   integer :: i, j, ix(n)
 !HPF$ DISTRIBUTE (BLOCK) :: A, B
 !HPF$ DISTRIBUTE (*,BLOCK) :: C
@@ -69,6 +69,10 @@ FALSE = {
     t = b(i)
   end do""",
         "the loop over i is not INDEPENDENT: each iteration reads t (line 10), which the one before assigns",
+    ),
+    "an array that is not distributed": (
+        "!HPF$ INDEPENDENT\n  do i = 2, n\n    d(i) = d(i-1)\n  end do",
+        "the loop over i is not INDEPENDENT: i=3 reads d(2), which i=2 assigns",
     ),
     "a REDUCTION variable that is read": (
         """!HPF$ INDEPENDENT, REDUCTION(s)

@@ -2,10 +2,13 @@
 
 import re
 
+import numpy as np
 import pytest
 
+from aag.ir.expressions import Binary, IntLit, Var
 from aag.pipeline import Overrides, lower, main_unit, read_program
 from aag.spmd import nodes
+from aag.spmd.formulas import mask_holds
 from interpreter.lowered import Lowered
 from tests.spmd.serial import Serial
 from tests.truth.cache_programs import program
@@ -96,3 +99,8 @@ def test_masks_of_random_programs(seed):
     text = re.sub(r"  do (it|j|i|k) = .*?\n  end do\n", "", text, flags=re.DOTALL)
     taken, expected = counted(re.sub(r"  print .*", "", text), 1)
     assert taken == expected
+
+
+def test_a_mask_of_no_iterations_holds_nowhere():
+    vectors = {"": np.zeros(0, np.int64), "j": np.array([3])}
+    assert mask_holds(Binary(">", Var("j"), IntLit(1)), {}, {}, vectors).shape == (0,)
