@@ -1,7 +1,10 @@
 """SPMD lowering: a mapped program -> the node program that every processor runs (single program, multiple data).
 
     elementwise, symbols      array syntax and WHERE -> one element at index positions
-    lower, loops, reductions  statements -> nodes; the owner of the left-hand side computes
+    lowering                  the state of a lowering: nodes, temporaries, notes
+    assignments, foralls,     a kind of statement each; the owner of the left-hand side computes
+    loops, hostio, calls
+    lower                     the kind of a statement; statements that hold others
     needs                     which references need communication, and what the run-time library would call it
     relation, communication   exact message sets from ownership: who has what somebody else needs
     partition, access         iterations of each processor; how a nest walks through local memory

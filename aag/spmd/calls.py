@@ -1,20 +1,29 @@
-"""Calls of intrinsic subroutines: the clock and random numbers."""
-
-from typing import TYPE_CHECKING
+"""Calls of subroutines; intrinsic ones are the clock and random numbers."""
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, RealLit, Var
+from aag.spmd.assignments import lower_assign
+from aag.spmd.lowering import Lowering
 from aag.spmd.names import CLOCKS, RANDOM
 from aag.spmd.nodes import CallNode, ClockMark
-
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
 
 EMITTED_CLOCKS = frozenset(("system_clock", "cpu_time", "date_and_time", "etime", "second"))
 """Those that gfortran has as subroutines."""
 
 
-def lower_intrinsic(lowering: "Lowering", statement: ir.CallStmt) -> bool:
+def lower_call(lowering: Lowering, statement: ir.CallStmt) -> None:
+    """Lower a CALL: of an intrinsic subroutine, or of a procedure whose body is not interpreted."""
+    if _lower_intrinsic(lowering, statement):
+        return
+    lowering.complete = False
+    assumption = f"the body of {statement.name} is not interpreted: only its call is charged"
+    lowering.note("W202", assumption)
+    lowering.emit(
+        CallNode(span=statement.span, name=statement.name, arguments=len(statement.args), assumption=assumption)
+    )
+
+
+def _lower_intrinsic(lowering: Lowering, statement: ir.CallStmt) -> bool:
     """Lower a call of an intrinsic subroutine; False where it is none."""
     name, args, span = statement.name, statement.args, statement.span
     if name in CLOCKS:
@@ -29,7 +38,7 @@ def lower_intrinsic(lowering: "Lowering", statement: ir.CallStmt) -> bool:
         # Every element is drawn by its owner.
         double = lowering.symbols.type_of(args[0]).bytes == 8
         drawn = Call(name, (RealLit(0.0, "0.0d0" if double else "0.0", double),), span=span)
-        lowering.statement(ir.Assign(span=span, target=args[0], value=drawn))
+        lower_assign(lowering, ir.Assign(span=span, target=args[0], value=drawn))
     else:
         lowering.emit(CallNode(span=span, name=name, arguments=len(args)))
     return True

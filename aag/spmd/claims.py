@@ -7,7 +7,6 @@ lowering makes use of it.
 
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
@@ -16,15 +15,13 @@ from aag.ir.expressions import Var
 from aag.spmd.dependence import Access, Dependence, Meeting
 from aag.spmd.groups import changed
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
+from aag.spmd.lowering import Lowering
 from aag.spmd.vector import names_in
-
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
 
 _WAY_OUT = "remove the claim, or use --trust-directives to predict the program as it claims to be"
 
 
-def trusted(lowering: "Lowering", statement: ir.Do) -> None:
+def trusted(lowering: Lowering, statement: ir.Do) -> None:
     """Note that a claim is made use of without proof."""
     lowering.note(
         "W210",
@@ -33,7 +30,7 @@ def trusted(lowering: "Lowering", statement: ir.Do) -> None:
     )
 
 
-def check(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> None:
+def check(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> None:
     """Report the claims of a nest that are certainly false; `names` are the scalars that it reduces into."""
     if lowering.options.trusts_directives:
         return
@@ -64,7 +61,7 @@ def _claims(
 
 
 def _false(
-    lowering: "Lowering", loop: ir.Do, claim: Independent, leaves: Sequence[Leaf], names: frozenset[str]
+    lowering: Lowering, loop: ir.Do, claim: Independent, leaves: Sequence[Leaf], names: frozenset[str]
 ) -> Iterator[str]:
     inside = [leaf for leaf in leaves if loop in leaf.loops]
     if not inside:
@@ -89,9 +86,7 @@ def _false(
                     return
 
 
-def _meeting(
-    first: Access, second: Access, level: int, varying: frozenset[str], lowering: "Lowering"
-) -> Meeting | None:
+def _meeting(first: Access, second: Access, level: int, varying: frozenset[str], lowering: Lowering) -> Meeting | None:
     dependence = Dependence(first, second, lowering.env, varying, lowering.reach.around)
     return dependence.meeting(level) if dependence.is_carried(level) else None
 
@@ -119,7 +114,7 @@ def _no_reduction(name: str, inside: Sequence[Leaf]) -> Iterator[str]:
 
 
 def _scalar_flow(
-    loop: ir.Do, claim: Independent, inside: Sequence[Leaf], level: int, names: frozenset[str], lowering: "Lowering"
+    loop: ir.Do, claim: Independent, inside: Sequence[Leaf], level: int, names: frozenset[str], lowering: Lowering
 ) -> Iterator[str]:
     """A scalar that an iteration certainly reads before it assigns it, while every iteration assigns it."""
     if not _runs_twice(inside[0], level, lowering):
@@ -144,7 +139,7 @@ def _scalar_flow(
             before.add(leaf.assign.target.name)
 
 
-def _runs_twice(leaf: Leaf, level: int, lowering: "Lowering") -> bool:
+def _runs_twice(leaf: Leaf, level: int, lowering: Lowering) -> bool:
     """Whether the loop certainly has two iterations, in some iteration of the loops around it."""
     indices = leaf.indices[: level + 1]
     anywhere = Access("", (), indices, leaf.loops[: level + 1])

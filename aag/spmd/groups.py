@@ -9,25 +9,22 @@ needs from elsewhere and then runs, each processor its own iterations in their o
 """
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
 
 from aag.ir.expressions import Element, Expr, Var
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
+from aag.spmd.lowering import Lowering
 from aag.spmd.names import elements
 from aag.spmd.needs import classify
 from aag.spmd.nests import has_inner_loop
 from aag.spmd.nodes import Index, Need, Reference
 from aag.spmd.vector import names_in
 
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
-
 Groups = list[list[Leaf]]
 
 
 def parallel_groups(
-    lowering: "Lowering",
+    lowering: Lowering,
     leaves: Sequence[Leaf],
     names: frozenset[str],
     promised: frozenset[Hashable] = frozenset(),
@@ -48,7 +45,7 @@ def parallel_groups(
     return None
 
 
-def _candidates(lowering: "Lowering", leaves: Sequence[Leaf], names: frozenset[str]) -> list[Groups]:
+def _candidates(lowering: Lowering, leaves: Sequence[Leaf], names: frozenset[str]) -> list[Groups]:
     """Ways to group: as few groups as possible, then as many as the private scalars allow."""
     few: Groups = []
     for leaf in leaves:
@@ -87,7 +84,7 @@ def _clusters(leaves: Sequence[Leaf], names: frozenset[str]) -> Groups:
     return groups
 
 
-def _runs(lowering: "Lowering", leaves: Sequence[Leaf]) -> Groups:
+def _runs(lowering: Lowering, leaves: Sequence[Leaf]) -> Groups:
     """Neighbours that run in the same loops, under the same condition and on the same owner, together."""
     groups: Groups = []
     for leaf in leaves:
@@ -98,7 +95,7 @@ def _runs(lowering: "Lowering", leaves: Sequence[Leaf]) -> Groups:
     return groups
 
 
-def _together(lowering: "Lowering", one: Leaf, other: Leaf) -> bool:
+def _together(lowering: Lowering, one: Leaf, other: Leaf) -> bool:
     if one.loops != other.loops or one.mask != other.mask:
         return False
     if has_inner_loop(one.assign.value) or has_inner_loop(other.assign.value):
@@ -109,7 +106,7 @@ def _together(lowering: "Lowering", one: Leaf, other: Leaf) -> bool:
     return same_owner(lowering, one.indices, first, second)
 
 
-def same_owner(lowering: "Lowering", indices: tuple[Index, ...], first: Element, second: Element) -> bool:
+def same_owner(lowering: Lowering, indices: tuple[Index, ...], first: Element, second: Element) -> bool:
     """Whether two elements certainly live on the same processors, in each iteration of the indices."""
     if not lowering.is_distributed(first.name) or not lowering.is_distributed(second.name):
         return lowering.is_distributed(first.name) == lowering.is_distributed(second.name)
@@ -120,7 +117,7 @@ def same_owner(lowering: "Lowering", indices: tuple[Index, ...], first: Element,
     return classify(need, lowering.layouts, lowering.env) is None
 
 
-def home_of(lowering: "Lowering", group: Sequence[Leaf]) -> Leaf | None:
+def home_of(lowering: Lowering, group: Sequence[Leaf]) -> Leaf | None:
     """The first assignment to distributed data: its owner runs the group."""
     for leaf in group:
         if isinstance(leaf.assign.target, Element) and lowering.is_distributed(leaf.assign.target.name):
@@ -132,7 +129,7 @@ def home_of(lowering: "Lowering", group: Sequence[Leaf]) -> Leaf | None:
 
 
 def _arrays_stay(
-    lowering: "Lowering", groups: Groups, names: frozenset[str], promised: frozenset[Hashable], new: frozenset[str]
+    lowering: Lowering, groups: Groups, names: frozenset[str], promised: frozenset[Hashable], new: frozenset[str]
 ) -> bool:
     """Whether the order of every two accesses to one element is kept; updates of `names` may come in any order."""
     leaves = [leaf for group in groups for leaf in group]
@@ -165,7 +162,7 @@ def _arrays_stay(
     return True
 
 
-def _is_local(lowering: "Lowering", read: Access, leaf: Leaf, home: Leaf | None) -> bool:
+def _is_local(lowering: Lowering, read: Access, leaf: Leaf, home: Leaf | None) -> bool:
     """Whether an element that a leaf reads certainly lies where its group runs."""
     if not lowering.is_distributed(read.array):
         return True
@@ -187,7 +184,7 @@ def changed(leaves: Sequence[Leaf]) -> frozenset[str]:
 
 
 def scalars_stay(
-    lowering: "Lowering", groups: Groups, names: frozenset[str], crossing: frozenset[str] = frozenset()
+    lowering: Lowering, groups: Groups, names: frozenset[str], crossing: frozenset[str] = frozenset()
 ) -> bool:
     """Whether every scalar that the nest assigns is private: each processor finds there what it wrote itself.
 
@@ -247,7 +244,7 @@ def _foreign_indices(leaf: Leaf, leaves: Sequence[Leaf]) -> frozenset[str]:
     return others & (_read_names(leaf) | places(leaf))
 
 
-def spread_names(lowering: "Lowering", group: Sequence[Leaf]) -> frozenset[str]:
+def spread_names(lowering: Lowering, group: Sequence[Leaf]) -> frozenset[str]:
     """Loop indices that decide which processor runs an iteration of the group."""
     found: frozenset[str] = frozenset()
     for leaf in group:

@@ -2,7 +2,6 @@
 belong, once for each item (Def 15)."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from aag.ir import statements as ir
 from aag.ir.control import control_of
@@ -11,18 +10,16 @@ from aag.ir.visitors import names_used
 from aag.spmd import hostio
 from aag.spmd.amounts import amount
 from aag.spmd.linear import add
-from aag.spmd.nests import uses_of
+from aag.spmd.lowering import Lowering
+from aag.spmd.needs import uses_of
 from aag.spmd.nodes import Index
 from aag.spmd.symbols import Unsupported
-
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
 
 Read = tuple[ir.Io, tuple[ir.Do, ...]]
 """A READ and the loops around it, outermost first."""
 
 
-def lower_input(lowering: "Lowering", statement: ir.Do) -> bool:
+def lower_input(lowering: Lowering, statement: ir.Do) -> bool:
     """Lower a nest of READs as one; False where the loop is another one."""
     reads = _reads(statement, ())
     if not reads or not _stands_alone(reads):
@@ -84,7 +81,7 @@ def _deciding(item: Expr) -> frozenset[str]:
             return frozenset().union(*inner, *(names_used(part) for part in parts if part is not None))
 
 
-def _lower(lowering: "Lowering", nest: ir.Do, reads: Sequence[Read]) -> None:
+def _lower(lowering: Lowering, nest: ir.Do, reads: Sequence[Read]) -> None:
     """Lower it.
 
     Raises:
@@ -111,7 +108,7 @@ def _lower(lowering: "Lowering", nest: ir.Do, reads: Sequence[Read]) -> None:
         hostio.scatter(lowering, found, statement)
 
 
-def _index(lowering: "Lowering", loop: ir.Do) -> Index:
+def _index(lowering: Lowering, loop: ir.Do) -> Index:
     index = lowering.index(loop.var, loop.lower, loop.upper, loop.step)
     if any(uses_of(part, (), lowering.symbols) for part in (index.lower, index.upper, index.step)):
         raise Unsupported("a bound that is an element of an array")

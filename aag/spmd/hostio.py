@@ -3,7 +3,7 @@ replicated data that are read go to all in a broadcast; all processors write to 
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -15,15 +15,12 @@ from aag.ir.visitors import walk_expressions
 from aag.spmd.amounts import amount
 from aag.spmd.elementwise import Position
 from aag.spmd.linear import add, multiply
+from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any, comm_names, scalars
-from aag.spmd.needs import Use
-from aag.spmd.nests import uses_of
+from aag.spmd.needs import Use, uses_of
 from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference, Shared, Value
 from aag.spmd.symbols import Unsupported
 from aag.spmd.vector import names_in
-
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
 
 TEXT_BYTES = {"int": 12, "r4": 17, "r8": 26, "c8": 36, "c16": 54, "logical": 2}
 """Characters that list-directed output takes for a value of each kind (gfortran's field widths)."""
@@ -46,7 +43,7 @@ class Item(Struct, frozen=True):
         return not self.indices
 
 
-def lower_io(lowering: "Lowering", statement: ir.Io) -> None:
+def lower_io(lowering: Lowering, statement: ir.Io) -> None:
     """Lower one I/O statement.
 
     Raises:
@@ -74,7 +71,7 @@ def lower_io(lowering: "Lowering", statement: ir.Io) -> None:
         emit_host(lowering, statement, "write", items, extra=extra)
 
 
-def checked(lowering: "Lowering", statement: ir.Io) -> Control:
+def checked(lowering: Lowering, statement: ir.Io) -> Control:
     """The control list of a statement whose form is modelled.
 
     Raises:
@@ -97,20 +94,20 @@ def checked(lowering: "Lowering", statement: ir.Io) -> Control:
     return control
 
 
-def is_internal(lowering: "Lowering", control: Control) -> bool:
+def is_internal(lowering: Lowering, control: Control) -> bool:
     """Whether the unit is a character variable."""
     name = control.unit.partition("(")[0].strip().lower()
     kind = lowering.symbols.types().get(name)
     return kind is not None and kind.base == "character"
 
 
-def _set_value(lowering: "Lowering", name: str) -> Item:
+def _set_value(lowering: Lowering, name: str) -> Item:
     kind = lowering.symbols.type_of(Var(name))
     return Item(Var(name), (), IntLit(1), 0, kind.bytes, ())
 
 
 def emit_host(
-    lowering: "Lowering",
+    lowering: Lowering,
     statement: ir.Io,
     kind: Literal["write", "read", "format", "control"],
     items: Sequence[Item],
@@ -197,7 +194,7 @@ def _moving(item: Item) -> tuple[Index, ...]:
     return tuple(kept)
 
 
-def items_of(lowering: "Lowering", item: Expr, around: tuple[Index, ...]) -> list[Item]:
+def items_of(lowering: Lowering, item: Expr, around: tuple[Index, ...]) -> list[Item]:
     """The values of one entry of the list; an implied DO is a loop around its entries."""
     if isinstance(item, ImpliedDo):
         index = lowering.index(item.var, item.lower, item.upper, item.step)
@@ -212,11 +209,11 @@ def items_of(lowering: "Lowering", item: Expr, around: tuple[Index, ...]) -> lis
     return [Item(element, indices, amount(indices, lowering.env), characters, kind.bytes, uses)]
 
 
-def _element(lowering: "Lowering", item: Expr, positions: Sequence[Position], indices: Sequence[Index]) -> Expr:
+def _element(lowering: Lowering, item: Expr, positions: Sequence[Position], indices: Sequence[Index]) -> Expr:
     return lowering.elementwise.element(item, positions, frozenset(index.name for index in indices))
 
 
-def _internal(lowering: "Lowering", statement: ir.Io, control: Control, items: Sequence[Item]) -> None:
+def _internal(lowering: Lowering, statement: ir.Io, control: Control, items: Sequence[Item]) -> None:
     """A character variable as a file: every processor has one of its own."""
     far = [use for item in items for use in item.uses]
     if far and (statement.kind == "read" or not all(item.scalar for item in items)):
@@ -230,7 +227,7 @@ def _internal(lowering: "Lowering", statement: ir.Io, control: Control, items: S
     )
 
 
-def _gather(lowering: "Lowering", item: Item, statement: ir.Io) -> None:
+def _gather(lowering: Lowering, item: Item, statement: ir.Io) -> None:
     """What is written must be on rank 0: one element is brought to all, more are gathered."""
     if item.scalar:
         lowering.communicate(list(item.uses), None)
@@ -239,14 +236,14 @@ def _gather(lowering: "Lowering", item: Item, statement: ir.Io) -> None:
         _move(lowering, use, statement, "gather")
 
 
-def scatter(lowering: "Lowering", items: Sequence[Item], statement: ir.Io) -> None:
+def scatter(lowering: Lowering, items: Sequence[Item], statement: ir.Io) -> None:
     """What was read goes to its owners; an element of a distributed array, too."""
     for item in items:
         for use in item.uses:
             _move(lowering, use, statement, "scatter")
 
 
-def _move(lowering: "Lowering", use: Use, statement: ir.Io, pattern: Literal["gather", "scatter"]) -> None:
+def _move(lowering: Lowering, use: Use, statement: ir.Io, pattern: Literal["gather", "scatter"]) -> None:
     element: Element = use.element
     reference = Reference(array=element.name, subscripts=element.subscripts, indices=use.indices)
     operation = Gather(array=element.name, needs=(Need(reference=reference, home=None),), pattern=pattern)

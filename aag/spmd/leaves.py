@@ -1,7 +1,6 @@
 """The assignments of a nest of DO loops, each with the loops around it and the conditions on the way."""
 
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -10,15 +9,13 @@ from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
 from aag.ir.visitors import walk_statements
 from aag.spmd.dependence import Access
+from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any, elements
 from aag.spmd.needs import Use
-from aag.spmd.nests import conflicts
+from aag.spmd.nests import both, conflicts
 from aag.spmd.nodes import Index, Reference
 from aag.spmd.symbols import LOGICAL
 from aag.spmd.vector import names_in
-
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
 
 _OPERATORS = {"*": "product", ".and.": "all", ".or.": "any"}
 _FUNCTIONS = ("max", "min")
@@ -49,7 +46,7 @@ class Around(Struct, frozen=True):
 
 
 def leaves_of(
-    lowering: "Lowering", statement: ir.Do, around: Around | None = None, *, arrays: bool = False
+    lowering: Lowering, statement: ir.Do, around: Around | None = None, *, arrays: bool = False
 ) -> list[Leaf] | None:
     """All assignments of a nest of DO loops in order, in element form; None where it holds anything else.
 
@@ -65,7 +62,7 @@ def leaves_of(
     return _body(lowering, statement.body, inside, arrays=within)
 
 
-def _body(lowering: "Lowering", body: Sequence[ir.Stmt], around: Around, *, arrays: bool) -> list[Leaf] | None:
+def _body(lowering: Lowering, body: Sequence[ir.Stmt], around: Around, *, arrays: bool) -> list[Leaf] | None:
     found: list[Leaf] = []
     for each in body:
         match each:
@@ -91,7 +88,7 @@ def _body(lowering: "Lowering", body: Sequence[ir.Stmt], around: Around, *, arra
     return found
 
 
-def _assignment(lowering: "Lowering", statement: ir.Assign, around: Around, *, arrays: bool) -> list[Leaf] | None:
+def _assignment(lowering: Lowering, statement: ir.Assign, around: Around, *, arrays: bool) -> list[Leaf] | None:
     target = statement.target
     if not isinstance(target, Var | Element):
         return None
@@ -107,7 +104,7 @@ def _assignment(lowering: "Lowering", statement: ir.Assign, around: Around, *, a
     return None if inner and _reads_itself(lowering, [leaf], len(around.indices)) else [leaf]
 
 
-def _reads_itself(lowering: "Lowering", leaves: Sequence[Leaf], outside: int) -> bool:
+def _reads_itself(lowering: Lowering, leaves: Sequence[Leaf], outside: int) -> bool:
     """Whether array syntax may read what it writes elsewhere: all right-hand sides come first, unlike in a loop.
 
     The first `outside` loops are DO loops around it: what one of their iterations writes another may read.
@@ -125,7 +122,7 @@ def _reads_itself(lowering: "Lowering", leaves: Sequence[Leaf], outside: int) ->
 
 
 def _conditional(
-    lowering: "Lowering", branches: Sequence[ir.Branch], around: Around, *, arrays: bool
+    lowering: Lowering, branches: Sequence[ir.Branch], around: Around, *, arrays: bool
 ) -> list[Leaf] | None:
     """The assignments of an IF, each under its condition. Conditions that a branch changes are kept in logical scalars
     of the iteration first."""
@@ -167,13 +164,6 @@ def _is_changed(branches: Sequence[ir.Branch]) -> bool:
     else:
         body = [each for branch in branches for each in branch.body]
     return any(isinstance(each, ir.Assign) and _name(each.target) in read for each in walk_statements(body))
-
-
-def both(left: Expr | None, right: Expr | None) -> Expr | None:
-    """The conjunction of two conditions, either of which may be absent."""
-    if left is None or right is None:
-        return right if left is None else left
-    return Binary(".and.", left, right)
 
 
 def writes_of(leaves: Sequence[Leaf]) -> list[tuple[int, Access]]:

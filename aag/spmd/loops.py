@@ -1,7 +1,6 @@
 """DO loops: parallel nests where no iteration reads what another wrote; owned and plain loops elsewhere (Def 16)."""
 
 from collections.abc import Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,30 +13,33 @@ from aag.spmd.dependence import Dependence
 from aag.spmd.groups import changed, home_of, parallel_groups, places, same_owner, scalars_stay, spread_names
 from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, update_of, writes_of
 from aag.spmd.liveness import wanted_after
+from aag.spmd.lowering import Lowering
 from aag.spmd.names import elements, nest_names
-from aag.spmd.needs import Use, classify
-from aag.spmd.nests import FIRST, accumulate, has_inner_loop, inner_loops, undivided, uses_of
+from aag.spmd.needs import Use, classify, uses_of
+from aag.spmd.nests import FIRST, accumulate, has_inner_loop, inner_loops, undivided
 from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Reference
 from aag.spmd.reductions import operation_class, reduce_into
 from aag.spmd.symbols import Unsupported
 from aag.spmd.vector import names_in
 
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
+
+def lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
+    """Lower a DO loop, with or without INDEPENDENT, as a nest; False where every processor runs all iterations."""
+    lowered = False
+
+    def attempt() -> None:
+        nonlocal lowered
+        lowered = _lower_nest(lowering, statement)
+
+    why = lowering.attempt(attempt)
+    if why and statement.independent is not None:
+        told = f"INDEPENDENT has no effect here: every processor runs all iterations of this loop, as {why}"
+        lowering.note("W204", told)
+    return lowered
 
 
-def lower_do(lowering: "Lowering", statement: ir.Do) -> None:
-    """Lower a DO loop, with or without INDEPENDENT."""
-    why = lowering.attempt(lambda: _lower_nest(lowering, statement))
-    if why:
-        if statement.independent is not None:
-            told = f"INDEPENDENT has no effect here: every processor runs all iterations of this loop, as {why}"
-            lowering.note("W204", told)
-        lowering.do_node(statement)
-
-
-def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
-    """Lower a nest of loops over distributed data as a whole.
+def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
+    """Lower a nest of loops over distributed data as a whole; False where its owners cannot take turns.
 
     Raises:
         Unsupported: it is no such nest.
@@ -66,13 +68,13 @@ def _lower_nest(lowering: "Lowering", statement: ir.Do) -> None:
                 claims.trusted(lowering, statement)
         if groups is not None:
             _lower_parallel(lowering, groups, home, names)
-            return
+            return True
     if promised:
         raise Unsupported("a loop inside carries values from one processor to another")
-    _lower_sequential(lowering, statement, leaves)
+    return _lower_sequential(lowering, statement, leaves)
 
 
-def _live(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> frozenset[str]:
+def _live(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> frozenset[str]:
     """The scalars that the nest writes and that the program may still read after it, on all processors.
 
     Of a scalar that is NEW the program says itself that nobody reads it. The variable of a loop counts where it has
@@ -92,7 +94,7 @@ def _live(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], names:
     return wanted_after(statement, lowering.unit.body, wanted) if wanted else wanted
 
 
-def _has_aliases(lowering: "Lowering", leaves: Sequence[Leaf]) -> bool:
+def _has_aliases(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:
     """Whether a nest uses two names of one storage (EQUIVALENCE)."""
     used: frozenset[str] = frozenset()
     for leaf in leaves if lowering.sharing else ():
@@ -143,7 +145,7 @@ def _promised(statement: ir.Do, listed: frozenset[str] = frozenset()) -> Iterato
             yield from _promised(each, listed)
 
 
-def _home_clause(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf]) -> Reference | None:
+def _home_clause(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf]) -> Reference | None:
     """The reference of ON HOME, which names the processor that runs an iteration."""
     home = None if statement.independent is None else statement.independent.home
     if not isinstance(home, Element) or not lowering.is_distributed(home.name):
@@ -160,7 +162,7 @@ def _home_clause(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf])
 
 
 def _lower_parallel(
-    lowering: "Lowering", groups: Sequence[Sequence[Leaf]], home: Reference | None, names: frozenset[str]
+    lowering: Lowering, groups: Sequence[Sequence[Leaf]], home: Reference | None, names: frozenset[str]
 ) -> None:
     """Each group becomes one nest, with its communication before it."""
     partials = [_partials(lowering, group, names) for group in groups]
@@ -192,7 +194,7 @@ class _Partial(Struct, frozen=True):
     update: Expr
 
 
-def _partials(lowering: "Lowering", group: Sequence[Leaf], names: frozenset[str]) -> tuple[list[Leaf], list[_Partial]]:
+def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) -> tuple[list[Leaf], list[_Partial]]:
     """A group with its reductions into variables of their own, unless it is one reduction and nothing else."""
     simple = len(group) == 1 and not has_inner_loop(group[0].assign.value)
     if simple or not any(reduction(leaf, names) for leaf in group):
@@ -228,13 +230,13 @@ def _first(part: _Partial) -> Expr:
     return most if part.operation == "min" else Unary("-", most)
 
 
-def _set(lowering: "Lowering", name: str, value: Expr) -> None:
+def _set(lowering: Lowering, name: str, value: Expr) -> None:
     assign = ir.Assign(span=lowering.span, target=Var(name), value=value)
     lowering.emit(Local(span=lowering.span, assigns=(assign,), defines=frozenset((name,))))
 
 
 def _nest(
-    lowering: "Lowering", group: Sequence[Leaf], wanted: Reference | None, names: frozenset[str], *, reduces: bool
+    lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, names: frozenset[str], *, reduces: bool
 ) -> tuple[Nest, list[Use]]:
     """One nest for a group of assignments whose loops form one chain."""
     combined = reduction(group[0], names) if len(group) == 1 else None
@@ -287,7 +289,7 @@ def _at_home(use: Use, home: Reference | None) -> Use:
     return Use(use.element, home.indices)
 
 
-def _mask(lowering: "Lowering", group: Sequence[Leaf]) -> Expr | None:
+def _mask(lowering: Lowering, group: Sequence[Leaf]) -> Expr | None:
     """The condition that all assignments of a group share, unless one of them changes it for the next."""
     masks = {leaf.mask for leaf in group}
     if len(masks) > 1 or changed(group[:-1]) & names_in(group[0].mask):
@@ -297,7 +299,7 @@ def _mask(lowering: "Lowering", group: Sequence[Leaf]) -> Expr | None:
     return mask
 
 
-def _home(lowering: "Lowering", group: Sequence[Leaf], wanted: Reference | None, *, reduces: bool) -> Reference | None:
+def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *, reduces: bool) -> Reference | None:
     """Where the group runs: as ON HOME says, else the owner of its first distributed target; what only reduces runs
     where its operand lives."""
     places = [(leaf, leaf.assign.target) for leaf in group]
@@ -322,7 +324,7 @@ def _home(lowering: "Lowering", group: Sequence[Leaf], wanted: Reference | None,
     return chosen
 
 
-def _combine(lowering: "Lowering", nest: Nest, operation: str, result: Expr) -> None:
+def _combine(lowering: Lowering, nest: Nest, operation: str, result: Expr) -> None:
     """The global half of a reduction that a nest has begun."""
     if nest.home is None:
         return
@@ -348,8 +350,9 @@ def _combine(lowering: "Lowering", nest: Nest, operation: str, result: Expr) -> 
 # --- sequential -------------------------------------------------------------------------------------------------
 
 
-def _lower_sequential(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf]) -> None:
-    """Owners run their iterations in order; a message goes at the iteration that crosses (Def 16)."""
+def _lower_sequential(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf]) -> bool:
+    """Owners run their iterations in order; a message goes at the iteration that crosses (Def 16). False where an
+    iteration has no one owner."""
     loop = leaves[0].indices[0]
     stored = [leaf for leaf in leaves if home_of(lowering, [leaf])]
     if loop.name in spread_names(lowering, leaves) and all(leaf.loops == (statement,) for leaf in stored):
@@ -361,8 +364,7 @@ def _lower_sequential(lowering: "Lowering", statement: ir.Do, leaves: Sequence[L
         )
     first = home_of(lowering, leaves)
     if first is None or not _has_turns(lowering, statement, leaves, first):
-        lowering.do_node(statement)
-        return
+        return False
     target = first.assign.target
     assert isinstance(target, Element)
     home = Reference(array=target.name, subscripts=target.subscripts, indices=(loop,))
@@ -397,9 +399,10 @@ def _lower_sequential(lowering: "Lowering", statement: ir.Do, leaves: Sequence[L
             defines=frozenset(leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)),
         )
     )
+    return True
 
 
-def _has_turns(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], first: Leaf) -> bool:
+def _has_turns(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], first: Leaf) -> bool:
     """Whether each iteration of a loop has one owner, who runs all of it, with scalars of its own."""
     targets = [leaf.assign.target for leaf in leaves]
     is_array = lowering.symbols.is_array
@@ -417,7 +420,7 @@ def _has_turns(lowering: "Lowering", statement: ir.Do, leaves: Sequence[Leaf], f
     )
 
 
-def _has_replicas(lowering: "Lowering", leaves: Sequence[Leaf]) -> bool:
+def _has_replicas(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:
     """Whether some array of a loop has several owners of an element: they do not take turns one at a time."""
     names = {each.name for leaf in leaves for each in (*elements(leaf.assign.value), *elements(leaf.assign.target))}
     layouts = [lowering.arrays[name] for name in names if lowering.is_distributed(name)]

@@ -1,17 +1,14 @@
 """WHERE evaluates a mask once: a mask that its own construct changes is kept in a temporary array."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, Section, Var
 from aag.mapping.layout import REPLICATED, GridAxis, Layout
+from aag.spmd.lowering import Lowering
 from aag.spmd.symbols import LOGICAL, Unsupported
 from aag.spmd.vector import names_in
-
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
 
 
 def first_target(branches: Sequence[ir.WhereBranch]) -> Var | Element | None:
@@ -44,7 +41,7 @@ def _written(body: Sequence[ir.Stmt]) -> list[str]:
     return names
 
 
-def temporary(lowering: "Lowering", like: Var | Element) -> Var:
+def temporary(lowering: Lowering, like: Var | Element) -> Var:
     """A new logical array of the shape of `like`, each element beside the one of `like` that it belongs to.
 
     Raises:
@@ -72,7 +69,7 @@ def temporary(lowering: "Lowering", like: Var | Element) -> Var:
     return Var(name)
 
 
-def _place(subscript: Expr, lower: int, upper: int, lowering: "Lowering") -> tuple[int, int, int | None]:
+def _place(subscript: Expr, lower: int, upper: int, lowering: Lowering) -> tuple[int, int, int | None]:
     """First index, step and extent of a section subscript; a single index has no extent."""
     if not isinstance(subscript, Section):
         return evaluate_int(subscript, lowering.env), 1, None

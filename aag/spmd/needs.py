@@ -5,16 +5,18 @@ collective along some grid axes does the work (hpf.md's table: patterns that are
 recognised from the subscripts before anyone enumerates pairs, design decision D2).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from msgspec import Struct
 
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Call, Element, Expr
+from aag.ir.expressions import Call, Element, Expr, Var
+from aag.ir.visitors import children
 from aag.mapping.layout import GridAxis, Layout, Layouts
 from aag.spmd.linear import Linear, linear
 from aag.spmd.nodes import Concatenate, Exchange, Index, Multicast, Need, Operation, Pattern, Reference
+from aag.spmd.symbols import Symbols, Unsupported
 from aag.spmd.vector import names_in
 
 
@@ -23,6 +25,28 @@ class Use(Struct, frozen=True):
 
     element: Element
     indices: tuple[Index, ...]
+
+
+def uses_of(expr: Expr | None, indices: Sequence[Index], symbols: Symbols) -> list[Use]:
+    """The array elements that an expression reads in the space of `indices`.
+
+    Raises:
+        Unsupported: a subscript goes through another array.
+    """
+    if expr is None:
+        return []
+    found: list[Use] = []
+    if isinstance(expr, Element) and symbols.is_array(expr.name):
+        inner = [use for each in expr.subscripts for use in uses_of(each, indices, symbols)]
+        if inner:
+            raise Unsupported(f"a subscript of {expr.name} goes through the array {inner[0].element.name}")
+        found.append(Use(expr, tuple(indices)))
+        return found
+    if isinstance(expr, Var) and symbols.is_array(expr.name):
+        raise Unsupported(f"the whole array {expr.name} stands where an element is needed")
+    for child in children(expr):
+        found += uses_of(child, indices, symbols)
+    return found
 
 
 _RANKED: tuple[Pattern, ...] = ("overlap_shift", "temporary_shift", "transfer", "transpose")

@@ -1,23 +1,20 @@
 """Building one parallel nest: what it reads, its inner reduction loops, its loop order, whether it needs a copy."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Expr, IntLit, LogicalLit, RealLit, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import children, map_expression
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.elementwise import INNER
+from aag.spmd.lowering import Lowering
 from aag.spmd.needs import Use
 from aag.spmd.nodes import Index, Nest, Reference
-from aag.spmd.symbols import INTEGER, Symbols, Unsupported
+from aag.spmd.symbols import INTEGER, Unsupported
 from aag.spmd.vector import names_in
-
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
 
 COMBINE = {"sum": "+", "product": "*", "all": ".and.", "any": ".or."}
 FIRST: dict[str, Expr] = {
@@ -28,30 +25,15 @@ FIRST: dict[str, Expr] = {
 }
 
 
-def uses_of(expr: Expr | None, indices: Sequence[Index], symbols: Symbols) -> list[Use]:
-    """The array elements that an expression reads in the space of `indices`.
-
-    Raises:
-        Unsupported: a subscript goes through another array.
-    """
-    if expr is None:
-        return []
-    found: list[Use] = []
-    if isinstance(expr, Element) and symbols.is_array(expr.name):
-        inner = [use for each in expr.subscripts for use in uses_of(each, indices, symbols)]
-        if inner:
-            raise Unsupported(f"a subscript of {expr.name} goes through the array {inner[0].element.name}")
-        found.append(Use(expr, tuple(indices)))
-        return found
-    if isinstance(expr, Var) and symbols.is_array(expr.name):
-        raise Unsupported(f"the whole array {expr.name} stands where an element is needed")
-    for child in children(expr):
-        found += uses_of(child, indices, symbols)
-    return found
+def both(left: Expr | None, right: Expr | None) -> Expr | None:
+    """The conjunction of two conditions, either of which may be absent."""
+    if left is None or right is None:
+        return right if left is None else left
+    return Binary(".and.", left, right)
 
 
 def inner_loops(
-    lowering: "Lowering", target: Expr, value: Expr, indices: tuple[Index, ...]
+    lowering: Lowering, target: Expr, value: Expr, indices: tuple[Index, ...]
 ) -> tuple[tuple[Index, ...], tuple[Assign, ...], tuple[tuple[Assign, ...], ...]]:
     """All loops of an assignment, what runs innermost, and what runs around the inner loops.
 

@@ -1,7 +1,5 @@
 """Reductions of distributed arrays: a local nest on the owners, then a global combination (hpf.md's reduction rule)."""
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Unknown, evaluate_int
@@ -9,22 +7,21 @@ from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Var
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.mapping.layout import REPLICATED, GridAxis, Layout
+from aag.spmd.foralls import forall
 from aag.spmd.linear import linear
+from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
-from aag.spmd.needs import Use
-from aag.spmd.nests import accumulate, uses_of
+from aag.spmd.needs import Use, uses_of
+from aag.spmd.nests import accumulate
 from aag.spmd.nodes import Combine, Index, Nest, Reference
 from aag.spmd.order import in_order
 from aag.spmd.symbols import INTEGER, LOGICAL, REDUCTIONS, Unsupported, reduction_dim
 from aag.spmd.vector import names_in
 
-if TYPE_CHECKING:
-    from aag.spmd.lower import Lowering
-
 _COMBINED_WITH = {"sum": "add", "product": "mul", "max": "max", "min": "min", "count": "add", "all": "and", "any": "or"}
 
 
-def is_full(lowering: "Lowering", call: Call) -> bool:
+def is_full(lowering: Lowering, call: Call) -> bool:
     """Whether a call is a reduction to a scalar."""
     if call.name == "dot_product":
         return True
@@ -33,7 +30,7 @@ def is_full(lowering: "Lowering", call: Call) -> bool:
     return reduction_dim(call.args, dict(call.keywords)) is None and call.name not in ("maxloc", "minloc")
 
 
-def extract(lowering: "Lowering", call: Call, into: str = "") -> Expr:
+def extract(lowering: Lowering, call: Call, into: str = "") -> Expr:
     """Compute a reduction beforehand; returns the variable (or temporary array) that holds its result.
 
     Raises:
@@ -62,7 +59,7 @@ def extract(lowering: "Lowering", call: Call, into: str = "") -> Expr:
 
 
 def reduce_into(
-    lowering: "Lowering", indices: tuple[Index, ...], mask: Expr | None, into: Element, update: tuple[str, Expr]
+    lowering: Lowering, indices: tuple[Index, ...], mask: Expr | None, into: Element, update: tuple[str, Expr]
 ) -> None:
     """Lower ``s(j) = s(j) op expression`` in a nest of loops: a vector of partial results on each processor, one
     combination, and the update of the array with the result.
@@ -81,11 +78,11 @@ def reduce_into(
     lowering.symbols.declare(name, lowering.symbols.type_of(into))
     _reduce(lowering, name, op, element, mask, indices, kept)
     result = Element(name, tuple(Var(index.name) for index in kept)) if kept else Var(name)
-    lowering.forall(kept, None, into, accumulate(op, into, result))
+    forall(lowering, kept, None, into, accumulate(op, into, result))
 
 
 def _reduce(
-    lowering: "Lowering",
+    lowering: Lowering,
     name: str,
     op: str,
     element: Expr,
@@ -126,7 +123,7 @@ def _value(op: str, element: Expr) -> Expr:
     return LogicalLit(True) if op == "count" and not isinstance(element, Element | Binary | Call) else element
 
 
-def _home(uses: list[Use], names: frozenset[str], lowering: "Lowering") -> Reference | None:
+def _home(uses: list[Use], names: frozenset[str], lowering: Lowering) -> Reference | None:
     """The operand whose owners compute the partial results: the one that is spread over most grid axes.
 
     A shifted operand stands for its own place before the shift: EOSHIFT may leave the array, where nobody owns.
@@ -152,12 +149,7 @@ def _unshifted(subscript: Expr) -> Expr:
 
 
 def _combine(
-    lowering: "Lowering",
-    home: Reference,
-    indices: tuple[Index, ...],
-    kept: tuple[Index, ...] | None,
-    op: str,
-    kind: Type,
+    lowering: Lowering, home: Reference, indices: tuple[Index, ...], kept: tuple[Index, ...] | None, op: str, kind: Type
 ) -> None:
     layout = lowering.arrays[home.array]
     axes = tuple(axis for axis, meaning in enumerate(layout.axes) if meaning.role != "replicated")
@@ -192,7 +184,7 @@ def operation_class(op: str, kind: Type) -> str:
 
 
 def _result_layout(
-    name: str, home: Reference | None, kept: tuple[Index, ...], kind: Type, lowering: "Lowering"
+    name: str, home: Reference | None, kept: tuple[Index, ...], kind: Type, lowering: Lowering
 ) -> Layout:
     """The layout of a reduction along some dimensions: as its operand, and known to all along these dimensions."""
     try:

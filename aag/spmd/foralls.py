@@ -1,0 +1,117 @@
+"""FORALL, WHERE and array syntax: one assignment for all combinations of some indices."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from aag.ir import statements as ir
+from aag.ir.expressions import Element, Expr, Unary, Var
+from aag.spmd.elementwise import Position
+from aag.spmd.lowering import Lowering
+from aag.spmd.masks import first_target, must_be_kept, temporary
+from aag.spmd.names import nest_names
+from aag.spmd.needs import Use, uses_of
+from aag.spmd.nests import both, conflicts, inner_loops
+from aag.spmd.nodes import Index, Nest, Reference
+from aag.spmd.order import in_order
+from aag.spmd.symbols import Unsupported, assigned
+
+
+def lower_forall(lowering: Lowering, statement: ir.Forall) -> None:
+    """Lower a FORALL statement or construct."""
+    indices = tuple(lowering.index(each.name, each.lower, each.upper, each.step) for each in statement.indices)
+    _forall_body(lowering, indices, statement.mask, statement.body)
+
+
+def lower_where(lowering: Lowering, statement: ir.Where) -> None:
+    """Lower a WHERE statement or construct."""
+    _where(lowering, statement, (), None)
+
+
+def forall(
+    lowering: Lowering,
+    indices: tuple[Index, ...],
+    mask: Expr | None,
+    target: Var | Element,
+    value: Expr,
+    positions: Sequence[Position] = (),
+) -> None:
+    """One assignment for all combinations of the indices: communication, then the nest."""
+    names = frozenset(index.name for index in indices)
+    element = assigned(lowering.elementwise.element(target, positions, names), target.span)
+    computed = lowering.elementwise.element(value, positions, names)
+    condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
+    home = Reference(array=element.name, subscripts=element.subscripts, indices=indices)
+    indices, inner, outer = inner_loops(lowering, element, computed, indices)
+    uses = [use for assign in inner for use in uses_of(assign.value, indices, lowering.symbols)]
+    for depth, assigns in enumerate(outer, start=1):
+        uses += [use for assign in assigns for use in uses_of(assign.value, indices[:depth], lowering.symbols)]
+    uses += uses_of(condition, indices, lowering.symbols)
+    distributed = lowering.is_distributed(element.name)
+    lowering.communicate(uses, home if distributed else None)
+    nest = Nest(
+        span=lowering.span,
+        indices=indices,
+        home=home if distributed else None,
+        assigns=inner,
+        outer=outer,
+        leading=tuple(min(1, len(level)) for level in outer),
+        mask=condition,
+        copies=conflicts(home, uses, lowering.env) or _shares(lowering, element.name, uses),
+    )
+    nest = in_order(nest, home, lowering.options)
+    lowering.emit(replace(nest, uses=nest_names(lowering.symbols, nest)))
+
+
+def _shares(lowering: Lowering, array: str, uses: Sequence[Use]) -> bool:
+    """Whether an array is read by another name of its storage."""
+    return any(use.element.name != array for use in uses if use.element.name in lowering.sharing.get(array, ()))
+
+
+def _forall_body(lowering: Lowering, indices: tuple[Index, ...], mask: Expr | None, body: Sequence[ir.Stmt]) -> None:
+    for statement in body:
+        lowering.span = statement.span
+        match statement:
+            case ir.Assign(target=Var() | Element() as target, value=value):
+                shape = lowering.symbols.shape(target)
+                inner, positions = lowering.elementwise.context(shape)
+                forall(lowering, indices + inner, mask, target, value, positions)
+            case ir.Forall(indices=more, mask=own, body=nested):
+                added = tuple(lowering.index(each.name, each.lower, each.upper, each.step) for each in more)
+                _forall_body(lowering, indices + added, both(mask, own), nested)
+            case ir.Where():
+                _where(lowering, statement, indices, mask)
+            case _:
+                raise Unsupported(f"{type(statement).__name__} inside FORALL")
+
+
+def _where(lowering: Lowering, statement: ir.Where, indices: tuple[Index, ...], mask: Expr | None) -> None:
+    before: Expr | None = None
+    for number, branch in enumerate(statement.branches):
+        own = branch.mask
+        if own is not None and must_be_kept(own, statement.branches[number:]):
+            own = _kept(lowering, own, statement, indices)
+        condition = both(before, own)
+        for each in branch.body:
+            lowering.span = each.span
+            match each:
+                case ir.Assign(target=Var() | Element() as target, value=value):
+                    inner, positions = lowering.elementwise.context(lowering.symbols.shape(target))
+                    forall(lowering, indices + inner, both(mask, condition), target, value, positions)
+                case ir.Where():
+                    _where(lowering, each, indices, both(mask, condition))
+                case _:
+                    raise Unsupported(f"{type(each).__name__} inside WHERE")
+        if own is not None:
+            before = both(before, Unary(".not.", own))
+
+
+def _kept(lowering: Lowering, mask: Expr, statement: ir.Where, indices: tuple[Index, ...]) -> Expr:
+    """A mask computed into a temporary before anything that it reads can change."""
+    like = first_target(statement.branches)
+    if indices or like is None:
+        raise Unsupported("a WHERE inside FORALL that changes its own mask")
+    kept = temporary(lowering, like)
+    inner, positions = lowering.elementwise.context(lowering.symbols.shape(kept))
+    forall(lowering, inner, None, kept, mask, positions)
+    return kept

@@ -1,0 +1,125 @@
+"""The state of a lowering: what grows while the statements of a program unit become nodes.
+
+Every kind of statement has a module of its own that works on this state; `lower` chooses between them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from aag.diagnostics import Diagnostic
+from aag.ir import statements as ir
+from aag.ir.expressions import Call, Expr
+from aag.ir.storage import sharing
+from aag.ir.units import Program, Unit
+from aag.mapping.layout import Layouts
+from aag.spmd.elementwise import Elementwise
+from aag.spmd.names import comm_names, impure_functions, whole_functions
+from aag.spmd.needs import Use, operations, uses_of
+from aag.spmd.nodes import Communicate, Index, Node, Reference, Unmodelled
+from aag.spmd.program import Options
+from aag.spmd.reach import Reach
+from aag.spmd.symbols import Symbols, Unsupported
+
+
+class Lowering:
+    """The lowering of one program unit: temporaries, notes and errors, the nodes of the statement."""
+
+    def __init__(
+        self,
+        program: Program,
+        unit: Unit,
+        layouts: Layouts,
+        options: Options,
+        extract: Callable[["Lowering", Call], Expr],
+    ) -> None:
+        """`extract` computes a reduction beforehand; it returns what holds its result."""
+        self.program = program
+        self.unit = unit
+        self.options = options
+        self.arrays = dict(layouts.arrays)
+        self.layouts = replace(layouts, arrays=MappingProxyType(self.arrays))
+        self.env = layouts.environment
+        self.symbols = Symbols(unit, self.arrays, whole_functions(program, unit))
+        self.elementwise = Elementwise(self.symbols, self.env, lambda call: extract(self, call))
+        self.sharing = sharing(unit)
+        self.impure = impure_functions(program, unit)
+        self.notes: list[Diagnostic] = []
+        self.errors: list[Diagnostic] = []
+        self.complete = program.complete
+        self.span = unit.span
+        self.reach = Reach()
+        self._nodes: list[Node] = []
+
+    @contextmanager
+    def collecting(self) -> Iterator[list[Node]]:
+        """While nodes go to a list of their own."""
+        outer, self._nodes = self._nodes, []
+        try:
+            yield self._nodes
+        finally:
+            self._nodes = outer
+
+    def emit(self, node: Node) -> None:
+        """Append a node to the statement list that is being lowered."""
+        self._nodes.append(node)
+
+    @property
+    def pending(self) -> tuple[Node, ...]:
+        """The nodes emitted so far for the statement (or attempt) that is being lowered."""
+        return tuple(self._nodes)
+
+    def attempt(self, lower: Callable[[], None]) -> str:
+        """Try a way of lowering: its nodes and notes stay only where it does not raise `Unsupported`. Returns why it
+        did, or nothing."""
+        notes = len(self.notes)
+        with self.collecting() as nodes:
+            try:
+                lower()
+            except Unsupported as problem:
+                del self.notes[notes:]
+                return str(problem)
+        self._nodes += nodes
+        return ""
+
+    def index(self, name: str, lower: Expr, upper: Expr, step: Expr | None) -> Index:
+        """A loop index; array inquiries and reductions in its bounds are computed before."""
+        first, last = (self.elementwise.element(each, (), frozenset()) for each in (lower, upper))
+        stride = None if step is None else self.elementwise.element(step, (), frozenset())
+        return Index(name=name, lower=first, upper=last, step=stride)
+
+    def note(self, code: str, message: str, hint: str = "") -> None:
+        """Note an assumption or warning about the current statement."""
+        self.notes.append(Diagnostic(code=code, message=message, span=self.span, hint=hint))
+
+    def refuse(self, statement: ir.Stmt, reason: str) -> None:
+        """A statement that is not modelled: named with its line, never silently dropped."""
+        self.complete = False
+        text = self.program.lines[statement.span.line - 1].strip() if self.program.lines else ""
+        self.note("W201", f"this statement is not modelled and costs nothing here: {reason}")
+        self.emit(Unmodelled(span=statement.span, text=text, reason=reason))
+
+    def has_procedure(self, name: str) -> bool:
+        """Whether the source has a procedure of this name, which hides an intrinsic one."""
+        units = (*self.program.units, *self.unit.contains)
+        return any(each.name == name for each in units)
+
+    def is_distributed(self, name: str) -> bool:
+        """Whether some processor may lack some element of the array."""
+        layout = self.arrays.get(name)
+        return layout is not None and layout.rank > 0 and layout.is_distributed
+
+    def replicated(self, expr: Expr) -> Expr:
+        """A scalar expression that every processor evaluates, its distributed operands brought to all."""
+        element = self.elementwise.element(expr, (), frozenset())
+        self.communicate(uses_of(element, (), self.symbols), None)
+        return element
+
+    def communicate(self, uses: Sequence[Use], home: Reference | None) -> None:
+        """Emit the communication that a statement with these references needs."""
+        coalesce = self.options.on("coalesce")
+        for operation in operations(uses, home, self.layouts, self.env, coalesce=coalesce):
+            node = Communicate(span=self.span, operation=operation, uses=comm_names(self.symbols, operation))
+            self.emit(node)
