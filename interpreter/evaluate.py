@@ -6,15 +6,14 @@ asked for, all of it at once.
 """
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 
 from aag.budget import STEPS, Budget
 from aag.diagnostics import Diagnostic, Span
 from aag.graph import aau as g
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate, evaluate_int
-from aag.ir.expressions import Binary, Element, Expr, IntLit, Var
+from aag.ir.expressions import Binary, Expr, IntLit, Var
 from aag.ir.statements import Assign
-from aag.ir.visitors import children
+from aag.ir.visitors import backward_slice, elements_in, names_in
 from aag.spmd.nodes import DoNode
 from interpreter.errors import InterpretationError, UnresolvedError
 
@@ -25,28 +24,17 @@ REPLAYED = 100_000
 """Iterations that are replayed to know a scalar after a loop; beyond it the scalar is not known."""
 
 
-def names_in(expr: Expr | None) -> frozenset[str]:
-    """Names whose values an expression reads."""
-    return frozenset() if expr is None else _names(expr)
-
-
-@cache
-def _names(expr: Expr) -> frozenset[str]:
-    own = frozenset((expr.name,)) if isinstance(expr, Var | Element) else frozenset[str]()
-    return own.union(*(_names(each) for each in children(expr)))
-
-
 def decides(aau: g.AAU) -> frozenset[str]:
     """Names whose values decide what an AAU does and costs; the AAUs inside it not included."""
     match aau:
         case g.IterD(nest=None, loop=DoNode() as loop) | g.IterSync(owned=None, loop=DoNode() as loop):
-            return names_in(loop.lower) | names_in(loop.upper) | names_in(loop.step)
+            return names_in(loop.lower, loop.upper, loop.step)
         case g.IterD() | g.IterSync() | g.Comm() | g.SyncSeq():
             return aau.uses
         case g.IterND(condition=condition):
             return names_in(condition)
         case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
-            return frozenset().union(*(names_in(branch.condition) for branch in branches))
+            return names_in(*(branch.condition for branch in branches))
         case _:
             return frozenset()
 
@@ -60,16 +48,7 @@ def assigns(body: Body) -> Iterator[Assign]:
 
 def closure(names: Iterable[str], body: Body) -> frozenset[str]:
     """The names, and those from which assignments in `body` compute them."""
-    wanted = set(names)
-    sources = [(one.target.name, names_in(one.value)) for one in assigns(body) if isinstance(one.target, Var)]
-    grown = True
-    while grown:
-        before = len(wanted)
-        for target, read in sources:
-            if target in wanted:
-                wanted |= read
-        grown = len(wanted) > before
-    return frozenset(wanted)
+    return backward_slice(names, assigns(body))
 
 
 def needed(body: Body) -> frozenset[str]:
@@ -198,9 +177,7 @@ class Scalars:
             known |= {
                 one.target.name
                 for one in statements
-                if isinstance(one.target, Var)
-                and not any(isinstance(part, Element) for part in _parts(one.value))
-                and names_in(one.value) <= known
+                if isinstance(one.target, Var) and not elements_in(one.value) and names_in(one.value) <= known
             }
             grown = len(known) > before
         for each in g.walk(self.graph.body):
@@ -385,12 +362,6 @@ def own_leave(left: str, name: str) -> str:
     if kind in ("exit", "cycle") and target in ("", name):
         return kind
     return left
-
-
-def _parts(expr: Expr) -> Iterator[Expr]:
-    yield expr
-    for each in children(expr):
-        yield from _parts(each)
 
 
 def _counter_step(name: str, body: Body, env: Env, changed: frozenset[str]) -> int | None:

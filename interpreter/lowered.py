@@ -13,6 +13,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
+from aag.ir.visitors import names_in
 from aag.spmd.access import ArrayAccess, Parts, Sweep, accesses, accesses_along
 from aag.spmd.communication import combine_call, steps, steps_along
 from aag.spmd.formulas import Known, formulas_at
@@ -21,7 +22,7 @@ from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips, 
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
 from aag.spmd.stream import Stream, stream_of
-from aag.spmd.vector import Along, TooLarge, names_in
+from aag.spmd.vector import Along, TooLarge
 from interpreter import shared
 from interpreter.kept import Kept, Key, kept_of
 
@@ -249,4 +250,4 @@ def scalars_of(operation: Operation) -> frozenset[str]:
     references += [write for each in operation.held for write in each.stale]
     indices = [index for each in references for index in each.indices]
     subscripts = [part for each in references for part in each.subscripts]
-    return frozenset().union(*[index.reads for index in indices], *map(names_in, subscripts))
+    return names_in(*subscripts).union(*[index.reads for index in indices])

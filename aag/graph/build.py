@@ -16,13 +16,12 @@ from aag.graph.labels import label_of
 from aag.graph.operations import combination
 from aag.graph.sweeps import Swept, beside, is_simple, sweeps_of
 from aag.graph.tally import add_counts
-from aag.ir.statements import Assign
 from aag.ir.storage import sharing
+from aag.ir.visitors import backward_slice, names_in
 from aag.spmd import nodes as n
 from aag.spmd.order import mask_level
 from aag.spmd.program import NodeProgram
 from aag.spmd.symbols import Symbols
-from aag.spmd.vector import names_in
 
 _GUARD = g.Work(overhead=(("guard", 1.0),))
 _BOUND = (("int.add", 4.0), ("int.cmp", 2.0))
@@ -260,40 +259,7 @@ def _union(sets: Iterable[frozenset[str]]) -> frozenset[str]:
 
 
 def _critical(body: Sequence[n.Node]) -> frozenset[str]:
-    """Names whose values decide the flow, and the names that their definitions read (backward slice, D8)."""
-    assigns = list(_assigns(body))
-    critical = _uses(body)
-    while True:
-        more = critical | {
-            name
-            for assign in assigns
-            if getattr(assign.target, "name", "") in critical
-            for name in names_in(assign.value)
-        }
-        if more == critical:
-            return frozenset(critical)
-        critical = more
-
-
-def _uses(body: Iterable[n.Node]) -> set[str]:
-    found: set[str] = set()
-    for node in body:
-        found |= node.uses | _uses(_inside(node))
-    return found
-
-
-def _assigns(body: Iterable[n.Node]) -> Iterable[Assign]:
-    for node in body:
-        if isinstance(node, n.Local):
-            yield from node.assigns
-        yield from _assigns(_inside(node))
-
-
-def _inside(node: n.Node) -> tuple[n.Node, ...]:
-    match node:
-        case n.DoNode(body=body) | n.WhileNode(body=body):
-            return body
-        case n.IfNode(branches=branches):
-            return tuple(each for branch in branches for each in branch.body)
-        case _:
-            return ()
+    """Names whose values decide the flow, and the names that their definitions read (D8)."""
+    nodes = list(n.walk(body))
+    assigns = (assign for node in nodes if isinstance(node, n.Local) for assign in node.assigns)
+    return backward_slice(_union(node.uses for node in nodes), assigns)

@@ -22,12 +22,11 @@ from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.units import Type
-from aag.ir.visitors import children
+from aag.ir.visitors import children, names_in
 from aag.spmd.linear import linear
 from aag.spmd.nodes import Nest
 from aag.spmd.order import mask_level
 from aag.spmd.symbols import Symbols, wider
-from aag.spmd.vector import names_in
 
 _COMPARE = frozenset(("==", "/=", "<", "<=", ">", ">="))
 _LOGICAL = frozenset((".and.", ".or.", ".eqv.", ".neqv."))

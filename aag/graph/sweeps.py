@@ -24,13 +24,12 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, Var
+from aag.ir.visitors import elements_in, names_in
 from aag.spmd.access import Sweep, Touch, elements_touched, touched
 from aag.spmd.acts import Act, Given, Put, Repeat, Step
 from aag.spmd.course import acts, reads
 from aag.spmd.linear import linear
-from aag.spmd.names import elements
-from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node, NodeBranch
-from aag.spmd.vector import names_in
+from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node, NodeBranch, walk, written
 
 Arrays = Callable[[str], bool]
 """Whether a name is an array."""
@@ -45,24 +44,12 @@ class Swept(Struct, frozen=True):
 
 def is_simple(loop: DoNode) -> bool:
     """Whether a loop holds nothing but statements that every processor runs, conditions on them, and such loops."""
-    return all(map(_is_simple, loop.body))
-
-
-def _is_simple(node: Node) -> bool:
-    match node:
-        case Local():
-            return True
-        case DoNode():
-            return is_simple(node)
-        case IfNode(branches=branches):
-            return all(_is_simple(each) for branch in branches for each in branch.body)
-        case _:
-            return False
+    return all(isinstance(node, Local | DoNode | IfNode) for node in walk(loop.body))
 
 
 def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], is_array: Arrays, constants: Environment) -> Swept:
     """A simple loop as sweeps; `numbers`: those of the AAUs of the nodes inside."""
-    changed = frozenset(_changed(loop))
+    changed = frozenset(written((loop,)))
     finder = _Finder(numbers, is_array, constants, changed)
     chains = [each for each in finder.chains(loop, ()) if each.touches]
     sweeps = tuple(each.sweep(loop, is_array) for each in chains)
@@ -112,12 +99,10 @@ class _Steps:
     def _node(self, node: Node) -> Iterable[Step]:
         number = self.numbers.get(node, 0)
         match node:
-            case DoNode(var=var, lower=lower, upper=upper, step=step, body=body):
-                for each in (lower, upper, step):
-                    if each is not None:
-                        yield from self._reads(each, number)
-                        self.names |= names_in(each)
-                index = Index(name=var, lower=lower, upper=upper, step=step)
+            case DoNode(index=index, body=body):
+                for each in index.bounds:
+                    yield from self._reads(each, number)
+                self.names |= index.reads
                 yield Repeat(index=index, body=self.of(body))
             case Local(assigns=assigns):
                 for assign in assigns:
@@ -150,7 +135,7 @@ class _Steps:
         for each in found:
             if isinstance(each, Act) and self.is_array(each.element.name):
                 self.acts.append(Touch(element=each.element, write=each.write, depth=0, source=each.source))
-                self.names |= frozenset().union(*map(names_in, each.element.subscripts))
+                self.names |= names_in(*each.element.subscripts)
                 yield each
 
 
@@ -180,24 +165,7 @@ def _spans(body: Sequence[Node], is_array: Arrays) -> Iterable[Span]:
 
 def _varies(expr: Expr, is_array: Arrays) -> bool:
     """Whether an expression has array elements with variables in their subscripts."""
-    return any(is_array(each.name) and names_in(each) != {each.name} for each in elements(expr))
-
-
-def _changed(node: Node) -> Iterable[str]:
-    """Scalars that a simple loop changes."""
-    match node:
-        case DoNode(var=var, body=body):
-            yield var
-            for each in body:
-                yield from _changed(each)
-        case IfNode(branches=branches):
-            for branch in branches:
-                for each in branch.body:
-                    yield from _changed(each)
-        case Local(assigns=assigns):
-            yield from (each.target.name for each in assigns if isinstance(each.target, Var))
-        case _:
-            pass
+    return any(is_array(each.name) and names_in(each) != {each.name} for each in elements_in(expr))
 
 
 class _Chain(Struct, frozen=True):
@@ -207,9 +175,9 @@ class _Chain(Struct, frozen=True):
     touches: tuple[Touch, ...]
 
     def sweep(self, loop: DoNode, is_array: Arrays) -> Sweep:
-        bounds = [each for index in self.indices for each in (index.lower, index.upper, index.step)]
-        places = [each for touch in self.touches for each in touch.element.subscripts]
-        names = frozenset().union(*map(names_in, (*bounds, *places))) - {index.name for index in self.indices}
+        places = (each for touch in self.touches for each in touch.element.subscripts)
+        bounds = [index.reads for index in self.indices]
+        names = names_in(*places).union(*bounds) - {index.name for index in self.indices}
         return Sweep(
             span=loop.span,
             uses=frozenset(each for each in names if not is_array(each)),
@@ -235,16 +203,16 @@ class _Finder:
 
     def chains(self, loop: DoNode, around: tuple[Index, ...]) -> list[_Chain]:
         """The chains of a loop inside the loops `around`."""
-        index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
+        index = loop.index
         indices = (*around, index)
         inside = self.changed - {each.name for each in around}
-        if any(each is not None and (names_in(each) & inside or elements(each)) for each in self._bounds(index)):
+        if index.reads & inside or elements_in(*index.bounds):
             self._tell(
                 f"cache misses of the loop over {loop.var} are not counted, as data decide how often it runs", loop.span
             )
             return []
         names = {each.name for each in around}
-        if any(each is not None and names_in(each) & names for each in self._bounds(index)):
+        if index.reads & names:
             self._tell(
                 f"where cache misses are counted, the loop over {loop.var} runs as often each time as on average",
                 loop.span,
@@ -273,10 +241,6 @@ class _Finder:
 
     def _tell(self, text: str, span: Span) -> None:
         self.told.append((text, span))
-
-    @staticmethod
-    def _bounds(index: Index) -> tuple[Expr | None, ...]:
-        return index.lower, index.upper, index.step
 
     def _touches(self, node: Node, indices: tuple[Index, ...], *, after: bool, share: float = 1.0) -> list[Touch]:
         """What a statement touches; those under a condition for their share of the iterations."""
@@ -307,7 +271,7 @@ class _Finder:
             apart = [atom for atom in linear(each, self.constants).terms if not isinstance(atom, Var)]
             if (
                 names_in(each) & (self.changed - names)
-                or elements(each)
+                or elements_in(each)
                 or any(names_in(atom) & names for atom in apart)
             ):
                 self._tell(

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from aag.graph import aau as g
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.statements import Assign
-from aag.spmd.vector import names_in
+from aag.ir.visitors import names_in
+from aag.spmd.nodes import assigns_of
 
 _Producers = dict[str, frozenset[int]]
 
@@ -160,7 +161,7 @@ def _own_reads(aau: g.AAU) -> frozenset[str]:
     exprs: list[Expr | None] = []
     match aau:
         case g.IterD(nest=nest) if nest is not None:
-            assigns = [*nest.assigns, *(each for level in nest.outer for each in level)]
+            assigns = list(assigns_of(nest))
             exprs = [nest.mask, *(bound for index in nest.indices for bound in (index.lower, index.upper))]
         case g.IterSync(owned=owned) if owned is not None:
             assigns = list(owned.assigns)
@@ -170,4 +171,4 @@ def _own_reads(aau: g.AAU) -> frozenset[str]:
             assigns = list(found)
     exprs += [each.value for each in assigns]
     exprs += [part for each in assigns if isinstance(each.target, Element) for part in each.target.subscripts]
-    return frozenset().union(*map(names_in, exprs))
+    return names_in(*exprs)

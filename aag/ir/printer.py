@@ -12,7 +12,7 @@ from aag.ir import statements as s
 from aag.ir.folding import folded
 from aag.ir.spelling import spell, spell_directive, spell_equivalence, spell_shape, spell_type
 from aag.ir.units import Entity, Program, Unit
-from aag.ir.visitors import names_used, walk_expressions
+from aag.ir.visitors import names_in, walk_expressions
 
 _STEP = "  "
 _LONGEST = 120
@@ -116,7 +116,7 @@ def _needs(entity: Entity) -> frozenset[str]:
     parts = [entity.initial] if entity.initial is not None else []
     for bound in entity.shape or ():
         parts += [part for part in (bound.lower, bound.upper) if part is not None]
-    return frozenset().union(*(names_used(part) for part in parts))
+    return names_in(*parts)
 
 
 def _declaration(entity: Entity, called: frozenset[str]) -> str:

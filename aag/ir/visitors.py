@@ -149,9 +149,36 @@ def walk_expressions(node: e.Expr | s.Stmt | Iterable[s.Stmt]) -> Iterator[e.Exp
             yield from walk_expressions(expr)
 
 
-def names_used(node: e.Expr | s.Stmt | Iterable[s.Stmt]) -> frozenset[str]:
+def elements_in(*parts: e.Expr | None) -> list[e.Element]:
+    """All array elements in expressions, outermost first, those in subscripts included."""
+    return [
+        each for part in parts if part is not None for each in walk_expressions(part) if isinstance(each, e.Element)
+    ]
+
+
+def names_in(*parts: e.Expr | s.Stmt | Iterable[s.Stmt] | None) -> frozenset[str]:
     """Names of variables and arrays that occur as `Var` or `Element` (functions are not among them)."""
-    return frozenset(each.name for each in walk_expressions(node) if isinstance(each, e.Var | e.Element))
+    found = set()
+    for part in parts:
+        for each in () if part is None else walk_expressions(part):
+            if isinstance(each, (e.Var, e.Element)):  # a tuple is faster than a union here
+                found.add(each.name)
+    return frozenset(found)
+
+
+def backward_slice(names: Iterable[str], assigns: Iterable[s.Assign]) -> frozenset[str]:
+    """The names, and those from which assignments compute them (design decision D8)."""
+    sources: dict[str, set[str]] = {}
+    for each in assigns:
+        if isinstance(each.target, (e.Var, e.Element)):
+            sources.setdefault(each.target.name, set()).update(names_in(each.value))
+    found, pending = set(), list(names)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += sources.get(name, ())
+    return frozenset(found)
 
 
 def calls_used(node: e.Expr | s.Stmt | Iterable[s.Stmt]) -> frozenset[str]:

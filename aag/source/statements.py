@@ -10,7 +10,7 @@ from aag.diagnostics import Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.directives import Independent
-from aag.ir.visitors import calls_used, names_used
+from aag.ir.visitors import calls_used, names_in
 from aag.source.classify import after_group
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator, Reader
@@ -104,7 +104,7 @@ class BodyReader:
             if stmt is None or (not found and self._defines_function(stmt)):
                 continue
             found.append(stmt)
-        self._names.made |= names_used(found)
+        self._names.made |= names_in(found)
         return structured(tuple(found), self._names.fresh, self._names.declare_integer)
 
     def _defines_function(self, stmt: s.Stmt) -> bool:

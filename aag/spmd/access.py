@@ -15,14 +15,14 @@ from aag.diagnostics import Span
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.statements import Assign
+from aag.ir.visitors import elements_in, names_in
 from aag.mapping.grid import Grid
 from aag.mapping.layout import REPLICATED, Layout, Layouts
 from aag.spmd.acts import Step
 from aag.spmd.linear import linear
-from aag.spmd.names import elements
 from aag.spmd.needs import classify
 from aag.spmd.nodes import DoNode, Index, Need, Nest, Reference
-from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
+from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector
 
 
 class Touch(Struct, frozen=True, kw_only=True):
@@ -237,7 +237,7 @@ def elements_touched(expr: Expr, depth: int, *, after: bool = False, source: int
     """What the evaluation of an expression touches inside `depth` loops."""
     return [
         Touch(element=each, write=False, depth=depth, after=after, source=source)
-        for each in dict.fromkeys(elements(expr))
+        for each in dict.fromkeys(elements_in(expr))
     ]
 
 
@@ -255,7 +255,7 @@ def elements_of(assigns: Sequence[Assign], mask: Expr | None, reduced: bool = Fa
     found: list[tuple[Element, bool]] = []
     written: dict[str, Element] = {}
     for assign in assigns:
-        reads = [*elements(assign.value), *(elements(mask) if mask is not None else ())]
+        reads = elements_in(assign.value, mask)
         found += [
             (each, False)
             for each in dict.fromkeys(reads)

@@ -12,7 +12,7 @@ from aag.ir.expressions import Element, Var
 from aag.ir.storage import sharing
 from aag.ir.units import Equivalence, Unit
 from aag.mapping.layout import Layout
-from aag.spmd.nodes import DoNode, IfNode, Local, Nest, Node, OwnedLoop, WhileNode
+from aag.spmd.nodes import DoNode, Local, Node, bodies, mapped, written
 
 Sharing = Mapping[str, frozenset[str]]
 
@@ -48,26 +48,10 @@ def _body(body: Sequence[Node], shared: Sharing) -> tuple[Node, ...]:
 
 
 def _node(node: Node, shared: Sharing) -> Node:
-    match node:
-        case DoNode(var=var, body=body):
-            inner = _body(body, shared)
-            if var in shared:  # each iteration changes the other names
-                others = shared[var] - {var}
-                inner = (Local(span=node.span, assigns=(), defines=others), *inner)
-            node = replace(node, body=inner)
-        case WhileNode(body=body):
-            node = replace(node, body=_body(body, shared))
-        case IfNode(branches=branches):
-            node = replace(node, branches=tuple(replace(each, body=_body(each.body, shared)) for each in branches))
-    changed = frozenset().union(*(shared.get(name, frozenset()) for name in _written(node)))
+    own = written((node,)) if not bodies(node) else node.defines
+    node = mapped(node, lambda body: _body(body, shared))
+    if isinstance(node, DoNode) and node.var in shared:  # each iteration changes the other names
+        others = shared[node.var] - {node.var}
+        node = replace(node, body=(Local(span=node.span, assigns=(), defines=others), *node.body))
+    changed = frozenset().union(*(shared.get(name, frozenset()) for name in own))
     return replace(node, defines=node.defines | changed) if changed else node
-
-
-def _written(node: Node) -> set[str]:
-    found = set(node.defines)
-    if isinstance(node, Nest | Local | OwnedLoop):
-        outer = node.outer if isinstance(node, Nest) else ()
-        for each in (*node.assigns, *(one for level in outer for one in level)):
-            if isinstance(each.target, Var | Element):
-                found.add(each.target.name)
-    return found

@@ -12,11 +12,11 @@ from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
 from aag.ir.directives import Independent
 from aag.ir.expressions import Var
+from aag.ir.visitors import names_in
 from aag.spmd.dependence import Access, Dependence, Meeting
 from aag.spmd.groups import changed
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
 from aag.spmd.lowering import Lowering
-from aag.spmd.vector import names_in
 
 _WAY_OUT = "remove the claim, or use --trust-directives to predict the program as it claims to be"
 
@@ -104,7 +104,7 @@ def _told(loop: ir.Do, found: Meeting, first: Access, *, both_write: bool) -> st
 def _no_reduction(name: str, inside: Sequence[Leaf]) -> Iterator[str]:
     """A variable in REDUCTION that something else than its own updates mentions."""
     for leaf in inside:
-        used = names_in(leaf.assign.value) | names_in(leaf.assign.target)
+        used = names_in(leaf.assign.value, leaf.assign.target)
         if name in names_in(leaf.mask) or (name in used and reduction(leaf, frozenset((name,))) is None):
             yield (
                 f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} uses it for something else than "

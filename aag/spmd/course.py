@@ -6,12 +6,11 @@ from msgspec.structs import replace
 
 from aag.ir.expressions import Binary, Element, Expr, Unary, Var
 from aag.ir.statements import Assign
+from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
 from aag.spmd.access import Sweep, elements_of
 from aag.spmd.acts import COUNTER, Act, Count, Given, Mine, Repeat, Step
-from aag.spmd.names import elements
-from aag.spmd.nodes import Nest, Reference
-from aag.spmd.vector import names_in
+from aag.spmd.nodes import Nest, Reference, assigns_of
 
 
 def is_uneven(nest: Nest) -> bool:
@@ -23,9 +22,9 @@ def is_uneven(nest: Nest) -> bool:
     names = frozenset(index.name for index in nest.indices)
     if any(index.reads & names for index in nest.indices):
         return True
-    assigns = (*nest.assigns, *(each for level in nest.outer for each in level))
+    assigns = assigns_of(nest)
     sides = (side for assign in assigns for side in (assign.target, assign.value))
-    return any(is_bent(part, names) for side in sides for each in elements(side) for part in each.subscripts)
+    return any(is_bent(part, names) for each in elements_in(*sides) for part in each.subscripts)
 
 
 def is_bent(subscript: Expr, names: frozenset[str]) -> bool:
@@ -65,7 +64,7 @@ def acts(assigns: Sequence[Assign], *, reduced: bool = False, source: int = 0) -
 
 def reads(expr: Expr, *, source: int = 0) -> tuple[Step, ...]:
     """The references of an expression."""
-    return tuple(Act(element=each, write=False, source=source) for each in dict.fromkeys(elements(expr)))
+    return tuple(Act(element=each, write=False, source=source) for each in dict.fromkeys(elements_in(expr)))
 
 
 def _masked(nest: Nest, body: tuple[Step, ...]) -> tuple[Step, ...]:
@@ -111,7 +110,7 @@ def _guards(home: Reference | None, names: Sequence[str], layouts: Layouts) -> d
 def _through_temporary(nest: Nest, layouts: Layouts) -> Iterator[Step]:
     """All values first: the emitted program marks which it has taken, keeps them, and assigns them in loops of their
     own (`aag.spmd.emit.nests`)."""
-    every = (*nest.assigns, *(each for level in nest.outer for each in level))
+    every = assigns_of(nest)
     stored = next(each for each in every if isinstance(each.target, Element))
     at = (Var(COUNTER),)
     values, taken = (Element(name, at) for name in temporaries(nest))
@@ -131,7 +130,7 @@ def _through_temporary(nest: Nest, layouts: Layouts) -> Iterator[Step]:
         assert isinstance(stored.target, Element)
         move = (
             replace(kept, write=False),
-            *(Act(element=each, write=False) for part in stored.target.subscripts for each in elements(part)),
+            *(Act(element=each, write=False) for each in elements_in(*stored.target.subscripts)),
             Act(element=stored.target, write=True),
         )
         if nest.mask is None:

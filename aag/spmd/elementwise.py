@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Constructor, Element, Expr, IntLit, Section, Unary, Var
+from aag.ir.visitors import names_in
 from aag.spmd.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
 from aag.spmd.symbols import REDUCTIONS, Extent, Mismatch, Symbols, Unsupported, converted, reduction_dim, shifted, zero
-from aag.spmd.vector import names_in
 
 FILLED = "merge$eoshift"
 """The call (value, boundary, place, lower, upper): the value where the place is within bounds, else the boundary."""

@@ -5,7 +5,7 @@ that reads it is as good as one of indices. Where a later assignment writes a pa
 top of the one before. What a loop writes is not known inside it before it is written anew.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,10 +16,23 @@ from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.units import Type
-from aag.ir.visitors import children
+from aag.ir.visitors import names_in
 from aag.spmd.elementwise import FILLED
 from aag.spmd.linear import linear
-from aag.spmd.nodes import CallNode, DoNode, HostIo, IfNode, Index, Local, Nest, Node, OwnedLoop, Unmodelled, WhileNode
+from aag.spmd.nodes import (
+    CallNode,
+    DoNode,
+    HostIo,
+    IfNode,
+    Index,
+    Local,
+    Nest,
+    Node,
+    OwnedLoop,
+    Unmodelled,
+    WhileNode,
+    written,
+)
 from aag.spmd.program import NodeProgram
 from aag.spmd.vector import FUNCTIONS, TooLarge, evaluate_vector
 
@@ -79,15 +92,15 @@ class _Finder:
                     for each in assigns:
                         self._assign(each, (), None, known, replicated=True)
                 case DoNode() | WhileNode():
-                    _forget(known, _written((node,)))
+                    _forget(known, written((node,)))
                     self.found[id(node)] = dict(known)
                     self.body(node.body, dict(known))
                 case IfNode(branches=branches):
                     for branch in branches:
                         self.body(branch.body, dict(known))
-                    _forget(known, _written((node,)))
+                    _forget(known, written((node,)))
                 case OwnedLoop():
-                    _forget(known, _written((node,)))
+                    _forget(known, written((node,)))
                 case HostIo(kind="write"):
                     pass
                 case HostIo() | CallNode() | Unmodelled():
@@ -97,7 +110,7 @@ class _Finder:
 
     def _nest(self, node: Nest, known: dict[str, Formula]) -> None:
         if node.reduce or node.outer:
-            _forget(known, _written((node,)))
+            _forget(known, written((node,)))
             return
         for each in node.assigns:
             self._assign(each, node.indices, node.mask, known, replicated=False)
@@ -122,7 +135,7 @@ class _Finder:
         names = {index.name for index in indices} | self.constants.keys()
         if any(index.reads - names for index in indices):
             return
-        reads = frozenset().union(*map(_names, (each.value, mask))) - names
+        reads = names_in(each.value, mask) - names
         then = {name: known[name] for name in reads if name in known}
         if before is not None and target.name in reads:
             then[target.name] = before
@@ -149,42 +162,9 @@ class _Finder:
         return () if layout is None else layout.bounds
 
 
-def _forget(known: dict[str, Formula], names: Iterator[str] | frozenset[str]) -> None:
+def _forget(known: dict[str, Formula], names: Iterable[str]) -> None:
     for name in names:
         known.pop(name, None)
-
-
-def _written(body: Sequence[Node]) -> Iterator[str]:
-    """Everything that some nodes may change."""
-    for node in body:
-        yield from node.defines
-        match node:
-            case Nest(assigns=assigns, outer=outer):
-                yield from (
-                    each.target.name
-                    for level in (assigns, *outer)
-                    for each in level
-                    if isinstance(each.target, Var | Element)
-                )
-            case Local(assigns=assigns) | OwnedLoop(assigns=assigns):
-                yield from (each.target.name for each in assigns if isinstance(each.target, Var | Element))
-            case DoNode(var=var, body=inner):
-                yield var
-                yield from _written(inner)
-            case WhileNode(body=inner):
-                yield from _written(inner)
-            case IfNode(branches=branches):
-                for branch in branches:
-                    yield from _written(branch.body)
-            case _:
-                pass
-
-
-def _names(expr: Expr | None) -> frozenset[str]:
-    if expr is None:
-        return frozenset()
-    own = frozenset((expr.name,)) if isinstance(expr, Var | Element) else frozenset[str]()
-    return own.union(*map(_names, children(expr)))
 
 
 # --- values ---------------------------------------------------------------------------------------------------------

@@ -10,15 +10,14 @@ needs from elsewhere and then runs, each processor its own iterations in their o
 
 from collections.abc import Hashable, Sequence
 
-from aag.ir.expressions import Element, Expr, Var
+from aag.ir.expressions import Element, Var
+from aag.ir.visitors import elements_in, names_in
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
 from aag.spmd.lowering import Lowering
-from aag.spmd.names import elements
 from aag.spmd.needs import classify
 from aag.spmd.nests import has_inner_loop
 from aag.spmd.nodes import Index, Need, Reference
-from aag.spmd.vector import names_in
 
 Groups = list[list[Leaf]]
 
@@ -224,17 +223,14 @@ def _has_private(group: Sequence[Leaf], at: int, name: str, spread: frozenset[st
 
 
 def _read_names(leaf: Leaf) -> frozenset[str]:
-    return names_in(leaf.assign.value) | names_in(leaf.mask)
+    return names_in(leaf.assign.value, leaf.mask)
 
 
 def places(leaf: Leaf) -> frozenset[str]:
     """Names that decide which elements an assignment touches, and how often it runs."""
-    touched = [*elements(leaf.assign.value), *elements(leaf.assign.target)]
-    touched += [] if leaf.mask is None else elements(leaf.mask)
-    exprs: list[Expr | None] = [each for element in touched for each in element.subscripts]
-    for index in leaf.indices:
-        exprs += [index.lower, index.upper, index.step]
-    return frozenset().union(*map(names_in, exprs))
+    touched = elements_in(leaf.assign.value, leaf.assign.target, leaf.mask)
+    subscripts = (each for element in touched for each in element.subscripts)
+    return names_in(*subscripts).union(*(index.reads for index in leaf.indices))
 
 
 def _foreign_indices(leaf: Leaf, leaves: Sequence[Leaf]) -> frozenset[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from aag.ir import statements as ir
 from aag.ir.control import control_of
 from aag.ir.expressions import Element, Expr, IntLit, Var
-from aag.ir.visitors import names_used
+from aag.ir.visitors import names_in
 from aag.spmd import hostio
 from aag.spmd.amounts import amount
 from aag.spmd.linear import add
@@ -56,7 +56,7 @@ def _stands_alone(reads: Sequence[Read]) -> bool:
     loops = list(dict.fromkeys(loop for _, around in reads for loop in around))
     variables = [loop.var for loop in loops]
     bounds = [part for loop in loops for part in (loop.lower, loop.upper, loop.step) if part is not None]
-    deciding = {name for part in bounds for name in names_used(part)}
+    deciding = set(names_in(*bounds))
     deciding |= {name for statement, _ in reads for item in statement.items for name in _deciding(item)}
     deciding |= {name for each in controls for name in each.names}
     return len(set(variables)) == len(variables) and not targets & (deciding | set(variables))
@@ -74,11 +74,11 @@ def _deciding(item: Expr) -> frozenset[str]:
     """Names in subscripts and in the bounds of implied DO loops."""
     match item:
         case Element(subscripts=subscripts):
-            return frozenset().union(*map(names_used, subscripts))
+            return names_in(*subscripts)
         case _:
             parts = [getattr(item, name, None) for name in ("lower", "upper", "step")]
             inner = [_deciding(each) for each in getattr(item, "values", ())]
-            return frozenset().union(*inner, *(names_used(part) for part in parts if part is not None))
+            return frozenset().union(names_in(*parts), *inner)
 
 
 def _lower(lowering: Lowering, nest: ir.Do, reads: Sequence[Read]) -> None:
@@ -110,7 +110,7 @@ def _lower(lowering: Lowering, nest: ir.Do, reads: Sequence[Read]) -> None:
 
 def _index(lowering: Lowering, loop: ir.Do) -> Index:
     index = lowering.index(loop.var, loop.lower, loop.upper, loop.step)
-    if any(uses_of(part, (), lowering.symbols) for part in (index.lower, index.upper, index.step)):
+    if any(uses_of(part, (), lowering.symbols) for part in index.bounds):
         raise Unsupported("a bound that is an element of an array")
     return index
 

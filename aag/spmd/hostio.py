@@ -11,7 +11,7 @@ from aag.ir import statements as ir
 from aag.ir.control import Control, control_of
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
-from aag.ir.visitors import walk_expressions
+from aag.ir.visitors import names_in, walk_expressions
 from aag.spmd.amounts import amount
 from aag.spmd.elementwise import Position
 from aag.spmd.linear import add, multiply
@@ -20,7 +20,6 @@ from aag.spmd.names import calls_any, comm_names, scalars
 from aag.spmd.needs import Use, uses_of
 from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference, Shared, Value
 from aag.spmd.symbols import Unsupported
-from aag.spmd.vector import names_in
 
 TEXT_BYTES = {"int": 12, "r4": 17, "r8": 26, "c8": 36, "c16": 54, "logical": 2}
 """Characters that list-directed output takes for a value of each kind (gfortran's field widths)."""
@@ -179,13 +178,13 @@ def share(env: Environment, items: Sequence[Item]) -> tuple[Shared, ...]:
 def _places(item: Item) -> frozenset[str]:
     """Names that decide which values an item has."""
     subscripts = item.element.subscripts if isinstance(item.element, Element) else ()
-    return frozenset().union(*map(names_in, subscripts), *(index.reads for index in item.indices))
+    return names_in(*subscripts).union(*(index.reads for index in item.indices))
 
 
 def _moving(item: Item) -> tuple[Index, ...]:
     """The loops that decide the place of a value: those around whose index nothing mentions bring it once."""
     subscripts = item.element.subscripts if isinstance(item.element, Element) else ()
-    wanted = frozenset().union(*map(names_in, subscripts))
+    wanted = names_in(*subscripts)
     kept: list[Index] = []
     for index in reversed(item.indices):
         if index.name in wanted:

@@ -7,15 +7,14 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
-from aag.ir.visitors import walk_statements
+from aag.ir.visitors import elements_in, names_in, walk_statements
 from aag.spmd.dependence import Access
 from aag.spmd.lowering import Lowering
-from aag.spmd.names import calls_any, elements
+from aag.spmd.names import calls_any
 from aag.spmd.needs import Use
 from aag.spmd.nests import both, conflicts
 from aag.spmd.nodes import Index, Reference
 from aag.spmd.symbols import LOGICAL
-from aag.spmd.vector import names_in
 
 _OPERATORS = {"*": "product", ".and.": "all", ".or.": "any"}
 _FUNCTIONS = ("max", "min")
@@ -114,7 +113,7 @@ def _reads_itself(lowering: Lowering, leaves: Sequence[Leaf], outside: int) -> b
         if not isinstance(target, Element):
             continue
         home = Reference(array=target.name, subscripts=target.subscripts, indices=leaf.indices)
-        read = [*elements(leaf.assign.value), *([] if leaf.mask is None else elements(leaf.mask))]
+        read = elements_in(leaf.assign.value, leaf.mask)
         uses = [Use(each, leaf.indices) for each in read]
         if conflicts(home, uses, lowering.env, outside=outside):
             return True
@@ -158,7 +157,7 @@ def _conditional(
 def _is_changed(branches: Sequence[ir.Branch]) -> bool:
     """Whether a branch changes what a condition reads and the condition is tested again after that: each assignment
     tests it by itself, so that only the last one of a single branch may change it."""
-    read = frozenset().union(*(names_in(branch.condition) for branch in branches))
+    read = names_in(*(branch.condition for branch in branches))
     if len(branches) == 1 and branches[0].body and isinstance(branches[0].body[-1], ir.Assign):
         body: Sequence[ir.Stmt] = branches[0].body[:-1]
     else:
@@ -181,9 +180,9 @@ def reads_of(leaves: Sequence[Leaf], is_array: Callable[[str], bool]) -> list[tu
     found = []
     for number, leaf in enumerate(leaves):
         target = leaf.assign.target
-        read = elements(leaf.assign.value) + ([] if leaf.mask is None else elements(leaf.mask))
+        read = elements_in(leaf.assign.value, leaf.mask)
         if isinstance(target, Element):
-            read += [each for subscript in target.subscripts for each in elements(subscript)]
+            read += elements_in(*target.subscripts)
         found += [(number, _access(leaf, each, 2 * number)) for each in read if is_array(each.name)]
     return found
 
@@ -206,7 +205,7 @@ def reduced_names(leaves: Sequence[Leaf], arrays: Collection[str] = ()) -> froze
         target, found = leaf.assign.target, update_of(leaf)
         places = frozenset().union(*(index.reads for index in leaf.indices))
         if isinstance(target, Element):
-            places |= frozenset().union(*map(names_in, target.subscripts))
+            places |= names_in(*target.subscripts)
         own = frozenset((_name(target),)) if found is None else frozenset()
         operand = names_in(leaf.assign.value) if found is None else names_in(found[1])
         candidates -= places | own | operand | names_in(leaf.mask)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from aag.ir import statements as s
 from aag.ir.expressions import Expr, Var
-from aag.ir.visitors import bodies, names_used
+from aag.ir.visitors import bodies, names_in
 
 
 def wanted_after(loop: s.Stmt, body: Sequence[s.Stmt], names: frozenset[str]) -> frozenset[str]:
@@ -49,27 +49,27 @@ def _read_first(body: Sequence[s.Stmt], names: frozenset[str]) -> Found:
 def _statement(statement: s.Stmt, names: frozenset[str]) -> Found:
     match statement:
         case s.Assign(target=target, value=value):
-            read = names & (names_used(value) | (names_used(target) - _stored(target)))
+            read = names & (names_in(value) | (names_in(target) - _stored(target)))
             return read, names - read - _stored(target)
         case s.Do(var=var, lower=lower, upper=upper, step=step, body=body):
-            read = names & _reads(lower, upper, step)
+            read = names & names_in(lower, upper, step)
             inside, _ = _read_first(body, names - read - {var})
             return read | inside, names - read - inside - {var}
         case s.Forall(indices=indices, mask=mask, body=body):
             own = frozenset(index.name for index in indices)
-            bounds = _reads(*(part for index in indices for part in (index.lower, index.upper, index.step)))
-            read = names & (bounds | (_reads(mask) - own))
+            bounds = names_in(*(part for index in indices for part in (index.lower, index.upper, index.step)))
+            read = names & (bounds | (names_in(mask) - own))
             inside, _ = _read_first(body, names - read - own)
             return read | inside, names - read - inside
         case s.If(branches=branches) | s.Where(branches=branches):
             return _branches([*((_condition(each), each.body) for each in branches), (frozenset(), ())], names)
         case s.SelectCase(selector=selector, cases=cases):
-            parts = [(_reads(selector, *(each.values or ())), each.body) for each in cases]
-            return _branches([*parts, (_reads(selector), ())], names)
+            parts = [(names_in(selector, *(each.values or ())), each.body) for each in cases]
+            return _branches([*parts, (names_in(selector), ())], names)
         case s.DoWhile(condition=condition, body=body):
-            return _branches([(_reads(condition), body), (frozenset(), ())], names)
+            return _branches([(names_in(condition), body), (frozenset(), ())], names)
         case s.CallStmt(args=args) | s.Io(items=args) | s.Allocate(items=args):
-            read = names & _reads(*args)
+            read = names & names_in(*args)
             return read, names - read
         case s.Stop() | s.Return():
             return frozenset(), frozenset()
@@ -91,11 +91,7 @@ def _branches(parts: Sequence[tuple[frozenset[str], Sequence[s.Stmt]]], names: f
 
 
 def _condition(branch: s.Branch | s.WhereBranch) -> frozenset[str]:
-    return _reads(branch.condition if isinstance(branch, s.Branch) else branch.mask)
-
-
-def _reads(*exprs: Expr | None) -> frozenset[str]:
-    return frozenset().union(*(names_used(each) for each in exprs if each is not None))
+    return names_in(branch.condition if isinstance(branch, s.Branch) else branch.mask)
 
 
 def _stored(target: Expr) -> frozenset[str]:

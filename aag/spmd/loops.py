@@ -7,20 +7,19 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Unary, Var
-from aag.ir.visitors import bodies, map_expression
+from aag.ir.visitors import bodies, elements_in, map_expression, names_in
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
 from aag.spmd.groups import changed, home_of, parallel_groups, places, same_owner, scalars_stay, spread_names
 from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, update_of, writes_of
 from aag.spmd.liveness import wanted_after
 from aag.spmd.lowering import Lowering
-from aag.spmd.names import elements, nest_names
+from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, classify, uses_of
 from aag.spmd.nests import FIRST, accumulate, has_inner_loop, inner_loops, undivided
-from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Reference
+from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Reference, assigns_of
 from aag.spmd.reductions import operation_class, reduce_into
 from aag.spmd.symbols import Unsupported
-from aag.spmd.vector import names_in
 
 
 def lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
@@ -57,7 +56,7 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     names = reduced_names(leaves, arrays) if promised else frozenset()
     claims.check(lowering, statement, leaves, names)
     if home_of(lowering, leaves) is None:
-        operands = [each for leaf in leaves if names for each in elements(leaf.assign.value)]
+        operands = [each for leaf in leaves if names for each in elements_in(leaf.assign.value)]
         if statement.independent is None or not any(lowering.is_distributed(each.name) for each in operands):
             raise Unsupported("the loop writes no distributed data")
     if not _live(lowering, statement, leaves, names):
@@ -98,7 +97,7 @@ def _has_aliases(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:
     """Whether a nest uses two names of one storage (EQUIVALENCE)."""
     used: frozenset[str] = frozenset()
     for leaf in leaves if lowering.sharing else ():
-        used |= names_in(leaf.assign.target) | names_in(leaf.assign.value) | names_in(leaf.mask) | places(leaf)
+        used |= names_in(leaf.assign.target, leaf.assign.value, leaf.mask) | places(leaf)
     return any(len(used & lowering.sharing.get(name, frozenset())) > 1 for name in used)
 
 
@@ -116,8 +115,7 @@ def _unsure(statement: ir.Stmt, known: frozenset[Hashable], *, sure: bool = True
 
 def _reads_of(nodes: Sequence[Node]) -> frozenset[str]:
     """What nests that were computed before a loop read: reductions in its body that do not depend on its index."""
-    levels = [level for node in nodes if isinstance(node, Nest) for level in (*node.outer, node.assigns)]
-    return frozenset().union(*(names_in(assign.value) for level in levels for assign in level))
+    return names_in(*(assign.value for node in nodes if isinstance(node, Nest) for assign in assigns_of(node)))
 
 
 def _claimed(statement: ir.Do) -> Iterator[ir.Do]:
@@ -307,7 +305,7 @@ def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *
         places = [
             (leaf, each)
             for leaf in group
-            for each in elements(leaf.assign.value)
+            for each in elements_in(leaf.assign.value)
             if not names_in(each) & undivided(leaf.assign.value, update_of(leaf))
         ]
     chosen = wanted
@@ -422,7 +420,7 @@ def _has_turns(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], fir
 
 def _has_replicas(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:
     """Whether some array of a loop has several owners of an element: they do not take turns one at a time."""
-    names = {each.name for leaf in leaves for each in (*elements(leaf.assign.value), *elements(leaf.assign.target))}
+    names = {each.name for leaf in leaves for each in elements_in(leaf.assign.value, leaf.assign.target)}
     layouts = [lowering.arrays[name] for name in names if lowering.is_distributed(name)]
     return any(
         axis.role == "replicated" and layout.grid.shape[at] > 1

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, Section, Var
+from aag.ir.visitors import names_in
 from aag.mapping.layout import REPLICATED, GridAxis, Layout
 from aag.spmd.lowering import Lowering
 from aag.spmd.symbols import LOGICAL, Unsupported
-from aag.spmd.vector import names_in
 
 
 def first_target(branches: Sequence[ir.WhereBranch]) -> Var | Element | None:

@@ -3,12 +3,12 @@
 from collections.abc import Container
 
 from aag.diagnostics import Span
-from aag.ir.expressions import Call, Element, Expr
+from aag.ir.expressions import Call, Expr
 from aag.ir.units import Program, Unit
-from aag.ir.visitors import children, own_expressions, walk_expressions, walk_statements
-from aag.spmd.nodes import Held, Need, Nest, Operation, Reference
+from aag.ir.visitors import elements_in, names_in, own_expressions, walk_expressions, walk_statements
+from aag.spmd.nodes import Held, Need, Nest, Operation, Reference, assigns_of
 from aag.spmd.symbols import Symbols
-from aag.spmd.vector import is_decided_by_indices, names_in
+from aag.spmd.vector import is_decided_by_indices
 
 CLOCKS = frozenset(("system_clock", "cpu_time", "secnds", "mpi_wtime", "etime", "dclock", "date_and_time"))
 """Subroutines that read the clock."""
@@ -18,7 +18,7 @@ RANDOM = frozenset(("random_number", "random_seed"))
 
 def scalars(symbols: Symbols, *exprs: Expr | None) -> frozenset[str]:
     """The scalar variables in expressions."""
-    return _scalars(symbols, frozenset().union(*map(names_in, exprs)))
+    return _scalars(symbols, names_in(*exprs))
 
 
 def _scalars(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
@@ -57,7 +57,7 @@ def nest_names(symbols: Symbols, nest: Nest) -> frozenset[str]:
     indices = {index.name for index in nest.indices}
     bounds = frozenset().union(*[index.reads for index in nest.indices])
     found = _scalars(symbols, bounds) | reference_names(symbols, nest.home)
-    for assign in (*nest.assigns, *(each for level in nest.outer for each in level)):
+    for assign in assigns_of(nest):
         found |= _subscript_names(symbols, assign.value) | _subscript_names(symbols, assign.target)
     if nest.mask is not None and is_decided_by_indices(nest.mask):
         found |= scalars(symbols, nest.mask)
@@ -66,17 +66,9 @@ def nest_names(symbols: Symbols, nest: Nest) -> frozenset[str]:
 
 def _subscript_names(symbols: Symbols, expr: Expr) -> frozenset[str]:
     found: frozenset[str] = frozenset()
-    for element in elements(expr):
+    for element in elements_in(expr):
         if symbols.is_array(element.name):
             found |= scalars(symbols, *element.subscripts)
-    return found
-
-
-def elements(expr: Expr) -> list[Element]:
-    """All array elements in an expression, outermost first, those in subscripts included."""
-    found = [expr] if isinstance(expr, Element) else []
-    for child in children(expr):
-        found += elements(child)
     return found
 
 

@@ -12,12 +12,11 @@ from msgspec import Struct
 
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Call, Element, Expr, Var
-from aag.ir.visitors import children
+from aag.ir.visitors import children, names_in
 from aag.mapping.layout import GridAxis, Layout, Layouts
 from aag.spmd.linear import Linear, linear
 from aag.spmd.nodes import Concatenate, Exchange, Index, Multicast, Need, Operation, Pattern, Reference
 from aag.spmd.symbols import Symbols, Unsupported
-from aag.spmd.vector import names_in
 
 
 class Use(Struct, frozen=True):
@@ -136,7 +135,7 @@ def _axis_kind(
 
 def _home_names(need: Need) -> frozenset[str]:
     """Names that decide where an iteration runs."""
-    return frozenset() if need.home is None else frozenset().union(*map(names_in, need.home.subscripts))
+    return frozenset() if need.home is None else names_in(*need.home.subscripts)
 
 
 def _point_to_point(

@@ -7,14 +7,13 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Binary, Call, Expr, IntLit, LogicalLit, RealLit, Unary, Var
 from aag.ir.statements import Assign
-from aag.ir.visitors import children, map_expression
+from aag.ir.visitors import children, map_expression, names_in
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.elementwise import INNER
 from aag.spmd.lowering import Lowering
 from aag.spmd.needs import Use
 from aag.spmd.nodes import Index, Nest, Reference
 from aag.spmd.symbols import INTEGER, Unsupported
-from aag.spmd.vector import names_in
 
 COMBINE = {"sum": "+", "product": "*", "all": ".and.", "any": ".or."}
 FIRST: dict[str, Expr] = {
@@ -145,7 +144,7 @@ def ordered(nest: Nest, home: Reference, *, interchange: bool) -> Nest:
     """
     depth = len(home.indices)
     names = [index.name for index in home.indices]
-    rectangular = not any((names_in(index.lower) | names_in(index.upper)) & set(names) for index in home.indices)
+    rectangular = not any(names_in(index.lower, index.upper) & set(names) for index in home.indices)
     if not interchange or not rectangular or depth < 2:
         return nest
     position = {}

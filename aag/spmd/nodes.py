@@ -21,15 +21,17 @@ A node keeps the span of the statement it came from (a time that cannot be trace
 scalar names it `uses` (their values decide what it does) and `defines`.
 """
 
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.diagnostics import Span
 from aag.ir.expressions import Element, Expr, IntLit, Var
 from aag.ir.statements import Assign, Do
-from aag.spmd.vector import names_in
+from aag.ir.visitors import names_in
 
 Pattern = Literal[
     "overlap_shift",
@@ -57,7 +59,12 @@ class Index(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def reads(self) -> frozenset[str]:
         """The names in its bounds and its step."""
-        return names_in(self.lower) | names_in(self.upper) | names_in(self.step)
+        return names_in(*self.bounds)
+
+    @property
+    def bounds(self) -> tuple[Expr, ...]:
+        """Its bounds, and its step where it has one."""
+        return (self.lower, self.upper) if self.step is None else (self.lower, self.upper, self.step)
 
 
 class Reference(Struct, frozen=True, kw_only=True, dict=True):
@@ -70,7 +77,7 @@ class Reference(Struct, frozen=True, kw_only=True, dict=True):
     @cached_property
     def reads(self) -> frozenset[str]:
         """The names that decide what it touches, its own indices not among them."""
-        names = frozenset().union(*map(names_in, self.subscripts), *[index.reads for index in self.indices])
+        names = names_in(*self.subscripts).union(*[index.reads for index in self.indices])
         return names.difference([index.name for index in self.indices])
 
 
@@ -241,6 +248,11 @@ class DoNode(Node, frozen=True, kw_only=True, eq=False):
     body: tuple[Node, ...]
     name: str = ""
 
+    @property
+    def index(self) -> Index:
+        """Its variable and range."""
+        return Index(name=self.var, lower=self.lower, upper=self.upper, step=self.step)
+
 
 class OwnedLoop(Node, frozen=True, kw_only=True, eq=False):
     """A sequential DO whose iterations read what earlier ones wrote: owners run their iterations in order, a
@@ -301,3 +313,55 @@ class Unmodelled(Node, frozen=True, kw_only=True, eq=False):
 
     text: str
     reason: str
+
+
+def bodies(node: Node) -> tuple[tuple[Node, ...], ...]:
+    """The bodies of a compound node, in program order; none for another one."""
+    match node:
+        case DoNode(body=body) | WhileNode(body=body):
+            return (body,)
+        case IfNode(branches=branches):
+            return tuple(branch.body for branch in branches)
+        case _:
+            return ()
+
+
+def walk(body: Iterable[Node]) -> Iterator[Node]:
+    """All nodes of a body and of the bodies inside, parents first, in program order."""
+    for node in body:
+        yield node
+        for inner in bodies(node):
+            yield from walk(inner)
+
+
+def mapped(node: Node, function: Callable[[Sequence[Node]], tuple[Node, ...]]) -> Node:
+    """A compound node with each body replaced by `function(body)`; another node as it is."""
+    match node:
+        case DoNode(body=body) | WhileNode(body=body):
+            return replace(node, body=function(body))
+        case IfNode(branches=branches):
+            return replace(node, branches=tuple(replace(each, body=function(each.body)) for each in branches))
+        case _:
+            return node
+
+
+def assigns_of(node: Node) -> tuple[Assign, ...]:
+    """The assignments of a node itself, those of the outer loops of a nest last."""
+    match node:
+        case Nest(assigns=assigns, outer=outer):
+            return (*assigns, *(each for level in outer for each in level))
+        case Local(assigns=assigns) | OwnedLoop(assigns=assigns):
+            return assigns
+        case _:
+            return ()
+
+
+def written(body: Iterable[Node]) -> set[str]:
+    """Arrays and scalars that some nodes and those inside them may change."""
+    found: set[str] = set()
+    for node in walk(body):
+        found |= node.defines
+        found |= {each.target.name for each in assigns_of(node) if isinstance(each.target, Var | Element)}
+        if isinstance(node, DoNode):
+            found.add(node.var)
+    return found

@@ -31,6 +31,7 @@ from aag.spmd.nodes import (
     Reference,
     Unmodelled,
     WhileNode,
+    walk,
 )
 from aag.spmd.overlaps import Touched, covers, disjoint
 from aag.spmd.program import NodeProgram
@@ -128,17 +129,7 @@ def runs(loop: DoNode, env: Environment) -> bool:
 
 def _jumps(nodes: Iterable[Node]) -> bool:
     """Whether EXIT, CYCLE or the like stands anywhere in a node list."""
-    for node in nodes:
-        match node:
-            case Leave():
-                return True
-            case DoNode(body=body) | WhileNode(body=body):
-                if _jumps(body):
-                    return True
-            case IfNode(branches=branches):
-                if any(_jumps(branch.body) for branch in branches):
-                    return True
-    return False
+    return any(isinstance(node, Leave) for node in walk(nodes))
 
 
 # --- hoisting ---------------------------------------------------------------------------------------------------
@@ -187,7 +178,7 @@ class _Hoist:
     def _moved(self, node: Communicate, loop: DoNode, changed: Effects) -> Communicate | None:
         """The communication as it stands before the loop, all iterations at once; None where it must stay."""
         operation = node.operation
-        index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
+        index = loop.index
         if isinstance(operation, Gather) or (node.uses - {loop.var}) & changed.scalars:
             return None
         if any(self._changes(changed, need.reference, index) for need in operation.needs):
@@ -340,7 +331,7 @@ def _widened(facts: Facts, loop: DoNode | WhileNode) -> Facts:
     """Facts at the end of a loop body with the writes of this iteration as those of any iteration."""
     if not isinstance(loop, DoNode):
         return facts
-    index = Index(name=loop.var, lower=loop.lower, upper=loop.upper, step=loop.step)
+    index = loop.index
     if index.reads & effects(loop.body).scalars:
         return facts
 

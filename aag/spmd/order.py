@@ -6,10 +6,10 @@ elements lie side by side, and it may test a mask in the loops whose indices it 
 
 from msgspec.structs import replace
 
+from aag.ir.visitors import names_in
 from aag.spmd.nests import ordered
 from aag.spmd.nodes import Nest, Reference
 from aag.spmd.program import Options
-from aag.spmd.vector import names_in
 
 
 def in_order(nest: Nest, home: Reference, options: Options) -> Nest:
@@ -24,7 +24,7 @@ def masks_outside(nest: Nest) -> Nest:
     Loops whose bounds depend on others stay where they are, and so do those of a mask that depends on all or none.
     """
     names = {index.name for index in nest.indices}
-    bound = [(names_in(index.lower) | names_in(index.upper)) & names for index in nest.indices]
+    bound = [names_in(index.lower, index.upper) & names for index in nest.indices]
     tested = names_in(nest.mask) & names
     if any(bound) or not tested or nest.copies:
         return nest

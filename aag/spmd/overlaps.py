@@ -12,9 +12,10 @@ import numpy as np
 from aag.distinct import distinct, is_among
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Expr
+from aag.ir.visitors import names_in
 from aag.spmd.components import Partition, tie_bounds
 from aag.spmd.nodes import Index, Reference
-from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
+from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector
 
 _MOST = 1 << 20
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from aag.distinct import distinct_rows, distinct_with_inverse
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr
+from aag.ir.visitors import names_in
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.components import Partition, Slot, tie_bounds
 from aag.spmd.formulas import Known, mask_holds
@@ -30,7 +31,6 @@ from aag.spmd.vector import (
     evaluate_mask,
     evaluate_vector,
     is_decided_by_indices,
-    names_in,
 )
 
 
@@ -334,9 +334,7 @@ def _share(
             if home and layout
             else []
         )
-        if not any(
-            along.name in names for names in (*[index.reads for index in prefix], *map(names_in, (*subscripts, mask)))
-        ):
+        if not any(along.name in names for names in (*[index.reads for index in prefix], names_in(*subscripts, mask))):
             along = None
     vectors = enumerate_indices(prefix, env, along)
     if mask is not None:

@@ -13,9 +13,9 @@ from msgspec import Struct
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit
 from aag.ir.spelling import spell
 from aag.ir.statements import Assign
+from aag.ir.visitors import names_in
 from aag.spmd import nodes as n
 from aag.spmd.program import NodeProgram
-from aag.spmd.vector import names_in
 
 WIDTH = 100
 _MARGIN = 7

@@ -6,6 +6,7 @@ from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Var
 from aag.ir.statements import Assign
 from aag.ir.units import Type
+from aag.ir.visitors import names_in
 from aag.mapping.layout import REPLICATED, GridAxis, Layout
 from aag.spmd.foralls import forall
 from aag.spmd.linear import linear
@@ -16,7 +17,6 @@ from aag.spmd.nests import accumulate
 from aag.spmd.nodes import Combine, Index, Nest, Reference
 from aag.spmd.order import in_order
 from aag.spmd.symbols import INTEGER, LOGICAL, REDUCTIONS, Unsupported, reduction_dim
-from aag.spmd.vector import names_in
 
 _COMBINED_WITH = {"sum": "add", "product": "mul", "max": "max", "min": "min", "count": "add", "all": "and", "any": "or"}
 
@@ -70,7 +70,7 @@ def reduce_into(
     op, element = update
     kept = tuple(index for index in indices if Var(index.name) in into.subscripts)
     names = frozenset(index.name for index in indices)
-    used = frozenset().union(*map(names_in, into.subscripts)) & names
+    used = names_in(*into.subscripts) & names
     plain = used == {index.name for index in kept}
     if not plain or len(kept) == len(indices) or any(index.reads & names or index.step for index in kept):
         raise Unsupported("a reduction into an array whose elements are not named by indices of their own")

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 from aag.distinct import distinct, distinct_rows, is_among
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Call, Expr
+from aag.ir.visitors import names_in
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.components import Partition, Slot, tie_bounds
 from aag.spmd.nodes import Held, Need, Reference
 from aag.spmd.relax import apart, boxed
-from aag.spmd.vector import LIMIT, NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector, names_in
+from aag.spmd.vector import LIMIT, NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector
 
 _BITS = 62
 
@@ -183,7 +184,7 @@ class _Claim:
         if self.home is None:
             return frozenset()
         if self.foreign:
-            return frozenset().union(*(names_in(each) for each in self.home.subscripts))
+            return names_in(*self.home.subscripts)
         meaning = self.home_layout.axes[axis]
         return names_in(self.home.subscripts[meaning.dim]) if meaning.role == "dim" else frozenset()
 

@@ -12,11 +12,11 @@ from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, IntLit, Var
-from aag.ir.visitors import map_expression
+from aag.ir.visitors import map_expression, names_in
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.linear import linear
 from aag.spmd.nodes import Index, Need, Reference
-from aag.spmd.vector import TooLarge, enumerate_indices, evaluate_vector, names_in
+from aag.spmd.vector import TooLarge, enumerate_indices, evaluate_vector
 
 
 def box(indices: Sequence[Index], env: Environment) -> tuple[Index, ...]:
@@ -27,7 +27,7 @@ def box(indices: Sequence[Index], env: Environment) -> tuple[Index, ...]:
     """
     done: dict[str, Index] = {}
     for index in indices:
-        used = (names_in(index.lower) | names_in(index.upper) | names_in(index.step)) & done.keys()
+        used = index.reads & done.keys()
         done[index.name] = _widest(index, tuple(each for each in done.values() if each.name in used), env)
     return tuple(done.values())
 

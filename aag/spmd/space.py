@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
+from aag.ir.visitors import names_in
 from aag.spmd.nodes import Index
 from aag.spmd.omega import ONE, Row, Undecided, combined, feasible
-from aag.spmd.vector import names_in
 
 _MOST_CASES = 64
 

@@ -21,14 +21,14 @@ from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Call, Element, Expr
-from aag.ir.visitors import children
+from aag.ir.visitors import children, names_in
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.access import Sweep, buffer_of, pitch_of, with_far
 from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Repeat, Step
 from aag.spmd.course import steps_of, temporaries
 from aag.spmd.formulas import Known, mask_holds
-from aag.spmd.nodes import Nest
-from aag.spmd.vector import Ints, TooLarge, evaluate_mask, evaluate_vector, is_decided_by_indices, names_in
+from aag.spmd.nodes import Nest, assigns_of
+from aag.spmd.vector import Ints, TooLarge, evaluate_mask, evaluate_vector, is_decided_by_indices
 
 MOST = 1 << 22
 """References that are enumerated at most, where even a few iterations of the outermost loop have many."""
@@ -115,11 +115,7 @@ class _Enumeration:
         self.thin = self.total = 0
         self.anywhere: dict[str, None] = {}
         self.element_bytes = 8
-        stored = [
-            each.target
-            for each in (*nest.assigns, *(one for level in nest.outer for one in level))
-            if isinstance(each.target, Element)
-        ]
+        stored = [each.target for each in assigns_of(nest) if isinstance(each.target, Element)]
         if stored and stored[0].name in layouts.arrays:
             self.element_bytes = layouts.arrays[stored[0].name].element_bytes
         self.temporaries = dict(zip(temporaries(nest), (self.element_bytes, LOGICAL_BYTES), strict=True))

@@ -6,17 +6,15 @@ in lo..hi (then nothing is read).
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, as_index, evaluate_int
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, Section, Unary, Var
-
-if TYPE_CHECKING:
-    from aag.spmd.nodes import Index
+from aag.ir.expressions import Binary, Call, Expr, IntLit, LogicalLit, Unary, Var
+from aag.ir.visitors import names_in
+from aag.spmd.nodes import Index
 
 Ints = NDArray[np.int64]
 Vectors = Mapping[str, Ints]
@@ -36,27 +34,6 @@ NUMBER = ""
 
 class TooLarge(Exception):
     """An index space is too large to enumerate."""
-
-
-def names_in(expr: Expr | None) -> frozenset[str]:
-    """The names of variables that an expression reads (array names included)."""
-    match expr:
-        case None | IntLit():
-            return frozenset()
-        case Var(name=name):
-            return frozenset((name,))
-        case Binary(left=left, right=right):
-            return names_in(left) | names_in(right)
-        case Element(name=name, subscripts=subscripts):
-            return frozenset((name,)).union(*map(names_in, subscripts))
-        case Call(args=args, keywords=keywords):
-            return frozenset().union(*map(names_in, args), *(names_in(value) for _, value in keywords))
-        case Unary(operand=operand):
-            return names_in(operand)
-        case Section(lower=lower, upper=upper, step=step):
-            return names_in(lower) | names_in(upper) | names_in(step)
-        case _:
-            return frozenset()
 
 
 def evaluate_vector(expr: Expr, env: Environment, vectors: Vectors) -> Ints | int:
@@ -153,7 +130,7 @@ class Along(Struct, frozen=True, eq=False):
         return {name: value for name, value in env.items() if name != self.name}
 
 
-def enumerate_indices(indices: "Sequence[Index]", env: Environment, along: Along | None = None) -> dict[str, Ints]:
+def enumerate_indices(indices: Sequence[Index], env: Environment, along: Along | None = None) -> dict[str, Ints]:
     """All combinations of the indices, outermost first; bounds may depend on indices before them.
 
     Returns equally long vectors, in loop order. No index at all is one combination (vectors of length 1 are

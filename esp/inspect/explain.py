@@ -10,7 +10,7 @@ from aag.ir.evaluate import NUMBER_OF_PROCESSORS
 from aag.ir.statements import Assign
 from aag.mapping.describe import LayoutRow, layout_rows
 from aag.source.joining import first_fixed_line
-from aag.spmd.nodes import Nest, OwnedLoop
+from aag.spmd.nodes import Nest, OwnedLoop, assigns_of
 from esp import api
 from esp.errors import UsageError
 from esp.inspect.decisions import Decision, decide
@@ -164,10 +164,8 @@ def _charged_at(stages: api.Stages, line: int) -> int:
 
 def _assigns(aau: AAU) -> tuple[Assign, ...]:
     match aau:
-        case IterD(nest=Nest(assigns=assigns, outer=outer)):
-            return (*assigns, *(each for level in outer for each in level))
-        case IterSync(owned=OwnedLoop(assigns=assigns)):
-            return assigns
+        case IterD(nest=Nest() as node) | IterSync(owned=OwnedLoop() as node):
+            return assigns_of(node)
         case _:
             return ()
 

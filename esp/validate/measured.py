@@ -18,7 +18,7 @@ from aag.ir.expressions import Var
 from aag.ir.statements import Assign
 from aag.spmd.emit import Emission
 from aag.spmd.emit.names import Names
-from aag.spmd.nodes import Communicate, DoNode, IfNode, Nest, Node, OwnedLoop, WhileNode
+from aag.spmd.nodes import Communicate, Nest, Node, OwnedLoop, mapped, walk
 from aag.spmd.program import NodeProgram
 from esp.building import write
 from esp.tools import call, tool
@@ -75,12 +75,8 @@ def _alone(body: Sequence[Node]) -> tuple[Node, ...]:
                         assigns=node.assigns,
                     )
                 )
-            case DoNode(body=inner) | WhileNode(body=inner):
-                found.append(replace(node, body=_alone(inner)))
-            case IfNode(branches=branches):
-                found.append(replace(node, branches=tuple(replace(each, body=_alone(each.body)) for each in branches)))
             case _:
-                found.append(node)
+                found.append(mapped(node, _alone))
     return tuple(found)
 
 
@@ -142,17 +138,10 @@ def compile_in(folder: Path) -> None:
 def _reduced(body: Sequence[Node]) -> set[str]:
     """Scalars that hold results of reductions."""
     found: set[str] = set()
-    for node in body:
+    for node in walk(body):
         match node:
             case Nest(reduce=op, assigns=(Assign(target=Var(name=name)),)) if op:
                 found.add(name)
-            case DoNode(body=inner) | WhileNode(body=inner):
-                found |= _reduced(inner)
-            case IfNode(branches=branches):
-                for each in branches:
-                    found |= _reduced(each.body)
-            case _:
-                pass
     return found
 
 

@@ -15,7 +15,7 @@ from aag.ir.visitors import (
     calls_used,
     children,
     map_expression,
-    names_used,
+    names_in,
     own_expressions,
     walk_expressions,
     walk_statements,
@@ -53,7 +53,7 @@ end
 def test_every_expression_is_walked():
     body = read_program(PROGRAM.replace("real a(8), b(8)", "real a(8), b(8), al(:)"), "x.f90").main.body
     expected = set("a b i lo hi st c1 j1 k1 v1 v2 c2 x2 y2 l2 h2 s2 m2 i2 z3 z4 z5 z6 sel p1 n7 al n8".split())
-    assert names_used(body) == expected
+    assert names_in(body) == expected
     assert calls_used(body) == {"f1", "sub1"}
 
 

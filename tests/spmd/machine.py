@@ -9,7 +9,7 @@ from collections import Counter
 import numpy as np
 
 from aag.ir import expressions as e
-from aag.ir.visitors import names_used, walk_expressions
+from aag.ir.visitors import names_in, walk_expressions
 from aag.spmd import communication, nodes, partition
 from aag.spmd.steps import Phase
 from tests.spmd.nest_run import COMBINE, Nests
@@ -496,7 +496,7 @@ def reductions_by_hand(statements):
     found = set()
     for each in statements:
         target, value = getattr(each, "target", None), getattr(each, "value", None)
-        if isinstance(target, e.Var) and target.name in names_used(value):
+        if isinstance(target, e.Var) and target.name in names_in(value):
             found.add(each.span.line)
         for branch in getattr(each, "branches", ()):
             found |= reductions_by_hand(branch.body)

@@ -6,15 +6,14 @@ told for certain: the reader asks for just what the operation brought, and betwe
 no path brings it anew. An array with any other reader keeps all that it receives in its own storage (`storage`).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from aag.ir.expressions import Call, Element, Expr, Var
+from aag.ir.expressions import Call, Element, Expr
 from aag.ir.statements import Assign, Io
-from aag.ir.visitors import map_expression, walk_expressions, walk_statements
+from aag.ir.visitors import elements_in, map_expression, names_in, walk_expressions, walk_statements
 from aag.mapping.layout import Layout
-from aag.spmd.names import elements
 from aag.spmd.needs import classify
 from aag.spmd.nodes import (
     Communicate,
@@ -33,9 +32,11 @@ from aag.spmd.nodes import (
     OwnedLoop,
     Reference,
     WhileNode,
+    assigns_of,
+    walk,
+    written,
 )
 from aag.spmd.program import NodeProgram
-from aag.spmd.vector import names_in
 
 Key = tuple[str, tuple[Expr, ...]]
 Known = dict[Need, Communicate]
@@ -96,7 +97,7 @@ class Buffers:
                         _forget(known, touched(branch.body))
                 case _:
                     self._other(node)
-            _forget(known, touched((node,), moved=False))
+            _forget(known, written((node,)))
 
     def _nested(self, inner: Sequence[Node], known: Known, *, loop: bool) -> None:
         if loop:
@@ -109,12 +110,10 @@ class Buffers:
         nest = node.nest if isinstance(node, HostIo) else None
         for each in (statement,) if nest is None else walk_statements((nest,)):
             for item in each.items if isinstance(each, Io) else ():
-                self.inside |= {name for name in _names(item) if self._distributed(name)}
+                self.inside |= {name for name in names_in(item) if self._distributed(name)}
 
     def _inside(self, *exprs: Expr | None) -> None:
-        self.inside |= {
-            each.name for expr in exprs if expr is not None for each in elements(expr) if self._distributed(each.name)
-        }
+        self.inside |= {each.name for each in elements_in(*exprs) if self._distributed(each.name)}
 
     def _communicate(self, node: Communicate, known: Known) -> None:
         operation = node.operation
@@ -130,16 +129,13 @@ class Buffers:
             known[need] = node
 
     def _nest(self, node: Nest, known: Known) -> None:
-        for each in node.assigns:
+        for each in assigns_of(node):
             self._reads(node, each.value, node.indices, node.home, known)
-        for level in node.outer:
-            for each in level:
-                self._reads(node, each.value, node.indices, node.home, known)
         if node.mask is not None:
             self._reads(node, node.mask, node.indices, node.home, known)
 
     def _reads(self, node: Node, expr: Expr, indices: tuple[Index, ...], home: Reference | None, known: Known) -> None:
-        for read in elements(expr):
+        for read in elements_in(expr):
             if self._distributed(read.name) is None:
                 continue
             reference = Reference(array=read.name, subscripts=read.subscripts, indices=indices)
@@ -174,34 +170,9 @@ def _brings_far(node: Communicate) -> bool:
             return False
 
 
-def touched(body: Sequence[Node], *, moved: bool = True) -> set[str]:
-    """Arrays and scalars that a node list writes, and arrays that it (with `moved`) brings."""
-    found: set[str] = set()
-    for node in body:
-        match node:
-            case Communicate(operation=operation) if moved:
-                found.add(operation.array)
-            case Nest() | Local() | OwnedLoop():
-                found |= {each.target.name for each in _assigns(node) if isinstance(each.target, Element | Var)}
-            case DoNode(var=var, body=inner):
-                found |= {var} | touched(inner, moved=moved)
-            case WhileNode(body=inner):
-                found |= touched(inner, moved=moved)
-            case IfNode(branches=branches):
-                for branch in branches:
-                    found |= touched(branch.body, moved=moved)
-            case HostIo(defines=names):
-                found |= names
-            case _:
-                pass
-    return found
-
-
-def _assigns(node: Nest | Local | OwnedLoop) -> Iterator[Assign]:
-    yield from node.assigns
-    if isinstance(node, Nest):
-        for level in node.outer:
-            yield from level
+def touched(body: Sequence[Node]) -> set[str]:
+    """Arrays and scalars that a node list writes, and arrays that it brings."""
+    return written(body) | {node.operation.array for node in walk(body) if isinstance(node, Communicate)}
 
 
 def _forget(known: Known, names: set[str]) -> None:
@@ -211,24 +182,8 @@ def _forget(known: Known, names: set[str]) -> None:
 
 def _scalars(need: Need) -> frozenset[str]:
     """The scalars that decide what a need is."""
-    indices = need.reference.indices
-    exprs = [*need.reference.subscripts, *(need.home.subscripts if need.home else ())]
-    for index in indices:
-        exprs += [index.lower, index.upper, *([] if index.step is None else [index.step])]
-    return frozenset().union(*map(names_in, exprs)) - {index.name for index in indices}
-
-
-def _names(expr: Expr) -> set[str]:
-    found: set[str] = set()
-
-    def note(each: Expr) -> Expr:
-        name = getattr(each, "name", None)
-        if isinstance(name, str):
-            found.add(name)
-        return each
-
-    map_expression(expr, note)
-    return found
+    home = frozenset() if need.home is None else names_in(*need.home.subscripts)
+    return (need.reference.reads | home).difference(index.name for index in need.reference.indices)
 
 
 def redirected(node: Nest | Local, names: dict[Key, str]) -> Nest | Local:

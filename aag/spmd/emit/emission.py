@@ -14,7 +14,7 @@ from aag.ir.spelling import spell, spell_type
 from aag.ir.statements import CallStmt
 from aag.ir.storage import member_names
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import names_used, walk_expressions, walk_statements
+from aag.ir.visitors import names_in, walk_expressions, walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.emit.body import Body
 from aag.spmd.emit.clashes import INTRINSICS, without_clashes
@@ -125,7 +125,7 @@ def _refuse_calls(program: NodeProgram, context: Context) -> None:
     declared = {entity.name for entity in program.unit.entities}
     for unit in program.unit.contains:
         local = {entity.name for entity in unit.entities}
-        for name in sorted(names_used(unit.body) - local):
+        for name in sorted(names_in(unit.body) - local):
             if context.distributed(name) is not None:
                 refusals.note(f"the procedure {unit.name} uses the distributed array {name}", unit.span)
         if unit.name in INTRINSICS:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 from aag.ir.expressions import Element, Expr
 from aag.ir.spelling import spell
-from aag.ir.visitors import names_used
+from aag.ir.visitors import names_in
 from aag.spmd.communication import special_axes
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.renaming import own_names, own_names_of
@@ -184,8 +184,8 @@ def _over(
 ) -> Iterator[str]:
     """Loops around calls that `deciding` tells apart: one iteration is enough of a loop whose index nothing mentions,
     such as the columns that are computed with the same multipliers."""
-    bounds = [each for index in indices for each in (index.lower, index.upper, index.step) if each is not None]
-    mentioned = {name for each in (*deciding, *bounds) for name in names_used(each)}
+    bounds = [each for index in indices for each in index.bounds]
+    mentioned = names_in(*deciding, *bounds)
     for depth, index in enumerate(indices):
         names[index.name] = None
         step = "" if index.step is None else f", {context.spell(index.step, line)}"

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from aag.ir.expressions import Call, Element, Expr, IntLit, Unary, Var
 from aag.ir.statements import Assign
+from aag.ir.visitors import names_in
 from aag.spmd.emit.context import Context, is_own
 from aag.spmd.emit.kinds import identity
 from aag.spmd.emit.moves import combine
 from aag.spmd.emit.text import indented
 from aag.spmd.linear import linear
-from aag.spmd.nodes import Combine, Index, Nest, Reference
-from aag.spmd.vector import names_in
+from aag.spmd.nodes import Combine, Index, Nest, Reference, assigns_of
 
 Execute = Callable[[Sequence[Assign]], list[str]]
 
@@ -34,7 +34,7 @@ def nest(context: Context, node: Nest, following: Combine | None) -> Iterator[st
         yield from _copied(context, node)
     else:
         yield from loops(context, node, lambda assigns: _masked(context, node, _plain(context, node, assigns)))
-    yield from poison(context, node, [*node.assigns, *(each for level in node.outer for each in level)])
+    yield from poison(context, node, assigns_of(node))
 
 
 def loops(context: Context, node: Nest, execute: Execute) -> Iterator[str]:
@@ -156,7 +156,7 @@ def _copied(context: Context, node: Nest) -> Iterator[str]:
     line = node.span.line
     counter = context.numbered("at")
     context.declare(f"integer :: {counter}")
-    targets = [each for each in (*node.assigns, *(one for level in node.outer for one in level)) if _stores(each)]
+    targets = [each for each in assigns_of(node) if _stores(each)]
     assert len(targets) == 1, "a FORALL assigns to one array"
     (stored,) = targets
     assert isinstance(stored.target, Element)

@@ -14,7 +14,7 @@ from aag.ir.expressions import Call, Expr
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.emit.buffers import Buffers
 from aag.spmd.linear import add, linear
-from aag.spmd.nodes import Communicate, DoNode, Exchange, IfNode, Need, Node, OwnedLoop, WhileNode
+from aag.spmd.nodes import Communicate, Exchange, Need, Node, OwnedLoop, walk
 from aag.spmd.program import NodeProgram
 
 
@@ -67,19 +67,12 @@ def _start(layout: Layout, dim: int, *, packs: bool) -> Width:
 
 
 def _moves(body: Sequence[Node], buffers: Buffers) -> Iterator[tuple[str, tuple[Need, ...], bool]]:
-    for node in body:
+    for node in walk(body):
         match node:
-            case Communicate(operation=operation):
-                if buffers.is_buffered(node):
-                    continue
+            case Communicate(operation=operation) if not buffers.is_buffered(node):
                 yield operation.array, operation.needs, isinstance(operation, Exchange)
             case OwnedLoop(needs=needs):
                 yield from ((need.reference.array, (need,), True) for need in needs)
-            case DoNode(body=inner) | WhileNode(body=inner):
-                yield from _moves(inner, buffers)
-            case IfNode(branches=branches):
-                for branch in branches:
-                    yield from _moves(branch.body, buffers)
             case _:
                 pass
 

@@ -10,18 +10,7 @@ _PIECE = 72
 
 def aau_numbers(body: Sequence[n.Node]) -> Mapping[int, int]:
     """id(node) -> the id of its AAU in the AAG: these count in program order, after Spawn and Start."""
-    return {id(node): number for number, node in enumerate(_walk(body), start=2)}
-
-
-def _walk(body: Sequence[n.Node]) -> Iterator[n.Node]:
-    for node in body:
-        yield node
-        match node:
-            case n.DoNode(body=inner) | n.WhileNode(body=inner):
-                yield from _walk(inner)
-            case n.IfNode(branches=branches):
-                for branch in branches:
-                    yield from _walk(branch.body)
+    return {id(node): number for number, node in enumerate(n.walk(body), start=2)}
 
 
 def entered(number: int, node: n.Node) -> str:
