@@ -13,7 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, RealLit, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import names_in
@@ -34,7 +34,16 @@ from aag.spmd.nodes import (
     written,
 )
 from aag.spmd.program import NodeProgram
-from aag.spmd.vector import FUNCTIONS, TooLarge, evaluate_vector
+from aag.spmd.vector import (
+    COMPARISONS,
+    CONNECTIVES,
+    FUNCTIONS,
+    TooLarge,
+    divide,
+    evaluate_vector,
+    is_decided_by_indices,
+    is_integer,
+)
 
 Values = NDArray[Any]
 Vectors = Mapping[str, Values]
@@ -179,7 +188,7 @@ def mask_holds(mask: Expr, known: Known, env: Environment, vectors: Vectors) -> 
     """
     sizes = {each.size for each in vectors.values()}
     count = 0 if 0 in sizes else max(sizes, default=1)
-    if count > LARGEST:
+    if count > LARGEST and not is_decided_by_indices(mask):
         raise TooLarge(f"{count:,} elements are too many to compute what is in them")
     # What does not divide or overflows is as in the program: no number.
     with np.errstate(all="ignore"):
@@ -196,8 +205,8 @@ class _Evaluation:
     def of(self, expr: Expr) -> Values:
         """The value of an expression."""
         match expr:
-            case IntLit(value=whole):
-                return np.asarray(whole, np.int64)
+            case _ if is_integer(expr) and all(map(self._is_whole, names_in(expr))):
+                return np.asarray(evaluate_vector(expr, self.env, self.vectors), np.int64)
             case LogicalLit(value=truth):
                 return np.asarray(truth)
             case RealLit(value=number, double=double):
@@ -213,7 +222,7 @@ class _Evaluation:
                 one, other = self.of(left), self.of(right)
                 whole_numbers = one.dtype.kind == other.dtype.kind == "i"
                 if op == "/" and whole_numbers:
-                    return _truncated(one, other)
+                    return divide(one, other)
                 if op == "**" and whole_numbers and (np.asarray(other) < 0).any():
                     raise Unknown("**", "a power of a whole number with a negative exponent")
                 return _BINARY[op](*_alike(one, other))
@@ -221,6 +230,9 @@ class _Evaluation:
                 return self._call(name, [self.of(each) for each in args])
             case _:
                 raise Unknown(type(expr).__name__.lower(), "it is not followed")
+
+    def _is_whole(self, name: str) -> bool:
+        return name in self.vectors or (name not in self.known and type(self.env.get(name)) is int)
 
     def _variable(self, name: str) -> Values:
         if name in self.vectors:
@@ -320,13 +332,6 @@ def _alike(one: Values, other: Values) -> tuple[Values, Values]:
     return one.astype(wider), other.astype(wider)
 
 
-def _truncated(one: Values, other: Values) -> Values:
-    if (other == 0).any():
-        raise Unknown("/", "division by zero")
-    quotient = np.abs(one) // np.abs(other)
-    return np.asarray(np.where((one < 0) == (other < 0), quotient, -quotient))
-
-
 def _modulo(one: Values, other: Values) -> Values:
     if (other == 0).any():
         raise Unknown("modulo", "division by zero")
@@ -349,22 +354,14 @@ def _reduced(combine: Callable[[Values, Values], Values]) -> Callable[..., Value
     return all_of
 
 
-_BINARY: Mapping[str, Callable[[Values, Values], Values]] = {
+_BINARY: Mapping[str, Callable[..., Values]] = {
     "+": np.add,
     "-": np.subtract,
     "*": np.multiply,
     "/": np.divide,
     "**": np.power,
-    "==": np.equal,
-    "/=": np.not_equal,
-    "<": np.less,
-    "<=": np.less_equal,
-    ">": np.greater,
-    ">=": np.greater_equal,
-    ".and.": np.logical_and,
-    ".or.": np.logical_or,
-    ".eqv.": np.equal,
-    ".neqv.": np.not_equal,
+    **COMPARISONS,
+    **CONNECTIVES,
 }
 _REAL: Mapping[str, Callable[[Values], Values]] = {
     "sqrt": np.sqrt,

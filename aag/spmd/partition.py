@@ -22,16 +22,7 @@ from aag.spmd.formulas import Known, mask_holds
 from aag.spmd.nodes import Index, Nest, OwnedLoop, Reference
 from aag.spmd.relax import box
 from aag.spmd.steps import Phase
-from aag.spmd.vector import (
-    NUMBER,
-    Along,
-    Ints,
-    TooLarge,
-    enumerate_indices,
-    evaluate_mask,
-    evaluate_vector,
-    is_decided_by_indices,
-)
+from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector, is_decided_by_indices
 
 
 class Trips(Struct, frozen=True, eq=False):
@@ -295,20 +286,13 @@ def _counted(
                 shares[inside] = share if isinstance(share, int) or share.ndim > 1 else share.reshape(-1, *flat)
             columns[column] = columns[column] * shares[inside]
     if mask is not None and not tested:
-        verdict = _holds(mask, env, {} if along is None else along.vectors, known)
+        verdict = mask_holds(mask, known or {}, env, {} if along is None else along.vectors)
         columns = [column * verdict.reshape(-1, *flat) for column in columns]
     values = 1 if along is None else along.values.size
     result = np.empty((values, len(wanted), grid.size), dtype=np.int64)
     for column, share in enumerate(columns):
         result[:, column].reshape(values, *grid.shape[::-1])[...] = share
     return [each.T for each in result]
-
-
-def _holds(mask: Expr, env: Environment, vectors: dict[str, Ints], known: Known | None) -> NDArray[np.bool_]:
-    """Whether a mask holds for each combination of the indices."""
-    if known and not is_decided_by_indices(mask):
-        return mask_holds(mask, known, env, vectors)
-    return evaluate_mask(mask, env, vectors)
 
 
 def _share(
@@ -338,7 +322,7 @@ def _share(
             along = None
     vectors = enumerate_indices(prefix, env, along)
     if mask is not None:
-        holds = _holds(mask, env, vectors, known)
+        holds = mask_holds(mask, known or {}, env, vectors)
         vectors = {name: vector[holds] for name, vector in vectors.items()}
     length = len(next(iter(vectors.values()))) if vectors else 1
     values = 1 if along is None else along.values.size

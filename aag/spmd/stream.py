@@ -28,7 +28,7 @@ from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Rep
 from aag.spmd.course import steps_of, temporaries
 from aag.spmd.formulas import Known, mask_holds
 from aag.spmd.nodes import Nest, assigns_of
-from aag.spmd.vector import Ints, TooLarge, evaluate_mask, evaluate_vector, is_decided_by_indices
+from aag.spmd.vector import Ints, TooLarge, evaluate_vector
 
 MOST = 1 << 22
 """References that are enumerated at most, where even a few iterations of the outermost loop have many."""
@@ -261,10 +261,7 @@ class _Enumeration:
         try:
             self._refuse_lost(step.mask, vectors)
             followed = {name: each for name, each in vectors.items() if each.dtype == np.int64}
-            if is_decided_by_indices(step.mask):
-                mask = evaluate_mask(step.mask, self.env, {"": np.zeros(count, np.int64), **followed})
-            else:
-                mask = mask_holds(step.mask, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
+            mask = mask_holds(step.mask, self.known, self.env, {"": np.zeros(count, np.int64), **followed})
             return np.broadcast_to(mask, (count,))
         except (Unknown, TooLarge):
             self.halved = True

@@ -71,46 +71,27 @@ def is_decided_by_indices(mask: Expr) -> bool:
             return True
         case Unary(op=".not.", operand=operand):
             return is_decided_by_indices(operand)
-        case Binary(op=op, left=left, right=right) if op in _CONNECTIVES:
+        case Binary(op=op, left=left, right=right) if op in CONNECTIVES:
             return is_decided_by_indices(left) and is_decided_by_indices(right)
-        case Binary(op=op, left=left, right=right) if op in _COMPARISONS:
-            return _is_integer(left) and _is_integer(right)
+        case Binary(op=op, left=left, right=right) if op in COMPARISONS:
+            return is_integer(left) and is_integer(right)
         case _:
             return False
 
 
-def _is_integer(expr: Expr) -> bool:
+def is_integer(expr: Expr) -> bool:
+    """Whether an expression is made of whole numbers and scalars by what `evaluate_vector` computes."""
     match expr:
         case IntLit() | Var():
             return True
         case Unary(op=op, operand=operand):
-            return op in "+-" and _is_integer(operand)
+            return op in "+-" and is_integer(operand)
         case Binary(op=op, left=left, right=right):
-            return op in _OPERATORS and _is_integer(left) and _is_integer(right)
+            return op in _OPERATORS and is_integer(left) and is_integer(right)
         case Call(name=name, args=args, keywords=keywords):
-            return name in FUNCTIONS and not keywords and all(map(_is_integer, args))
+            return name in FUNCTIONS and not keywords and all(map(is_integer, args))
         case _:
             return False
-
-
-def evaluate_mask(mask: Expr, env: Environment, vectors: Vectors) -> NDArray[np.bool_]:
-    """Whether a mask that `is_decided_by_indices` holds, for each combination of the vectors, or once without any.
-
-    Raises:
-        Unknown: a scalar has no value.
-    """
-    length = len(next(iter(vectors.values()))) if vectors else 1
-    match mask:
-        case LogicalLit(value=value):
-            return np.full(length, value)
-        case Unary(operand=operand):
-            return ~evaluate_mask(operand, env, vectors)
-        case Binary(op=op, left=left, right=right) if op in _CONNECTIVES:
-            return _CONNECTIVES[op](evaluate_mask(left, env, vectors), evaluate_mask(right, env, vectors))
-        case Binary(op=op, left=left, right=right):
-            both = evaluate_vector(left, env, vectors), evaluate_vector(right, env, vectors)
-            return np.broadcast_to(_COMPARISONS[op](*both), (length,))
-    raise Unknown(type(mask).__name__.lower(), "this mask is no comparison of the indices")
 
 
 class Along(Struct, frozen=True, eq=False):
@@ -181,7 +162,12 @@ def _some_zero(numbers: Ints | int) -> bool:
     return numbers == 0 if isinstance(numbers, int) else not np.all(numbers)
 
 
-def _divide(left: Ints | int, right: Ints | int) -> Ints:
+def divide(left: Ints | int, right: Ints | int) -> Ints:
+    """The quotients of whole numbers, truncated.
+
+    Raises:
+        Unknown: a divisor is zero.
+    """
     if _some_zero(right):
         raise Unknown("/", "division by zero")
     quotient = np.abs(left) // np.abs(right)
@@ -199,18 +185,18 @@ _OPERATORS: Mapping[str, Callable[[Ints | int, Ints | int], Ints | int]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
     "*": lambda a, b: a * b,
-    "/": _divide,
+    "/": divide,
     "**": _power,
 }
 
-_CONNECTIVES: Mapping[str, Callable[[NDArray[np.bool_], NDArray[np.bool_]], NDArray[np.bool_]]] = {
+CONNECTIVES: Mapping[str, Callable[..., NDArray[np.bool_]]] = {
     ".and.": np.logical_and,
     ".or.": np.logical_or,
     ".eqv.": np.equal,
     ".neqv.": np.not_equal,
 }
 
-_COMPARISONS: Mapping[str, Callable[[Ints | int, Ints | int], NDArray[np.bool_]]] = {
+COMPARISONS: Mapping[str, Callable[..., NDArray[np.bool_]]] = {
     "==": np.equal,
     "/=": np.not_equal,
     "<": np.less,
@@ -220,7 +206,7 @@ _COMPARISONS: Mapping[str, Callable[[Ints | int, Ints | int], NDArray[np.bool_]]
 }
 
 FUNCTIONS: Mapping[str, Callable[..., Ints | int]] = {
-    "mod": lambda a, b: a - b * _divide(a, b),
+    "mod": lambda a, b: a - b * divide(a, b),
     "modulo": np.mod,
     "min": lambda *xs: np.minimum.reduce(np.broadcast_arrays(*xs)),
     "max": lambda *xs: np.maximum.reduce(np.broadcast_arrays(*xs)),
