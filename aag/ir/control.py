@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from aag.ir.scan import scanned
 from aag.ir.statements import Io
 
 _NAME = re.compile(r"[a-z]\w*", re.IGNORECASE)
@@ -64,18 +65,10 @@ def _names(text: str) -> frozenset[str]:
 
 def _parts(text: str) -> Iterator[str]:
     """Parts between commas that stand outside of parentheses and quotes."""
-    depth, quote, part = 0, "", ""
-    for char in text:
+    first = 0
+    for at, char, depth, quote in scanned(text):
         if char == "," and not depth and not quote:
-            yield part
-            part = ""
-            continue
-        part += char
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        else:
-            depth += (char == "(") - (char == ")")
-    if part.strip():
-        yield part
+            yield text[first:at]
+            first = at + 1
+    if text[first:].strip():
+        yield text[first:]

@@ -6,6 +6,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from aag.ir.scan import scanned
+
 Kind = Literal[
     "unit",
     "contains",
@@ -82,19 +84,9 @@ class Class(Struct, frozen=True):
 
 def after_group(text: str, at: int) -> int:
     """The offset after the parenthesis that opens at or after `at`; -1 where it is not closed."""
-    depth, quote = 0, ""
-    for index in range(at, len(text)):
-        char = text[index]
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        elif char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-            if depth == 0:
-                return index + 1
+    for index, char, depth, quote in scanned(text, at):
+        if char == ")" and not depth and not quote:
+            return index + 1
     return -1
 
 

@@ -15,6 +15,7 @@ from fparser.two.utils import Base, FortranSyntaxError, InternalError, InternalS
 from aag.budget import READINGS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.expressions import Expr
+from aag.ir.scan import scanned
 from aag.source.nesting import read_assignment
 from aag.source.outline import Row, opaque_row
 
@@ -182,16 +183,10 @@ def _line(row: Row, source: dict[tuple[str, int], str]) -> str:
 
 def _why(row: Row) -> str:
     """What is wrong with the statement, if that is plain to see."""
-    depth, quote = 0, ""
-    for char in row.statement.text.text:
-        if quote:
-            quote = "" if char == quote else quote
-        elif char in "'\"":
-            quote = char
-        else:
-            depth += (char == "(") - (char == ")")
-            if depth < 0:
-                return ": a ')' too many"
+    states = [(0, ""), *((depth, quote) for _, _, depth, quote in scanned(row.statement.text.text))]
+    if any(depth < 0 for depth, _ in states):
+        return ": a ')' too many"
+    depth, quote = states[-1]
     if quote:
         return f": the quotation mark {quote} is not closed"
     return ": a ')' is missing" if depth else ""

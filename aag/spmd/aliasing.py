@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic
-from aag.ir.expressions import Element, Var
-from aag.ir.storage import sharing
-from aag.ir.units import Equivalence, Unit
+from aag.ir.storage import member_names, sharing
+from aag.ir.units import Unit
 from aag.mapping.layout import Layout
 from aag.spmd.nodes import DoNode, Local, Node, bodies, mapped, written
 
@@ -22,7 +21,7 @@ def mapped_members(unit: Unit, layouts: Mapping[str, Layout]) -> Iterator[Diagno
     shared = sharing(unit)
     mapped = {name for name, layout in layouts.items() if layout.rank and layout.template}
     for each in unit.equivalences:
-        names = frozenset().union(*(shared.get(name, frozenset()) for name in _members(each)))
+        names = frozenset().union(*(shared.get(name, frozenset()) for name in member_names(each.members)))
         for name in sorted(names & mapped):
             others = ", ".join(sorted(names - {name})).upper()
             yield Diagnostic(
@@ -31,10 +30,6 @@ def mapped_members(unit: Unit, layouts: Mapping[str, Layout]) -> Iterator[Diagno
                 span=each.span,
                 hint="the prediction is not complete; map none of them, or give each its own storage",
             )
-
-
-def _members(each: Equivalence) -> Iterator[str]:
-    return (one.name for one in each.members if isinstance(one, Var | Element))
 
 
 def with_aliases(body: Sequence[Node], unit: Unit) -> tuple[Node, ...]:
