@@ -6,11 +6,6 @@ ROOMS = ("aag", "sag", "interpreter", "esp")
 
 KNOWN = (
     "interpreter.models.circuits interpreter.models.contention interpreter.models.crowd interpreter.models.message",
-    "esp.api esp.asked",
-    (
-        "esp esp.explore.advise esp.explore.compare esp.explore.sweep esp.explore.whatif esp.output.advise "
-        "esp.output.compare esp.output.json esp.output.sweep esp.output.whatif"
-    ),
 )
 """Circles that are still there."""
 
