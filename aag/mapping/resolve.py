@@ -10,6 +10,7 @@ from aag.ir.directives import Align, Distribute
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
 from aag.ir.statements import Remap
 from aag.ir.units import Entity, Unit
+from aag.ir.visitors import walk_statements
 from aag.mapping.alignment import Cell, Placement, cells_of, compose, itself
 from aag.mapping.arrangements import Arrangements, arrangements_of
 from aag.mapping.constants import constants_of
@@ -17,7 +18,7 @@ from aag.mapping.dealing import Dealt, dealt
 from aag.mapping.grid import Grid
 from aag.mapping.layout import REPLICATED, GridAxis, Layout, Layouts
 from aag.mapping.report import Report
-from aag.mapping.scope import Scope, scope_of, statements
+from aag.mapping.scope import Scope, scope_of
 from aag.mapping.tables import TableReader, Tables, tables_of
 
 _MOST_SHOWN = 4
@@ -137,7 +138,7 @@ class _Resolution:
     def check(self, scope: Scope) -> None:
         """Reports what is wrong with the REALIGN and REDISTRIBUTE statements of the unit."""
         names = TableReader(scope, {}, self._report)
-        for statement in statements(scope.unit.body):
+        for statement in walk_statements(scope.unit.body):
             if isinstance(statement, Remap) and names.accepts(statement.directive):
                 directive = statement.directive
                 if isinstance(directive, Align):

@@ -1,6 +1,6 @@
 """What a program unit can name: its own declarations and directives, and those of the units around it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from collections.abc import Sequence as Row
 from math import prod
 from types import MappingProxyType
@@ -10,8 +10,9 @@ from msgspec import Struct
 from aag.ir.directives import Align, Bound, Directive, Distribute, Dynamic, Inherit, Processors, Sequence, Template
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Element, Expr, OpaqueExpr, Section
-from aag.ir.statements import Allocate, Do, DoWhile, If, SelectCase, Stmt
+from aag.ir.statements import Allocate
 from aag.ir.units import Entity, Program, Unit
+from aag.ir.visitors import walk_statements
 from aag.mapping.report import Report, place
 
 Bounds = tuple[tuple[int, int], ...]
@@ -157,7 +158,7 @@ def _too_large(bounds: Row[tuple[int, int]]) -> bool:
 def _allocations(unit: Unit) -> dict[str, tuple[Bound, ...]]:
     """The shape of the first ALLOCATE of each name."""
     shapes: dict[str, tuple[Bound, ...]] = {}
-    for statement in statements(unit.body):
+    for statement in walk_statements(unit.body):
         if isinstance(statement, Allocate) and not statement.deallocate:
             for item in statement.items:
                 if isinstance(item, Element):
@@ -171,20 +172,3 @@ def _bound(subscript: Expr) -> Bound:
             return Bound(lower=lower, upper=upper)
         case _:
             return Bound(lower=None, upper=subscript)
-
-
-def statements(body: tuple[Stmt, ...]) -> Iterator[Stmt]:
-    """The statements of a body and of the constructs in it, in source order."""
-    for statement in body:
-        yield statement
-        match statement:
-            case Do(body=inner) | DoWhile(body=inner):
-                yield from statements(inner)
-            case If(branches=branches):
-                for branch in branches:
-                    yield from statements(branch.body)
-            case SelectCase(cases=cases):
-                for case in cases:
-                    yield from statements(case.body)
-            case _:
-                pass

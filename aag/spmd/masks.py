@@ -1,11 +1,11 @@
 """WHERE evaluates a mask once: a mask that its own construct changes is kept in a temporary array."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, Section, Var
-from aag.ir.visitors import names_in
+from aag.ir.visitors import names_in, walk_statements
 from aag.mapping.layout import REPLICATED, GridAxis, Layout
 from aag.spmd.lowering import Lowering
 from aag.spmd.symbols import LOGICAL, Unsupported
@@ -13,32 +13,22 @@ from aag.spmd.symbols import LOGICAL, Unsupported
 
 def first_target(branches: Sequence[ir.WhereBranch]) -> Var | Element | None:
     """The first array that a WHERE construct assigns."""
-    for statement in (each for branch in branches for each in branch.body):
-        match statement:
-            case ir.Assign(target=Var() | Element() as target):
-                return target
-            case ir.Where(branches=inner):
-                found = first_target(inner)
-                if found is not None:
-                    return found
+    for statement in _assigned(branches):
+        if isinstance(statement.target, Var | Element):
+            return statement.target
     return None
 
 
 def must_be_kept(mask: Expr, later: Sequence[ir.WhereBranch]) -> bool:
     """Whether a statement of the branches from this mask on, the last one excepted, writes what the mask reads."""
-    written = [name for branch in later for name in _written(branch.body)]
+    written = [each.target.name for each in _assigned(later) if isinstance(each.target, Var | Element)]
     return bool(names_in(mask) & set(written[:-1]))
 
 
-def _written(body: Sequence[ir.Stmt]) -> list[str]:
-    names: list[str] = []
-    for statement in body:
-        match statement:
-            case ir.Assign(target=Var(name=name) | Element(name=name)):
-                names.append(name)
-            case ir.Where(branches=branches):
-                names += [name for branch in branches for name in _written(branch.body)]
-    return names
+def _assigned(branches: Sequence[ir.WhereBranch]) -> Iterator[ir.Assign]:
+    """The assignments of a WHERE construct, those of constructs inside included."""
+    for branch in branches:
+        yield from (each for each in walk_statements(branch.body) if isinstance(each, ir.Assign))
 
 
 def temporary(lowering: Lowering, like: Var | Element) -> Var:

@@ -7,11 +7,13 @@ from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Element
+from aag.ir.statements import Assign
 from aag.mapping.layout import Layouts
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.names import comm_names, held_names, reference_names
 from aag.spmd.needs import classify, rebuild
 from aag.spmd.nodes import (
+    CallNode,
     Communicate,
     DoNode,
     Exchange,
@@ -31,6 +33,7 @@ from aag.spmd.nodes import (
     Reference,
     Unmodelled,
     WhileNode,
+    mapped,
     walk,
 )
 from aag.spmd.overlaps import Touched, covers, disjoint
@@ -72,49 +75,30 @@ def effects(nodes: Iterable[Node]) -> Effects:
     arrays: list[tuple[str, Reference | None]] = []
     names: set[str] = set()
     everything = False
-    for node in nodes:
+    for node in walk(nodes):
         names |= node.defines
         match node:
             case Nest():
                 levels = (*node.outer, node.assigns)
                 for depth, assigns in enumerate(levels, start=1 + len(node.indices) - len(levels)):
-                    for assign in assigns:
-                        if isinstance(assign.target, Element):
-                            space = node.indices[:depth] if node.outer else node.indices
-                            arrays.append((assign.target.name, _reference(assign.target, space)))
+                    arrays += _stored(assigns, node.indices[:depth] if node.outer else node.indices)
             case Local(assigns=assigns):
-                arrays += [
-                    (each.target.name, _reference(each.target, ()))
-                    for each in assigns
-                    if isinstance(each.target, Element)
-                ]
+                arrays += _stored(assigns, ())
             case OwnedLoop(assigns=assigns, index=index):
-                arrays += [
-                    (each.target.name, _reference(each.target, (index,)))
-                    for each in assigns
-                    if isinstance(each.target, Element)
-                ]
-            case DoNode(body=body, var=var) | WhileNode(body=body, name=var):
-                inner = effects(body)
-                arrays += inner.arrays
-                names |= inner.scalars | ({var} if isinstance(node, DoNode) else set())
-                everything |= inner.everything
-            case IfNode(branches=branches):
-                inner = effects(each for branch in branches for each in branch.body)
-                arrays += inner.arrays
-                names |= inner.scalars
-                everything |= inner.everything
+                arrays += _stored(assigns, (index,))
+            case DoNode(var=var):
+                names.add(var)
             case HostIo(defines=read):
                 arrays += [(name, None) for name in read]
-            case Unmodelled():
+            case CallNode() | Unmodelled():
                 everything = True
-            case _:
-                everything |= getattr(node, "body", None) is not None
     return Effects(tuple(arrays), frozenset(names), everything)
 
 
-def _reference(element: Element, indices: Sequence[Index]) -> Reference:
-    return Reference(array=element.name, subscripts=element.subscripts, indices=tuple(indices))
+def _stored(assigns: Sequence[Assign], space: tuple[Index, ...]) -> list[tuple[str, Reference]]:
+    """The elements that assignments write in the space of some indices, by array."""
+    targets = [each.target for each in assigns if isinstance(each.target, Element)]
+    return [(each.name, Reference(array=each.name, subscripts=each.subscripts, indices=space)) for each in targets]
 
 
 def runs(loop: DoNode, env: Environment) -> bool:
@@ -150,16 +134,9 @@ class _Hoist:
                 case DoNode(body=body):
                     before, inside = self._loop(node, self.body(body))
                     result += [*before, replace(node, body=inside)]
-                case WhileNode(body=body):
-                    result.append(replace(node, body=self.body(body)))
-                case IfNode(branches=branches):
-                    result.append(replace(node, branches=tuple(self._branch(each) for each in branches)))
                 case _:
-                    result.append(node)
+                    result.append(mapped(node, self.body))
         return tuple(result)
-
-    def _branch(self, branch: NodeBranch) -> NodeBranch:
-        return replace(branch, body=self.body(branch.body))
 
     def _loop(self, loop: DoNode, body: tuple[Node, ...]) -> tuple[list[Node], tuple[Node, ...]]:
         if not runs(loop, self.env):

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from aag.ir import statements as ir
 from aag.ir.expressions import Expr, Var
 from aag.ir.units import Type
+from aag.ir.visitors import walk_statements
 from aag.mapping.layout import Layout
 from aag.spmd.emit.buffers import Buffers, redirected
 from aag.spmd.emit.kinds import Kind, kind_of
@@ -29,7 +30,7 @@ class Context:
         """id(node) -> its AAU, where the program says while it runs which one that is."""
         self.layouts = program.layouts
         self.names = Names(program)
-        self.statements = {_place(each): each for each in _all(program.unit.body)}
+        self.statements = {_place(each): each for each in walk_statements(program.unit.body)}
         self.buffers = Buffers(program, dict(self.statements))
         self.widths = storage(program, self.buffers)
         self.names.packed = {
@@ -156,11 +157,3 @@ def is_own(name: Expr) -> bool:
 
 def _place(statement: ir.Stmt) -> tuple[int, int]:
     return statement.span.line, statement.span.column
-
-
-def _all(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Stmt]:
-    for each in body:
-        yield each
-        yield from _all(getattr(each, "body", ()))
-        for branch in (*getattr(each, "branches", ()), *getattr(each, "cases", ())):
-            yield from _all(branch.body)
