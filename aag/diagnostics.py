@@ -23,8 +23,8 @@ class Span(Struct, frozen=True):
 
     @property
     def is_option(self) -> bool:
-        """Whether it is a place in the text of an option, such as ``--align``, and not in the source."""
-        return self.file.startswith("--")
+        """Whether it is a place in the text of an option, such as an alignment, and not in the source."""
+        return self.file.startswith("‹")
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
@@ -35,7 +35,11 @@ NOWHERE = Span("", 0)
 
 
 class Diagnostic(Struct, frozen=True, kw_only=True):
-    """One finding: `code` such as ``E102`` (error) or ``W201`` (warning), what, where, and a way out."""
+    """One finding: `code` such as ``E102`` (error) or ``W201`` (warning), what, where, and a way out.
+
+    Message and hint name what a user can give as ``‹procs›`` or ``‹set N=4›``: name and value of a parameter of a
+    prediction. Who shows them spells it: the command as options, Python as arguments.
+    """
 
     code: str
     message: str

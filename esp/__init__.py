@@ -12,7 +12,7 @@ The functions of the API are attributes of this package. They are loaded on firs
 esp` and the start of the command stay cheap.
 """
 
-from esp.shown import Printed, Renderer
+from esp.shown import Printed
 from esp.version import __version__
 
 TYPE_CHECKING = False
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from esp.explore.compare import compare
     from esp.explore.sweep import sweep
     from esp.explore.whatif import whatif
+    from esp.shown import Renderer
 
 __all__ = ["Prediction", "predict", "compare", "whatif", "sweep", "advise", "__version__"]
 
@@ -47,7 +48,7 @@ def __getattr__(name: str) -> object:
     return getattr(import_module(_HOMES[name]), name)
 
 
-def _renderer() -> Renderer:
+def _renderer() -> "Renderer":
     from esp.output import results
 
     return results

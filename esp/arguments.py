@@ -1,6 +1,5 @@
 """Arguments of `esp.predict` that are easily given in another form than is meant."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from operator import index
@@ -13,11 +12,12 @@ from aag.ir.directives import Align
 from aag.source.directives import read_directive
 from aag.source.joining import DirectiveText, Text
 from esp.errors import UsageError
+from esp.visible import with_parameters
 from sag.errors import MachineError
 
 _MOST_PROCESSORS = 2**20
 
-ALIGN = "--align"
+ALIGN = "‹align›"
 """What stands for a file in the places of alignments that are no part of the source."""
 
 _KEYWORD = "align "
@@ -33,7 +33,13 @@ def in_python() -> Iterator[None]:
         yield
     except SourceError as error:
         error.diagnostics = tuple(
-            replace(each, message=_spelled(each.message), hint=_spelled(each.hint)) for each in error.diagnostics
+            replace(
+                each,
+                message=_spelled(each.message),
+                hint=_spelled(each.hint),
+                span=replace(each.span, file=_spelled(each.span.file)),
+            )
+            for each in error.diagnostics
         )
         error.args = ("\n".join(map(str, error.diagnostics)),)
         raise
@@ -47,9 +53,8 @@ def in_python() -> Iterator[None]:
 
 
 def _spelled(text: str) -> str:
-    """``--set n=4`` as ``n=4``, ``--processor-speed`` as ``processor_speed``."""
-    named = re.sub(r"(?<!\S)--set (?=\w+(?:=|:))", "", text)
-    return re.sub(r"(?<!\S)--([a-z]+(?:-[a-z]+)*)", lambda found: found.group(1).replace("-", "_"), named)
+    """``set n=4`` as ``n=4``; other parameters have the names of arguments."""
+    return with_parameters(text, lambda name, value: value or name if name == "set" else f"{name} {value}".rstrip())
 
 
 def processors(given: object) -> int | None:

@@ -6,6 +6,7 @@ are marks until then, which no text from outside can contain: their characters d
 
 import os
 import re
+from collections.abc import Callable
 
 from aag.visible import escaped
 
@@ -19,9 +20,27 @@ def inked(code: str, text: str) -> str:
     return f"{_BEGIN}{code}{_MIDDLE}{text}{_END}"
 
 
+def with_parameters(text: str, spelled: Callable[[str, str], str]) -> str:
+    """A text in which diagnostics name parameters (``‹procs›``, ``‹set N=4›``), each spelled from name and value."""
+    first, *others = text.split("‹")
+    whole = [first]
+    for other in others:
+        marked, end, rest = other.partition("›")
+        name, _, value = marked.partition(" ")
+        known = end and name.isascii() and name.replace("_", "").isalpha() and name.islower()
+        whole.append(spelled(name, value) + rest if known else "‹" + other)
+    return "".join(whole)
+
+
+def _option(name: str, value: str) -> str:
+    return f"--{name.replace('_', '-')} {value}".rstrip()
+
+
 def visible(text: str) -> str:
-    """Text as it leaves esp: invisible characters as escapes, marks as colours; lines and tabs stay."""
+    """Text as it leaves esp: invisible characters as escapes, marks as colours, parameters as options of the command;
+    lines and tabs stay."""
     shown = escaped(text)
     if shown.isascii():
         return shown
+    shown = with_parameters(shown, _option)
     return _MARKS.sub(lambda found: "\x1b[0m" if found[1] is None else f"\x1b[{found[1]}m", shown)

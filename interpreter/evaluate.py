@@ -139,7 +139,7 @@ class Scalars:
                         message=f"{name} decides what happens here and cannot be computed: {unknown.why}",
                         hint="choose a smaller problem"
                         if name.lstrip("-").isdigit()
-                        else "use a scalar in its place; esp follows scalars, and --set gives them values",
+                        else "use a scalar in its place; esp follows scalars, and ‹set› gives them values",
                     ),
                 )
             )
@@ -155,7 +155,7 @@ class Scalars:
                     code="E501",
                     span=place,
                     message=f"the value of {each} decides the flow and cannot be computed",
-                    hint=f"give it with --set {each.upper()}=VALUE",
+                    hint=f"give it with ‹set {each.upper()}=VALUE›",
                 )
                 for each, place in wanted.items()
             ),
@@ -212,7 +212,7 @@ class Scalars:
                         code="E507",
                         span=span,
                         message="following the scalars that decide the flow takes too long here",
-                        hint="choose fewer iterations, or give the values that the loops around it compute with --set",
+                        hint="choose fewer iterations, or give the values that the loops around it compute with ‹set›",
                     ),
                 )
             )
@@ -311,7 +311,7 @@ class Scalars:
 
     def _asking(self, loop: g.IterND, code: str, message: str) -> UnresolvedError:
         name = f"trips_{loop.span.line}"
-        hint = f"give the number of its iterations with --set {name.upper()}=VALUE"
+        hint = f"give the number of its iterations with ‹set {name.upper()}=VALUE›"
         return UnresolvedError((Diagnostic(code=code, message=message, span=loop.span, hint=hint),), (name,))
 
     def after(self, loop: DoNode | None, body: Body, env: Env, start: Env, count: int) -> None:

@@ -11,7 +11,7 @@ from aag.ir.evaluate import Value
 class Setting(Struct, frozen=True, kw_only=True):
     """Options of an interpretation.
 
-    `values` holds what the user said with ``--set NAME=VALUE`` about variables that cannot be computed; the name
+    `values` holds what the user gave for variables that cannot be computed; the name
     ``trips_LINE`` gives the trip count of the while loop at that line. `branches`: line of an IF -> weights of its
     branches, where its condition cannot be resolved (without: equal weights, announced).
     """

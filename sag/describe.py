@@ -8,7 +8,7 @@ from sag.unit import COMPONENTS, LETTERS, Compound, Figure, Parameter, Simple, S
 
 
 class FigureView(Struct, frozen=True, kw_only=True):
-    """One row: what to write into ``--system-set``, what the file says, and why to believe it."""
+    """One row: its path, what the file says, and why to believe it."""
 
     path: str
     key: str
@@ -63,7 +63,7 @@ class SystemView(Struct, frozen=True, kw_only=True):
     """How many figures have each certainty."""
     notes: tuple[str, ...]
     compiler: tuple[FigureView, ...]
-    """What the compiler does; its paths are names of ``--opt``."""
+    """What the compiler does; its paths are names of optimisations."""
 
 
 SI: Mapping[str, str] = {

@@ -28,7 +28,10 @@ NOWHERE = Place()
 
 
 class Finding(Struct, frozen=True, kw_only=True):
-    """One finding: `code` is ``M1xx`` for an error, ``M2xx`` a doubt, ``M3xx`` a note (`sag.check`)."""
+    """One finding: `code` is ``M1xx`` for an error, ``M2xx`` a doubt, ``M3xx`` a note (`sag.check`).
+
+    Message and hint name what a user can give as ``‹load›``; who shows them spells it.
+    """
 
     code: str
     message: str

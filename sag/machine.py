@@ -115,8 +115,8 @@ class NetworkCosts(Struct, frozen=True, kw_only=True):
     overlap: Array
     """The overlap factor f: transmission is multiplied by 1 - f."""
     pack_per_byte_s: Array
-    """Gathering a strided section into a message buffer, or scattering it: a figure of M, so `--memory-speed`
-    scales it and `--bandwidth` does not."""
+    """Gathering a strided section into a message buffer, or scattering it: a figure of M, so `memory_speed` of a
+    scenario scales it and `bandwidth` does not."""
     copy_per_byte_s: Array
     """The same for a contiguous section, where a run time copies it at all."""
     pack_estimated: bool

@@ -134,7 +134,7 @@ def _change(option: str, given: WhatIf | None, dimension: str) -> Change | None:
     except QuantityError as error:
         # A plain number has nothing it could be the value of, so only factors change it.
         hint = "write for example x2 or 30%" if dimension == "number" else error.hint
-        raise what_if_error("M121", f"{option}: {error.message}", hint) from None
+        raise what_if_error("M121", f"‹{option}›: {error.message}", hint) from None
 
 
 def _factor(option: str, given: WhatIf | None, dimension: str, headline: Array, *, may_be_zero: bool = False) -> Array:
@@ -146,12 +146,12 @@ def _factor(option: str, given: WhatIf | None, dimension: str, headline: Array, 
     if not change.is_factor:
         possible = change.amount >= 0 if may_be_zero else change.amount > 0
         if dimension == "number" or not possible.all() or not (headline > 0).all():
-            raise what_if_error("M121", f"{option}: '{change.text}' is not possible", "write for example x2 or 30%")
+            raise what_if_error("M121", f"‹{option}›: '{change.text}' is not possible", "write for example x2 or 30%")
         factor = change.amount / headline
     sound = (factor >= 1.0 / FURTHEST) & (factor <= FURTHEST)
     if not (sound | (factor == 0.0) if may_be_zero else sound).all():
         hint = f"a factor is at least {1.0 / FURTHEST:g} and at most {FURTHEST:g}"
-        raise what_if_error("M121", f"{option}: '{change.text}' is out of range", hint)
+        raise what_if_error("M121", f"‹{option}›: '{change.text}' is out of range", hint)
     return factor
 
 
@@ -165,7 +165,7 @@ def _fraction(option: str, given: WhatIf | None, nominal: Array, *, below_one: b
         hint = f"it is at least 0 and {bound}"
         if change is not None and not change.is_factor and (change.amount > 1).any() and change.text.isdecimal():
             hint += f"; did you mean {change.text}%?" if int(change.text) < 100 else ""
-        raise what_if_error("M121", f"{option}:{text} is out of range", hint)
+        raise what_if_error("M121", f"‹{option}›:{text} is out of range", hint)
     return fraction
 
 
@@ -174,7 +174,7 @@ def _processor(part: Part | None, wanted: Scenario, notes: list[str]) -> Process
         notes.append("The machine describes no processing: computation is not charged.")
         nothing = dict.fromkeys(OPERATIONS, NONE)
         return ProcessorCosts(time_s=nothing, estimated=dict.fromkeys(OPERATIONS, False))
-    speed = _factor("--processor-speed", wanted.processor_speed, "frequency", part.arrays["clock"])
+    speed = _factor("processor_speed", wanted.processor_speed, "frequency", part.arrays["clock"])
     time_s = {name: part.arrays[name] / speed for name in OPERATIONS if name in part.arrays}
     estimated = {name: part.estimated(name) for name in time_s}
     return ProcessorCosts(time_s=MappingProxyType(time_s), estimated=MappingProxyType(estimated))
@@ -208,7 +208,7 @@ def _memory(part: Part | None, wanted: Scenario, notes: list[str]) -> MemoryCost
 
 
 def _memory_speed(wanted: Scenario) -> Array:
-    return _factor("--memory-speed", wanted.memory_speed, "number", ONE)
+    return _factor("memory_speed", wanted.memory_speed, "number", ONE)
 
 
 def _network(
@@ -217,12 +217,12 @@ def _network(
     if part is None:
         notes.append("The machine describes no network: communication is not charged.")
         return None
-    load = _fraction("--load", wanted.load, part.arrays["load"], below_one=True)
+    load = _fraction("load", wanted.load, part.arrays["load"], below_one=True)
     first, last = part.ranges[0], part.ranges[-1]
     per_byte = part.arrays[f"{last}.per_byte"]
     headline = 1.0 / np.where(per_byte > 0, per_byte, np.inf)
-    bandwidth = _factor("--bandwidth", wanted.bandwidth, "bandwidth", headline)
-    latency = _factor("--latency", wanted.latency, "time", part.arrays[f"{first}.startup"], may_be_zero=True)
+    bandwidth = _factor("bandwidth", wanted.bandwidth, "bandwidth", headline)
+    latency = _factor("latency", wanted.latency, "time", part.arrays[f"{first}.startup"], may_be_zero=True)
     speed = _memory_speed(wanted)
     return NetworkCosts(
         ranges=tuple(_range(part, name, latency, 1.0 / (bandwidth * (1.0 - load))) for name in part.ranges),
@@ -239,7 +239,7 @@ def _network(
         exchange=part.words["exchange"],
         exchange_factor=part.arrays["exchange_factor"],
         load=load,
-        overlap=_fraction("--overlap", wanted.overlap, part.arrays["overlap"], below_one=False),
+        overlap=_fraction("overlap", wanted.overlap, part.arrays["overlap"], below_one=False),
         pack_per_byte_s=memory.arrays["pack"] / speed if memory else NONE,
         copy_per_byte_s=memory.arrays["copy"] / speed if memory else NONE,
         pack_estimated=memory.estimated("pack", "copy") if memory else False,

@@ -234,8 +234,8 @@ COMPILER: Keys = {
     "fuse": _word(("no",), "joining loops, which is not modelled", required=False),
     "inline": _word(("no",), "putting procedures in the place of their calls, which is not modelled", required=False),
 }
-"""What the compiler of the machine does to a program: the names of ``--opt``, which overrides it. What is not given, or
-undecided, is done for hoist, coalesce, redundant, interchange and invariant, and not done for the others."""
+"""What the compiler of the machine does to a program: names of optimisations, which a user may switch. What is not
+given, or undecided, is done for hoist, coalesce, redundant, interchange and invariant, and not done for the others."""
 
 RESERVED = frozenset(key.split(".")[0] for key in NETWORK) | {"ranges", *FIGURE_KEYS}
 """Names that a message range cannot have, as its keys stand beside those of the network."""

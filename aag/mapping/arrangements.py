@@ -15,7 +15,7 @@ from aag.mapping.scope import Scope
 
 
 class Arrangements(Struct, frozen=True, kw_only=True):
-    """The processors of a run: `named`: those of the source (None: broken); `shape`: the user's --grid."""
+    """The processors of a run: `named`: those of the source (None: broken); `shape`: the user's grid."""
 
     procs: int
     named: Mapping[str, Grid | None]
@@ -35,15 +35,15 @@ def arrangements_of(
     default: int,
     report: Report,
 ) -> Arrangements:
-    """The processors of a run, from --procs, --grid, the PROCESSORS directives and the machine's default."""
+    """The processors of a run, from the user's number and grid, the PROCESSORS directives and the machine's default."""
     directives = [each for each in scope.directives if isinstance(each, Processors)]
     shape = _valid_shape(shape, report)
     number = _number(directives, env, procs=procs, shape=shape, default=default, report=report)
     if shape and prod(shape) != number:
         report.add(
             "E310",
-            f"--grid {Grid('', shape)} has {prod(shape)} processors, but there are {number}",
-            hint=f"for example --grid {squarest_text(number, len(shape))}",
+            f"‹grid {Grid('', shape)}› has {prod(shape)} processors, but there are {number}",
+            hint=f"for example ‹grid {squarest_text(number, len(shape))}›",
         )
         shape = None
     counted = {**env, NUMBER_OF_PROCESSORS: number}
@@ -57,7 +57,7 @@ def _valid_shape(shape: tuple[int, ...] | None, report: Report) -> tuple[int, ..
     if shape and all(extent >= 1 for extent in shape):
         return shape
     written = "x".join(map(str, shape))
-    report.add("E309", f"--grid {written}: each extent must be at least 1", hint="for example --grid 4x2")
+    report.add("E309", f"‹grid {written}›: each extent must be at least 1", hint="for example ‹grid 4x2›")
     return None
 
 
@@ -70,10 +70,10 @@ def _number(
     default: int,
     report: Report,
 ) -> int:
-    """Def 12: --procs, else PROCESSORS, else the machine's default; --grid alone counts as --procs."""
-    if procs is not None and _in_range(procs, f"--procs {procs}", NOWHERE, report):
+    """Def 12: what the user says, else PROCESSORS, else the machine's default; a grid alone counts as the number."""
+    if procs is not None and _in_range(procs, f"‹procs {procs}›", NOWHERE, report):
         return procs
-    if shape and _in_range(prod(shape), f"--grid {Grid('', shape)}", NOWHERE, report):
+    if shape and _in_range(prod(shape), f"‹grid {Grid('', shape)}›", NOWHERE, report):
         return prod(shape)
     for each in directives:
         try:
@@ -88,7 +88,7 @@ def _number(
         "W302",
         f"the number of processors is not given: {default} are assumed, as the machine has",
         directives[0].span if directives else NOWHERE,
-        "--procs decides otherwise",
+        "‹procs› decides otherwise",
     )
     return default
 
@@ -96,7 +96,7 @@ def _number(
 def _in_range(number: int, what: str, span: Span, report: Report) -> bool:
     if 1 <= number <= LARGEST:
         return True
-    report.add("E309", f"{what} must be between 1 and {LARGEST}", span, "for example --procs 8")
+    report.add("E309", f"{what} must be between 1 and {LARGEST}", span, "for example ‹procs 8›")
     return False
 
 
@@ -134,7 +134,7 @@ def _grid(
             "W301",
             f"PROCESSORS {name}: {error}; with {procs} processors it is taken as {squarest_text(procs, rank)}",
             directive.span,
-            f"--set {error.name}=VALUE decides otherwise" if error.name.isidentifier() else "",
+            f"‹set {error.name}=VALUE› decides otherwise" if error.name.isidentifier() else "",
         )
         return Grid(name, squarest(procs, rank))
     written = "x".join(map(str, extents))
@@ -156,7 +156,7 @@ def _grid(
             "E310",
             f"PROCESSORS {name} is {written} = {prod(extents)} processors, but there are {procs}",
             directive.span,
-            f"choose a --procs for which it multiplies up, or --grid {squarest_text(procs, rank)}",
+            f"choose a ‹procs› for which it multiplies up, or ‹grid {squarest_text(procs, rank)}›",
         )
         return None
     report.add(
@@ -164,7 +164,7 @@ def _grid(
         f"PROCESSORS {name} is {written} in the source; with {procs} processors it is taken as "
         f"{squarest_text(procs, rank)}",
         directive.span,
-        "--grid decides otherwise",
+        "‹grid› decides otherwise",
     )
     return Grid(name, squarest(procs, rank))
 

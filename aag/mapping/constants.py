@@ -19,7 +19,7 @@ _OPERATORS = frozenset(("+", "-", "*", "/", "**"))
 def constants_of(
     unit: Unit, values: Mapping[str, Value], known: Mapping[str, Value] = NOTHING, *, declared: Container[str] = ()
 ) -> tuple[Mapping[str, Value], tuple[Diagnostic, ...]]:
-    """The PARAMETERs of a unit, after `values` (--set), and what is wrong with these.
+    """The PARAMETERs of a unit, after `values` (the user's), and what is wrong with these.
 
     `known` holds constants from elsewhere: modules, the host, the number of processors. A PARAMETER that can
     not be evaluated (an array, or one that depends on such) is left out; who needs it reports it.
@@ -30,7 +30,7 @@ def constants_of(
     diagnostics = [
         Diagnostic(
             code="E301",
-            message=f"--set {name}: there is no such name in {unit.kind} {unit.name}",
+            message=f"‹set {name}›: there is no such name in {unit.kind} {unit.name}",
             hint=nearest(name.lower(), [entity.name for entity in unit.entities if entity.shape is None])
             or _named_parameters(unit),
         )
@@ -76,7 +76,7 @@ def _undefined(entity: Entity, env: Mapping[str, Value]) -> tuple[Diagnostic, ..
                     code="E319",
                     message=f"the PARAMETER {entity.shown} has no value: {unknown.why}",
                     span=entity.span,
-                    hint=f"correct its expression, or give it with --set {entity.shown}=VALUE",
+                    hint=f"correct its expression, or give it with ‹set {entity.shown}=VALUE›",
                 ),
             )
     return ()
@@ -130,7 +130,7 @@ def _converted(value: Value, to: Type, *, truncate: bool = False) -> Value:
 def _excessive(name: str, why: str) -> Diagnostic:
     return Diagnostic(
         code="E316",
-        message=f"--set {name}: no variable can have this value, {why}",
+        message=f"‹set {name}›: no variable can have this value, {why}",
         hint="integers have 64 bits, reals are finite",
     )
 
@@ -138,7 +138,7 @@ def _excessive(name: str, why: str) -> Diagnostic:
 def _unfit(entity: Entity, value: Value, why: str) -> Diagnostic:
     return Diagnostic(
         code="E316",
-        message=f"--set {entity.name}={value}: {entity.shown} cannot have this value, {why}",
+        message=f"‹set {entity.name}={value}›: {entity.shown} cannot have this value, {why}",
         span=entity.span,
         hint=f"give {entity.shown} a value of its type",
     )

@@ -72,7 +72,7 @@ def dealt(
 
 def _said(directive: Distribute) -> str:
     """What decides the distribution: a directive, or the user, for whom no line of the source stands."""
-    return f"{'DISTRIBUTE' if directive.span.line else '--distribute'} {directive.distributee}"
+    return f"{'DISTRIBUTE' if directive.span.line else '‹distribute›'} {directive.distributee}"
 
 
 def _formats(directive: Distribute, rank: int, onto: Grid | None, report: Report) -> tuple[Format, ...] | None:
@@ -85,7 +85,7 @@ def _formats(directive: Distribute, rank: int, onto: Grid | None, report: Report
                 "W303",
                 f"DISTRIBUTE {name} has no formats: BLOCK is taken for {which}",
                 directive.span,
-                f"--distribute '{name}=(...)' decides otherwise",
+                f"‹distribute '{name}=(...)'› decides otherwise",
             )
         return (Format(kind="*"),) * (rank - blocks) + (Format(kind="block"),) * blocks
     if len(formats) != rank:

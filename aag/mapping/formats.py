@@ -1,4 +1,4 @@
-"""The formats of ``--distribute 'T=(BLOCK,*)'``: a distribution format list as text.
+"""The formats of ``T=(BLOCK,*)``: a distribution format list as text.
 
 formats = ["("] format {"," format} [")"]
 format  = "*" | BLOCK [size] | CYCLIC [size]

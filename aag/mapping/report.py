@@ -28,9 +28,9 @@ class Report:
     def unknown_value(self, what: str, error: Unknown, span: Span) -> None:
         """A value that `what` needs and that cannot be computed."""
         settable = error.name.isidentifier() and not error.why
-        way_out = f"give it with --set {error.name}=VALUE" if settable else ""
+        way_out = f"give it with ‹set {error.name}=VALUE›" if settable else ""
         if error.name == NUMBER_OF_PROCESSORS:
-            way_out = "give the number of processors with --procs"
+            way_out = "give the number of processors with ‹procs›"
         self.add("E312", f"{what}: {error}", span, way_out)
 
     def notes(self) -> tuple[Diagnostic, ...]:

@@ -26,7 +26,7 @@ _MOST_SHOWN = 4
 
 
 class Overrides(Struct, frozen=True, kw_only=True):
-    """What the user decides instead of the source: --procs, --grid, --distribute and --set.
+    """What the user decides instead of the source: number of processors, grid, distributions and values.
 
     `align` replaces whatever maps its alignees: an ALIGN or a DISTRIBUTE.
     """
@@ -53,7 +53,7 @@ def resolve_mapping(
         overrides: The user's decisions.
         default_procs: The number of processors where neither the user nor the source says one.
         visible: Units whose names the unit sees (modules it uses, its host), outermost first.
-        declared: Names of other units of the program; --set may name them too.
+        declared: Names of other units of the program; values may be given to them, too.
 
     Raises:
         SourceError: carries every problem of the unit, not just the first.
@@ -116,7 +116,7 @@ class _Resolution:
     def first_grid(self) -> Grid:
         """The grid that places ranks on nodes (Def 14): of the first DISTRIBUTE, else the first PROCESSORS.
 
-        Reports a --grid that has the rank of none of them.
+        Reports a grid of the user's that has the rank of none of them.
         """
         used = [each.grid for each in self._dealt.values() if each is not None]
         named = [each for each in self._arrangements.named.values() if each is not None and each.shape]
@@ -128,7 +128,7 @@ class _Resolution:
         if shape and len(shape) not in ranks:
             self._report.add(
                 "E311",
-                f"--grid {Grid('', shape)} has {len(shape)} dimensions, but the grids of the program have "
+                f"‹grid {Grid('', shape)}› has {len(shape)} dimensions, but the grids of the program have "
                 f"{' or '.join(map(str, ranks))}",
                 NOWHERE,
                 "give one extent for each distributed dimension",
@@ -233,7 +233,7 @@ def _note_empty(layouts: list[Layout], scope: Scope, report: Report) -> None:
         f"{', '.join([*shown[:_MOST_SHOWN], *more])} {'has' if len(shown) == 1 else 'have'} no elements, "
         f"so nothing is done to {'it' if len(shown) == 1 else 'them'}",
         scope.entities[layouts[0].array].span,
-        "if that is not meant, give the sizes with --set NAME=VALUE",
+        "if that is not meant, give the sizes with ‹set NAME=VALUE›",
     )
 
 

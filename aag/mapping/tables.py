@@ -1,4 +1,4 @@
-"""Mapping directives, checked and sorted by name, with the --distribute options applied."""
+"""Mapping directives, checked and sorted by name, with the user's distributions applied."""
 
 from collections.abc import Mapping
 
@@ -193,7 +193,7 @@ class TableReader:
         return False
 
     def _apply_option(self, folded: str, name: str, text: str) -> None:
-        option = f"--distribute {name}={text}"
+        option = f"‹distribute {name}={text}›"
         if folded in self.aligns:
             target = self.aligns[folded].target
             hint = f"distribute {target} instead"
@@ -208,7 +208,7 @@ class TableReader:
         try:
             formats = parse_formats(text)
         except ValueError as error:
-            hint = f"for example --distribute '{name}=(BLOCK,*)'"
+            hint = f"for example ‹distribute '{name}=(BLOCK,*)'›"
             self._report.add("E315", f"{option}: {error}", NOWHERE, hint)
             return
         written = self.distributes.get(name)

@@ -60,7 +60,7 @@ def form_of(file: str) -> Form:
                 if suffix
                 else "a name without an extension does not say whether this is Fortran, nor in which source form",
                 span=Span(file, 0),
-                hint="say it with --form free or --form fixed",
+                hint="say it with ‹form free› or ‹form fixed›",
             )
         ]
     )
@@ -69,7 +69,7 @@ def form_of(file: str) -> Form:
 def is_quoted(file: str) -> bool:
     """Whether findings show lines of a file: its name says that it is Fortran, or it is a text or an option. So a file
     that is named by mistake, or by the INCLUDE of a program from somewhere else, is not shown to anybody."""
-    return not file or file.startswith(("<", "--")) or Path(file).suffix.lower() in _FREE | _FIXED | _INCLUDED
+    return not file or file.startswith(("<", "‹")) or Path(file).suffix.lower() in _FREE | _FIXED | _INCLUDED
 
 
 def is_preprocessed(file: str) -> bool:

@@ -341,7 +341,7 @@ def _beyond_last_column(beyond: list[Line]) -> Diagnostic:
         code="W106",
         message=f"{count} text beyond column 72, which fixed form ignores",
         span=Span(first.file, first.number, _LAST_COLUMN + 1, first.number, len(first.text) + 1),
-        hint="if the text is meant, continue the line or use free form (--form free)",
+        hint="if the text is meant, continue the line or use free form (‹form free›)",
         source_line=first.text,
     )
 

@@ -219,6 +219,6 @@ def _too_many(span: Span, source: dict[tuple[str, int], str]) -> Diagnostic:
         code="E121",
         message=f"more than {_MOST_ERRORS} statements cannot be read as Fortran",
         span=span,
-        hint="is the source form right? (--form free, --form fixed)",
+        hint="is the source form right? (‹form free›, ‹form fixed›)",
         source_line=source.get((span.file, span.line), ""),
     )

@@ -90,9 +90,9 @@ def _affordable(made: tuple[Line, ...], written: Sequence[Line]) -> tuple[Line, 
 def _with_form(finding: Diagnostic, form: Form, lines: Sequence[Line]) -> Diagnostic:
     """A finding about a source that looks as if it were in the other form says so."""
     other: Form = "fixed" if form == "free" else "free"
-    if "--form" in finding.hint or not any(_LOOKS_LIKE[other].match(line.text) for line in lines):
+    if "‹form" in finding.hint or not any(_LOOKS_LIKE[other].match(line.text) for line in lines):
         return finding
-    hint = f"the source looks like {other} form; if it is, say --form {other}"
+    hint = f"the source looks like {other} form; if it is, say ‹form {other}›"
     return replace(finding, hint=f"{finding.hint}; {hint}" if finding.hint else hint)
 
 

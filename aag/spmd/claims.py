@@ -18,7 +18,7 @@ from aag.spmd.groups import changed
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
 from aag.spmd.lowering import Lowering
 
-_WAY_OUT = "remove the claim, or use --trust-directives to predict the program as it claims to be"
+_WAY_OUT = "remove the claim, or use ‹trust_directives› to predict the program as it claims to be"
 
 
 def trusted(lowering: Lowering, statement: ir.Do) -> None:

@@ -10,7 +10,7 @@ from aag.mapping.layout import Layouts
 from aag.spmd.nodes import Node
 
 OPTIMISATIONS = ("hoist", "coalesce", "redundant", "interchange", "invariant", "masks", "strength", "library", "pack")
-"""Names for ``--opt NAME=on|off`` (Def 9) that this compiler has: hoist communication out of loops, coalesce the
+"""Names for optimisations (Def 9) that this compiler has: hoist communication out of loops, coalesce the
 references to one array into one message, drop redundant messages, order loops for stride 1, move loop-invariant
 operations outwards, test masks in outer loops, and step addresses by induction variables (strength reduction). Two cost
 time: calling a run-time library for reductions, which knows no array but by its descriptor, and packing contiguous

@@ -58,7 +58,7 @@ def describe(error: Exception, screen: Screen, words: Sequence[str] = ()) -> tup
 def _code(error: SourceError) -> int:
     """Of findings about options alone, such as a grid that does not fit, it is that of a wrong option; what is wrong
     with the program would remain without them."""
-    of_options = [each.span.is_option or each.message.startswith("--") for each in error.diagnostics]
+    of_options = [each.span.is_option or each.message.startswith("‹") for each in error.diagnostics]
     return UsageError.exit_code if of_options and all(of_options) else EspError.exit_code
 
 

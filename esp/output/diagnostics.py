@@ -68,7 +68,7 @@ def several(shown: Iterable[str], kind: str = "error") -> str:
 def _render(place: str, code: str, message: str, mark: tuple[int, int, int, str], hint: str, screen: Screen) -> str:
     line, column, length, source = mark
     role = "warm" if code[:1] in "WM" and code[1:2] == "2" else "error"
-    words = f"{place}{code} {printable(message)}".split(" ")
+    words = printable(f"{place}{code} {message}").split(" ")
     shown = flow(words, screen.columns, " ", "    ")
     lines = [shown.replace(code, screen.paint(role, code), 1)]
     # A caret in expanded text stands where the column of the raw text went.
@@ -76,7 +76,8 @@ def _render(place: str, code: str, message: str, mark: tuple[int, int, int, str]
     if text.strip() and line:
         lines += _marked(text, line, len(printable(source[: max(0, column - 1)] + "x")), length, column, screen)
     if hint:
-        lines.append(screen.paint("hint", "       hint: ") + flow(hint.split(), screen.columns - 13, " ", " " * 13))
+        words = printable(hint).split()
+        lines.append(screen.paint("hint", "       hint: ") + flow(words, screen.columns - 13, " ", " " * 13))
     return "\n".join(lines)
 
 

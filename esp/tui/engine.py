@@ -38,6 +38,7 @@ from esp.tui.question import (
 )
 from esp.tui.recent import Kept
 from esp.tui.watch import Superseded, Watch
+from esp.visible import visible
 from interpreter.errors import UnresolvedError
 from sag.errors import MachineError
 from sag.unit import System
@@ -261,7 +262,7 @@ def failure(error: Exception) -> Failure:
     """Why there is no result, as a person reads it."""
     match error:
         case UnresolvedError():
-            reasons = tuple(f"{each.span}: {each.message}" for each in error.diagnostics)
+            reasons = tuple(visible(f"{each.span}: {each.message}") for each in error.diagnostics)
             text = diagnostics.several(diagnostics.diagnostic(each, _WIDE) for each in error.diagnostics)
             return Failure(text=text, names=error.names, reasons=reasons)
         case SourceError():

@@ -130,7 +130,7 @@ def _afford(run: Run, aau: AAU, more: int, trips: int) -> None:
                 f"with all other loops that is more than the {allowed:,} that are walked",
                 span=aau.span,
                 hint="choose a smaller problem or fewer processors and scenarios; "
-                "--unroll walks however many there are",
+                "‹unroll› walks however many there are",
             ),
         )
     )

@@ -241,3 +241,16 @@ def test_such_programs_compile_and_print_the_same(files, esp):
     code, out, err = esp("validate", str(files["file"]), "--procs", "3")
     assert code == 0, err
     assert out.splitlines()[1].split()[:2] == ["3", "same"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("give ‹procs› or ‹grid 4x2›", "give --procs or --grid 4x2"),
+        ("‹set N=4›, ‹processor_speed›: no", "--set N=4, --processor-speed: no"),
+        ("a ‹ b", "a ‹ b"),
+        ("‹É›‹a.b›‹›", "‹É›‹a.b›‹›"),
+    ],
+)
+def test_parameters_of_diagnostics_are_options(text, shown):
+    assert visible(text) == shown

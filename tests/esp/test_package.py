@@ -15,7 +15,12 @@ def test_the_api_is_at_hand():
 
 
 def test_importing_esp_loads_nothing_of_it():
-    code = "import sys, esp; sys.exit(any(m.startswith('esp.') or m == 'numpy' for m in sys.modules))"
+    wanted = "{'esp.shown', 'esp.version'}"
+    code = f"import sys, esp; sys.exit({{m for m in sys.modules if m.startswith('esp.')}} != {wanted})"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    code = (
+        "import sys; before = {*sys.modules}; import esp; sys.exit(bool({'numpy', 'typing'} & {*sys.modules} - before))"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 

@@ -217,7 +217,7 @@ def test_every_unresolved_variable_is_named_at_once():
         hand.run(*body)
     assert caught.value.names == ("n", "m")
     assert [each.span.line for each in caught.value.diagnostics] == [4, 9]
-    assert "--set M=VALUE" in str(caught.value)
+    assert "‹set M=VALUE›" in str(caught.value)
     got = done(hand, *body, setting=Setting(values={"n": 2, "m": 3}))
     assert got.time_s[0] == pytest.approx((2 + 5 + 3) * US)
 

@@ -72,7 +72,7 @@ def test_set_values_take_the_declared_type(hpf, of, written, given, value):
 def test_set_values_of_another_type_are_refused(hpf, of, given):
     _, problems = constants_of(hpf.unit(hpf.parameter("c", 1, line=7, of=of)), {"c": given})
     assert [str(each) for each in problems] == [
-        (f"x.hpf:7: E316 --set c={given}: C cannot have this value, it is {of.base} (give C a value of its type)")
+        (f"x.hpf:7: E316 ‹set c={given}›: C cannot have this value, it is {of.base} (give C a value of its type)")
     ]
 
 

@@ -32,7 +32,7 @@ e      16      BLOCK(6) of i+1 over 1             p 3x2, all of 2  t            
 
 """
         "x.hpf:2: W301 PROCESSORS p is 2x2 in the source; with 6 processors it is taken as 3x2 "
-        "(--grid decides otherwise)\n"
+        "(‹grid› decides otherwise)\n"
     )
 
 

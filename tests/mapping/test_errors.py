@@ -197,12 +197,12 @@ def test_sizes_of_blocks(hpf):
 
 @pytest.mark.parametrize("procs", [0, -3, 2**20 + 1])
 def test_a_number_of_processors_out_of_range(hpf, procs):
-    assert problems(hpf, procs=procs) == [f"E309 --procs {procs} must be between 1 and 1048576 (for example --procs 8)"]
+    assert problems(hpf, procs=procs) == [f"E309 ‹procs {procs}› must be between 1 and 1048576 (for example ‹procs 8›)"]
 
 
 def test_extents_that_are_not_positive(hpf):
     assert problems(hpf, hpf.processors("p", 2, 0), grid=(2, 0)) == [
-        "E309 --grid 2x0: each extent must be at least 1 (for example --grid 4x2)",
+        "E309 ‹grid 2x0›: each extent must be at least 1 (for example ‹grid 4x2›)",
         (
             "x.hpf:2: E309 PROCESSORS p has the shape 2x0: each extent must be at least 1 "
             "(an arrangement has at least one processor)"
@@ -212,7 +212,7 @@ def test_extents_that_are_not_positive(hpf):
 
 def test_too_many_processors_in_the_source(hpf):
     assert problems(hpf, hpf.processors("p", 2**21), procs=None) == [
-        ("x.hpf:2: E309 PROCESSORS p has 2097152 processors: must be between 1 and 1048576 (for example --procs 8)")
+        ("x.hpf:2: E309 PROCESSORS p has 2097152 processors: must be between 1 and 1048576 (for example ‹procs 8›)")
     ]
 
 
@@ -221,11 +221,11 @@ def test_grids_that_do_not_multiply_up(hpf):
     assert problems(hpf, hpf.processors("p", half, 2), procs=7) == [
         (
             "x.hpf:2: E310 PROCESSORS p is 3x2 = 6 processors, but there are 7 "
-            "(choose a --procs for which it multiplies up, or --grid 7x1)"
+            "(choose a ‹procs› for which it multiplies up, or ‹grid 7x1›)"
         )
     ]
     assert problems(hpf, procs=8, grid=(3, 2)) == [
-        "E310 --grid 3x2 has 6 processors, but there are 8 (for example --grid 4x2)"
+        "E310 ‹grid 3x2› has 6 processors, but there are 8 (for example ‹grid 4x2›)"
     ]
 
 
@@ -233,7 +233,7 @@ def test_a_grid_of_a_rank_that_nothing_has(hpf):
     parts = [hpf.distribute("t", "block", "*"), hpf.processors("p", 2, 2, 1)]
     assert problems(hpf, *parts, grid=(2, 2)) == [
         (
-            "E311 --grid 2x2 has 2 dimensions, but the grids of the program have 1 or 3 "
+            "E311 ‹grid 2x2› has 2 dimensions, but the grids of the program have 1 or 3 "
             "(give one extent for each distributed dimension)"
         )
     ]
@@ -249,11 +249,11 @@ def test_values_that_are_not_known(hpf):
         hpf.distribute("a", ("cyclic", "k"), "*", line=7),
         hpf.align("v", "i", "a", (hpf.affine(1, "i", "k"), 1), line=8),
     ) == [
-        "x.hpf:3: E312 TEMPLATE t: the value of n is not known (give it with --set n=VALUE)",
-        "x.hpf:4: E312 the shape of B: the value of m is not known (give it with --set m=VALUE)",
+        "x.hpf:3: E312 TEMPLATE t: the value of n is not known (give it with ‹set n=VALUE›)",
+        "x.hpf:4: E312 the shape of B: the value of m is not known (give it with ‹set m=VALUE›)",
         "x.hpf:5: E312 the shape of C is not known here (declare it with its extents)",
-        "x.hpf:7: E312 DISTRIBUTE a, dimension 1: the value of k is not known (give it with --set k=VALUE)",
-        "x.hpf:8: E312 ALIGN v WITH a, subscript 1: the value of k is not known (give it with --set k=VALUE)",
+        "x.hpf:7: E312 DISTRIBUTE a, dimension 1: the value of k is not known (give it with ‹set k=VALUE›)",
+        "x.hpf:8: E312 ALIGN v WITH a, subscript 1: the value of k is not known (give it with ‹set k=VALUE›)",
     ]
 
 
@@ -297,22 +297,22 @@ def test_distribute_options(hpf):
         distribute={"T": "(BLOK,*)", "A": "(*,*)", "vv": "block", "v": "(block", "V": "(*,*)"},
     ) == [
         (
-            "E315 --distribute T=(BLOK,*): 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) and * "
-            "(for example --distribute 't=(BLOCK,*)')"
+            "E315 ‹distribute T=(BLOK,*)›: 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) and * "
+            "(for example ‹distribute 't=(BLOCK,*)'›)"
         ),
-        "E303 --distribute A=(*,*): A is aligned with t (distribute t instead)",
-        "E301 --distribute vv=block: there is no array or template vv (did you mean v?)",
-        ("E302 --distribute v has 2 formats, but v has 1 dimension (write one format for each dimension of v)"),
+        "E303 ‹distribute A=(*,*)›: A is aligned with t (distribute t instead)",
+        "E301 ‹distribute vv=block›: there is no array or template vv (did you mean v?)",
+        ("E302 ‹distribute› v has 2 formats, but v has 1 dimension (write one format for each dimension of v)"),
     ]
     assert problems(hpf, distribute={"v": "(block"}) == [
-        ("E315 --distribute v=(block: the closing parenthesis is missing (for example --distribute 'v=(BLOCK,*)')")
+        ("E315 ‹distribute v=(block›: the closing parenthesis is missing (for example ‹distribute 'v=(BLOCK,*)'›)")
     ]
 
 
 def test_set_options(hpf):
     assert problems(hpf, hpf.parameter("size", 8, line=2), hpf.scalar("steps"), values={"SIZ": 3, "size": "many"}) == [
-        "E301 --set SIZ: there is no such name in program x (did you mean size?)",
-        ("x.hpf:2: E316 --set size=many: SIZE cannot have this value, it is integer (give SIZE a value of its type)"),
+        "E301 ‹set SIZ›: there is no such name in program x (did you mean size?)",
+        ("x.hpf:2: E316 ‹set size=many›: SIZE cannot have this value, it is integer (give SIZE a value of its type)"),
     ]
 
 

@@ -37,7 +37,7 @@ def test_a_constant_shape_that_disagrees_keeps_its_rank(hpf):
     assert notes(layouts) == [
         (
             "x.hpf:2: W301 PROCESSORS p is 2x3 in the source; with 8 processors it is taken as 4x2 "
-            "(--grid decides otherwise)"
+            "(‹grid› decides otherwise)"
         )
     ]
 
@@ -71,7 +71,7 @@ def test_number_of_processors_defaults_to_the_machine(hpf):
     assert notes(layouts) == [
         (
             "x.hpf:2: W302 the number of processors is not given: 8 are assumed, as the machine has "
-            "(--procs decides otherwise)"
+            "(‹procs› decides otherwise)"
         )
     ]
 
@@ -120,7 +120,7 @@ def test_an_unknown_shape_is_factored_where_the_number_is_known(hpf):
     assert notes(layouts) == [
         (
             "x.hpf:2: W301 PROCESSORS p: the value of np is not known; with 8 processors it is taken as 4x2 "
-            "(--set np=VALUE decides otherwise)"
+            "(‹set np=VALUE› decides otherwise)"
         )
     ]
 
@@ -180,6 +180,6 @@ def test_no_formats_are_blocks(hpf):
     assert notes(layouts) == [
         (
             "x.hpf:5: W303 DISTRIBUTE a has no formats: BLOCK is taken for the last 1 of 2 dimensions "
-            "(--distribute 'a=(...)' decides otherwise)"
+            "(‹distribute 'a=(...)'› decides otherwise)"
         )
     ]

@@ -147,7 +147,7 @@ def test_set_may_name_what_other_units_declare(hpf):
     unit = hpf.unit(hpf.array("a", 8))
     overrides = Overrides(procs=2, values={"Steps": 3, "limit": 4})
     resolve_mapping(unit, overrides, 99, visible=(host,), declared=("limit",))
-    with pytest.raises(SourceError, match="--set limit: there is no such name"):
+    with pytest.raises(SourceError, match="‹set limit›: there is no such name"):
         resolve_mapping(unit, overrides, 99, visible=(host,))
 
 

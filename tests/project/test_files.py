@@ -49,6 +49,9 @@ SECRET = re.compile(
 ADDRESS = re.compile(r"\b[\w.+-]+@(?!localhost\b)[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}\b")
 
 
+OPTION = re.compile(r"""[\s"'(`]--[a-z]""")
+"""An option of the command."""
+
 BARE_EXCEPTION = re.compile(
     r"""\#\s*(?: noqa (?!:\ [A-Z]+\d+ (?:,\ ?[A-Z]+\d+)* \W+(?![A-Z]+\d)\w )
              | type:\s*ignore (?!\[[\w,\ -]+\]\s*\#\s*\w) )""",
@@ -103,6 +106,8 @@ def test_nothing_private_is_written_down(pattern, tracked, root):
         (SECRET, "the password is asked for", False),
         (ADDRESS, "mail to a.person@example.org", True),
         (ADDRESS, "@dataclass and a@localhost", False),
+        (OPTION, 'hint="give it with --set"', True),
+        (OPTION, "# --- statements ---", False),
         (BARE_EXCEPTION, "x = 1  # noqa", True),
         (BARE_EXCEPTION, "x = 1  # noqa: E741", True),
         (BARE_EXCEPTION, "x = 1  # noqa: E741, F401", True),
@@ -125,3 +130,10 @@ def test_every_exception_from_a_check_gives_its_reason(tracked, root):
     """`noqa` and `type: ignore` name their rule and say why in the same line."""
     code = tuple(p for p in tracked if p.suffix == ".py" and p != Path(__file__).resolve())
     assert _lines_with(BARE_EXCEPTION, code, root) == []
+
+
+def test_packages_below_esp_name_no_option_of_the_command(tracked, root):
+    """They name parameters, as ``‹procs›``; who shows a diagnostic spells them."""
+    below = {"aag", "interpreter", "sag"}
+    code = tuple(p for p in tracked if p.suffix == ".py" and p.relative_to(root).parts[0] in below)
+    assert _lines_with(OPTION, code, root) == []

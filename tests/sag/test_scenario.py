@@ -198,7 +198,7 @@ def test_setting_what_is_only_described_says_so(cube):
 
 
 def test_ragged_series_are_no_change(cube):
-    with pytest.raises(MachineError, match="--load"):
+    with pytest.raises(MachineError, match="‹load›"):
         export(cube, Scenario(load=[[0.1], [0.1, 0.2]]))
 
 
@@ -254,18 +254,18 @@ def test_every_parameter_of_every_machine_can_be_set(cube, cluster):
             "'cube.network.long.call_overhead' has no value that 'x2' could scale",
             "give a value",
         ),
-        ({"load": "100%"}, "M121", "--load: '100%' is out of range", "it is at least 0 and below 100 %"),
-        ({"load": -0.1}, "M121", "--load: '-0.1' is out of range", "it is at least 0 and below 100 %"),
-        ({"overlap": 1.5}, "M121", "--overlap: '1.5' is out of range", "it is at least 0 and at most 100 %"),
+        ({"load": "100%"}, "M121", "‹load›: '100%' is out of range", "it is at least 0 and below 100 %"),
+        ({"load": -0.1}, "M121", "‹load›: '-0.1' is out of range", "it is at least 0 and below 100 %"),
+        ({"overlap": 1.5}, "M121", "‹overlap›: '1.5' is out of range", "it is at least 0 and at most 100 %"),
         (
             {"bandwidth": "2"},
-            *("M121", "--bandwidth: '2' lacks its unit: a bandwidth is wanted"),
+            *("M121", "‹bandwidth›: '2' lacks its unit: a bandwidth is wanted"),
             "a change is 'x2', '30%' or a value such as 2.8 MB/s",
         ),
-        ({"bandwidth": "x0"}, "M121", "--bandwidth: 'x0' is not a factor", "it must be above 0"),
-        ({"latency": "-1 us"}, "M121", "--latency: '-1 us' is not possible", "write for example x2 or 30%"),
-        ({"memory_speed": "3"}, "M121", "--memory-speed: '3' is not possible", "write for example x2 or 30%"),
-        ({"processor_speed": -1}, "M121", "--processor-speed: a factor must be above 0", ""),
+        ({"bandwidth": "x0"}, "M121", "‹bandwidth›: 'x0' is not a factor", "it must be above 0"),
+        ({"latency": "-1 us"}, "M121", "‹latency›: '-1 us' is not possible", "write for example x2 or 30%"),
+        ({"memory_speed": "3"}, "M121", "‹memory_speed›: '3' is not possible", "write for example x2 or 30%"),
+        ({"processor_speed": -1}, "M121", "‹processor_speed›: a factor must be above 0", ""),
         (
             {"load": [0.1, 0.2], "bandwidth": [1.0, 2.0, 3.0]},
             *("M122", "the what-ifs have 2 and 3 scenarios", "give each the same number of values, or one"),
@@ -313,7 +313,7 @@ def test_a_factor_beyond_all_machines_is_refused(cube, option, text):
     with pytest.raises(MachineError) as caught:
         export(cube, Scenario(**{option: text}))
     found = caught.value.findings[0]
-    assert found.message == f"--{option.replace('_', '-')}: '{text}' is out of range"
+    assert found.message == f"‹{option}›: '{text}' is out of range"
     assert found.hint == "a factor is at least 1e-12 and at most 1e+12"
 
 

@@ -337,7 +337,7 @@ def test_text_beyond_column_72(warnings):
     assert warnings(text, "x.f") == [
         (
             "x.f:2:73: W106 2 lines have text beyond column 72, which fixed form ignores"
-            " (if the text is meant, continue the line or use free form (--form free))"
+            " (if the text is meant, continue the line or use free form (‹form free›))"
         )
     ]
 
@@ -354,7 +354,7 @@ def test_unknown_extensions(problems):
     assert problems("end\n", "x.txt") == [
         (
             "x.txt:0: E103 the extension .txt does not say whether the source is in free or fixed form"
-            " (say it with --form free or --form fixed)"
+            " (say it with ‹form free› or ‹form fixed›)"
         )
     ]
 
@@ -398,7 +398,7 @@ def test_more_than_twenty_syntax_errors(problems):
     assert len(found) == 22
     assert found[-1] == (
         "x.f90:21:1: E121 more than 20 statements cannot be read as Fortran"
-        " (is the source form right? (--form free, --form fixed))"
+        " (is the source form right? (‹form free›, ‹form fixed›))"
     )
     assert all("W101" in each for each in found[:-1])
 

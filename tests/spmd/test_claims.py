@@ -115,7 +115,7 @@ def test_a_false_claim_is_an_error_at_the_directive(name):
     (found,) = caught.value.diagnostics
     line = next(at for at, text in enumerate(f"{HEAD}{body}".splitlines(), 1) if "INDEPENDENT" in text)
     assert (found.code, found.span.line, found.message) == ("E320", line, message)
-    assert "--trust-directives" in found.hint
+    assert "trust_directives" in found.hint
 
 
 @pytest.mark.parametrize("name", FALSE)
