@@ -16,10 +16,10 @@ from aag.graph import aau as g
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown, Value
 from aag.spmd.program import NodeProgram
 from aag.spmd.vector import TooLarge
+from interpreter.application import Application
 from interpreter.errors import InterpretationError
 from interpreter.evaluate import Scalars, leave_of
 from interpreter.listeners import Listener, Timekeeper, Watch
-from interpreter.lowered import Lowered
 from interpreter.metrics import WAITING, Array, Ledger, Shape, Tally, difference, merged
 from interpreter.models.communication import communicate
 from interpreter.models.compute import charge_work
@@ -29,7 +29,6 @@ from interpreter.models.iteration import iterate, synchronised, undetermined
 from interpreter.models.sync import reduce
 from interpreter.reduce import largest
 from interpreter.result import Prediction
-from interpreter.services import Services
 from interpreter.setting import Setting
 from interpreter.state import Run
 from interpreter.summary import About, summarise
@@ -52,20 +51,20 @@ def interpret(
         UnresolvedError: values that decide the flow are not known; it lists all of them (D8).
         InterpretationError: a loop never ends.
     """
-    services = Lowered(program)
+    application = Application(program)
     about = About(
         program=program.unit.name,
         file=program.file,
         lines=program.lines,
-        constants=services.constants,
+        constants=application.constants,
         complete=program.complete,
         notes=tuple((note.code, note.message, note.span) for note in (*program.notes, *program.layouts.notes)),
     )
-    return interpret_with(services, graph, machine, setting, about, listener, watch)
+    return interpret_with(application, graph, machine, setting, about, listener, watch)
 
 
 def interpret_with(
-    services: Services,
+    application: Application,
     graph: g.Graph,
     machine: Machine,
     setting: Setting,
@@ -76,7 +75,7 @@ def interpret_with(
     """As `interpret`, for any answers to the engine's questions."""
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
-        run = start(services, graph, machine, setting, walker, listener)
+        run = start(application, graph, machine, setting, walker, listener)
         walker.books = run.ledger
         run.watch = watch
         walker.visit(run, graph.body)
@@ -84,7 +83,7 @@ def interpret_with(
 
 
 def start(
-    services: Services,
+    application: Application,
     graph: g.Graph,
     machine: Machine,
     setting: Setting,
@@ -92,7 +91,7 @@ def start(
     listener: Listener | None = None,
 ) -> Run:
     """The state before the first AAU: all clocks at 0 (Def 1), caches cold, links free."""
-    procs, scenarios = services.procs, machine.scenarios
+    procs, scenarios = application.procs, machine.scenarios
     network = machine.network
     cells = procs * graph.count
     detail = cells <= setting.detail_cells and 32 * cells * scenarios <= setting.detail_bytes
@@ -102,21 +101,21 @@ def start(
         detail=detail,
         whole=not detail and 8 * cells * scenarios <= setting.detail_bytes,
     )
-    env: dict[str, Value] = {**setting.values, **services.constants, NUMBER_OF_PROCESSORS: procs}
+    env: dict[str, Value] = {**setting.values, **application.constants, NUMBER_OF_PROCESSORS: procs}
     overlap = None
     if network is not None:
         factor = network.overlap if setting.overlap is None else np.array([setting.overlap])
         overlap = factor[:, None] if factor.any() else None
     return Run(
-        services=services,
+        application=application,
         machine=machine,
         setting=setting,
         visit=walker.visit,
         clock=np.zeros((scenarios, procs)),
         origin=np.zeros((scenarios, 1)),
         ledger=Ledger(shape),
-        node=np.arange(procs) if network is None else network.topology.place(services.grid),
-        size=procs if network is None else network.topology.size(services.grid),
+        node=np.arange(procs) if network is None else network.topology.place(application.grid),
+        size=procs if network is None else network.topology.size(application.grid),
         overlap=overlap,
         critical=graph.critical,
         listener=listener,

@@ -16,11 +16,11 @@ from aag.diagnostics import Span
 from aag.graph.aau import AAU
 from aag.ir.evaluate import Value
 from interpreter import shared
+from interpreter.application import Application
 from interpreter.listeners import Listener, Timekeeper, Traffic, Watch
 from interpreter.metrics import Index, Ledger, Tally
 from interpreter.reduce import least
 from interpreter.result import Assumption
-from interpreter.services import Services
 from interpreter.setting import Setting
 from interpreter.shared import Figures, Shared, add
 from sag.machine import Machine
@@ -145,7 +145,7 @@ class CommEntry(Struct):
 class Run(Struct):
     """All that one interpretation knows: what it is given, and the state of the walk."""
 
-    services: Services
+    application: Application
     machine: Machine
     setting: Setting
     visit: Callable[["Run", tuple[AAU, ...]], str]
@@ -284,13 +284,13 @@ class Run(Struct):
     def recall(self, key: tuple[object, ...]) -> object:
         """What was retained, in this interpretation or in an earlier one."""
         found = self.memo.get(key)
-        return self.services.kept.find(key) if found is None else found
+        return self.application.answers.find(key) if found is None else found
 
     def retain(self, key: tuple[object, ...], value: object, nbytes: int) -> None:
         """Keep what depends on nothing but the program and the key, while there is room for it also for later
         interpretations."""
         self.memo[key] = value
-        self.services.kept.keep(key, value, nbytes)
+        self.application.answers.keep(key, value, nbytes)
 
     def decide(self, gap: Array, *offsets: Array | float) -> None:
         """Remember a decision, while a period is sought. The array must not be changed afterwards."""

@@ -180,7 +180,7 @@ def _extrapolate(run: Run) -> None:
             f"{run.procs:,} are an extrapolation",
         )
     if machine.network is not None and run.size > run.procs:
-        grid = "x".join(map(str, run.services.grid))
+        grid = "x".join(map(str, run.application.grid))
         run.assume(
             "idle-nodes",
             f"the grid {grid} takes {run.procs:,} of {run.size:,} nodes; the others route messages and compute nothing",
@@ -198,7 +198,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
     means = means_of(totals)
     io = run.machine.io
     usable = None if run.machine.memory is None else run.machine.memory.usable_bytes
-    held = run.services.bytes_held()
+    held = run.application.bytes_held()
     memory = int(held.max(initial=0))
     if usable is not None and memory > usable:
         run.assume("memory", f"a processor needs {memory} bytes for its data, its node has {int(usable)}")
@@ -214,7 +214,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
         lines_text=about.lines,
         system=run.machine.name,
         processors=run.procs,
-        grid=run.services.grid,
+        grid=run.application.grid,
         scenarios=run.scenarios,
         constants=dict(about.constants),
         time_s=largest(own_end),

@@ -11,7 +11,7 @@ from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
 from aag.mapping.layout import Layouts
 from aag.spmd import nodes as n
-from interpreter.lowered import Lowered
+from interpreter.application import Application
 
 
 class Share(Struct, frozen=True, kw_only=True):
@@ -31,7 +31,7 @@ class Decision(Struct, frozen=True, kw_only=True):
     share: Share | None = None
 
 
-def decide(aau: g.AAU, lowered: Lowered, values: dict[str, Value]) -> Decision:
+def decide(aau: g.AAU, lowered: Application, values: dict[str, Value]) -> Decision:
     """The decision behind an AAU. `values`: what is known of scalars."""
     layouts = lowered.program.layouts
     arrays = tuple(dict.fromkeys(each for each in _arrays(aau) if each in layouts.arrays))
@@ -96,7 +96,7 @@ def reference(ref: n.Reference) -> str:
     return f"{ref.array}({', '.join(map(spell, ref.subscripts))})"
 
 
-def _share(aau: g.AAU, lowered: Lowered, values: dict[str, Value]) -> Share | None:
+def _share(aau: g.AAU, lowered: Application, values: dict[str, Value]) -> Share | None:
     if not isinstance(aau, g.IterD) or aau.nest is None:
         return None
     try:

@@ -17,7 +17,7 @@ from esp.inspect.decisions import Decision, decide
 from esp.inspect.messages import Phase, Watcher, phases_of
 from esp.inspect.response import Response, Term, respond
 from esp.prediction import CATEGORIES, first
-from interpreter.lowered import Lowered
+from interpreter.application import Application
 from interpreter.result import AauMetrics, Assumption, LineMetrics, MessageSummary
 from interpreter.setting import Setting
 from sag.machine import Machine
@@ -109,7 +109,7 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
     here = [each for each in walk(stages.graph.body) if each.span.line == at]
     machine = export(system, request.scenario)
     response = respond(stages, machine, _setting(request))
-    lowered = Lowered(stages.node_program)
+    lowered = Application(stages.node_program)
     values = {**_setting(request).values, **lowered.constants, NUMBER_OF_PROCESSORS: lowered.procs}
     decisions = tuple(decide(each, lowered, values) for each in here)
     by_id = {each.id: each for each in prediction.aaus}
@@ -205,7 +205,7 @@ def _communications(
     aaus: tuple[AauMetrics, ...], watcher: Watcher, stages: api.Stages, machine: Machine
 ) -> tuple[Communication, ...]:
     layouts = stages.node_program.layouts
-    shape = Lowered(stages.node_program).grid
+    shape = Application(stages.node_program).grid
     found = []
     for each in aaus:
         if each.comm is not None:

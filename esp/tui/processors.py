@@ -5,9 +5,9 @@ import numpy as np
 from esp import api
 from esp.errors import PredictionError
 from esp.tui.question import ByProcessor
+from interpreter.application import Application
 from interpreter.engine import Walker, finish, start
 from interpreter.listeners import Listener
-from interpreter.lowered import Lowered
 from interpreter.setting import Setting
 from interpreter.summary import About
 from sag.scenario import export
@@ -29,14 +29,14 @@ def by_processor(
     setting = Setting(io=request.scenario.io, timed=request.timed, force_unroll=request.unroll, values=values)
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
-        run = start(Lowered(program), graph, export(system, request.scenario), setting, walker, listener)
+        run = start(Application(program), graph, export(system, request.scenario), setting, walker, listener)
         walker.books = run.ledger
         walker.visit(run, graph.body)
         about = About(
             program=program.unit.name,
             file=program.file,
             lines=program.lines,
-            constants=run.services.constants,
+            constants=run.application.constants,
             complete=program.complete,
             notes=(),
         )

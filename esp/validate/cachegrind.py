@@ -20,8 +20,8 @@ from esp.validate.given import NOTHING, Given
 from esp.validate.job import Job, Report
 from esp.validate.measured import Pair, alone, measure
 from esp.validate.valgrind import Geometry
+from interpreter.application import Application
 from interpreter.engine import Walker, start
-from interpreter.lowered import Lowered
 from interpreter.metrics import Tally
 from interpreter.setting import Setting
 from sag.machine import Machine, MemoryCosts
@@ -228,7 +228,7 @@ def predicted_misses(
     values = {name.lower(): value for name, value in request.values.items()}
     setting = Setting(io=False, values=values, addresses=addresses)
     walker = Walker(stages.graph, values)
-    run = start(Lowered(stages.node_program), stages.graph, machine, setting, walker)
+    run = start(Application(stages.node_program), stages.graph, machine, setting, walker)
     walker.visit(run, stages.graph.body)
     found: dict[int, Pair] = {}
     nests: dict[int, int] = {}

@@ -65,7 +65,7 @@ def communicate(run: Run, aau: Comm) -> None:
     key = ("comm", aau.id, values_of(sorted_uses(run, aau), run.env))
     plan = run.memo.get(key)
     if not isinstance(plan, Plan):
-        steps = run.services.steps(operation, run.env)
+        steps = run.application.steps(operation, run.env)
         if any(step.bounded for step in steps):
             run.assume(
                 "bound",

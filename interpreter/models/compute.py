@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from aag.graph.aau import AAU, Counts, IterD, Work
 from aag.ir.evaluate import Environment, Value
 from aag.spmd.nodes import Nest
+from aag.spmd.partition import Trips
 from interpreter import shared
 from interpreter.metrics import COMPUTATION, OVERHEAD, Index, Tally
 from interpreter.reduce import any_of
-from interpreter.services import TripsLike
 from interpreter.shared import Classes, Figures, Shared
 from interpreter.state import Run
 
@@ -163,7 +163,7 @@ def alike(run: Run) -> tuple[Classes, Ints] | None:
     known = run.memo.get(("alike",))
     if isinstance(known, Alike):
         return known.found
-    number, ranks = run.services.classes()
+    number, ranks = run.application.classes()
     found = None
     if FEW * ranks.size <= run.procs:
         found = shared.classes_of(run.procs, ranks.size), ranks
@@ -178,7 +178,7 @@ class Alike(Struct, frozen=True):
     found: tuple[Classes, Ints] | None
 
 
-def masked_of(nest: Nest, trips: TripsLike) -> Ints | Array:
+def masked_of(nest: Nest, trips: Trips) -> Ints | Array:
     """(P,) innermost iterations for which the mask holds: all without one, half of them where data decide it."""
     if nest.mask is None:
         return trips.count

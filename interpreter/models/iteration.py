@@ -43,7 +43,7 @@ def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
     cost, trips = run.memo.get(key), None
     if not isinstance(cost, Cost):
         try:
-            trips = run.services.trips(aau.nest, run.env)
+            trips = run.application.trips(aau.nest, run.env)
         except Unknown as unknown:
             raise scalars.unresolved(unknown, aau.span, run.env) from unknown
         if trips.bounded:
@@ -93,7 +93,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     differing = None
     if names is None:
         values = range(first, first + count * step, step)
-        run.services.expect(loop.var, values)
+        run.application.expect(loop.var, values)
         differing = _differing(run, aau, loop, body, values)
 
     def one(number: int) -> str:
@@ -106,7 +106,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
 
     walked = run.walked
     left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
-    run.services.expect(loop.var, ())
+    run.application.expect(loop.var, ())
     if differing is not None:
         run.place, run.cache = None, differing.after
     run.memo["followed",] = followed
@@ -130,7 +130,7 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
     env = values_of(tuple(sorted(needed(body) | touching(body))), run.env)
     state, addresses = state_of(run), tuple(setting.addresses.items())
     key = ("differing", loop, values, env, addresses, cache_of(costs), costs.tlb_entries, state)
-    found = run.services.kept.find(key)
+    found = run.application.answers.find(key)
 
     def replay(number: int, before: CacheState) -> tuple[Recorder, CacheState]:
         aside, recorder = run.aside(), Recorder()
@@ -143,7 +143,7 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
         found = sampled(len(values), state, replay)
         if found is None:
             return None
-        run.services.kept.keep(key, found, found.nbytes())
+        run.application.answers.keep(key, found, found.nbytes())
     run.assume(
         "cache",
         f"cache misses of {aau.label} are counted in {len(found.iterations)} of its {len(values):,} iterations "

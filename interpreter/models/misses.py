@@ -16,6 +16,7 @@ from aag.graph.aau import IterD, IterSync
 from aag.spmd.access import Sweep
 from aag.spmd.course import is_uneven, temporaries
 from aag.spmd.nodes import Nest as LoweredNest
+from aag.spmd.partition import Trips
 from aag.spmd.vector import TooLarge
 from interpreter.metrics import COMPUTATION, Tally
 from interpreter.models.cache import (
@@ -31,7 +32,6 @@ from interpreter.models.cache import (
 )
 from interpreter.models.compute import alike, masked_of
 from interpreter.models.differing import Counted, Place, Recorder
-from interpreter.services import TripsLike
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
 from sag.machine import MemoryCosts
@@ -79,7 +79,7 @@ class _Found(Struct, frozen=True, eq=False):
         return own + self.after.nbytes() + 500
 
 
-def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLike | None) -> None:
+def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: Trips | None) -> None:
     """Charge the misses of one execution of a nest; `key` says which nest with which values, `trips` how often its
     loops run, if that is known already."""
     if aau.nest is None:
@@ -90,7 +90,7 @@ def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: TripsLik
 
 
 def count_misses(
-    run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None = None
+    run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: Trips | None = None
 ) -> Figures:
     """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be charged."""
     seen = _seen(run, aau, nest, key, trips)
@@ -100,7 +100,7 @@ def count_misses(
     return seen.seconds
 
 
-def charge_sweep(run: Run, aau: IterD, sweep: Sweep, key: tuple[object, ...], trips: TripsLike) -> None:
+def charge_sweep(run: Run, aau: IterD, sweep: Sweep, key: tuple[object, ...], trips: Trips) -> None:
     """Charge the misses of a DO nest that every processor runs whole, each statement its own."""
     seen = _seen(run, aau, sweep, key, trips)
     for statement, own in () if seen is None else seen.statements:
@@ -110,7 +110,7 @@ def charge_sweep(run: Run, aau: IterD, sweep: Sweep, key: tuple[object, ...], tr
 
 
 def _seen(
-    run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None
+    run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: Trips | None
 ) -> _Seen | None:
     """What one execution of a nest misses, and the caches after it; None: the machine has none."""
     costs = run.machine.memory
@@ -163,16 +163,6 @@ def _apart(sweep: Sweep, found: _Found) -> list[tuple[int, _Found]]:
     ]
 
 
-def _classes(run: Run) -> tuple[Ints, Ints]:
-    key = ("classes",)
-    known = run.memo.get(key)
-    if isinstance(known, tuple):
-        return known
-    found = run.services.classes()
-    run.memo[key] = found
-    return found
-
-
 def _remembered(run: Run, key: tuple[object, ...], state: CacheState) -> _Seen | None:
     known = run.memo.get(("misses", *key))
     if isinstance(known, _Seen) and (known.before is state or known.before.same_as(state)):
@@ -198,11 +188,11 @@ def cache_of(costs: MemoryCosts) -> Cache:
 
 def _cold(run: Run) -> CacheState:
     """Empty caches: the same in all interpretations, so that what follows is known to be the same, too."""
-    kept = run.services.kept
-    known = kept.find(("cold",))
+    answers = run.application.answers
+    known = answers.find(("cold",))
     if not isinstance(known, CacheState):
-        known = CacheState.cold(_classes(run)[1].size)
-        kept.keep(("cold",), known, known.nbytes())
+        known = CacheState.cold(run.application.classes()[1].size)
+        answers.keep(("cold",), known, known.nbytes())
     return known
 
 
@@ -213,13 +203,13 @@ def _found(
     key: tuple[object, ...],
     costs: MemoryCosts,
     state: CacheState,
-    trips: TripsLike | None,
+    trips: Trips | None,
 ) -> _Found:
     """What the nest misses from a state on: by a replay, or from what is known of other iterations of a loop."""
     if run.place is None:
         return _replayed(run, aau, nest, key, costs, state, trips)
-    trips = trips or run.services.trips(nest, run.env)
-    often = trips.count[_classes(run)[1]].astype(np.float64)
+    trips = trips or run.application.trips(nest, run.env)
+    often = trips.count[run.application.classes()[1]].astype(np.float64)
     if isinstance(run.place, Place):
         counted = run.place.counted(key[:2], often)
         if counted is not None:
@@ -237,13 +227,13 @@ def _replayed(
     key: tuple[object, ...],
     costs: MemoryCosts,
     state: CacheState,
-    trips: TripsLike | None,
+    trips: Trips | None,
 ) -> _Found:
     """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
     cache = cache_of(costs)
     node = aau.owned if isinstance(aau, IterSync) else nest
     question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, costs.tlb_entries, state)
-    known = run.services.kept.find(question)
+    known = run.application.answers.find(question)
     if isinstance(known, _Found):
         return known
     misses, after = None, state
@@ -261,9 +251,9 @@ def _replayed(
     pages = None
     if misses is not None and costs.tlb_entries:
         tested = aau.tested if isinstance(aau, IterD) else 0
-        pages = _pages(_shape(run, nest, trips or run.services.trips(nest, run.env), tested), costs)
+        pages = _pages(_shape(run, nest, trips or run.application.trips(nest, run.env), tested), costs)
     found = _Found(misses, after, pages)
-    run.services.kept.keep(question, found, found.nbytes())
+    run.application.answers.keep(question, found, found.nbytes())
     return found
 
 
@@ -271,7 +261,7 @@ def _record(run: Run, recorder: Recorder, nest: LoweredNest, found: _Found, coun
     """Take down what was found."""
     costs = run.machine.memory
     assert costs is not None
-    sizes = () if is_uneven(nest) else [each.element_bytes for each in run.services.accesses(nest, run.env)]
+    sizes = () if is_uneven(nest) else [each.element_bytes for each in run.application.accesses(nest, run.env)]
     recorder.period = max(recorder.period, costs.line_bytes // min(sizes, default=ELEMENT))
     recorder.counted.append(counted)
     if found.misses is not None:
@@ -303,7 +293,7 @@ def _statements(nest: LoweredNest) -> int:
     return len({touch.source for touch in nest.touches}) if isinstance(nest, Sweep) else 1
 
 
-def _parts(run: Run, nest: LoweredNest, key: tuple[object, ...], trips: TripsLike | None) -> tuple[Nest | Listed, ...]:
+def _parts(run: Run, nest: LoweredNest, key: tuple[object, ...], trips: Trips | None) -> tuple[Nest | Listed, ...]:
     """The nest as the cache sees it: what is done one after the other."""
     known = run.memo.get(("accesses", *key))
     if isinstance(known, tuple):
@@ -316,7 +306,7 @@ def _parts(run: Run, nest: LoweredNest, key: tuple[object, ...], trips: TripsLik
         if found is not None:
             run.memo["listed", *key[:2]] = key, found
             return (found,)
-    shape = _shape(run, nest, trips or run.services.trips(nest, run.env))
+    shape = _shape(run, nest, trips or run.application.trips(nest, run.env))
     parts = _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
     run.memo["accesses", *key] = parts
     return parts
@@ -329,10 +319,10 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
     Raises:
         TooLarge: there are too many in a DO nest.
     """
-    ranks = _classes(run)[1]
+    ranks = run.application.classes()[1]
     chosen = np.unique(np.linspace(0, ranks.size - 1, min(ranks.size, MAX_CLASSES)).round().astype(np.intp))
     try:
-        streams = run.services.streams(nest, run.env, ranks[chosen], LOOKED_AT)
+        streams = run.application.streams(nest, run.env, ranks[chosen], LOOKED_AT)
     except TooLarge:
         if isinstance(nest, Sweep):
             raise
@@ -374,7 +364,7 @@ def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> 
     misses = found.misses
     if misses is None:
         return _Seen(state, state, np.zeros((1, 1)), 0.0, 0.0, np.zeros(1))
-    class_of, ranks = _classes(run)
+    class_of, ranks = run.application.classes()
     seconds = _seconds(costs, misses)
     if found.pages is not None:
         seconds = seconds + costs.tlb_miss_s[:, None] * found.pages.sum(axis=1)[None, :]
@@ -430,12 +420,12 @@ def _outside(extents: Ints, depth: int) -> Ints:
     return apart
 
 
-def _shape(run: Run, nest: LoweredNest, trips: TripsLike, tested: int = 0) -> Nest:
+def _shape(run: Run, nest: LoweredNest, trips: Trips, tested: int = 0) -> Nest:
     """The nest as the cache sees it: trip counts and addresses on each processor. Where the mask is `tested` outside
     the innermost loop, the loop of the test is as much shorter."""
-    ranks = _classes(run)[1]
+    ranks = run.application.classes()[1]
     extents = trips.extents_of(ranks)
-    accesses = run.services.accesses(nest, run.env)
+    accesses = run.application.accesses(nest, run.env)
     strides = [each.strides_bytes for each in accesses]
     if not extents.shape[1]:
         extents = trips.count[ranks, None]

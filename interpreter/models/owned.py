@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aag.graph.aau import IterSync
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import Nest, OwnedLoop
+from aag.spmd.partition import Segments
 from aag.spmd.steps import Phase
 from interpreter.evaluate import Scalars
 from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
@@ -21,7 +22,6 @@ from interpreter.models.communication import Plan, execute, make_plan
 from interpreter.models.compute import LOOP_SETUP, charge_work, price, seconds, sorted_uses, values_of
 from interpreter.models.misses import count_misses
 from interpreter.models.period import repeat
-from interpreter.services import SegmentsLike
 from interpreter.shared import cut
 from interpreter.state import Run
 
@@ -61,7 +61,7 @@ def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> Non
     chain = run.memo.get(key)
     if not isinstance(chain, _Chain):
         try:
-            chain = _make(run, aau, loop, run.services.segments(loop, run.env))
+            chain = _make(run, aau, loop, run.application.segments(loop, run.env))
         except Unknown as unknown:
             raise scalars.unresolved(unknown, aau.span, run.env) from unknown
         run.memo[key] = chain
@@ -73,7 +73,7 @@ def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> Non
     scalars.forget(run.env, aau.defines & scalars.relevant)
 
 
-def _make(run: Run, aau: IterSync, loop: OwnedLoop, segments: SegmentsLike) -> _Chain:
+def _make(run: Run, aau: IterSync, loop: OwnedLoop, segments: Segments) -> _Chain:
     one = price(run, aau.work)
     step, step_estimated = seconds(run, (("loop.iteration", 1.0),))
     plans: dict[tuple[object, ...], Plan] = {}

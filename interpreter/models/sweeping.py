@@ -57,7 +57,7 @@ def _charged(run: Run, aau: IterD, number: str, each: Sweep) -> bool:
         return False
     key = (f"sweep {number}", aau.id, values_of(tuple(sorted(each.uses)), run.env))
     try:
-        charge_sweep(run, aau, each, key, run.services.trips(each, run.env))
+        charge_sweep(run, aau, each, key, run.application.trips(each, run.env))
     except (Unknown, TooLarge):
         return False
     return True

@@ -17,7 +17,7 @@ def reduce(run: Run, aau: SyncSeq) -> None:
     key = ("reduce", aau.id, values_of(sorted_uses(run, aau), run.env))
     plan = run.memo.get(key)
     if not isinstance(plan, Plan):
-        call = run.services.combine_call(aau.combine, run.env)
+        call = run.application.combine_call(aau.combine, run.env)
         steps = () if call is None else (call,)
         plan = make_plan(run, steps, array=aau.combine.home.array, pattern_name="reduction", combine=aau.work)
         run.memo[key] = plan

@@ -12,8 +12,8 @@ from aag.ir.statements import Assign
 from aag.spmd import nodes as n
 from aag.spmd.partition import Segments, Trips
 from aag.spmd.steps import CollectiveCall, Phase
+from interpreter.application import Answers
 from interpreter.engine import interpret_with
-from interpreter.kept import Kept
 from interpreter.result import Prediction
 from interpreter.setting import Setting
 from interpreter.summary import About
@@ -143,8 +143,8 @@ class Hand:
     grid: tuple[int, ...] = ()
     constants: Mapping[str, object] = field(default_factory=dict)
     count: int = 0
-    answers: dict = field(default_factory=dict)
-    kept: Kept = field(default_factory=Kept)
+    given: dict = field(default_factory=dict)
+    answers: Answers = field(default_factory=Answers)
 
     def __post_init__(self):
         self.grid = self.grid or (self.procs,)
@@ -174,17 +174,17 @@ class Hand:
     def compute(self, ops, line=0, uses=()):
         """Each processor works for so many operations; `ops` may be a function of the environment."""
         nest = n.Nest(span=Span("hand.hpf", line), indices=(), home=None, assigns=())
-        self.answers[id(nest)] = (nest, ops)
+        self.given[id(nest)] = (nest, ops)
         return g.IterD(**self._base(line, uses=uses), nest=nest, work=g.Work(computation=(("op", 1.0),)))
 
     def nest(self, level, work, line=0, **more):
         node = n.Nest(span=Span("hand.hpf", line), indices=(), home=None, assigns=())
-        self.answers[id(node)] = (node, np.asarray(level))
+        self.given[id(node)] = (node, np.asarray(level))
         return g.IterD(**self._base(line), nest=node, work=work, **more)
 
     def comm(self, *steps, line=0, uses=(), pattern="overlap_shift"):
         operation = n.Exchange(array="a", needs=(), pattern=pattern)
-        self.answers[id(operation)] = (operation, steps)
+        self.given[id(operation)] = (operation, steps)
         return g.Comm(**self._base(line, uses=uses), operation=operation)
 
     def host(self, kind, items, size, line=0):
@@ -208,7 +208,7 @@ class Hand:
             element_bytes=8,
             operation_class="combine",
         )
-        self.answers[id(node)] = (node, call)
+        self.given[id(node)] = (node, call)
         return g.SyncSeq(**self._base(line, defines=defines), combine=node, work=work or g.Work())
 
     def loop(self, var, upper, *body, line=0, lower=1, step=None, name=""):
@@ -259,7 +259,7 @@ class Hand:
         index = n.Index(name="i", lower=lit(1), upper=lit(sum(count)), step=None)
         node = n.OwnedLoop(span=Span("hand.hpf", line), index=index, home=reference, assigns=(), needs=())
         runs = Segments(np.asarray(owner), np.asarray(count), tuple(messages), int(sum(count)))
-        self.answers[id(node)] = (node, runs)
+        self.given[id(node)] = (node, runs)
         return g.IterSync(**self._base(line), owned=node, work=work)
 
     def call(self, *body, ops=0.0, line=0):
@@ -272,7 +272,7 @@ class Hand:
         """Nothing is asked in advance."""
 
     def trips(self, nest, env):
-        ops = self.answers[id(nest)][1]
+        ops = self.given[id(nest)][1]
         ops = np.asarray(ops(env) if callable(ops) else ops)
         if ops.ndim == 2:
             return Trips(ops, ops[:, -1])
@@ -280,13 +280,13 @@ class Hand:
         return Trips(np.zeros((self.procs, 0)), count)
 
     def steps(self, operation, env):
-        return tuple(each(env) if callable(each) else each for each in self.answers[id(operation)][1])
+        return tuple(each(env) if callable(each) else each for each in self.given[id(operation)][1])
 
     def combine_call(self, combine, env):
-        return self.answers[id(combine)][1]
+        return self.given[id(combine)][1]
 
     def segments(self, owned, env):
-        return self.answers[id(owned)][1]
+        return self.given[id(owned)][1]
 
     def accesses(self, nest, env):
         return ()

@@ -7,8 +7,8 @@ import pytest
 from msgspec.structs import replace
 
 from esp import api
+from interpreter.application import Application
 from interpreter.engine import Walker, start
-from interpreter.lowered import Lowered
 from interpreter.metrics import Tally
 from interpreter.setting import Setting
 from sag.scenario import Scenario, export
@@ -47,7 +47,7 @@ def misses(addresses, text=SUM_OF_TWO, procs=1):
     memory = replace(machine.memory, replacement="lru", write_allocate=True)
     setting = Setting(addresses=addresses)
     walker = Walker(stages.graph, {})
-    run = start(Lowered(stages.node_program), stages.graph, replace(machine, memory=memory), setting, walker)
+    run = start(Application(stages.node_program), stages.graph, replace(machine, memory=memory), setting, walker)
     walker.visit(run, stages.graph.body)
     total = sum(run.ledger.tallies.values())[:, 0]
     return total[Tally.MISSES], total[Tally.WRITE_MISSES]
@@ -117,7 +117,7 @@ def test_a_row_longer_than_the_cache_is_read_anew_however_it_was_gathered(first,
         api.read_source(PRODUCT.format(first=first, second=second)), system, api.Request(procs=8, grid=grid)
     )
     run = start(
-        Lowered(stages.node_program),
+        Application(stages.node_program),
         stages.graph,
         export(system, Scenario()),
         Setting(),

@@ -10,8 +10,7 @@ from aag.spmd.access import Parts, accesses, accesses_along
 from aag.spmd.communication import steps, steps_along
 from aag.spmd.partition import trips, trips_along
 from aag.spmd.vector import Along, TooLarge
-from interpreter.kept import Kept, kept_of
-from interpreter.lowered import Lowered, scalars_of
+from interpreter.application import Answers, Application, scalars_of
 
 KINDS = {
     "triangle": "forall (i = k+1:n, j = k:n) a(i, j) = b(i, k) * b(k, j)",
@@ -51,19 +50,19 @@ def test_answers_for_several_values_are_those_for_each(statement, distribution):
     program = lowered(statement, distribution)
     layouts, values = program.layouts, [1, 2, 3, 4]
     env = {**layouts.constants, NUMBER_OF_PROCESSORS: layouts.procs}
-    services, single = Lowered(program), Lowered(lowered(statement, distribution))
-    services.expect("k", range(1, 5))
+    application, single = Application(program), Application(lowered(statement, distribution))
+    application.expect("k", range(1, 5))
     for nest, other in zip(nests_of(program), nests_of(single.program), strict=True):
         for k in values:
-            found, wanted = services.trips(nest, {**env, "k": k}), trips(other, layouts, {**env, "k": k})
+            found, wanted = application.trips(nest, {**env, "k": k}), trips(other, layouts, {**env, "k": k})
             np.testing.assert_array_equal(found.level, wanted.level)
             np.testing.assert_array_equal(found.count, wanted.count)
             assert (found.masked is None) == (wanted.masked is None)
             np.testing.assert_array_equal(
                 0 if found.masked is None else found.masked, 0 if wanted.masked is None else wanted.masked
             )
-            ranks = services.classes()[1]
-            mine = services.accesses(nest, {**env, "k": k})
+            ranks = application.classes()[1]
+            mine = application.accesses(nest, {**env, "k": k})
             theirs = accesses(other, layouts, {**env, "k": k}, Parts(ranks))
             assert [(each.array, each.write) for each in mine] == [(each.array, each.write) for each in theirs]
             for one, two in zip(mine, theirs, strict=True):
@@ -90,12 +89,12 @@ def test_messages_for_several_values_are_those_for_each(statement, distribution)
     program = lowered(statement, distribution)
     layouts = program.layouts
     env = {**layouts.constants, NUMBER_OF_PROCESSORS: layouts.procs}
-    services = Lowered(program)
-    services.expect("k", range(1, 5))
+    application = Application(program)
+    application.expect("k", range(1, 5))
     moved = [each.operation for each in g.walk(abstract(program).body) if isinstance(each, g.Comm) and each.operation]
     for operation in moved:
         for k in (1, 2, 3, 4):
-            found, wanted = services.steps(operation, {**env, "k": k}), steps(operation, layouts, {**env, "k": k})
+            found, wanted = application.steps(operation, {**env, "k": k}), steps(operation, layouts, {**env, "k": k})
             assert [type(each) for each in found] == [type(each) for each in wanted]
             for one, two in zip(found, wanted, strict=True):
                 for name in one.__struct_fields__:
@@ -109,7 +108,7 @@ def test_a_triangle_is_asked_for_at_once(statement):
     program = lowered(statement, "(block,cyclic)")
     env = {**program.layouts.constants, NUMBER_OF_PROCESSORS: 6, "k": 1}
     along = Along("k", np.array([1, 2, 3, 4]))
-    ranks = Lowered(program).classes()[1]
+    ranks = Application(program).classes()[1]
     assert [len(trips_along(nest, program.layouts, env, along)) for nest in nests_of(program)] == [4]
     assert [len(accesses_along(nest, program.layouts, env, Parts(ranks), along)) for nest in nests_of(program)] == [4]
 
@@ -125,15 +124,26 @@ def test_answers_are_kept_as_long_as_the_program():
     program = lowered(KINDS["triangle"], "(block,*)")
     env = {**program.layouts.constants, NUMBER_OF_PROCESSORS: 6, "k": 2}
     nest = nests_of(program)[0]
-    first = Lowered(program).trips(nest, env)
-    assert Lowered(program).trips(nest, env) is first
-    assert Lowered(program).trips(nest, {**env, "k": 3}) is not first
-    assert kept_of(lowered(KINDS["triangle"], "(block,*)")).answers == {}
+    first = Application(program).trips(nest, env)
+    assert Application(program).trips(nest, env) is first
+    assert Application(program).trips(nest, {**env, "k": 3}) is not first
+    assert Application(lowered(KINDS["triangle"], "(block,*)")).answers.known == {}
 
 
 def test_what_finds_no_room_is_not_kept():
-    kept = Kept(room=100)
+    kept = Answers(room=100)
     kept.keep(("a",), 1, 60)
     kept.keep(("b",), 2, 60)
     kept.keep(("c",), 3, 40)
     assert [kept.find((name,)) for name in "abc"] == [1, None, 3]
+
+
+def test_answers_given_together_that_find_no_room_are_kept_until_the_next():
+    kept = Answers(room=100)
+    kept.keep_together(("trips",), {(1,): "a", (2,): "b"}, 60)
+    assert [kept.find(("trips", (value,))) for value in (1, 2, 3)] == ["a", "b", None]
+    kept.keep_together(("trips",), {(3,): "c"}, 101)
+    assert [kept.find(("trips", (value,))) for value in (1, 2, 3)] == [None, None, "c"]
+    kept.keep_together(("steps",), {(4,): "d", (5,): "e"}, 50)
+    assert [kept.find(("steps", (value,))) for value in (4, 5)] == ["d", "e"]
+    assert kept.room == 0

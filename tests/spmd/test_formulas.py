@@ -9,7 +9,7 @@ from aag.ir.expressions import Binary, IntLit, Var
 from aag.pipeline import Overrides, lower, main_unit, read_program
 from aag.spmd import nodes
 from aag.spmd.formulas import mask_holds
-from interpreter.lowered import Lowered
+from interpreter.application import Application
 from tests.spmd.serial import Serial
 from tests.truth.cache_programs import program
 
@@ -34,10 +34,10 @@ def counted(text, procs):
         lines.append(line)
     read = read_program("\n".join(lines) + "\n", "masks.hpf")
     lowered = lower(read, Overrides(procs=procs), procs)
-    services = Lowered(lowered)
+    application = Application(lowered)
     masked = [node for node in lowered.body if isinstance(node, nodes.Nest) and node.mask is not None]
     first = [next(node for node in masked if node.span.line >= line) for line in wheres]
-    taken = [services.trips(node, lowered.layouts.environment).masked for node in first]
+    taken = [application.trips(node, lowered.layouts.environment).masked for node in first]
     unit = main_unit(read)
     printed = Serial(unit, lowered.layouts).run(unit.body).printed
     return [None if each is None else int(each.sum()) for each in taken], [int(value) for value in printed]
@@ -89,7 +89,7 @@ def test_what_is_not_followed_is_not_guessed(body):
     text = f"{HEAD}  {body}\nend program masks\n"
     program = lower(read_program(text, "masks.hpf"), Overrides(procs=1), 1)
     (nest,) = [node for node in program.body if isinstance(node, nodes.Nest) and node.mask is not None]
-    assert Lowered(program).trips(nest, program.layouts.environment).masked is None
+    assert Application(program).trips(nest, program.layouts.environment).masked is None
 
 
 @pytest.mark.parametrize("seed", range(30))

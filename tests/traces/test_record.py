@@ -72,8 +72,8 @@ def test_times_add_up_under_what_ifs(name, procs, values, scenario):
 @pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
 def test_compute_time_of_every_aau_and_processor_is_what_the_ledger_has(name, procs, values):
     """The ledger of the walk itself, before anything is averaged."""
+    from interpreter.application import Application
     from interpreter.engine import Walker, finish, start
-    from interpreter.lowered import Lowered
     from interpreter.metrics import COMPUTATION
     from interpreter.setting import Setting
     from interpreter.summary import About
@@ -85,7 +85,7 @@ def test_compute_time_of_every_aau_and_processor_is_what_the_ledger_has(name, pr
     trace, _ = predicted_trace(stages, system, request)
     setting = Setting(values=values)
     walker = Walker(stages.graph, setting.values)
-    run = start(Lowered(stages.node_program), stages.graph, export(system, request.scenario), setting, walker)
+    run = start(Application(stages.node_program), stages.graph, export(system, request.scenario), setting, walker)
     walker.visit(run, stages.graph.body)
     finish(run, stages.graph, About(program=name, file=name, constants={}))
     of = trace.kind == COMPUTE

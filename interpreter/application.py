@@ -1,12 +1,16 @@
-"""The engine's questions about a node program, answered by `aag`.
+"""What an interpretation reads of the application: how often loops run, what moves, which memory they refer to.
 
-An answer is kept for all later interpretations of the program (`interpreter.kept`). Where a loop is about to give a
-scalar one value after the other, the first question that depends on it is asked for many of them at once.
+`Application` answers for a node program on its processors. An answer depends on the environment only through the names
+that a node uses, never on a machine or a scenario, and is not changed once it was given. So `Answers` holds answers by
+these values for as long as the program lives: whoever interprets it again, on another network for example, finds them.
+Where a loop is about to give a scalar one value after the other (`expect`), the first question that depends on it is
+answered for many of them at once, in closed form or by vectors.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from msgspec import Struct, field
@@ -24,10 +28,10 @@ from aag.spmd.steps import CollectiveCall, Step
 from aag.spmd.stream import Stream, stream_of
 from aag.spmd.vector import Along, TooLarge
 from interpreter import shared
-from interpreter.kept import Kept, Key, kept_of
 
 Ints = NDArray[np.int64]
 Answer = TypeVar("Answer")
+Key = tuple[object, ...]
 
 AT_ONCE = 128
 """Values of a scalar for which a question is asked at once."""
@@ -35,19 +39,51 @@ AT_ONCE = 128
 CELLS = 1 << 17
 """Values x processors for which it is."""
 
+ROOM = 96_000_000
+"""Bytes of answers that are kept of a program, about."""
 
-class Lowered(Struct, frozen=True, dict=True):
-    """`Services` of a node program."""
+
+class Answers(Struct):
+    """Answers about a program by their keys, up to a size; what finds no room is computed again."""
+
+    known: dict[Key, object] = field(default_factory=dict)
+    latest: dict[Key, Mapping[Any, object]] = field(default_factory=dict)
+    """Question -> values -> answers that were given together and found no room."""
+    room: int = ROOM
+
+    def find(self, key: Key) -> object:
+        """The answer, or None."""
+        found = self.known.get(key)
+        return self.latest.get(key[:-1], {}).get(key[-1]) if found is None and self.latest else found
+
+    def keep(self, key: Key, answer: object, nbytes: int) -> None:
+        """Remember an answer that takes so many bytes."""
+        if nbytes <= self.room and key not in self.known:
+            self.room -= nbytes
+            self.known[key] = answer
+
+    def keep_together(self, question: Key, answers: Mapping[Any, object], nbytes: int) -> None:
+        """Remember answers to a question for several values, each of about so many bytes; where there is no room for
+        all, until the next."""
+        self.latest.pop(question, None)
+        if len(answers) * nbytes > self.room:
+            self.latest[question] = answers
+            return
+        for values, answer in answers.items():
+            self.keep((*question, values), answer, nbytes)
+
+
+_PROGRAMS: WeakKeyDictionary[NodeProgram, Answers] = WeakKeyDictionary()
+
+
+class Application(Struct, frozen=True, dict=True):
+    """A node program on its processors. Questions raise `Unknown` where a value is missing."""
 
     program: NodeProgram
-    known: list[tuple[Ints, Ints]] = field(default_factory=list)
-    """The answer of `classes`, once it was asked for."""
     coming: dict[str, Sequence[int]] = field(default_factory=dict)
     """The values that loops are giving to scalars."""
     reach: dict[Key, int] = field(default_factory=dict)
     """For how many values at once a question about a node can be asked."""
-    latest: dict[Key, dict[Key, Any]] = field(default_factory=dict)
-    """Question and node -> values -> answers, as they came together."""
 
     @property
     def procs(self) -> int:
@@ -65,12 +101,12 @@ class Lowered(Struct, frozen=True, dict=True):
         return self.program.layouts.constants
 
     @cached_property
-    def kept(self) -> Kept:
-        """Answers that outlive an interpretation."""
-        return kept_of(self.program)
+    def answers(self) -> Answers:
+        """Answers that outlive an interpretation; they are forgotten with the program."""
+        return _PROGRAMS.setdefault(self.program, Answers())
 
     def expect(self, name: str, values: Sequence[int]) -> None:
-        """A loop is about to give a scalar these values, one after the other."""
+        """Announce the values that a loop is about to give to a scalar, one after the other."""
         self.coming[name] = values
 
     def trips(self, nest: Nest, env: Environment) -> Trips:
@@ -97,10 +133,10 @@ class Lowered(Struct, frozen=True, dict=True):
         if node is None or (isinstance(node, Nest) and node.mask is None):
             return {}
         key = ("formulas",)
-        found = self.kept.find(key)
+        found = self.answers.find(key)
         if not isinstance(found, dict):
             found = formulas_at(self.program)
-            self.kept.keep(key, found, 0)
+            self.answers.keep(key, found, 0)
         return found.get(id(node), {})
 
     def segments(self, owned: OwnedLoop, env: Environment) -> Segments:
@@ -108,11 +144,13 @@ class Lowered(Struct, frozen=True, dict=True):
         return segments(owned, self.program.layouts, env)
 
     def classes(self) -> tuple[Ints, Ints]:
-        """Processors with equal local shapes."""
-        if not self.known:
-            found = shape_classes(self.program.layouts)
-            self.known.append((found.class_of, found.representative))
-        return self.known[0]
+        """Processors with equal local shapes: class of each (P,), and one rank of each class (C,)."""
+        return self._classes
+
+    @cached_property
+    def _classes(self) -> tuple[Ints, Ints]:
+        found = shape_classes(self.program.layouts)
+        return found.class_of, found.representative
 
     def accesses(self, nest: Nest, env: Environment) -> tuple[ArrayAccess, ...]:
         """Array references of a nest on the representatives of the classes."""
@@ -167,10 +205,10 @@ class Lowered(Struct, frozen=True, dict=True):
 
     def _names(self, operation: Operation) -> frozenset[str]:
         key = ("names", operation)
-        found = self.kept.find(key)
+        found = self.answers.find(key)
         if not isinstance(found, frozenset):
             found = scalars_of(operation)
-            self.kept.keep(key, found, 0)
+            self.answers.keep(key, found, 0)
         return found
 
     def _answer(
@@ -196,18 +234,11 @@ class Lowered(Struct, frozen=True, dict=True):
             return one()
         order = sorted(names)
         values = tuple([env.get(name) for name in order])
-        kept, latest = self.kept, self.latest.setdefault(question, {})
-        known = kept.find((*question, values))
+        known = self.answers.find((*question, values))
         if known is None:
-            known = latest.get(values)
-        if known is None:
-            latest.clear()
             found = self._several(question, order, env, values, one, several)
-            latest.update(found)
-            known = latest[values]
-            size = nbytes(latest[values]) + 200  # of the others, too, about
-            for key, answer in found:
-                kept.keep((*question, key), answer, size)
+            known = found[values]
+            self.answers.keep_together(question, found, nbytes(found[values]) + 200)  # of the others, too, about
         return known  # type: ignore[return-value]  # keys of different questions are different
 
     def _several(
@@ -218,7 +249,7 @@ class Lowered(Struct, frozen=True, dict=True):
         values: tuple[Value | None, ...],
         one: Callable[[], Answer],
         several: Callable[[Along], tuple[Answer, ...]],
-    ) -> list[tuple[Key, Answer]]:
+    ) -> dict[Key, Answer]:
         """Answers by the values for which they hold."""
         for place, name in enumerate(order):
             whole, value = self.coming.get(name, ()), env.get(name)
@@ -236,11 +267,11 @@ class Lowered(Struct, frozen=True, dict=True):
                 except Unknown:
                     self.reach[question] = 1
                 else:
-                    return [
-                        ((*values[:place], each, *values[place + 1 :]), answer)
+                    return {
+                        (*values[:place], each, *values[place + 1 :]): answer
                         for each, answer in zip(some, found, strict=True)
-                    ]
-        return [(values, one())]
+                    }
+        return {values: one()}
 
 
 def scalars_of(operation: Operation) -> frozenset[str]:
