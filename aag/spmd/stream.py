@@ -352,7 +352,7 @@ class _Enumeration:
         if not piece.place.size:  # a processor without a part of the loops reads no buffer
             return piece.place
         low, high = boxes[piece.storage]
-        pitch = self.layouts.arrays[piece.storage.partition("$")[0]].element_bytes
+        pitch = self.layouts.arrays[piece.storage.rpartition("$far")[0]].element_bytes
         at = np.zeros(piece.place.size, np.int64)
         for each, first, last in zip(piece.at, low, high, strict=True):
             at = at + (each - first) * pitch

@@ -281,10 +281,23 @@ class Writer:
         mask = self.operand(extents)
         if mask == "s":
             return self.assignment()
-        lines = [f"where ({mask} > 0.3d0)", f"  {target} = 0.5d0 * {self.operand(extents)}"]
+        heads = [f"where ({mask} > 0.3d0)"]
+        if self.chance(25):
+            heads.append(f"elsewhere ({self.operand(extents)} < 0.2d0)")
         if self.chance(40):
-            lines += ["elsewhere", f"  {target} = 0.25d0 * {self.operand(extents)}"]
+            heads.append("elsewhere")
+        lines = []
+        for factor, head in zip(("0.5d0", "0.75d0", "0.25d0"), heads, strict=False):
+            lines += [head, f"  {target} = {factor} * {self.operand(extents)}"]
+            other = self.of_shape(extents)
+            if other and self.chance(40):
+                lines.append(f"  {other} = {factor} * {self.operand(extents)}")
         return [*lines, "end where"]
+
+    def of_shape(self, extents):
+        """An array or a section with these extents, in whatever mapping, or None."""
+        array = self.random.choice(self.arrays)
+        return array.name if array.extents == tuple(extents) else self.section(array, extents)
 
     def reduction(self):
         array = self.random.choice(self.arrays)
