@@ -353,10 +353,9 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
 def _pages(sweep: Nest, costs: MemoryCosts) -> Array:
     """(K, G) translations that each statement of a sweep lacks."""
     lacking = page_misses(sweep, costs.tlb_entries, costs.page_bytes)
-    return np.stack(
-        [lacking[:, [access.source == source for access in sweep.accesses]].sum(axis=1) for source in sweep.sources],
-        axis=1,
-    )
+    parts = np.array([[access.source == source for source in sweep.sources] for access in sweep.accesses], np.float64)
+    found: Array = lacking @ parts.reshape(len(sweep.accesses), len(sweep.sources))
+    return found
 
 
 def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> _Seen:

@@ -1,4 +1,5 @@
-"""Many random programs at a time: emitted, compiled into one executable, run, and compared with gfortran."""
+"""Many random programs at a time: emitted, compiled into one executable, run, and compared with gfortran; what they
+send is compared with the prediction."""
 
 import re
 import shutil
@@ -8,10 +9,13 @@ from msgspec import Struct
 from aag.diagnostics import SourceError
 from aag.pipeline import Options, read_program
 from aag.spmd.emit import NotEmitted, emit
+from esp.api import Request, Source
 from esp.tools import call, tool
+from esp.validate.counts import counted, predicted
 from esp.validate.serial import SERIAL_FLAGS
+from interpreter.errors import InterpretationError, UnresolvedError
 from tests.emit.batch import run_each
-from tests.emit.native import lowered
+from tests.emit.native import default_machine, lowered
 
 
 class Case(Struct, frozen=True):
@@ -38,20 +42,39 @@ def judge(native, cases, *, limit_s=120):
     ready, found = [], {}
     for number, case in enumerate(cases):
         try:
-            program = lowered(read_program(case.text, "nest.hpf"), case.procs, options=Options(disabled=case.disabled))
+            source = read_program(case.text, "nest.hpf")
+            program = lowered(source, case.procs, options=Options(disabled=case.disabled))
             emit(program, poisons=True)
-            ready.append((number, program))
+            ready.append((number, program, sent(source, case)))
         except (SourceError, NotEmitted) as problem:
             found[number] = Verdict(case, f"refused: {problem}", expected[number])
         except Exception as problem:  # noqa: BLE001 (a bug in esp is a finding, not the end of the sweep)
             found[number] = Verdict(case, f"bug: {type(problem).__name__}: {problem}", expected[number])
-    ran = run_each(native, [program for _, program in ready], cases[0].procs, limit_s) if ready else []
-    for (number, _), said in zip(ready, ran, strict=True):
+    ran = run_each(native, [program for _, program, _ in ready], cases[0].procs, limit_s) if ready else []
+    for at, ((number, _, foreseen), said) in enumerate(zip(ready, ran, strict=True)):
         fault, answer = ("", said) if not isinstance(said, Exception) else (f"fails: {said}", "")
         if not fault and answer.split() != expected[number].split() and values(answer) != values(expected[number]):
             fault = "answers otherwise"
+        if not fault and foreseen is not None:
+            fault = others(foreseen, counted(native.folder / "batch" / f"counters{at}"))
         found[number] = Verdict(cases[number], fault, expected[number], answer)
     return [found[number] for number in range(len(cases))]
+
+
+def sent(source, case):
+    """What a prediction says that a program sends; None where data decide what values a prediction needs."""
+    try:
+        return predicted(Source(program=source), default_machine(), Request(procs=case.procs, off=case.disabled))
+    except (InterpretationError, UnresolvedError):
+        return None
+
+
+def others(foreseen, counts):
+    """The lines that send something else than is predicted, but for those that run as often as data decide."""
+    known = foreseen.counts
+    lines = {key[1] for key in counts.keys() | known.keys() if counts.get(key) != known.get(key)}
+    lines -= foreseen.undecided | {each.span.line for each in foreseen.told if each.span is not None}
+    return f"sends otherwise than is predicted: lines {sorted(lines)}" if lines else ""
 
 
 def values(answer):
