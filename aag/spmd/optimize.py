@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Element
 from aag.ir.statements import Assign
+from aag.ir.visitors import elements_in
 from aag.mapping.layout import Layouts
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.names import comm_names, held_names, reference_names
@@ -36,8 +37,10 @@ from aag.spmd.nodes import (
     mapped,
     walk,
 )
+from aag.spmd.omega import ONE, combined
 from aag.spmd.overlaps import Touched, covers, disjoint
 from aag.spmd.program import NodeProgram
+from aag.spmd.space import Space
 from aag.spmd.symbols import Symbols
 
 _MOST_STALE = 4
@@ -101,14 +104,39 @@ def _stored(assigns: Sequence[Assign], space: tuple[Index, ...]) -> list[tuple[s
     return [(each.name, Reference(array=each.name, subscripts=each.subscripts, indices=space)) for each in targets]
 
 
-def runs(loop: DoNode, env: Environment) -> bool:
-    """Whether a loop certainly has at least one iteration (Def 9)."""
-    try:
-        step = evaluate_int(loop.step, env) if loop.step else 1
-        trips = evaluate_int(loop.upper, env) - evaluate_int(loop.lower, env) + step
-    except Unknown:
+def runs(loop: DoNode, env: Environment, around: Sequence[Index] = (), varying: frozenset[str] = frozenset()) -> bool:
+    """Whether a loop certainly has at least one iteration (Def 9), in each iteration of the loops around it.
+
+    `varying` are the scalars that these loops change.
+    """
+    step = _step(loop, env)
+    if step == 0:
         return False
-    return step != 0 and trips // step >= 1
+    space = Space(env, varying)
+    places = space.indices(around, {})
+    first, last = space.row(loop.lower, places), space.row(loop.upper, places)
+    if first is None or last is None:
+        return False
+    beyond = combined(combined(first, 1, last, -1), 1 if step > 0 else -1, {ONE: -1})
+    return not any(case.with_(inequalities=[beyond]).is_possible() for case in space.cases)
+
+
+def _is_plain(loop: DoNode, env: Environment, around: Sequence[Index]) -> bool:
+    """Whether scalars and indices alone decide the iterations of a loop, and its step is known not to be 0."""
+    space = Space(env, frozenset())
+    places = space.indices(around, {})
+    bounds = (loop.lower, loop.upper)
+    return _step(loop, env) != 0 and all(
+        not elements_in(each) and space.row(each, places) is not None for each in bounds
+    )
+
+
+def _step(loop: DoNode, env: Environment) -> int:
+    """The step of a loop; 0 where it is not known."""
+    try:
+        return evaluate_int(loop.step, env) if loop.step else 1
+    except Unknown:
+        return 0
 
 
 def _jumps(nodes: Iterable[Node]) -> bool:
@@ -126,20 +154,33 @@ class _Hoist:
         self.symbols = symbols
         self.layouts = layouts
         self.env: Environment = layouts.environment
+        self.around: tuple[Index, ...] = ()
+        """The loops around what is looked at."""
+        self.varying: frozenset[str] = frozenset()
+        """The scalars that they change."""
 
     def body(self, nodes: Sequence[Node]) -> tuple[Node, ...]:
         result: list[Node] = []
         for node in nodes:
             match node:
-                case DoNode(body=body):
-                    before, inside = self._loop(node, self.body(body))
+                case DoNode():
+                    before, inside = self._loop(node, self._inside(node))
                     result += [*before, replace(node, body=inside)]
                 case _:
                     result.append(mapped(node, self.body))
         return tuple(result)
 
+    def _inside(self, loop: DoNode) -> tuple[Node, ...]:
+        around, varying = self.around, self.varying
+        self.varying = varying if around else effects(loop.body).scalars
+        self.around = (*around, loop.index)
+        try:
+            return self.body(loop.body)
+        finally:
+            self.around, self.varying = around, varying
+
     def _loop(self, loop: DoNode, body: tuple[Node, ...]) -> tuple[list[Node], tuple[Node, ...]]:
-        if not runs(loop, self.env):
+        if not _is_plain(loop, self.env, self.around):
             return [], body
         changed = effects(body)
         before: list[Node] = []
@@ -153,14 +194,17 @@ class _Hoist:
         return before, tuple(inside)
 
     def _moved(self, node: Communicate, loop: DoNode, changed: Effects) -> Communicate | None:
-        """The communication as it stands before the loop, all iterations at once; None where it must stay."""
+        """The communication as it stands before the loop, all iterations at once; None where it must stay.
+
+        What a loop without an iteration needs is nothing: its index is part of the references, unless it surely runs.
+        """
         operation = node.operation
         index = loop.index
         if isinstance(operation, Gather) or (node.uses - {loop.var}) & changed.scalars:
             return None
         if any(self._changes(changed, need.reference, index) for need in operation.needs):
             return None
-        if loop.var not in node.uses:
+        if loop.var not in node.uses and runs(loop, self.env, self.around, self.varying):
             return node
         needs = []
         for need in operation.needs:

@@ -55,6 +55,26 @@ ROWS = {
   print *, sum(s)""",
         {4: 4 + 4},
     ),
+    # Every processor needs a, which nothing changes: two concatenations of two stages, 4 messages each. The loops
+    # inside have no iteration at first.
+    "triangles that every processor runs": (
+        """  integer :: a(8), x(8), i, j
+!HPF$ DISTRIBUTE a(BLOCK)
+  a = 1
+  x = 0
+  do i = 1, 8
+    do j = 1, i - 1
+      x(j) = x(j) + a(i)
+    end do
+  end do
+  do i = 1, 8
+    do j = 1, i - 1
+      x(j) = x(j) + a(j)
+    end do
+  end do
+  print *, x""",
+        {4: 2 * 2 * 4},
+    ),
     # The first 7 elements go to the other processor (a multicast of one element); the sum takes 2.
     "triangle": (
         """  real(8) :: b(8)
