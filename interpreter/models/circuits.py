@@ -84,10 +84,12 @@ class Window(Struct, eq=False):
 def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Group]) -> list[tuple[Array, ...]] | None:
     """How much later than uncontended each message of an operation arrives, (S, M) for each stage; None where stages
     can be taken one after the other: where links serve both directions, or all processors, they never are."""
-    known, run.window = run.window, None
     patterns = [each for group in groups for each in group.patterns]
     count = sum(each.messages for each in patterns)
-    if network.switching != "circuit" or not run.setting.contention or run.overlap is not None or not count:
+    if not count:  # nothing happens: what is under way stays so
+        return None
+    known, run.window = run.window, None
+    if network.switching != "circuit" or not run.setting.contention or run.overlap is not None:
         return None
     if (
         count * run.scenarios > MOST
