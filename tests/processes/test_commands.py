@@ -28,9 +28,9 @@ COMMANDS = {
     "simgrid": "validate shifts.f90 --procs 4 --against simgrid --timeout 0",
     "cachegrind": "validate shifts.f90 --against cachegrind --timeout 0",
     "build": "compile shifts.f90 --procs 4 -o built --build",
-    "sweep": "sweep laplace.hpf --procs 1,2,4,8,16,32,64,128 --size 512,1024,2048 --jobs 2",
+    "sweep": "sweep gauss --procs 2,4,8,16 --set n=100:600:10 --jobs 2",
     "trace": "trace laplace_bx --procs 64 --set n=256 --set k=300 -o big.trace",
-    "compare": "compare laplace.hpf --procs 64 --jobs 2",
+    "compare": "compare gauss --procs 16 --set n=400 --jobs 2",
 }
 TOOLS = ("gfortran", "mpif90", "mpirun", "make", "valgrind", "smpirun")
 
@@ -64,6 +64,13 @@ def test_a_killed_command_leaves_nothing(name, tool, kill, command):
     started = command(name)
     assert started.until(lambda: started.runs(tool), 60)
     assert started.process.poll() is None
+    ends(started, kill)
+
+
+@pytest.mark.parametrize(("name", "kill"), [("sweep", "SIGTERM"), ("compare", "SIGKILL")])
+def test_processes_that_predict_end_with_the_command(name, kill, command):
+    started = command(name)
+    assert started.until(lambda: sum("spawn_main" in each for each in started.alive().values()) == 2, 60)
     ends(started, kill)
 
 
