@@ -1,6 +1,6 @@
 """What an `Operation` moves once scalar values are known: phases of messages, then collectives.
 
-`steps` is what the engine charges; `moved_elements` lists the same elements one by one, for tests and `esp explain`.
+`steps` is what the engine charges; `moved_elements` lists the same elements one by one, for tests.
 Both rest on the one relation of `aag.spmd.relation`.
 """
 

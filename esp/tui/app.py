@@ -30,6 +30,9 @@ from esp.tui.state import VIEWS, State, View
 from esp.tui.widgets.bars import Bar, SliderBar
 from esp.tui.widgets.sheet_view import SheetView
 
+_DRAWN_S = 1.0
+"""How long the other choices wait for the selected one to be drawn."""
+
 SLOW_S = 0.1
 """Who waits for longer than this should see that something is going on."""
 
@@ -161,7 +164,7 @@ class Explorer(Dialogues, App[None]):
             self._engine.stop()
         self._opened = opened
         self._asked_for = ()
-        self._engine = Engine(opened.source, opened.system, opened.request, self._deliver, SLOW_S)
+        self._engine = Engine(opened.source, opened.system, opened.request, self._deliver, _DRAWN_S)
         self._engine.start()
         # Questions are counted on, so that late answers for the program before fit none.
         self.apply(steps.asking(steps.numbered(opened.state, self.state.number)), anew=True)

@@ -37,9 +37,9 @@ from esp.tui.question import (
     Settings,
 )
 from esp.tui.recent import Kept
-from esp.tui.watch import Superseded, Watch
 from esp.visible import visible
 from interpreter.errors import UnresolvedError
+from interpreter.listeners import Watch
 from sag.errors import MachineError
 from sag.unit import System
 
@@ -59,6 +59,10 @@ OBJECTS = 500_000
 _WIDE = Screen(76)
 
 V = TypeVar("V")
+
+
+class Superseded(Exception):
+    """A newer question is there."""
 
 
 class Engine:
@@ -197,9 +201,9 @@ class Engine:
     def _interpreted(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
         try:
             stages = self._lowered(question, request, choice)
-            return api.interpret_stages(
-                stages, self._system, chosen(request, choice), Watch(lambda: self._go_on(question, choice.key))
-            )
+            request = chosen(request, choice)
+            watch = self._watch(question, choice.key)
+            return api.interpret_stages(stages, self._system, request, watch=watch)
         except (SourceError, EspError, MachineError) as error:
             return failure(error)
 
@@ -220,19 +224,22 @@ class Engine:
         processors: ByProcessor | Failure | None = None
         course: Course | Failure | None = None
         if question.processors:
-            watch = Watch(lambda: self._go_on(question))
+            watch = self._watch(question)
             processors = _or_why(lambda: by_processor(stages, self._system, asked, watch))
         if question.course:
             self._go_on(question)
 
             def follow() -> Course:
-                trace, _ = predicted_trace(
-                    stages, self._system, asked, most=MOST_EVENTS, watch=lambda *_: self._go_on(question)
-                )
+                watch = self._watch(question)
+                trace, _ = predicted_trace(stages, self._system, asked, most=MOST_EVENTS, watch=watch)
                 return course_of(trace)
 
             course = _or_why(follow)
         return Closer(number=question.number, key=choice.key, processors=processors, course=course)
+
+    def _watch(self, question: Question, key: str | None = None) -> Watch:
+        """What a walk calls at each iteration of its loops."""
+        return lambda *_: self._go_on(question, key)
 
     def _go_on(self, question: Question, key: str | None = None) -> None:
         """Raise `Superseded` where nobody waits any more: for a question, or for the choice of this key with its

@@ -7,17 +7,15 @@ from esp.errors import PredictionError
 from esp.tui.question import ByProcessor
 from interpreter.application import Application
 from interpreter.engine import Walker, finish, start
-from interpreter.listeners import Listener
+from interpreter.listeners import Watch
 from interpreter.setting import Setting
 from interpreter.summary import About
 from sag.scenario import export
 from sag.unit import System
 
 
-def by_processor(
-    stages: api.Stages, system: System, request: api.Request, listener: Listener | None = None
-) -> ByProcessor:
-    """Interpret once more and keep the ledger that a prediction only summarises. `listener`: may raise to give up.
+def by_processor(stages: api.Stages, system: System, request: api.Request, watch: Watch | None = None) -> ByProcessor:
+    """Interpret once more and keep the ledger that a prediction only summarises. `watch`: may raise to give up.
 
     Raises:
         PredictionError: processors x AAUs are too many to be kept apart (D9).
@@ -29,8 +27,9 @@ def by_processor(
     setting = Setting(io=request.scenario.io, timed=request.timed, force_unroll=request.unroll, values=values)
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
-        run = start(Application(program), graph, export(system, request.scenario), setting, walker, listener)
+        run = start(Application(program), graph, export(system, request.scenario), setting, walker)
         walker.books = run.ledger
+        run.watch = watch
         walker.visit(run, graph.body)
         about = About(
             program=program.unit.name,

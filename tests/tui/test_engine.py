@@ -136,7 +136,7 @@ def test_what_comes_back_is_not_predicted_again(opened, monkeypatch):
     engine = Engine(opened.source, opened.system, opened.request, lambda _: None)
     asked = Question(number=1, settings=Settings(procs=4), wanted=WRITTEN)
     engine.answer(asked)
-    monkeypatch.setattr(api, "interpret_stages", lambda *_: pytest.fail("interpreted again"))
+    monkeypatch.setattr(api, "interpret_stages", lambda *_, **__: pytest.fail("interpreted again"))
     engine.answer(asked)
 
 

@@ -26,12 +26,12 @@ class Held:
         self._held, self._really = held, api.interpret_stages
         monkeypatch.setattr(api, "interpret_stages", self)
 
-    def __call__(self, stages, system, request, listener):
+    def __call__(self, stages, system, request, watch):
         if request.procs in self._held:
             self.begun.set()
             while not self.release.wait(0.001):
-                listener.entered()
-        found = self._really(stages, system, request, listener)
+                watch(0, 0.0)
+        found = self._really(stages, system, request, watch=watch)
         self.finished.append((request.procs, bool(request.distribute)))
         return found
 
