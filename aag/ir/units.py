@@ -5,6 +5,7 @@ unit    = Unit(kind, name, arguments, entities, commons, equivalences, directive
 entity  = Entity(name, type, shape, attributes, initial)
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -13,6 +14,14 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound, Directive
 from aag.ir.expressions import Expr
 from aag.ir.statements import Stmt
+
+SIZES: Mapping[str, tuple[int, ...]] = {
+    "integer": (1, 2, 4, 8, 16),
+    "real": (4, 8, 16),
+    "complex": (8, 16, 32),
+    "logical": (1, 2, 4, 8, 16),
+}
+"""Bytes of one element, by base; text may have any length."""
 
 
 class Type(Struct, frozen=True, kw_only=True):

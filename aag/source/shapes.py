@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from aag.diagnostics import Diagnostic
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, evaluate
-from aag.ir.units import Type
+from aag.ir.units import SIZES, Type
 from aag.source.declarations import Declarations, Known
 from aag.source.expressions import Locator, Reader
 
@@ -55,7 +56,24 @@ class TypeReader:
         value = self._value(selector.items[1], reader)
         if value is None or value <= 0:
             return _DEFAULT_BYTES[base]
-        return value if starred or base != "complex" else 2 * value
+        size = value if starred or base != "complex" else 2 * value
+        if size not in SIZES[base]:
+            self._refuse(base, value, starred=starred, at=reader.at)
+            return _DEFAULT_BYTES[base]
+        return size
+
+    def _refuse(self, base: str, value: int, *, starred: bool, at: Locator) -> None:
+        """A kind whose values are neither predicted nor compiled."""
+        known = [size if starred or base != "complex" else size // 2 for size in SIZES[base]]
+        given = f"{base.upper()}*{value}" if starred else f"{base.upper()}({value})"
+        self.into.diagnostics.append(
+            Diagnostic(
+                code="E133",
+                message=f"{given} is not supported",
+                span=at.whole,
+                hint=f"use {', '.join(map(str, known[:-1]))} or {known[-1]}",
+            )
+        )
 
     def _length(self, selector: Any, reader: Reader) -> int:
         """Bytes of a character entity; 0 where the length is assumed or deferred."""

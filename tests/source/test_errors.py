@@ -111,6 +111,14 @@ ERRORS = {
         "if (x > 1) then\n" * 49 + "end if\n" * 49 + "end\n",
         ["x.f90:49:1: E114 blocks are nested more than 48 deep (move the inner ones into a procedure)"],
     ),
+    "kinds that no compiled program can send": (
+        "program p\n  real(10) :: a\n  complex*12 :: c\n  integer(3) :: i\nend\n",
+        [
+            "x.f90:2:3: E133 REAL(10) is not supported (use 4, 8 or 16)",
+            "x.f90:3:3: E133 COMPLEX*12 is not supported (use 8, 16 or 32)",
+            "x.f90:4:3: E133 INTEGER(3) is not supported (use 1, 2, 4, 8 or 16)",
+        ],
+    ),
     "a bad declaration": (
         "program p\n  real :: a(8\n  a = 1\nend\n",
         [
