@@ -31,7 +31,7 @@ and MERGE; ``div`` of integers also MOD; ``sin`` stands for all other trigonomet
 ``log`` for LOG10; ``pow`` is a power that is not a small whole number (those are multiplications). ``load``
 and ``store`` are cache hits (misses are M's), ``index.2d`` an index computation of rank 2 or more that is not
 stepped by an induction variable, ``assign`` a scalar assignment, ``guard`` one ownership test. Complex
-arithmetic is counted in real operations (`aag.graph.operations`).
+arithmetic is counted in real operations (`aag.ir.operations`).
 """
 
 COLLECTIVES: Mapping[str, tuple[str, ...]] = {

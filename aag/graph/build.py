@@ -13,9 +13,9 @@ from aag.diagnostics import Span
 from aag.graph import aau as g
 from aag.graph.counts import Context, counts, nest_work, work_of
 from aag.graph.labels import label_of
-from aag.graph.operations import combination
 from aag.graph.sweeps import Swept, beside, is_simple, sweeps_of
 from aag.graph.tally import add_counts
+from aag.ir.operations import combination
 from aag.ir.storage import sharing
 from aag.ir.visitors import backward_slice, names_in
 from aag.spmd import nodes as n

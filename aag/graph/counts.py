@@ -17,9 +17,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aag.graph.aau import Counts, Work
-from aag.graph.operations import FREE, PURE, converts, function_operations, operations, power_operations
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
+from aag.ir.intrinsics import INTRINSICS, REDUCTIONS, charged
+from aag.ir.operations import combination, converts, operations, power_operations
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import children, names_in
@@ -31,8 +32,7 @@ from aag.spmd.symbols import Symbols, wider
 _COMPARE = frozenset(("==", "/=", "<", "<=", ">", ">="))
 _LOGICAL = frozenset((".and.", ".or.", ".eqv.", ".neqv."))
 _ARITHMETIC = {"+": "add", "-": "add", "*": "mul", "/": "div"}
-_HARMLESS = PURE | FREE
-_REDUCTION = {"sum": "add", "product": "mul"}
+_HARMLESS = frozenset(name for name, each in INTRINSICS.items() if each.is_pure)
 
 
 class Context(Struct, frozen=True, kw_only=True):
@@ -94,7 +94,7 @@ class OperationCounter:
             case Binary(op=op, left=left, right=right):
                 self._binary(expr, op, left, right, at)
             case Call(name=name, args=args):
-                count.update(function_operations(name, [self._type(each) for each in args], self._type(expr)))
+                count.update(charged(name, [self._type(each) for each in args], self._type(expr)))
         for child in children(expr):
             self.expression(child, used, pure=pure)
 
@@ -114,12 +114,9 @@ class OperationCounter:
         """Count one step of a reduction into `assign.target`: a scalar in a register, or an element that is loaded
         before and stored after the loops that do not move it."""
         self.expression(assign.value, level)
-        kind = self._type(assign.target)
-        if reduction in ("all", "any"):
-            self.levels[level]["logical"] += 1
-        else:
-            step = "add" if reduction == "count" else _REDUCTION.get(reduction, "cmp")
-            self.levels[level].update(operations(kind, step))
+        how = REDUCTIONS[reduction]
+        kind = self._type(assign.value if how.located else assign.target)
+        self.levels[level].update(combination(how.step_class(kind)))
         if isinstance(assign.target, Element):
             at = self.level_of(assign.target, level)
             self._load(assign.target, at, level)

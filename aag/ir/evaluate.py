@@ -12,8 +12,23 @@ import math
 from collections.abc import Callable, Mapping
 
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, StringLit, Unary, Var
+from aag.ir.intrinsics import INTRINSICS
+from aag.ir.values import Unknown, Value, divide
 
-Value = int | float | bool | complex | str
+__all__ = [
+    "LARGEST_INDEX",
+    "LONGEST_TEXT",
+    "NUMBER_OF_PROCESSORS",
+    "Environment",
+    "Unknown",
+    "Value",
+    "as_index",
+    "evaluate",
+    "evaluate_int",
+    "excess",
+    "limited",
+]
+
 Environment = Mapping[str, Value]
 
 LARGEST_INDEX = 2**53
@@ -22,18 +37,7 @@ sums of several stay inside 64 bits."""
 LONGEST_TEXT = 100_000
 """The most characters of a value."""
 _BITS = 64
-_DEFAULT_BITS = 32
-
-
-class Unknown(Exception):
-    """The value of `name` is needed and not known."""
-
-    def __init__(self, name: str, why: str = "") -> None:
-        self.name = name
-        self.why = why
-        number = name.lstrip("-").isdigit()
-        what = f"{name} cannot be used" if number else f"the value of {name} is not known"
-        super().__init__(f"{what}: {why}" if why else what)
+_KINDS = (1, 2, 4, 8, 16)
 
 
 def evaluate(expr: Expr, env: Environment) -> Value:
@@ -57,8 +61,8 @@ def evaluate(expr: Expr, env: Environment) -> Value:
             return _logical(op, left, right, env)
         case Binary(op=op, left=left, right=right):
             return limited(_binary(op, evaluate(left, env), evaluate(right, env)), op)
-        case Call(name=name, args=args, keywords=keywords):
-            return limited(_call(name, args, keywords, env), f"{name}()")
+        case Call(name=name):
+            return limited(_call(expr, env), f"{name}()")
         case Element(name=name):
             raise Unknown(name, "array elements are not evaluated here")
         case _:
@@ -152,7 +156,7 @@ def _binary(op: str, left: Value, right: Value) -> Value:
             case "*":
                 return left * right
             case "/":
-                return _divide(left, right)
+                return divide(left, right)
             case "**":
                 return _power(left, right)
     except (ZeroDivisionError, OverflowError, ValueError) as error:
@@ -160,17 +164,10 @@ def _binary(op: str, left: Value, right: Value) -> Value:
     raise Unknown(op)
 
 
-def _divide(left: int | float | complex, right: int | float | complex) -> Value:
-    if isinstance(left, int) and isinstance(right, int):
-        quotient = abs(left) // abs(right)
-        return quotient if (left < 0) == (right < 0) else -quotient
-    return left / right
-
-
 def _power(left: int | float | complex, right: int | float | complex) -> Value:
     if isinstance(left, int) and isinstance(right, int):
         if right < 0:
-            return 0 if abs(left) > 1 else _divide(1, left) if right % 2 else _divide(1, left * left)
+            return 0 if abs(left) > 1 else divide(1, left) if right % 2 else divide(1, left * left)
         if abs(left) > 1 and (left.bit_length() - 1) * right > _BITS:
             raise OverflowError(f"it does not fit in an integer of {_BITS} bits")
     result: Value = left**right
@@ -200,111 +197,50 @@ _COMPARE: Mapping[str, Callable[[Value, Value], bool]] = {
 }
 
 
-def _real(value: Value) -> float:
-    if isinstance(value, str | complex):
-        raise Unknown("real", "not a real number")
-    return float(value)
-
-
-def _nint(value: Value) -> int:
-    real = _real(value)
-    return math.floor(abs(real) + 0.5) * (1 if real >= 0 else -1)
-
-
-def _mod(left: Value, right: Value) -> Value:
-    if isinstance(left, int) and isinstance(right, int):
-        return left - right * int(_divide(left, right))  # type: ignore[arg-type]  # int / int is an int
-    return math.fmod(_real(left), _real(right))
-
-
-def _modulo(left: Value, right: Value) -> Value:
-    if isinstance(left, int) and isinstance(right, int):
-        return left % right
-    return _real(left) % _real(right)
-
-
-def _sign(left: Value, right: Value) -> Value:
-    size = abs(_number(left))
-    return size if _real(right) >= 0 else -size
-
-
-def _number(value: Value) -> int | float:
-    if isinstance(value, str | complex):
-        raise Unknown("number", "not a number")
-    return value
-
-
-def _shifted(value: Value, by: Value) -> int:
-    """ISHFT where the result is the same for all kinds of integers: no bit is lost and no sign is moved."""
-    if not isinstance(value, int) or not isinstance(by, int):
-        raise TypeError("not integers")
-    if (value < 0 and by < 0) or (value and value.bit_length() + by >= _DEFAULT_BITS):
-        raise ValueError("its bits depend on the kind of the integer")
-    return value << by if by >= 0 else value >> -by
-
-
-def _elementary(function: Callable[[float], float]) -> Callable[..., Value]:
-    return lambda x: function(_real(x))
-
-
-_FUNCTIONS: Mapping[str, Callable[..., Value]] = {
-    "abs": lambda x: abs(x) if not isinstance(x, str) else _number(x),
-    "int": lambda x: int(_real(x)),
-    "ifix": lambda x: int(_real(x)),
-    "floor": lambda x: math.floor(_real(x)),
-    "ceiling": lambda x: math.ceil(_real(x)),
-    "nint": _nint,
-    "real": _real,
-    "float": _real,
-    "dble": _real,
-    "mod": _mod,
-    "modulo": _modulo,
-    "sign": _sign,
-    "min": lambda *xs: min(_number(x) for x in xs),
-    "max": lambda *xs: max(_number(x) for x in xs),
-    "sqrt": _elementary(math.sqrt),
-    "exp": _elementary(math.exp),
-    "log": _elementary(math.log),
-    "log10": _elementary(math.log10),
-    "sin": _elementary(math.sin),
-    "cos": _elementary(math.cos),
-    "tan": _elementary(math.tan),
-    "asin": _elementary(math.asin),
-    "acos": _elementary(math.acos),
-    "atan": _elementary(math.atan),
-    "atan2": lambda y, x: math.atan2(_real(y), _real(x)),
-    "ishft": _shifted,
-    "iand": lambda i, j: int(i) & int(j),
-    "ior": lambda i, j: int(i) | int(j),
-    "ieor": lambda i, j: int(i) ^ int(j),
-    "kind": lambda x: 8 if isinstance(x, float) else 4,
-    "selected_real_kind": lambda p=0, r=0: 4 if int(p) <= 6 and int(r) <= 37 else 8,
-    "selected_int_kind": lambda r: 4 if int(r) <= 9 else 8,
-    "huge": lambda x: 2**31 - 1 if isinstance(x, int) else 1.7976931348623157e308,
-    "epsilon": lambda x: 2.220446049250313e-16,
-    "tiny": lambda x: 2.2250738585072014e-308,
-}
-
 NUMBER_OF_PROCESSORS = "number_of_processors()"
 """Key in an environment under which the number of processors of the run stands."""
 
 
-def _call(name: str, args: tuple[Expr, ...], keywords: tuple[tuple[str, Expr], ...], env: Environment) -> Value:
+def _call(call: Call, env: Environment) -> Value:
+    name, args = call.name, call.args
     if name == "number_of_processors" and not args:
         if NUMBER_OF_PROCESSORS not in env:
             raise Unknown(NUMBER_OF_PROCESSORS)
         return env[NUMBER_OF_PROCESSORS]
-    if name == "kind" and len(args) == 1 and isinstance(args[0], RealLit):
-        return 8 if args[0].double else 4
-    function = _FUNCTIONS.get(name)
-    if function is None:
+    intrinsic = INTRINSICS.get(name)
+    if intrinsic is None or intrinsic.value is None:
         raise Unknown(f"{name}()")
-    values = [evaluate(arg, env) for arg in args]
-    if keywords and keywords[0][0] not in ("kind", "p", "r"):
-        raise Unknown(f"{name}()", f"keyword {keywords[0][0]} is not evaluated")
-    if name in ("selected_real_kind", "selected_int_kind"):
-        values += [evaluate(value, env) for _, value in keywords]
+    given = intrinsic.bound(call)
+    kind = given.pop("kind", None)
+    if kind is not None and evaluate(kind, env) not in _KINDS:
+        raise Unknown(f"{name}()", "its kind is not known")
     try:
-        return function(*values)
-    except (TypeError, ValueError, OverflowError, ZeroDivisionError) as error:
+        if intrinsic.form == "type":
+            (asked,) = given.values()
+            return intrinsic.value(*_type(asked, env))
+        known = {key: evaluate(value, env) for key, value in given.items()}
+        leading = [known.pop(key) for key in intrinsic.arguments[: intrinsic.required]]
+        more = [known.pop(key) for key in tuple(known) if key.isdigit()]
+        return intrinsic.value(*leading, *more, **known)
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError, KeyError) as error:
         raise Unknown(f"{name}()", str(error)) from error
+
+
+def _type(expr: Expr, env: Environment) -> tuple[str, int]:
+    """The base and the bytes of the type of an expression; a variable has a default integer or double precision."""
+    match expr:
+        case RealLit(double=double):
+            return "real", 8 if double else 4
+        case Call(name="real" | "int" as name, args=(_, IntLit(value=size))):
+            return {"int": "integer"}.get(name, name), size
+    match evaluate(expr, env):
+        case bool():
+            return "logical", 4
+        case int():
+            return "integer", 4
+        case float():
+            return "real", 8
+        case complex():
+            return "complex", 16
+        case str() as text:
+            return "character", len(text)

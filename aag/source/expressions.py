@@ -12,10 +12,10 @@ from fparser.two.utils import BinaryOpBase, UnaryOpBase
 
 from aag.diagnostics import Span
 from aag.ir import expressions as e
+from aag.ir.intrinsics import INTRINSICS
 from aag.ir.spelling import spell
 from aag.ir.visitors import map_expression
 from aag.source.expression_parser import MODERN, join_spans, string_value
-from aag.source.intrinsics import LEADING
 from aag.source.joining import Text
 from aag.source.resolving import resolve
 from aag.source.tokens import Token, tokenize
@@ -297,9 +297,10 @@ _METHODS: dict[str, Callable[[Reader, Any], e.Expr]] = {
 def _leading(
     name: str, args: tuple[e.Expr, ...], keywords: tuple[tuple[str, e.Expr], ...]
 ) -> tuple[tuple[e.Expr, ...], tuple[tuple[str, e.Expr], ...]]:
-    """The arguments of an array intrinsic with those that it must have by position, whatever the program writes."""
+    """The arguments of an intrinsic with those that it must have by position, whatever the program writes."""
     named = dict(keywords)
-    for key in LEADING.get(name, ())[len(args) :]:
+    found = INTRINSICS.get(name)
+    for key in () if found is None else found.arguments[len(args) : found.required]:
         if key not in named:
             break
         args = (*args, named.pop(key))

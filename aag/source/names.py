@@ -10,14 +10,17 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir import directives as d
 from aag.ir import expressions as e
 from aag.ir import statements as s
+from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import calls_used, own_expressions, walk_expressions, walk_statements
 from aag.source.declarations import Declarations
-from aag.source.intrinsics import INTRINSICS, MODULES
 from aag.source.nearest import did_you_mean
 from aag.source.units import ReadUnit
 
 Lines = Mapping[tuple[str, int], str]
+
+_MODULES = frozenset("hpf_library hpf_local_library iso_fortran_env iso_c_binding ieee_arithmetic omp_lib".split())
+"""Modules that declare only intrinsic functions, or kinds."""
 
 UNKNOWN_IN_DIRECTIVE = "E132"
 """The code of a mapping directive that names what does not exist."""
@@ -93,7 +96,7 @@ def _scope(read: ReadUnit, outer: _Scope, modules: Mapping[str, ReadUnit], visit
     for name in read.unit.uses:
         module = modules.get(name)
         if module is None:
-            scope = replace(scope, open=scope.open or name not in MODULES)
+            scope = replace(scope, open=scope.open or name not in _MODULES)
         elif name not in visited:
             scope = _scope(module, scope, modules, visited | {name})
     directives = read.unit.directives
@@ -134,7 +137,7 @@ def _undeclared(use: _Use, scope: _Scope, lines: Lines) -> Diagnostic:
     what = "is neither a declared array nor a known function" if use.function else "is not declared"
     if use.array:
         what = "is used as an array and is not declared as one"
-    candidates = scope.entities | scope.procedures | (INTRINSICS if use.function else frozenset())
+    candidates = scope.entities | scope.procedures | (INTRINSICS.keys() if use.function else frozenset())
     hint = did_you_mean(use.name, sorted(candidates - {use.name})) or f"declare {use.name}"
     return _error("E130", f"{use.name} {what}", _word(lines, use.span, use.name), hint)
 

@@ -10,11 +10,11 @@ from aag.diagnostics import Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.directives import Independent
+from aag.ir.intrinsics import INTRINSICS
 from aag.ir.visitors import calls_used, names_in
 from aag.source.classify import after_group
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator, Reader
-from aag.source.intrinsics import INTRINSICS
 from aag.source.jumping import GO_TO, arithmetic, computed
 from aag.source.jumps import structured
 from aag.source.outline import Outline, Row

@@ -2,35 +2,45 @@
 
     b(2:n) = a(1:n-1) + cshift(c, 1)      becomes, for i = 2:n      b(i) = a(i-1) + c(cshift$(i - 1, 1, 1, n))
 
-A reduction that does not depend on the indices is handed to `extract`, which computes it beforehand; one that does
-becomes an inner loop, written as the call ``sum$(element, k, lower, upper)``. EOSHIFT chooses between an element at
-``eoshift$(i, s, lower, upper)`` and its BOUNDARY.
+A reduction that does not depend on the indices, and a vector of scalars, are handed to `extract`, which computes them
+beforehand; a reduction that does becomes an inner loop, written as the call ``sum$(element, k, lower, upper)``. EOSHIFT
+chooses between an element at ``eoshift$(i, s, lower, upper)`` and its BOUNDARY.
 """
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import count
 
 from msgspec import Struct
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
-from aag.ir.expressions import Binary, Call, Constructor, Element, Expr, IntLit, Section, Unary, Var
+from aag.ir.expressions import (
+    Binary,
+    Call,
+    Component,
+    Constructor,
+    Element,
+    Expr,
+    IntLit,
+    Section,
+    StringLit,
+    Unary,
+    Var,
+)
+from aag.ir.intrinsics import Intrinsic
 from aag.ir.visitors import names_in
 from aag.spmd.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
-from aag.spmd.symbols import REDUCTIONS, Extent, Mismatch, Symbols, Unsupported, converted, reduction_dim, shifted, zero
+from aag.spmd.symbols import Extent, Mismatch, Symbols, Unsupported, converted, shifted, zero
 
 FILLED = "merge$eoshift"
 """The call (value, boundary, place, lower, upper): the value where the place is within bounds, else the boundary."""
 
+MASKED = "masked$"
+"""The call (value, mask): what an inner reduction loop takes only where the mask holds."""
+
 INNER = "$"
 """Suffix of the calls that stand for an inner reduction loop."""
-
-_WITH_LIBRARY = "sum copy maxval minval count product all any iall iany iparity parity".split()
-_FORMS = ("scatter", "prefix", "suffix")
-_UNMODELLED = frozenset(
-    "reshape spread pack unpack transfer maxloc minloc findloc norm2 parity iall iany iparity".split()
-).union(("grade_up", "grade_down"), (f"{name}_{kind}" for name in _WITH_LIBRARY for kind in _FORMS))
-"""Functions of whole arrays."""
 
 
 class Position(Struct, frozen=True):
@@ -43,7 +53,7 @@ class Position(Struct, frozen=True):
 class Elementwise:
     """Rewrites array expressions of one program unit."""
 
-    def __init__(self, symbols: Symbols, env: Environment, extract: Callable[[Call], Expr]) -> None:
+    def __init__(self, symbols: Symbols, env: Environment, extract: Callable[[Call | Constructor], Expr]) -> None:
         self._symbols = symbols
         self._env = env
         self._extract = extract
@@ -95,10 +105,10 @@ class Elementwise:
                 return Binary(
                     op, self.element(left, positions, bound), self.element(right, positions, bound), span=expr.span
                 )
-            case Call(name=name) if name in _UNMODELLED:
-                raise Unsupported(f"{name.upper()} is not modelled")
             case Call():
                 return self._call(expr, positions, bound)
+            case Component(base=Var(name=name) as base, field_name=field) if "$" in name:
+                return Component(self.element(base, positions, bound), field)
             case Constructor() if positions:
                 raise Unsupported("an array constructor in an array expression is not modelled")
             case _:
@@ -120,37 +130,39 @@ class Elementwise:
         )
 
     def _call(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
-        keywords = dict(call.keywords)
-        if call.name in REDUCTIONS and self._symbols.shape(call.args[0]):
-            return self._reduction(call, keywords, positions, bound)
-        match call.name:
-            case "dot_product":
-                product = Binary("*", call.args[0], call.args[1])
-                return self._reduction(Call("sum", (product,), span=call.span), {}, (), bound)
+        found = self._symbols.intrinsic(call.name)
+        match found.form if found is not None else "":
+            case "expanded" if found is not None:
+                return self.element(self._symbols.expanded(call, found), positions, bound)
+            case "reduction" | "location" if found is not None and self._symbols.shape(call.args[0]):
+                return self._reduction(call, found, positions, bound)
             case "matmul":
                 return self._matmul(call, positions, bound)
             case "transpose":
                 return self.element(call.args[0], tuple(positions)[::-1], bound)
-            case "cshift" | "eoshift":
-                return self._shift(call, keywords, positions, bound)
-            case "size" | "lbound" | "ubound" if self._symbols.shape(call.args[0]):
-                return self._inquiry(call, keywords)
-            case name if name in self._symbols.whole_functions:
+            case "shift" if found is not None:
+                return self._shift(call, found.bound(call), positions, bound)
+            case "spread" if found is not None:
+                return self._spread(call, found.bound(call), positions, bound)
+            case "bounds" if found is not None and self._symbols.shape(call.args[0]):
+                return self._inquiry(call, found.bound(call), positions, bound)
+            case "type" if self._symbols.shape(call.args[0]) or isinstance(call.args[0], StringLit):
+                kind = self._symbols.type_of(call.args[0])
+                return IntLit(kind.bytes) if call.name == "len" else Call(call.name, (zero(kind),), span=call.span)
+            case "" if found is not None:
+                raise Unsupported(f"{call.name.upper()} is not modelled")
+            case _ if call.name in self._symbols.whole_functions:
                 # Its arrays go by reference; what it reads of them is not known here (lowering says so).
                 scalars = [arg for arg in call.args if not self._symbols.shape(arg)]
-                return Call(name, tuple(self.element(arg, (), bound) for arg in scalars), (), span=call.span)
+                return Call(call.name, tuple(self.element(arg, (), bound) for arg in scalars), (), span=call.span)
             case _:
                 args = tuple(self.element(arg, positions, bound) for arg in call.args)
                 named = tuple((key, self.element(value, positions, bound)) for key, value in call.keywords)
                 return Call(call.name, args, named, span=call.span)
 
-    def _shift(
-        self, call: Call, keywords: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]
-    ) -> Expr:
+    def _shift(self, call: Call, given: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         shape = self._symbols.shape(call.args[0])
-        after_shift = 3 if call.name == "eoshift" else 2
-        shift = keywords.get("shift") or call.args[1]
-        dim = keywords.get("dim") or (call.args[after_shift] if len(call.args) > after_shift else IntLit(1))
+        shift, dim = given["shift"], given.get("dim", IntLit(1))
         if not isinstance(dim, IntLit) or self._symbols.shape(shift):
             raise Unsupported(f"{call.name.upper()} with an array SHIFT or a variable DIM is not modelled")
         if not 1 <= dim.value <= len(shape):
@@ -168,7 +180,7 @@ class Elementwise:
         value = self.element(call.args[0], places, bound)
         if call.name == "cshift":
             return value
-        filled = keywords.get("boundary") or (call.args[2] if len(call.args) > 2 else None)
+        filled = given.get("boundary")
         if filled is None:
             filled = zero(self._symbols.type_of(call.args[0]))
         else:
@@ -176,25 +188,24 @@ class Elementwise:
             filled = converted(self.element(filled, around, bound), self._symbols, self._symbols.type_of(call.args[0]))
         return Call(FILLED, (value, filled, add(own, shift), extent.lower, last), span=call.span)
 
-    def _inquiry(self, call: Call, keywords: dict[str, Expr]) -> Expr:
-        """SIZE, LBOUND or UBOUND of an array whose bounds are declared."""
-        shape = self._symbols.shape(call.args[0])
-        dim = keywords.get("dim") or (call.args[1] if len(call.args) > 1 else None)
-        whole_array = isinstance(call.args[0], Var)
-        if dim is None and call.name == "size":
-            chosen = shape
-        elif isinstance(dim, IntLit) and 1 <= dim.value <= len(shape):
-            chosen = shape[dim.value - 1 : dim.value]
-        else:
-            raise Unsupported(f"{call.name.upper()} needs a literal DIM= here")
-        if call.name != "size" and whole_array:
-            return chosen[0].lower if call.name == "lbound" else chosen[0].upper
-        if call.name == "lbound":
-            return IntLit(1)
-        result: Expr = IntLit(1)
-        for extent in chosen:
-            result = multiply(result, _length(extent))
-        return result
+    def _spread(self, call: Call, given: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]) -> Expr:
+        """The element of SPREAD's source: the dimension of the copies does not matter."""
+        rank = len(self._symbols.shape(call.args[0])) + 1
+        at = self._symbols.dim(given, rank) or 0
+        if len(positions) != rank:
+            raise Mismatch(f"SPREAD makes an array of rank {rank}, which does not fit here", call.span)
+        return self.element(call.args[0], (*positions[:at], *positions[at + 1 :]), bound)
+
+    def _inquiry(
+        self, call: Call, given: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]
+    ) -> Expr:
+        """SIZE, SHAPE, LBOUND or UBOUND of an array whose bounds are declared."""
+        found = inquired(self._symbols, call, given)
+        if not isinstance(found, Constructor):
+            return found
+        if len(positions) != 1:
+            raise Mismatch(f"{call.name.upper()} makes an array of rank 1, which does not fit here", call.span)
+        return self.element(self._extract(found), positions, bound)
 
     def _matmul(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         left = self._symbols.shape(call.args[0])
@@ -212,21 +223,42 @@ class Elementwise:
         (index,), (position,) = self.context((extent,))
         return index, position
 
-    def _reduction(
-        self, call: Call, keywords: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]
-    ) -> Expr:
+    def _reduction(self, call: Call, found: Intrinsic, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         shape = self._symbols.shape(call.args[0])
-        dim = reduction_dim(call.args, keywords, len(shape))
+        given = self._symbols.arguments(call, found)
+        dim = self._symbols.dim(given, len(shape))
         if not names_in(call) & bound:
-            result = self._extract(call)
-            return self.element(result, positions, bound) if dim is not None else result
-        if "mask" in keywords or (len(call.args) > 1 and dim is None):
-            raise Unsupported(f"{call.name.upper()} with MASK= inside a loop is not modelled")
+            return self.element(self._extract(call), positions, bound)
+        if found.reduction is None or found.form == "location":
+            raise Unsupported(f"{call.name.upper()} inside a loop is not modelled in this form")
         reduced = shape if dim is None else (shape[dim],)
         indices, places = self.context(reduced)
         names = bound | {index.name for index in indices}
         every = places if dim is None else (*positions[:dim], places[0], *positions[dim:])
-        return _inner_loop(REDUCTIONS[call.name], self.element(call.args[0], every, names), indices)
+        element = self.element(call.args[0], every, names)
+        mask = given.get("mask")
+        if mask is not None and mask is not call.args[0]:
+            element = Call(MASKED, (element, self.element(mask, every, names)))
+        return _inner_loop(found.reduction.op, element, indices)
+
+
+def inquired(symbols: Symbols, call: Call, given: dict[str, Expr]) -> Expr:
+    """What SIZE, SHAPE, LBOUND or UBOUND say; a section and an expression count from 1.
+
+    Raises:
+        Unsupported: DIM= is not a literal.
+        Mismatch: the array has no such dimension.
+    """
+    shape = symbols.shape(call.args[0])
+    dim = symbols.dim(given, len(shape))
+    declared = isinstance(call.args[0], Var)
+    if call.name == "lbound":
+        each = [extent.lower if declared else IntLit(1) for extent in shape]
+    else:
+        each = [extent.upper if declared and call.name == "ubound" else _length(extent) for extent in shape]
+    if dim is not None:
+        return each[dim]
+    return reduce(multiply, each) if call.name == "size" else Constructor(tuple(each))
 
 
 def _length(extent: Extent) -> Expr:

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
+from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.visitors import elements_in, names_in, walk_statements
 from aag.spmd.dependence import Access
 from aag.spmd.lowering import Lowering
@@ -16,8 +17,8 @@ from aag.spmd.nests import both, conflicts
 from aag.spmd.nodes import Index, Reference
 from aag.spmd.symbols import LOGICAL
 
-_OPERATORS = {"*": "product", ".and.": "all", ".or.": "any"}
-_FUNCTIONS = ("max", "min")
+_OPERATORS = {each.operator: each.op for each in REDUCTIONS.values() if each.operator not in ("", "+")}
+_FUNCTIONS = {each.function: each.op for each in REDUCTIONS.values() if each.function and not each.located}
 
 
 class Leaf(Struct, frozen=True):
@@ -243,7 +244,7 @@ def update_of(leaf: Leaf) -> tuple[str, Expr] | None:
     rest = operands[0]
     for each in operands[1:]:
         rest = Call(op, (rest, each)) if op in _FUNCTIONS else Binary(op, rest, each)
-    return None if _name(target) in names_in(rest) else (_OPERATORS.get(op, op), rest)
+    return None if _name(target) in names_in(rest) else ((_OPERATORS | _FUNCTIONS)[op], rest)
 
 
 def _operands(expr: Expr, op: str) -> Iterator[Expr]:

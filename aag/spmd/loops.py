@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Unary, Var
+from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
@@ -16,9 +17,9 @@ from aag.spmd.liveness import wanted_after
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, classify, uses_of
-from aag.spmd.nests import FIRST, accumulate, has_inner_loop, inner_loops, undivided
+from aag.spmd.nests import has_inner_loop, inner_loops, undivided
 from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Reference, assigns_of
-from aag.spmd.reductions import operation_class, reduce_into
+from aag.spmd.reductions import reduce_into
 from aag.spmd.symbols import Unsupported
 
 
@@ -209,7 +210,8 @@ def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) 
         if target.name not in parts:
             name = lowering.elementwise.fresh(target.name)
             lowering.symbols.declare(name, lowering.symbols.type_of(target))
-            parts[target.name] = _Partial(name, target.name, found[0], accumulate(found[0], target, Var(name)))
+            total = REDUCTIONS[found[0]].combined(target, Var(name))
+            parts[target.name] = _Partial(name, target.name, found[0], total)
         own = Var(parts[target.name].name)
         value = _renamed(leaf.assign.value, target, own)
         leaves.append(replace(leaf, assign=replace(leaf.assign, target=own, value=value)))
@@ -222,8 +224,9 @@ def _renamed(expr: Expr, old: Var, new: Var) -> Expr:
 
 def _first(part: _Partial) -> Expr:
     """What changes nothing when it is combined."""
-    if part.operation in FIRST:
-        return FIRST[part.operation]
+    first = REDUCTIONS[part.operation].first
+    if first is not None:
+        return first
     most = Call("huge", (Var(part.into),))
     return most if part.operation == "min" else Unary("-", most)
 
@@ -274,7 +277,7 @@ def _nest(
         outer=tuple((*first, *last) for first, last in zip(before[:-1], after[:-1], strict=True)),
         leading=tuple(map(len, before[:-1])),
         mask=mask,
-        reduce=combined[0] if combined else "",  # type: ignore[arg-type]  # one of the literals, see `reduction`
+        reduce=combined[0] if combined else "",
         defines=frozenset(leaf.assign.target.name for leaf in group if isinstance(leaf.assign.target, Var)),
     )
     return replace(nest, uses=nest_names(lowering.symbols, nest)), [_at_home(use, home) for use in uses]
@@ -339,7 +342,7 @@ def _combine(lowering: Lowering, nest: Nest, operation: str, result: Expr) -> No
             axes=axes,
             kept=(),
             element_bytes=kind.bytes,
-            operation_class=operation_class(operation, kind),
+            operation_class=REDUCTIONS[operation].step_class(kind),
             result=result.name if isinstance(result, Var) and not nest.reduce else "",
         )
     )

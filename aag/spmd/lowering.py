@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
-from aag.ir.expressions import Call, Expr
+from aag.ir.expressions import Call, Constructor, Expr
 from aag.ir.storage import sharing
 from aag.ir.units import Program, Unit
 from aag.mapping.layout import Layouts
@@ -33,9 +33,9 @@ class Lowering:
         unit: Unit,
         layouts: Layouts,
         options: Options,
-        extract: Callable[["Lowering", Call], Expr],
+        extract: Callable[["Lowering", Call | Constructor], Expr],
     ) -> None:
-        """`extract` computes a reduction beforehand; it returns what holds its result."""
+        """`extract` computes a reduction or a vector beforehand; it returns what holds its result."""
         self.program = program
         self.unit = unit
         self.options = options

@@ -5,23 +5,16 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Binary, Call, Expr, IntLit, LogicalLit, RealLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Expr, IntLit, Unary, Var
+from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.statements import Assign
 from aag.ir.visitors import children, map_expression, names_in
 from aag.spmd.dependence import Access, Dependence
-from aag.spmd.elementwise import INNER
+from aag.spmd.elementwise import INNER, MASKED
 from aag.spmd.lowering import Lowering
 from aag.spmd.needs import Use
 from aag.spmd.nodes import Index, Nest, Reference
 from aag.spmd.symbols import INTEGER, Unsupported
-
-COMBINE = {"sum": "+", "product": "*", "all": ".and.", "any": ".or."}
-FIRST: dict[str, Expr] = {
-    "sum": RealLit(0.0, "0.0"),
-    "product": RealLit(1.0, "1.0"),
-    "all": LogicalLit(True),
-    "any": LogicalLit(False),
-}
 
 
 def both(left: Expr | None, right: Expr | None) -> Expr | None:
@@ -48,13 +41,15 @@ def inner_loops(
     call = found[0]
     name = lowering.elementwise.fresh("s")
     loops, element = _unnest(call)
-    op = call.name.removesuffix(INNER)
-    lowering.symbols.declare(name, INTEGER if op == "count" else lowering.symbols.type_of(call.args[0]))
-    more = accumulate(op, Var(name), element)
-    if op == "count":
-        more = Call("merge", (more, Var(name), element))
-    accumulated = Assign(span=span, target=Var(name), value=more)
-    first = Assign(span=span, target=Var(name), value=FIRST.get(op, IntLit(0)))
+    op = REDUCTIONS[call.name.removesuffix(INNER)]
+    lowering.symbols.declare(name, INTEGER if op.op == "count" else lowering.symbols.type_of(element))
+    match element:
+        case Call(name=wrapped, args=(taken, mask)) if wrapped == MASKED:
+            step: Expr = Call("merge", (op.accumulated(Var(name), taken), Var(name), mask))
+        case _:
+            step = op.accumulated(Var(name), element)
+    accumulated = Assign(span=span, target=Var(name), value=step)
+    first = Assign(span=span, target=Var(name), value=op.first or IntLit(0))
     whole = map_expression(value, lambda each: Var(name) if each == call else each)
     around = (first, Assign(span=span, target=target, value=whole))
     depth = len(indices)
@@ -95,7 +90,7 @@ def _calls(expr: Expr) -> list[Call]:
 
 
 def _is_inner(call: Call) -> bool:
-    return call.name.endswith(INNER) and call.name not in ("cshift$", "eoshift$")
+    return call.name.endswith(INNER) and call.name.removesuffix(INNER) in REDUCTIONS
 
 
 def _unnest(call: Call) -> tuple[tuple[Index, ...], Expr]:
@@ -106,15 +101,6 @@ def _unnest(call: Call) -> tuple[tuple[Index, ...], Expr]:
         assert isinstance(index, Var)
         loops.append(Index(name=index.name, lower=lower, upper=upper, step=None))
     return tuple(loops), element
-
-
-def accumulate(op: str, result: Expr, element: Expr) -> Expr:
-    """One step of a reduction: what `result` is after `element`."""
-    if op in COMBINE:
-        return Binary(COMBINE[op], result, element)
-    if op == "count":
-        return Binary("+", result, IntLit(1))
-    return Call(op, (result, element))
 
 
 def conflicts(home: Reference, uses: Sequence[Use], env: Environment, outside: int = 0) -> bool:

@@ -117,8 +117,9 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
 
     `assigns` run in the innermost loop, `outer[d]` in each iteration of loop d besides, the first `leading[d]` of them
     before the loop inside it and the others after it.
-    `reduce` is the operation of a reduction: then `assigns` holds one Assign whose value is accumulated into its
-    target. `copies`: a FORALL that reads what it writes goes through a temporary (all right-hand sides first).
+    `reduce` is the operation of a reduction (a key of `aag.ir.intrinsics.REDUCTIONS`): then `assigns` holds one Assign
+    whose value is accumulated into its target. `copies`: a FORALL that reads what it writes goes through a temporary
+    (all right-hand sides first).
     """
 
     indices: tuple[Index, ...]
@@ -127,7 +128,7 @@ class Nest(Node, frozen=True, kw_only=True, eq=False):
     outer: tuple[tuple[Assign, ...], ...] = ()
     leading: tuple[int, ...] = ()
     mask: Expr | None = None
-    reduce: Literal["", "sum", "product", "max", "min", "all", "any", "count", "maxloc", "minloc"] = ""
+    reduce: str = ""
     copies: bool = False
 
     def around(self, depth: int) -> tuple[tuple[Assign, ...], tuple[Assign, ...]]:

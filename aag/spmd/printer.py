@@ -10,7 +10,8 @@ from textwrap import wrap
 
 from msgspec import Struct
 
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit
+from aag.ir.expressions import Element, Expr, IntLit
+from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.spelling import spell
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
@@ -22,8 +23,6 @@ _MARGIN = 7
 _STEP = "  "
 _DEEPEST = 40
 """Indentation grows no further, so that there is always room for text."""
-
-_OPERATORS = {"sum": "+", "product": "*", "all": ".and.", "any": ".or."}
 
 
 class Line(Struct, frozen=True):
@@ -169,13 +168,9 @@ def _innermost(nest: n.Nest, depth: int) -> Iterator[Line]:
 def _accumulate(assign: Assign, operation: str) -> str:
     """One step of the local part of a reduction."""
     target = assign.target
-    step: Expr
     if operation == "count":
         return f"if ({spell(assign.value)}) {spell(target)} = {spell(target)} + 1   ! my part of the count"
-    if operation in _OPERATORS:
-        step = Binary(_OPERATORS[operation], target, assign.value)
-    else:
-        step = Call(operation, (target, assign.value))
+    step = REDUCTIONS[operation].combined(target, assign.value)
     return f"{spell(target)} = {spell(step)}   ! my part of the {operation}"
 
 

@@ -1,61 +1,134 @@
 """Reductions of distributed arrays: a local nest on the owners, then a global combination (hpf.md's reduction rule)."""
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Var
+from aag.ir.expressions import Binary, Call, Component, Constructor, Element, Expr, IntLit, LogicalLit, Var
+from aag.ir.intrinsics import REDUCTIONS, Reduction
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import names_in
 from aag.mapping.layout import REPLICATED, GridAxis, Layout
 from aag.spmd.foralls import forall
-from aag.spmd.linear import linear
+from aag.spmd.linear import add, linear, multiply, subtract
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, uses_of
-from aag.spmd.nests import accumulate
-from aag.spmd.nodes import Combine, Index, Nest, Reference
+from aag.spmd.nodes import Combine, Index, Local, Nest, Reference
 from aag.spmd.order import in_order
-from aag.spmd.symbols import INTEGER, LOGICAL, REDUCTIONS, Unsupported, reduction_dim
+from aag.spmd.symbols import INTEGER, Unsupported
 
-_COMBINED_WITH = {"sum": "add", "product": "mul", "max": "max", "min": "min", "count": "add", "all": "and", "any": "or"}
+PLACES = "$at"
+"""Suffix of what holds the place that a reduction of pairs found: a vector, or with DIM= a scalar."""
 
 
 def is_full(lowering: Lowering, call: Call) -> bool:
     """Whether a call is a reduction to a scalar."""
-    if call.name == "dot_product":
-        return True
-    if call.name not in REDUCTIONS or not lowering.symbols.shape(call.args[0]):
+    found = lowering.symbols.intrinsic(call.name)
+    if found is None or found.form not in ("reduction", "expanded"):
         return False
-    return reduction_dim(call.args, dict(call.keywords)) is None and call.name not in ("maxloc", "minloc")
+    if found.form == "expanded":
+        expanded = lowering.symbols.expanded(call, found)
+        return isinstance(expanded, Call) and is_full(lowering, expanded)
+    return bool(lowering.symbols.shape(call.args[0])) and not lowering.symbols.shape(call)
 
 
-def extract(lowering: Lowering, call: Call, into: str = "") -> Expr:
-    """Compute a reduction beforehand; returns the variable (or temporary array) that holds its result.
+def extract(lowering: Lowering, call: Call | Constructor, into: str = "") -> Expr:
+    """Compute a reduction or a vector of scalars beforehand; returns the variable (or temporary array) that holds it.
 
     Raises:
         Unsupported: a form that is not modelled.
     """
-    if call.name == "dot_product":
-        call = Call("sum", (Binary("*", call.args[0], call.args[1]),), span=call.span)
-    keywords = dict(call.keywords)
-    dim = reduction_dim(call.args, keywords, len(lowering.symbols.shape(call.args[0])))
-    op = REDUCTIONS[call.name]
-    if op in ("maxloc", "minloc"):
-        raise Unsupported(f"{call.name.upper()} is not modelled")
-    if len(call.args) > 1 and dim is None:
-        raise Unsupported(f"the second argument of {call.name.upper()} must be a literal DIM= or a keyword")
+    if isinstance(call, Constructor):
+        return _vector(lowering, lowering.elementwise.fresh("vector"), call.values)
     symbols = lowering.symbols
-    kind = INTEGER if op == "count" else LOGICAL if op in ("all", "any") else symbols.type_of(call.args[0])
-    indices, positions = lowering.elementwise.context(symbols.shape(call.args[0]))
+    found = symbols.intrinsic(call.name)
+    assert found is not None
+    if found.form == "expanded":
+        expanded = symbols.expanded(call, found)
+        assert isinstance(expanded, Call)
+        return extract(lowering, expanded, into)
+    assert found.reduction is not None
+    given = symbols.arguments(call, found)
+    shape = symbols.shape(call.args[0])
+    dim = symbols.dim(given, len(shape))
+    indices, positions = lowering.elementwise.context(shape)
     names = frozenset(index.name for index in indices)
     element = lowering.elementwise.element(call.args[0], positions, names)
-    mask = keywords.get("mask")
+    mask = given.get("mask")
+    if mask is call.args[0]:  # the MASK of ALL, ANY and COUNT is what is reduced
+        mask = None
     condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
-    kept = () if dim is None else tuple(index for at, index in enumerate(indices) if at != dim)
+    kept = None if dim is None else tuple(index for at, index in enumerate(indices) if at != dim)
     name = into or lowering.elementwise.fresh(call.name)
-    symbols.declare(name, kind)
-    return _reduce(lowering, name, op, element, condition, indices, None if dim is None else kept)
+    if found.form == "reduction":
+        symbols.declare(name, symbols.type_of(call))
+        return _reduce(lowering, name, found.reduction, element, condition, indices, kept)
+    if "back" in given:
+        raise Unsupported(f"{call.name.upper()} with BACK= is not modelled")
+    symbols.declare(name, pair_of(symbols.type_of(call.args[0])))
+    pair = Call("pair$", (element, _place(indices, dim)))
+    place = Component(_reduce(lowering, name, found.reduction, pair, condition, indices, kept), "place")
+    if kept:
+        return place
+    if kept is None:
+        return _vector(lowering, f"{name}{PLACES}", _places(place, indices))
+    found_at = Var(f"{name}{PLACES}")
+    symbols.declare(found_at.name, INTEGER)
+    assign = Assign(span=lowering.span, target=found_at, value=place)
+    lowering.emit(Local(span=lowering.span, assigns=(assign,), defines=frozenset((found_at.name,))))
+    return found_at
+
+
+def _place(indices: Sequence[Index], dim: int | None) -> Expr:
+    """The place of an element along one dimension, or in array element order, counted from 1."""
+    place: Expr = IntLit(1)
+    stride: Expr = IntLit(1)
+    for at, index in enumerate(indices):
+        if dim is not None and at != dim:
+            continue
+        place = add(place, multiply(stride, subtract(Var(index.name), index.lower)))
+        stride = multiply(stride, add(subtract(index.upper, index.lower), 1))
+    return place
+
+
+def _places(place: Expr, indices: Sequence[Index]) -> Iterator[Expr]:
+    """The subscripts, counted from 1, of the element at a place in array element order; of place 0, all 0."""
+    if len(indices) == 1:
+        yield place
+        return
+    before: Expr = subtract(place, IntLit(1))
+    for index in indices[:-1]:
+        extent = add(subtract(index.upper, index.lower), 1)
+        yield Call("min", (place, add(Call("mod", (before, extent)), 1)))
+        before = Binary("/", before, extent)
+    yield Call("min", (place, add(before, 1)))
+
+
+def _vector(lowering: Lowering, name: str, values: Iterable[Expr]) -> Var:
+    """A temporary vector of integers that every processor has."""
+    assigns = tuple(
+        Assign(span=lowering.span, target=Element(name, (IntLit(at),)), value=each)
+        for at, each in enumerate(values, start=1)
+    )
+    lowering.symbols.declare(name, INTEGER)
+    index = Index(name=name, lower=IntLit(1), upper=IntLit(len(assigns)), step=None)
+    lowering.arrays[name] = _result_layout(name, None, (index,), INTEGER, lowering)
+    lowering.emit(Local(span=lowering.span, assigns=assigns, defines=frozenset((name,))))
+    return Var(name)
+
+
+def pair_of(kind: Type) -> Type:
+    """The type of a value and its place, which is an integer of the same size (of 4 bytes at least).
+
+    Raises:
+        Unsupported: values of this type have no order, or no place beside them.
+    """
+    if kind.base not in ("real", "integer"):
+        raise Unsupported(f"the place of a value of type {kind.base.upper()} is not modelled")
+    return Type(base="derived", bytes=2 * max(4, kind.bytes), derived=f"esp_pair_{kind.base[0]}{kind.bytes}")
 
 
 def reduce_into(
@@ -67,7 +140,7 @@ def reduce_into(
     Raises:
         Unsupported: the subscripts are not distinct indices of the nest with known ranges of their own.
     """
-    op, element = update
+    op, element = REDUCTIONS[update[0]], update[1]
     kept = tuple(index for index in indices if Var(index.name) in into.subscripts)
     names = frozenset(index.name for index in indices)
     used = names_in(*into.subscripts) & names
@@ -78,13 +151,13 @@ def reduce_into(
     lowering.symbols.declare(name, lowering.symbols.type_of(into))
     _reduce(lowering, name, op, element, mask, indices, kept)
     result = Element(name, tuple(Var(index.name) for index in kept)) if kept else Var(name)
-    forall(lowering, kept, None, into, accumulate(op, into, result))
+    forall(lowering, kept, None, into, op.accumulated(into, result))
 
 
 def _reduce(
     lowering: Lowering,
     name: str,
-    op: str,
+    op: Reduction,
     element: Expr,
     mask: Expr | None,
     indices: tuple[Index, ...],
@@ -108,19 +181,20 @@ def _reduce(
         home=home,
         assigns=(Assign(span=lowering.span, target=target, value=_value(op, element)),),
         mask=mask,
-        reduce=op,  # type: ignore[arg-type]  # one of the literals: a value of REDUCTIONS
+        reduce=op.op,
         defines=frozenset() if kept else frozenset((name,)),
     )
     order = home or Reference(array="", subscripts=tuple(Var(index.name) for index in indices), indices=indices)
     nest = in_order(nest, order, lowering.options)
     lowering.emit(replace(nest, uses=nest_names(symbols, nest)))
     if home is not None:
-        _combine(lowering, home, indices, kept, op, kind)
+        step = op.step_class(symbols.type_of(element) if op.located else kind)
+        _combine(lowering, home, indices, kept, op, kind.bytes, step)
     return Var(name)
 
 
-def _value(op: str, element: Expr) -> Expr:
-    return LogicalLit(True) if op == "count" and not isinstance(element, Element | Binary | Call) else element
+def _value(op: Reduction, element: Expr) -> Expr:
+    return LogicalLit(True) if op.op == "count" and not isinstance(element, Element | Binary | Call) else element
 
 
 def _home(uses: list[Use], names: frozenset[str], lowering: Lowering) -> Reference | None:
@@ -149,11 +223,17 @@ def _unshifted(subscript: Expr) -> Expr:
 
 
 def _combine(
-    lowering: Lowering, home: Reference, indices: tuple[Index, ...], kept: tuple[Index, ...] | None, op: str, kind: Type
+    lowering: Lowering,
+    home: Reference,
+    indices: tuple[Index, ...],
+    kept: tuple[Index, ...] | None,
+    op: Reduction,
+    element_bytes: int,
+    operation_class: str,
 ) -> None:
     layout = lowering.arrays[home.array]
     axes = tuple(axis for axis, meaning in enumerate(layout.axes) if meaning.role != "replicated")
-    if kept is not None:
+    if kept:
         reduced = {index.name for index in indices} - {index.name for index in kept}
         axes = tuple(
             axis
@@ -165,22 +245,14 @@ def _combine(
     lowering.emit(
         Combine(
             span=lowering.span,
-            op=_COMBINED_WITH[op],
+            op=op.sent or op.op,
             home=home,
             axes=axes,
             kept=kept or (),
-            element_bytes=kind.bytes,
-            operation_class=operation_class(op, kind),
+            element_bytes=element_bytes,
+            operation_class=operation_class,
         )
     )
-
-
-def operation_class(op: str, kind: Type) -> str:
-    """The operation class of combining two partial results."""
-    if op in ("all", "any"):
-        return "logical"
-    step = {"sum": "add", "count": "add", "product": "mul"}.get(op, "cmp")
-    return f"{kind.operation_kind}.{step}"
 
 
 def _result_layout(

@@ -1,15 +1,17 @@
 """Types, ranks and shapes of expressions in one program unit."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.expressions import (
     Binary,
     Call,
     ComplexLit,
+    Component,
     Constructor,
     Element,
     Expr,
@@ -21,11 +23,11 @@ from aag.ir.expressions import (
     Unary,
     Var,
 )
+from aag.ir.intrinsics import INTRINSICS, Intrinsic, Typing
 from aag.ir.statements import Stmt
 from aag.ir.units import Type, Unit
 from aag.ir.visitors import walk_expressions
 from aag.mapping.layout import Layout
-from aag.source.intrinsics import LEADING
 from aag.spmd.linear import add, subtract
 
 INTEGER = Type(base="integer", bytes=4)
@@ -33,23 +35,6 @@ REAL = Type(base="real", bytes=4)
 DOUBLE = Type(base="real", bytes=8)
 LOGICAL = Type(base="logical", bytes=4)
 
-REDUCTIONS = {
-    "sum": "sum",
-    "product": "product",
-    "maxval": "max",
-    "minval": "min",
-    "all": "all",
-    "any": "any",
-    "count": "count",
-    "maxloc": "maxloc",
-    "minloc": "minloc",
-}
-"""Reduction intrinsics and the operation that combines partial results."""
-
-_TO_INTEGER = frozenset(
-    ("int", "nint", "floor", "ceiling", "size", "lbound", "ubound", "count", "ifix", "maxloc", "minloc")
-)
-_TO_LOGICAL = frozenset(("all", "any", "logical"))
 _ORDER = ("logical", "integer", "real", "complex")
 
 
@@ -131,25 +116,27 @@ class Symbols:
                 return wider(self.type_of(left), self.type_of(right))
             case Constructor(values=(first, *_)):
                 return self.type_of(first)
-            case Call(name=name, args=args):
-                return self._type_of_call(name, args)
+            case Call():
+                return self._type_of_call(expr)
+            case Component(base=Var(name=name) | Element(name=name)) if name in self._types:
+                return INTEGER  # of a pair only the place is read
             case _:
                 return REAL
 
-    def _type_of_call(self, name: str, args: tuple[Expr, ...]) -> Type:
-        if name in _TO_INTEGER:
-            return INTEGER
-        if name in _TO_LOGICAL:
-            return LOGICAL
-        if name == "dble":
-            return DOUBLE
-        if name in ("real", "float"):
-            return DOUBLE if len(args) > 1 and args[1] == IntLit(8) else REAL
-        if name in ("dot_product", "matmul", "atan2"):
-            return wider(self.type_of(args[0]), self.type_of(args[1]))
-        if name in self._types:
-            return self._types[name]
-        return self.type_of(args[0]) if args else REAL
+    def intrinsic(self, name: str) -> Intrinsic | None:
+        """The intrinsic function of a name, unless the program has a function of its own of this name."""
+        return None if name in self._types or name in self.whole_functions else INTRINSICS.get(name)
+
+    def _type_of_call(self, call: Call) -> Type:
+        found = self.intrinsic(call.name)
+        if found is None:
+            default = self.type_of(call.args[0]) if call.args else REAL
+            return self._types.get(call.name, default)
+        given = found.bound(call)
+        kind = given.pop("kind", None)
+        size = kind.value if isinstance(kind, IntLit) else 0
+        types = [self.type_of(each) for each in given.values()]
+        return result_of(found.type, types or [REAL], size)
 
     def shape(self, expr: Expr) -> tuple[Extent, ...]:
         """The shape of an expression; empty for a scalar.
@@ -171,32 +158,78 @@ class Symbols:
                 return self.shape(operand)
             case Binary(left=left, right=right):
                 return self.shape(left) or self.shape(right)
-            case Call(name=name, args=args, keywords=keywords):
-                return self._shape_of_call(name, args, dict(keywords))
+            case Call():
+                return self._shape_of_call(expr)
             case Constructor(values=values):
                 return (Extent(IntLit(1), IntLit(len(values))),)
             case _:
                 return ()
 
-    def _shape_of_call(self, name: str, args: tuple[Expr, ...], keywords: dict[str, Expr]) -> tuple[Extent, ...]:
-        if name in REDUCTIONS:
-            shape = self.shape(args[0])
-            dim = reduction_dim(args, keywords, len(shape))
-            return () if dim is None else tuple(each for at, each in enumerate(shape) if at != dim)
-        match name:
-            case "dot_product" | "size" | "lbound" | "ubound" | "number_of_processors" | "kind":
+    def _shape_of_call(self, call: Call) -> tuple[Extent, ...]:
+        found = self.intrinsic(call.name)
+        if found is None:
+            return () if call.name in self.whole_functions else self._common_shape(call.args)
+        given = self.arguments(call, found)
+        match found.form:
+            case "":
+                raise Unsupported(f"{call.name.upper()} is not modelled")
+            case "type" | "scalar":
                 return ()
+            case "expanded":
+                return self.shape(self.expanded(call, found))
+            case "reduction" | "location":
+                shape = self.shape(call.args[0])
+                dim = self.dim(given, len(shape))
+                if dim is not None:
+                    return shape[:dim] + shape[dim + 1 :]
+                return (_count(len(shape)),) if found.form == "location" else ()
             case "transpose":
-                return self.shape(args[0])[::-1]
+                return self.shape(call.args[0])[::-1]
             case "matmul":
-                left, right = self.shape(args[0]), self.shape(args[1])
+                left, right = self.shape(call.args[0]), self.shape(call.args[1])
                 return left[:-1] + right[1:]
-            case "reshape" | "spread" | "pack" | "unpack":
-                raise Unsupported(f"{name.upper()} is not modelled")
-            case _ if name in self.whole_functions:
-                return ()
+            case "shift":
+                return self.shape(call.args[0])
+            case "spread":
+                shape = self.shape(call.args[0])
+                dim = self.dim(given, len(shape) + 1) or 0
+                return (*shape[:dim], Extent(IntLit(1), given["ncopies"]), *shape[dim:])
+            case "bounds":
+                vector = call.name != "size" and "dim" not in given
+                return (_count(len(self.shape(call.args[0]))),) if vector else ()
             case _:
-                return next((shape for arg in args if (shape := self.shape(arg))), ())
+                return self._common_shape((*call.args, *(value for _, value in call.keywords)))
+
+    def _common_shape(self, args: Sequence[Expr]) -> tuple[Extent, ...]:
+        return next((shape for arg in args if (shape := self.shape(arg))), ())
+
+    def expanded(self, call: Call, found: Intrinsic) -> Expr:
+        """What stands for a call of the form `expanded`."""
+        assert found.expansion is not None
+        return found.expansion(call, self.type_of(call.args[0]))
+
+    def arguments(self, call: Call, found: Intrinsic) -> dict[str, Expr]:
+        """The arguments of a reduction by name: the second one is MASK= where it is logical."""
+        given = found.bound(call)
+        if "mask" in found.arguments and "dim" in given and self.type_of(given["dim"]).base == "logical":
+            given["mask"] = given.pop("dim")
+        return given
+
+    def dim(self, given: Mapping[str, Expr], rank: int) -> int | None:
+        """The zero-based DIM= among arguments, or None. `rank`: of the array.
+
+        Raises:
+            Unsupported: DIM= is not a literal.
+            Mismatch: the array has no such dimension.
+        """
+        dim = given.get("dim")
+        if dim is None:
+            return None
+        if not isinstance(dim, IntLit):
+            raise Unsupported("DIM= must be a literal")
+        if not 1 <= dim.value <= rank:
+            raise Mismatch(f"the array has no dimension {dim.value}", dim.span)
+        return dim.value - 1
 
 
 class Mismatch(Exception):
@@ -228,7 +261,7 @@ def assigned(target: Expr, span: Span) -> Element:
 
 
 def check_arguments(statement: Stmt, symbols: Symbols) -> None:
-    """Array intrinsics have the arguments that they need.
+    """Intrinsic functions have the arguments that they need.
 
     Raises:
         Mismatch: one has not.
@@ -236,9 +269,10 @@ def check_arguments(statement: Stmt, symbols: Symbols) -> None:
     if _has_arguments(statement):
         return
     for each in walk_expressions(statement):
-        if isinstance(each, Call) and not _enough(each) and each.name not in symbols.types():
-            missing = LEADING[each.name][len(each.args)].upper()
-            raise Mismatch(f"{each.name.upper()} needs the argument {missing}, which is missing here", each.span)
+        if not isinstance(each, Call) or _enough(each) or symbols.intrinsic(each.name) is None:
+            continue
+        missing = INTRINSICS[each.name].arguments[len(each.args)].upper()
+        raise Mismatch(f"{each.name.upper()} needs the argument {missing}, which is missing here", each.span)
 
 
 @lru_cache(maxsize=1024)
@@ -248,26 +282,36 @@ def _has_arguments(statement: Stmt) -> bool:
 
 
 def _enough(call: Call) -> bool:
-    return len(call.args) >= len(LEADING.get(call.name, ()))
+    found = INTRINSICS.get(call.name)
+    return found is None or len(call.args) >= found.required
 
 
-def reduction_dim(args: tuple[Expr, ...], keywords: dict[str, Expr], rank: int | None = None) -> int | None:
-    """The zero-based DIM= of a reduction, or None. `rank`: of its operand, where the caller knows it.
+def result_of(rule: Typing, types: Sequence[Type], size: int) -> Type:
+    """The type of a function's result, from those of its arguments; `size`: what KIND= says, or 0."""
+    first = types[0]
+    match rule:
+        case "common":
+            return wider(first, types[1]) if len(types) > 1 else first
+        case "kind" | "part" if first.base == "complex":
+            return Type(base="real", bytes=size or first.bytes // 2)
+        case "kind":
+            return Type(base="real", bytes=size or REAL.bytes)
+        case "complex":
+            return Type(base="complex", bytes=2 * (size or REAL.bytes))
+        case "double":
+            return DOUBLE
+        case "double complex":
+            return Type(base="complex", bytes=16)
+        case "character":
+            return Type(base="character", bytes=1)
+        case "integer" | "real" | "logical":
+            return Type(base=rule, bytes=size or INTEGER.bytes)
+        case _:
+            return replace(first, bytes=size) if size else first
 
-    Raises:
-        Unsupported: DIM= is not a literal.
-        Mismatch: the operand has no such dimension.
-    """
-    given = keywords.get("dim")
-    if given is None and len(args) > 1 and isinstance(args[1], IntLit):
-        given = args[1]
-    if given is None:
-        return None
-    if not isinstance(given, IntLit):
-        raise Unsupported("DIM= of a reduction must be a literal")
-    if given.value < 1 or (rank is not None and given.value > rank):
-        raise Mismatch(f"the array has no dimension {given.value}", given.span)
-    return given.value - 1
+
+def _count(rank: int) -> Extent:
+    return Extent(IntLit(1), IntLit(rank))
 
 
 def whole(section: Section, lower: int, upper: int) -> Extent:
@@ -279,9 +323,11 @@ def wider(left: Type, right: Type) -> Type:
     """The type of an arithmetic operation on two types."""
     if left == right or left.base not in _ORDER or right.base not in _ORDER:
         return left
-    rank = max(_ORDER.index(left.base), _ORDER.index(right.base))
-    size = max(each.bytes for each in (left, right) if _ORDER.index(each.base) == rank)
-    return Type(base=left.base if _ORDER.index(left.base) == rank else right.base, bytes=size)
+    base = max(left.base, right.base, key=_ORDER.index)
+    sizes = [each.bytes for each in (left, right) if each.base == base]
+    if base == "complex":
+        sizes += [2 * each.bytes for each in (left, right) if each.base == "real"]
+    return Type(base=base, bytes=max(sizes))
 
 
 def zero(kind: Type) -> Expr:

@@ -30,6 +30,11 @@ def test_program(name, procs, native, system):
         check(native, program, system, procs)
 
 
+@pytest.mark.parametrize("procs", [1, 2, 3, 4, 6])
+def test_intrinsic_functions(procs, native, system):
+    check(native, read_program((FOLDER / "functions.hpf").read_text(), "functions.hpf"), system, procs)
+
+
 @pytest.mark.parametrize("procs", [1, 2, 3, 6])
 def test_input_goes_where_it_belongs(procs, native, system):
     program = read_program((FOLDER / "input.hpf").read_text(), "input.hpf")
@@ -68,7 +73,7 @@ def test_multipliers_of_gauss_go_to_a_buffer_and_the_matrix_is_packed():
         ("read (*, nml=some)", "NAMELIST"),
         ("call other(x)", "other"),
         ("call random_number(a)", "RANDOM_NUMBER"),
-        ("x = minloc(a, dim=1)", "MINLOC"),
+        ("x = sum(pack(a, a > 1))", "PACK"),
         ("x = total(a)\ncontains\ninteger function total(of)\ninteger :: of(9)\ntotal = of(1)\nend function", "total"),
     ],
 )
@@ -91,7 +96,7 @@ def refusals(statement):
 
 def test_all_that_cannot_be_written_is_refused_at_once():
     read = "read (*, *, err=9) x"
-    statement = f"{read}\nif (x > 1) then\na = minloc(a, dim=1)\ncall other(x)\nend if\n{read}\nopen (7, err=9)"
+    statement = f"{read}\nif (x > 1) then\na = pack(a, a > 1)\ncall other(x)\nend if\n{read}\nopen (7, err=9)"
     found = [(each.span.line, each.message.partition(": ")[2]) for each in refusals(statement)]
     assert [line for line, _ in found] == [5, 8, 9, 12]
     assert found[0][1].endswith("READ statements with ERR=, END= or EOR=; so in line 11")

@@ -49,7 +49,7 @@ def test_every_benchmark(name, procs, own):
     benchmark(own, name, procs, 16)
 
 
-@pytest.mark.parametrize("name", ["types", "turns", "copies", "names", "output"])
+@pytest.mark.parametrize("name", ["types", "turns", "copies", "names", "output", "functions"])
 def test_program(name, own):
     program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
     same_answer(own, "\n".join(program.lines) + "\n", lowered(program, 5))

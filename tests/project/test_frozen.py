@@ -5,6 +5,7 @@ import importlib
 import pkgutil
 import types
 import typing
+from collections.abc import Callable
 
 import pytest
 from msgspec import Struct
@@ -46,7 +47,9 @@ def _is_record(cls):
 
 
 def _types_in(hint):
-    """`hint` and everything it is made of."""
+    """`hint` and everything it is made of, but for what a function takes and returns."""
+    if typing.get_origin(hint) is Callable:
+        return
     yield typing.get_origin(hint) or hint
     for part in typing.get_args(hint):
         if not isinstance(part, str | int | types.EllipsisType):  # the parts of Literal and tuple[X, ...]

@@ -407,6 +407,47 @@ class Writer:
             value = f"matmul({left}, {right}) / {inner}"
         return self.scalar() if "None" in value else [f"{into} = {value}"]
 
+    def function(self):
+        """Intrinsic functions that the serial interpreter of these tests lacks: node programs show what they are."""
+        array = self.random.choice(self.arrays)
+        name, total = array.name, sum(array.extents)
+        masked = f", mask={name} > 0.4d0" if self.chance(40) else ""
+        place = self.pick("maxloc", "minloc")
+        whole = [
+            f"s = sum({place}({name}{masked})) / {total}.0d0",
+            f"s = 0.5d0 * sum({place}({self.part(array)})) / {total}",
+            f"s = sum(findloc({name}, 5.0d0 / 13.0d0{masked})) / {total}.0d0",
+            f"s = norm2({name}) / {prod(array.extents)}",
+            f"s = {self.pick('iall', 'iany', 'iparity')}(int(13 * {name}){masked}) / 16.0d0",
+            f"s = merge(0.25d0, 0.75d0, parity({name} > 0.4d0))",
+            f"s = (digits({name}) + size({name}, 1) + sum(shape({name}))) * epsilon({name}) + s",
+        ]
+        if array.rank == 1:
+            whole.append(f"s = dble({place}({name}, dim=1{masked})) / {total}")
+        dim = self.random.randint(1, array.rank)
+        along = [each for at, each in enumerate(array.extents, start=1) if at != dim]
+        reduced = [f"{place}({name}, dim={dim}{masked}) / {total}.0d0", f"norm2({name}, dim={dim}) / {total}"]
+        copied = [f"spread({each.name}, dim={dim}, ncopies={array.extents[dim - 1]})" for each in self.like(along)]
+        each = self.operand(array.extents)
+        one = [
+            f"0.1d0 * {self.pick('anint', 'aint')}(9 * {each})",
+            f"dble({self.pick('nint', 'floor', 'ceiling')}(5 * {each})) / 5",
+            f"dim({each}, {self.operand(array.extents)})",
+            f"modulo({each} - 0.7d0, 0.4d0)",
+            f"dble({self.pick('shiftl', 'shiftr', 'shifta', 'ior', 'iand', 'ieor')}(int(7 * {name}), 2)) / 32",
+        ]
+        lines = [self.pick(*whole), f"{name} = {self.pick(*one, *copied)}"]
+        lines += [f"{target.name} = {self.pick(*reduced)}" for target in self.like(along)[:1]]
+        return [self.pick(*lines)]
+
+    def part(self, array):
+        """A section of the rank of an array."""
+        return self.section(array, tuple(self.random.randint(1, each) for each in array.extents))
+
+    def like(self, extents):
+        """Arrays of these extents."""
+        return [each for each in self.arrays if list(each.extents) == list(extents)]
+
     def statement(self, kinds):
         return getattr(self, self.pick(*kinds))()
 

@@ -133,7 +133,7 @@ def test_what_stands_around_an_inner_loop():
     nest = lines[lines.index("    1  do my i$1 in 1:64 where x(i$1) lives") :]
     assert nest == [
         "    1  do my i$1 in 1:64 where x(i$1) lives",
-        "         s$3 = 0.0",
+        "         s$3 = 0",
         "         do i$2 = 1, 64",
         "           s$3 = s$3 + a(i$1, i$2) * y(i$2)",
         "         end do",

@@ -15,6 +15,7 @@ from aag.spmd.emit.storage import Width, storage
 from aag.spmd.emit.tracing import aau_numbers, entered
 from aag.spmd.nodes import Communicate, Index, Local, Nest, Node
 from aag.spmd.program import NodeProgram
+from aag.spmd.symbols import Symbols
 
 
 class Context:
@@ -29,6 +30,8 @@ class Context:
         self.numbers = aau_numbers(program.body) if traces else {}
         """id(node) -> its AAU, where the program says while it runs which one that is."""
         self.layouts = program.layouts
+        own = frozenset(each.name for each in program.unit.contains if each.kind == "function")
+        self.symbols = Symbols(program.unit, program.layouts.arrays, own)
         self.names = Names(program)
         self.statements = {_place(each): each for each in walk_statements(program.unit.body)}
         self.buffers = Buffers(program, dict(self.statements))

@@ -379,11 +379,14 @@ def _moves(kind: Kind, parts: Collection[str]) -> str:
         "BYTES": str(kind.type.bytes),
         "POISON": kind.poison,
         "COMBINE": "\n".join(cases),
+        "VALUE": kind.value,
+        "PLACE": f"integer({kind.type.bytes // 2})",
         "MPI_TYPE": kind.mpi,
     }
     for name, value in found.items():
         text = text.replace(f"@{name}@", value)
-    return chosen_lines(text, [each for each in parts if each != "native" or kind.mpi])
+    pair = ["pair"] if kind.is_pair else []
+    return chosen_lines(text, [*pair, *(each for each in parts if each != "native" or kind.mpi)])
 
 
 def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> str:

@@ -6,9 +6,10 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.control import control_of
-from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
+from aag.ir.expressions import Call, Component, Element, Expr, ImpliedDo, Var
 from aag.ir.printer import print_statement
 from aag.ir.visitors import map_expression, walk_expressions
+from aag.spmd.elementwise import inquired
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.lasting import last_values
 from aag.spmd.emit.refusals import refused
@@ -16,7 +17,10 @@ from aag.spmd.emit.renaming import Renaming
 from aag.spmd.emit.text import indented
 from aag.spmd.liveness import wanted_after
 from aag.spmd.nodes import HostIo, Index, Reference, Shared, Value
-from aag.spmd.symbols import REDUCTIONS
+from aag.spmd.reductions import PLACES
+
+_KNOWN = ("reduction", "location", "expanded", "bounds")
+"""Forms of functions whose results are known before an output statement."""
 
 
 def on_host(statement: ir.Io) -> Iterator[str]:
@@ -93,11 +97,20 @@ def _spelled(context: Context, statement: ir.Io) -> str:
 
 def _item(context: Context, item: Expr, waiting: list[str], line: int) -> str:
     def known(each: Expr) -> Expr:
-        if isinstance(each, Call) and (each.name in REDUCTIONS or each.name == "dot_product"):
-            if not waiting:
-                raise refused(f"{each.name.upper()} in an output list", line)
-            return Var(waiting.pop(0))
-        return each
+        found = context.symbols.intrinsic(each.name) if isinstance(each, Call) else None
+        if not isinstance(each, Call) or found is None or found.form not in _KNOWN or not each.args:
+            return each
+        if found.form == "bounds":
+            return inquired(context.symbols, each, found.bound(each))
+        if found.form == "expanded":
+            return map_expression(context.symbols.expanded(each, found), known)
+        if not waiting:
+            raise refused(f"{each.name.upper()} in an output list", line)
+        held = waiting.pop(0)
+        if found.form == "reduction":
+            return Var(held)
+        places = f"{held}{PLACES}"
+        return Var(places) if places in context.program.types else Component(Var(held), "place")
 
     return context.spell(map_expression(item, known), line)
 

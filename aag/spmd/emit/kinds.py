@@ -2,22 +2,16 @@
 
 from msgspec import Struct
 
-from aag.ir.spelling import spell_type
-from aag.ir.units import Type
+from aag.ir.expressions import Var
+from aag.ir.intrinsics import REDUCTIONS
+from aag.ir.spelling import spell, spell_type
+from aag.ir.units import SIZES, Type
 
 _LETTERS = {"real": "r", "integer": "i", "logical": "l", "complex": "c", "character": "s"}
-_SIZES = {"real": (4, 8, 16), "integer": (1, 2, 4, 8, 16), "logical": (1, 2, 4, 8, 16), "complex": (8, 16, 32)}
-"""Bytes of an element; text may have any length."""
-
-_NUMBERS = {"sum": "values + other", "product": "values * other"}
-_ORDERED = {"max": "max(values, other)", "min": "min(values, other)"}
-_COMBINED = {
-    "real": {**_NUMBERS, **_ORDERED},
-    "integer": {**_NUMBERS, **_ORDERED},
-    "complex": _NUMBERS,
-    "character": _ORDERED,
-    "logical": {"all": "values .and. other", "any": "values .or. other"},
-}
+_BETTER = """\
+merge(other, values, other%place /= 0 .and. (values%place == 0 .or. &
+          other%value {sign} values%value .or. (other%value == values%value .and. other%place < values%place)))"""
+"""The better ones of two vectors of pairs of a value and its place, the earlier ones where they are equal."""
 _MPI = {
     "r4": "MPI_REAL",
     "r8": "MPI_DOUBLE_PRECISION",
@@ -41,6 +35,8 @@ class Kind(Struct, frozen=True):
     @property
     def name(self) -> str:
         """The suffix of its routines."""
+        if self.is_pair:
+            return self.type.derived.removeprefix("esp_")
         return f"{_LETTERS[self.type.base]}{self.type.bytes}"
 
     @property
@@ -56,7 +52,20 @@ class Kind(Struct, frozen=True):
     @property
     def combined(self) -> dict[str, str]:
         """How two vectors of values are combined, for each reduction."""
-        return _COMBINED[self.type.base]
+        found = {op: each for op, each in REDUCTIONS.items() if self.type.base in each.bases}
+        if self.is_pair:
+            return {op: _BETTER.format(sign=">" if op == "maxloc" else "<") for op in found}
+        return {op: spell(each.combined(Var("values"), Var("other"))) for op, each in found.items()}
+
+    @property
+    def value(self) -> str:
+        """The type of the value of a pair; empty where it is none."""
+        return f"{'real' if self.name[5] == 'r' else 'integer'}({self.name[6:]})" if self.is_pair else ""
+
+    @property
+    def is_pair(self) -> bool:
+        """Whether it holds a value and its place."""
+        return self.type.base == "derived"
 
     @property
     def poison(self) -> str:
@@ -71,6 +80,8 @@ class Kind(Struct, frozen=True):
                 return f"-huge(0_{size})"
             case "logical":
                 return ".not. a(1)"
+            case "derived":
+                return f"esp_{self.name}(0, -1)"
             case _:
                 return f"repeat(achar(127), {size})"
 
@@ -82,25 +93,24 @@ def _ones(size: int) -> str:
 
 def kind_of(of: Type) -> Kind | None:
     """The kind of a type; None where its values cannot be sent."""
-    if of.base not in _LETTERS or not (of.bytes in _SIZES[of.base] if of.base in _SIZES else of.bytes > 0):
+    if of.base == "derived" and of.derived.startswith("esp_pair_"):
+        return Kind(of)
+    if of.base not in _LETTERS or not (of.bytes in SIZES[of.base] if of.base in SIZES else of.bytes > 0):
         return None
     return Kind(of)
 
 
 def identity(op: str, of: Type, name: str) -> str:
     """The value that changes nothing under a reduction into the variable `name`."""
+    first = REDUCTIONS[op].first
+    if first is not None:
+        return spell(first)
     match op:
-        case "sum" | "count":
-            return "0"
-        case "product":
-            return "1"
-        case "max" | "min" if of.base == "character":
+        case "maxloc" | "minloc":
+            return f"{of.derived}(0, 0)"
+        case _ if of.base == "character":
             return f"repeat(achar({0 if op == 'max' else 255}), {of.bytes})"
         case "max":
             return f"-huge({name})"
-        case "min":
-            return f"huge({name})"
-        case "all":
-            return ".true."
         case _:
-            return ".false."
+            return f"huge({name})"

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 
-MARKS = ("trace", "simulated", "native")
+MARKS = ("trace", "simulated", "native", "pair")
 """What follows the ``!`` at the end of a line: the program can write traces; it runs in SimGrid's SMPI, where
-computation takes the time that a prediction gives it; its collectives are MPI's own."""
+computation takes the time that a prediction gives it; its collectives are MPI's own; the data are
+pairs of a value and its place."""
 
 
 def chosen_lines(text: str, wanted: Collection[str]) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from aag.ir.expressions import Element, Expr
+from aag.ir.intrinsics import SENT
 from aag.ir.spelling import spell
 from aag.ir.visitors import names_in
 from aag.spmd.communication import special_axes
@@ -12,8 +13,6 @@ from aag.spmd.emit.renaming import own_names, own_names_of
 from aag.spmd.emit.text import comment, indented
 from aag.spmd.nodes import Combine, Communicate, Concatenate, Gather, Index, Multicast, Need, Operation, Reference
 from aag.spmd.relation import wrap_signs
-
-_COMBINED = {"add": "sum", "mul": "product", "and": "all", "or": "any"}
 
 
 def communicate(context: Context, node: Communicate) -> Iterator[str]:
@@ -202,8 +201,7 @@ def combine(context: Context, node: Combine, result: str, kind: str, array: str 
     """The call of a reduction's global half, of a scalar or of what is owned of an array."""
     layout = context.layouts.arrays[node.home.array]
     axes = ", ".join(".true." if axis in node.axes else ".false." for axis in range(len(layout.grid.shape)))
-    op = _COMBINED.get(node.op, node.op)
-    op = "sum" if op == "count" else op
+    op = SENT.get(node.op, node.op)
     head = f"'{op}', {context.map_of(node.home.array)}, (/ {axes} /), {node.span.line}"
     if array:
         return f"call esp_reduce_owned_{kind}({head}, {context.map_of(array)}, {result})"

@@ -6,6 +6,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir.expressions import Call, Element, Expr, IntLit, Unary, Var
+from aag.ir.intrinsics import REDUCTIONS
+from aag.ir.spelling import spell
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
 from aag.spmd.emit.context import Context, is_own
@@ -134,7 +136,10 @@ def _plain(context: Context, node: Nest, assigns: Sequence[Assign]) -> list[str]
 def _started(node: Nest, each: Assign) -> Assign:
     """The start of an inner MAXVAL or MINVAL is the least or greatest number, which lowering leaves to us."""
     for inner in node.assigns:
-        match inner.value:
+        value = inner.value
+        if isinstance(value, Call) and value.name == "merge":
+            value = value.args[0]
+        match value:
             case Call(name="max" | "min" as op, args=(first, _)) if (
                 first == each.target == inner.target and is_own(first) and isinstance(each.value, IntLit)
             ):
@@ -203,15 +208,6 @@ def _stores(each: Assign) -> bool:
 
 # --- reductions -------------------------------------------------------------------------------------------------
 
-_INTO = {
-    "sum": "{t} = {t} + {v}",
-    "product": "{t} = {t} * ({v})",
-    "max": "{t} = max({t}, {v})",
-    "min": "{t} = min({t}, {v})",
-    "all": "{t} = {t} .and. ({v})",
-    "any": "{t} = {t} .or. ({v})",
-}
-
 
 def _reduction(context: Context, node: Nest, following: Combine | None) -> Iterator[str]:
     (accumulated,) = node.assigns
@@ -227,11 +223,11 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
         context.declare(f"{context.declared(target.name, line)} :: {before}")
         yield f"{before} = {name}"
     yield f"{name} = {identity(node.reduce, context.type_of(target.name), name)}"
-    place, value = context.spell(target, line), context.spell(accumulated.value, line)
-    if node.reduce == "count":
-        step = f"if ({value}) {place} = {place} + 1"
+    how = REDUCTIONS[node.reduce]
+    if how.located:
+        step = _better(context, context.spell(target, line), accumulated.value, node)
     else:
-        step = _INTO[node.reduce].format(t=place, v=value)
+        step = assignment(context, replace(accumulated, value=how.accumulated(target, accumulated.value)))
     yield from loops(context, node, lambda _: _masked(context, node, [step]))
     if following is not None:
         yield from context.at(following)
@@ -240,8 +236,20 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
     elif following is not None:
         yield combine(context, following, name, kind)
     if before:
-        op = "sum" if node.reduce == "count" else node.reduce
-        yield _INTO[op].format(t=name, v=before)
+        yield f"{name} = {spell(how.combined(Var(name), Var(before)))}"
+
+
+def _better(context: Context, best: str, pair: Expr, node: Nest) -> str:
+    """Keep a value and its place where it is better than the best so far, or as good and earlier."""
+    assert isinstance(pair, Call)
+    value, place = (context.spell(each, node.span.line) for each in pair.args)
+    sign = ">" if node.reduce == "maxloc" else "<"
+    earlier = f"({value}) == {best}%value .and. {place} < {best}%place"
+    target = node.assigns[0].target
+    assert isinstance(target, Var | Element)
+    kind = context.kind(target.name, node.span.line)
+    better = f"{best}%place == 0 .or. ({value}) {sign} {best}%value .or. ({earlier})"
+    return f"if ({better}) {best} = esp_{kind}({value}, {place})"
 
 
 def _by_hand(context: Context, node: Nest, target: Var) -> bool:

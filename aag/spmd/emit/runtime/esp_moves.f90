@@ -9,6 +9,12 @@ module esp_moves_@KIND@
   public :: esp_fetch_@KIND@, esp_fill_@KIND@, esp_poison_@KIND@, esp_poison_all_@KIND@
   public :: esp_await_@KIND@
 
+  type, public :: esp_@KIND@ !pair
+    sequence !pair
+    @VALUE@ :: value !pair
+    @PLACE@ :: place !pair
+  end type esp_@KIND@ !pair
+
   integer, parameter :: bytes = @BYTES@
 
 contains

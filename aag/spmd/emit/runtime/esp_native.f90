@@ -102,6 +102,14 @@ contains
       operation = MPI_LAND
     case ('any')
       operation = MPI_LOR
+    case ('parity')
+      operation = MPI_LXOR
+    case ('iall')
+      operation = MPI_BAND
+    case ('iany')
+      operation = MPI_BOR
+    case ('iparity')
+      operation = MPI_BXOR
     case default
       operation = MPI_OP_NULL
     end select

@@ -1,0 +1,355 @@
+"""All intrinsic functions, one row each: its arguments, what it makes of arrays, its type, price and value.
+
+Every stage reads this table. A new function is a row; where it is new in kind, its price is a function in
+`aag.ir.operations`, its value one in `aag.ir.values`, and its form one in `aag.spmd.elementwise`.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
+
+from msgspec import Struct
+
+from aag.ir import operations as o
+from aag.ir import values as v
+from aag.ir.expressions import Binary, Call, Expr, IntLit, LogicalLit, Unary
+from aag.ir.operations import Charge
+from aag.ir.units import Type
+
+Form = Literal[
+    "",
+    "elemental",
+    "reduction",
+    "location",
+    "expanded",
+    "shift",
+    "transpose",
+    "matmul",
+    "spread",
+    "bounds",
+    "type",
+    "scalar",
+]
+"""What a function makes of arrays. Empty: not modelled. `expanded`: rewritten with other functions; `bounds`: what the
+declaration of an array says; `type`: a constant that depends on the type only; `scalar`: there are no arrays."""
+
+Typing = Literal[
+    "first", "common", "part", "integer", "real", "double", "logical", "complex", "double complex", "character", "kind"
+]
+"""The type of a result: that of the first argument; that of the product of the first two; that of a part of a complex
+number; or named. An argument KIND= changes its size. `kind`: that of the first, or of the parts of a complex number."""
+
+CALL = o.fixed(call=1)
+"""The price of a function of which nothing is known."""
+FREE = o.fixed()
+"""The price of what the compiler or the descriptor of an array says."""
+
+
+class Reduction(Struct, frozen=True, kw_only=True):
+    """How values are combined. `op`: the name in nodes; `sent`: that of the combination of partial results; `operator`
+    or `function`: what combines two; `step`: the operation class of that; `first`: what changes nothing (None: the
+    least or greatest value of the type); `bases`: the types that can be combined; `located`: it combines pairs of a
+    value and its place."""
+
+    op: str
+    bases: tuple[str, ...]
+    sent: str = ""
+    operator: str = ""
+    function: str = ""
+    step: str = "cmp"
+    first: Expr | None = None
+    located: bool = False
+
+    def combined(self, left: Expr, right: Expr) -> Expr:
+        """The combination of two values."""
+        return Binary(self.operator, left, right) if self.operator else Call(self.function, (left, right))
+
+    def accumulated(self, result: Expr, element: Expr) -> Expr:
+        """What `result` is after one more element."""
+        if self.op == "count":
+            return Call("merge", (Binary("+", result, IntLit(1)), result, element))
+        return self.combined(result, element)
+
+    def step_class(self, of: Type) -> str:
+        """The operation class of combining two values of a type."""
+        return self.step if self.step == "logical" else f"{of.operation_kind}.{self.step}"
+
+
+class Intrinsic(Struct, frozen=True, kw_only=True):
+    """One row. `required`: how many of the arguments must be there, which stand first; `charge`: the price of a call,
+    None where a nest takes its place; `value`: the function that computes it for scalars (for the form `type`: from
+    base and bytes); `expansion`: for the form `expanded`, what
+    stands for a call whose first argument has the given type."""
+
+    name: str
+    arguments: tuple[str, ...]
+    required: int
+    form: Form
+    type: Typing
+    charge: Charge | None = None
+    value: Callable[..., v.Value] | None = None
+    reduction: Reduction | None = None
+    expansion: Callable[[Call, Type], Expr] | None = None
+
+    @property
+    def is_pure(self) -> bool:
+        """Whether a call does nothing but compute its value, at a price that is known."""
+        return self.charge is not None and self.charge is not CALL
+
+    def bound(self, call: Call) -> dict[str, Expr]:
+        """The arguments of a call by name; further ones, of MAX and MIN, by number."""
+        names = self.arguments
+        given = {names[at] if at < len(names) else str(at): each for at, each in enumerate(call.args)}
+        return given | dict(call.keywords)
+
+
+REDUCTIONS: Mapping[str, Reduction] = {
+    each.op: each
+    for each in (
+        Reduction(
+            op="sum", sent="add", operator="+", step="add", first=IntLit(0), bases=("real", "integer", "complex")
+        ),
+        Reduction(
+            op="product", sent="mul", operator="*", step="mul", first=IntLit(1), bases=("real", "integer", "complex")
+        ),
+        Reduction(op="max", function="max", bases=("real", "integer", "character")),
+        Reduction(op="min", function="min", bases=("real", "integer", "character")),
+        Reduction(op="count", sent="add", operator="+", step="add", first=IntLit(0), bases=()),
+        Reduction(op="all", sent="and", operator=".and.", step="logical", first=LogicalLit(True), bases=("logical",)),
+        Reduction(op="any", sent="or", operator=".or.", step="logical", first=LogicalLit(False), bases=("logical",)),
+        Reduction(op="parity", operator=".neqv.", step="logical", first=LogicalLit(False), bases=("logical",)),
+        Reduction(op="iall", function="iand", step="logical", first=Unary("-", IntLit(1)), bases=("integer",)),
+        Reduction(op="iany", function="ior", step="logical", first=IntLit(0), bases=("integer",)),
+        Reduction(op="iparity", function="ieor", step="logical", first=IntLit(0), bases=("integer",)),
+        Reduction(op="maxloc", function="maxloc", bases=("derived",), located=True),
+        Reduction(op="minloc", function="minloc", bases=("derived",), located=True),
+    )
+}
+"""Reductions by the name that nodes have for them."""
+
+SENT: Mapping[str, str] = {each.sent or op: op for op, each in REDUCTIONS.items() if op != "count"}
+"""The reduction behind the name of a combination."""
+
+
+def _norm2(call: Call, _: Type) -> Expr:
+    array, *rest = call.args
+    squares = Binary("**", array, IntLit(2))
+    return Call("sqrt", (Call("sum", (squares, *rest), call.keywords, span=call.span),), span=call.span)
+
+
+def _dot_product(call: Call, first: Type) -> Expr:
+    left, right = call.args
+    if first.base == "logical":
+        return Call("any", (Binary(".and.", left, right),), span=call.span)
+    left = Call("conjg", (left,)) if first.base == "complex" else left
+    return Call("sum", (Binary("*", left, right),), span=call.span)
+
+
+def _findloc(call: Call, first: Type) -> Expr:
+    """The place of the first of equal values is that of the first largest."""
+    array, value, *dim = call.args
+    found: Expr = Binary(".eqv." if first.base == "logical" else "==", array, value)
+    keywords = dict(call.keywords)
+    if "mask" in keywords:
+        found = Binary(".and.", found, keywords["mask"])
+    return Call("maxloc", (array, *dim), tuple((keywords | {"mask": found}).items()), span=call.span)
+
+
+def _row(
+    names: str,
+    arguments: str = "",
+    form: Form = "elemental",
+    type: Typing = "first",  # noqa: A002 (the name of the column)
+    charge: Charge | None = None,
+    value: Callable[..., v.Value] | None = None,
+    *,
+    reduction: str = "",
+    expansion: Callable[[Call, Type], Expr] | None = None,
+) -> Iterator[Intrinsic]:
+    """One row for each of `names`. A question mark follows an optional argument; arguments that are not listed may be
+    there as well."""
+    words = arguments.split()
+    for name in names.split():
+        yield Intrinsic(
+            name=name,
+            arguments=tuple(each.rstrip("?") for each in words),
+            required=sum(not each.endswith("?") for each in words),
+            form=form,
+            type=type,
+            charge=charge,
+            value=value,
+            reduction=REDUCTIONS[reduction] if reduction else None,
+            expansion=expansion,
+        )
+
+
+_SINE = o.on_result("sin")
+_LOG = o.on_result("log")
+_BITS = o.fixed(logical=1)
+_ARRAY = "array dim? mask?"
+_MASK = "mask dim?"
+_PLACE = "array dim? mask? kind? back?"
+_LIBRARY = "sum copy maxval minval count product all any iall iany iparity parity".split()
+
+_ROWS = (
+    # numbers
+    *_row("abs cabs", "a", "elemental", "part", o.size, v.absolute),
+    *_row("dabs iabs", "a", charge=o.size, value=v.absolute),
+    *_row("max amax1 dmax1 max0", "a1 a2", type="common", charge=o.extreme, value=v.largest),
+    *_row("min amin1 dmin1 min0", "a1 a2", type="common", charge=o.extreme, value=v.least),
+    *_row("amax0 amin0", "a1 a2", type="real", charge=o.extreme),
+    *_row("max1 min1", "a1 a2", type="integer", charge=o.extreme),
+    *_row("mod amod dmod", "a p", type="common", charge=o.remainder, value=v.mod),
+    *_row("modulo", "a p", type="common", charge=o.remainder, value=v.modulo),
+    *_row("sign dsign isign", "a b", charge=o.on_first(cmp=1), value=v.sign),
+    *_row("dim ddim idim", "x y", type="common", charge=o.on_first(add=1, cmp=1), value=v.dim),
+    *_row("aint dint", "a kind?", charge=o.fixed(convert=2), value=lambda x: float(int(v.real(x)))),
+    *_row("anint dnint", "a kind?", charge=o.fixed(convert=2), value=lambda x: float(v.nint(x))),
+    *_row("int ifix idint", "a kind?", type="integer", charge=o.rounding(), value=lambda x: int(v.real(x))),
+    *_row("nint idnint", "a kind?", type="integer", charge=o.rounding(add=1), value=v.nint),
+    *_row("floor", "a kind?", type="integer", charge=o.rounding(cmp=1), value=lambda x: math.floor(v.real(x))),
+    *_row("ceiling", "a kind?", type="integer", charge=o.rounding(cmp=1), value=lambda x: math.ceil(v.real(x))),
+    *_row("real", "a kind?", type="kind", charge=o.conversion, value=v.real),
+    *_row("float sngl", "a", type="real", charge=o.conversion, value=v.real),
+    *_row("dble dfloat dreal", "a", type="double", charge=o.conversion, value=v.real),
+    *_row("cmplx", "x y? kind?", type="complex", charge=o.conversion),
+    *_row("dcmplx", "x y?", type="double complex", charge=o.conversion),
+    *_row("logical", "l kind?", type="logical", charge=o.conversion),
+    *_row("aimag dimag", "z", type="part", charge=FREE),
+    *_row("conjg dconjg", "z", charge=o.on_first(add=1)),
+    *_row("dprod", "x y", type="double", charge=o.on_result("mul")),
+    # mathematics
+    *_row("sqrt csqrt dsqrt", "x", charge=o.on_result("sqrt"), value=v.elementary(math.sqrt)),
+    *_row("exp cexp dexp", "x", charge=o.on_result("exp"), value=v.elementary(math.exp)),
+    *_row("log alog clog dlog", "x", charge=_LOG, value=v.elementary(math.log)),
+    *_row("log10 alog10 dlog10", "x", charge=_LOG, value=v.elementary(math.log10)),
+    *_row("sin csin dsin", "x", charge=_SINE, value=v.elementary(math.sin)),
+    *_row("cos ccos dcos", "x", charge=_SINE, value=v.elementary(math.cos)),
+    *_row("tan dtan", "x", charge=_SINE, value=v.elementary(math.tan)),
+    *_row("asin dasin", "x", charge=_SINE, value=v.elementary(math.asin)),
+    *_row("acos dacos", "x", charge=_SINE, value=v.elementary(math.acos)),
+    *_row("atan datan", "x", charge=_SINE, value=v.elementary(math.atan)),
+    *_row("atan2 datan2", "y x", type="common", charge=_SINE, value=lambda y, x: math.atan2(v.real(y), v.real(x))),
+    *_row("sinh cosh tanh dsinh dcosh dtanh", "x", charge=_SINE),
+    *_row(
+        "asinh acosh atanh erf erfc erfc_scaled gamma log_gamma bessel_j0 bessel_j1 bessel_y0 bessel_y1",
+        "x",
+        charge=CALL,
+    ),
+    *_row("hypot", "x y", charge=CALL),
+    # bits
+    *_row("iand", "i j", charge=_BITS, value=lambda i, j: v.whole(i) & v.whole(j)),
+    *_row("ior", "i j", charge=_BITS, value=lambda i, j: v.whole(i) | v.whole(j)),
+    *_row("ieor", "i j", charge=_BITS, value=lambda i, j: v.whole(i) ^ v.whole(j)),
+    *_row("not", "i", charge=_BITS, value=lambda i: ~v.whole(i)),
+    *_row("ishft", "i shift", charge=_BITS, value=v.shifted),
+    *_row("shiftl", "i shift", charge=_BITS, value=v.shifted),
+    *_row("shiftr", "i shift", charge=_BITS, value=lambda i, shift: v.shifted(i, -v.whole(shift))),
+    *_row("shifta", "i shift", charge=_BITS, value=lambda i, shift: v.whole(i) >> v.whole(shift)),
+    *_row("ishftc", "i shift size?", charge=_BITS),
+    *_row("ibset ibclr", "i pos", charge=_BITS),
+    *_row("ibits", "i pos len", charge=_BITS),
+    *_row("btest", "i pos", type="logical", charge=_BITS),
+    *_row("bge bgt ble blt", "i j", type="logical", charge=_BITS),
+    *_row("maskl maskr", "i kind?", type="integer", charge=_BITS),
+    *_row("merge_bits", "i j mask", charge=o.fixed(logical=3)),
+    *_row("popcnt poppar leadz trailz", "i", type="integer", charge=CALL),
+    *_row("merge", "tsource fsource mask", charge=_BITS),
+    # the parts of a real
+    *_row("exponent", "x", type="integer", charge=CALL),
+    *_row("fraction rrspacing spacing", "x", charge=CALL),
+    *_row("nearest", "x s", charge=CALL),
+    *_row("scale set_exponent", "x i", charge=CALL),
+    # characters
+    *_row("adjustl adjustr", "string", charge=CALL),
+    *_row("achar char", "i kind?", type="character", charge=FREE),
+    *_row("iachar ichar", "c kind?", type="integer", charge=FREE),
+    *_row("index", "string substring back? kind?", type="integer", charge=CALL),
+    *_row("scan", "string set back? kind?", type="integer", charge=CALL),
+    *_row("verify", "string set back? kind?", type="integer", charge=CALL),
+    *_row("len_trim", "string kind?", type="integer", charge=CALL),
+    *_row("lge lgt lle llt", "string_a string_b", type="logical", charge=CALL),
+    *_row("repeat", "string ncopies", "scalar", charge=CALL),
+    *_row("trim", "string", "scalar", charge=CALL),
+    *_row("new_line", "a", "scalar", charge=CALL),
+    # what is asked about a type
+    *_row("kind", "x", "type", "integer", FREE, v.kind),
+    *_row("digits", "x", "type", "integer", FREE, v.digits),
+    *_row("huge", "x", "type", "first", FREE, v.huge),
+    *_row("tiny", "x", "type", "first", FREE, v.tiny),
+    *_row("epsilon", "x", "type", "first", FREE, v.epsilon),
+    *_row("maxexponent", "x", "type", "integer", FREE, v.max_exponent),
+    *_row("minexponent", "x", "type", "integer", FREE, v.min_exponent),
+    *_row("precision", "x", "type", "integer", FREE, v.precision),
+    *_row("radix", "x", "type", "integer", FREE, lambda *_: 2),
+    *_row("range", "x", "type", "integer", FREE, v.decimal_range),
+    *_row("bit_size", "i", "type", "first", FREE, v.bits),
+    *_row("storage_size", "a kind?", "type", "integer", FREE, v.bits),
+    *_row("len", "string kind?", "type", "integer", FREE),
+    *_row("selected_int_kind", "r", "scalar", "integer", FREE, lambda r: 4 if v.whole(r) <= 9 else 8),
+    *_row("selected_real_kind", "p? r?", "scalar", "integer", FREE, v.real_kind),
+    # what is asked about an array
+    *_row("size lbound ubound", "array dim? kind?", "bounds", "integer", FREE),
+    *_row("shape", "source kind?", "bounds", "integer", FREE),
+    *_row("allocated associated present", "a b?", "scalar", "logical", FREE),
+    # reductions
+    *_row("sum", _ARRAY, "reduction", reduction="sum"),
+    *_row("product", _ARRAY, "reduction", reduction="product"),
+    *_row("maxval", _ARRAY, "reduction", reduction="max"),
+    *_row("minval", _ARRAY, "reduction", reduction="min"),
+    *_row("iall", _ARRAY, "reduction", reduction="iall"),
+    *_row("iany", _ARRAY, "reduction", reduction="iany"),
+    *_row("iparity", _ARRAY, "reduction", reduction="iparity"),
+    *_row("all", _MASK, "reduction", "logical", reduction="all"),
+    *_row("any", _MASK, "reduction", "logical", reduction="any"),
+    *_row("parity", _MASK, "reduction", "logical", reduction="parity"),
+    *_row("count", "mask dim? kind?", "reduction", "integer", reduction="count"),
+    *_row("maxloc", _PLACE, "location", "integer", reduction="maxloc"),
+    *_row("minloc", _PLACE, "location", "integer", reduction="minloc"),
+    *_row("findloc", "array value dim? mask? kind? back?", "expanded", "integer", expansion=_findloc),
+    *_row("norm2", "x dim?", "expanded", expansion=_norm2),
+    *_row("dot_product", "vector_a vector_b", "expanded", "common", expansion=_dot_product),
+    # other functions of arrays
+    *_row("matmul", "matrix_a matrix_b", "matmul", "common"),
+    *_row("transpose", "matrix", "transpose"),
+    *_row("cshift", "array shift dim?", "shift"),
+    *_row("eoshift", "array shift boundary? dim?", "shift"),
+    *_row("spread", "source dim ncopies", "spread"),
+    *_row("reshape", "source shape pad? order?", ""),
+    *_row("pack", "array mask vector?", ""),
+    *_row("unpack", "vector mask field", ""),
+    *_row("transfer", "source mold size?", ""),
+    *_row("grade_up grade_down", "array dim?", "", "integer"),
+    *_row(" ".join(f"{each}_{how}" for each in _LIBRARY for how in ("scatter", "prefix", "suffix")), "", ""),
+    *_row("global_alignment hpf_alignment", "", "scalar", charge=CALL),
+    # the machine
+    *_row("number_of_processors", "dim?", "scalar", "integer", FREE),
+    *_row("processors_shape", "", "scalar", "integer", FREE),
+    *_row("active_num_procs ilen this_image num_images iargc mclock", "", "scalar", "integer", charge=CALL),
+    *_row(
+        "second secnds etime dtime mpi_wtime dclock rand irand ran cpu_time system_clock",
+        "",
+        "scalar",
+        "real",
+        charge=CALL,
+    ),
+    *_row("time", "", "scalar", "integer", charge=CALL),
+    *_row("null c_loc c_sizeof mvbits dfloti", "", "scalar", charge=CALL),
+    # what lowering makes of functions of arrays
+    *_row("cshift$ eoshift$", "i shift lower upper", charge=o.fixed(**{"int.add": 1})),
+    *_row("merge$eoshift", "value boundary place lower upper", charge=o.fixed(**{"int.add": 1})),
+    *_row("pair$", "value place", charge=FREE),
+    *_row("masked$", "value mask", charge=FREE),
+)
+
+INTRINSICS: Mapping[str, Intrinsic] = MappingProxyType({each.name: each for each in _ROWS})
+"""The table, by name."""
+
+
+def charged(name: str, arguments: Sequence[Type], result: Type) -> "Counter[str]":
+    """The operations of one call of a function; one of the user is a call."""
+    found = INTRINSICS.get(name)
+    charge = CALL if found is None or found.charge is None else found.charge
+    return charge(arguments, result)
