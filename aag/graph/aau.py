@@ -5,9 +5,10 @@ AAUs are a tree of plain frozen objects; the engine walks it. An AAU knows nothi
 operations of which class one iteration does (`Work`), and which node of the node program decides its extent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.diagnostics import Span
 from aag.ir.expressions import Expr
@@ -178,6 +179,17 @@ def children(aau: AAU) -> tuple[AAU, ...]:
             return tuple(each for branch in branches for each in branch.body)
         case _:
             return ()
+
+
+def mapped(aau: AAU, function: Callable[[tuple[AAU, ...]], tuple[AAU, ...]]) -> AAU:
+    """A compound AAU with each body replaced by `function(body)`; another one as it is."""
+    match aau:
+        case Spawn(body=body) | IterD(body=body) | IterSync(body=body) | IterND(body=body) | Call(body=body):
+            return replace(aau, body=function(body))
+        case CondtD(branches=branches) | CondtSync(branches=branches):
+            return replace(aau, branches=tuple(replace(each, body=function(each.body)) for each in branches))
+        case _:
+            return aau
 
 
 def walk(body: tuple[AAU, ...]) -> Iterator[AAU]:

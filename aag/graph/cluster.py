@@ -78,17 +78,14 @@ def outline(graph: g.Graph, level: Level) -> g.Graph:
 
 
 def _emptied(body: Sequence[g.AAU], kinds: tuple[type[g.AAU], ...]) -> tuple[g.AAU, ...]:
-    found: list[g.AAU] = []
-    for aau in body:
-        match aau:
-            case g.Spawn() | g.IterD() | g.IterSync() | g.IterND() | g.Call():
-                found.append(replace(aau, body=() if isinstance(aau, kinds) else _emptied(aau.body, kinds)))
-            case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
-                inside = tuple(replace(each, body=_emptied(each.body, kinds)) for each in branches)
-                found.append(replace(aau, branches=inside))
-            case _:
-                found.append(aau)
-    return tuple(found)
+    def inside(inner: tuple[g.AAU, ...]) -> tuple[g.AAU, ...]:
+        return _emptied(inner, kinds)
+
+    return tuple(g.mapped(aau, _nothing if isinstance(aau, kinds) else inside) for aau in body)
+
+
+def _nothing(_body: tuple[g.AAU, ...]) -> tuple[g.AAU, ...]:
+    return ()
 
 
 class _Numbering:
@@ -116,14 +113,7 @@ class _Numbering:
         first = block[0]
         if len(block) > 1:
             return _merged(number, [each for each in block if isinstance(each, g.Seq)])
-        match first:
-            case g.Spawn() | g.IterD() | g.IterSync() | g.IterND() | g.Call():
-                return replace(first, id=number, body=self.body(first.body))
-            case g.CondtD(branches=branches) | g.CondtSync(branches=branches):
-                inside = tuple(replace(each, body=self.body(each.body)) for each in branches)
-                return replace(first, id=number, branches=inside)
-            case _:
-                return replace(first, id=number)
+        return replace(g.mapped(first, self.body), id=number)
 
 
 def _blocks(body: Sequence[g.AAU]) -> list[list[g.AAU]]:

@@ -7,6 +7,8 @@ passed over in silence.
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from msgspec import structs
+
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.directives import Align, Distribute, Star
@@ -125,6 +127,19 @@ def bodies(stmt: s.Stmt) -> tuple[Body, ...]:
         case s.Where(branches=masks):
             return tuple(branch.body for branch in masks)
     return ()
+
+
+def mapped(stmt: s.Stmt, function: Callable[[Body], Body]) -> s.Stmt:
+    """A compound statement with each body replaced by `function(body)`; another one as it is."""
+    match stmt:
+        case s.Do(body=body) | s.DoWhile(body=body) | s.Forall(body=body):
+            return structs.replace(stmt, body=function(body))
+        case s.If(branches=branches) | s.Where(branches=branches):
+            made = tuple(structs.replace(each, body=function(each.body)) for each in branches)
+            return structs.replace(stmt, branches=made)
+        case s.SelectCase(cases=cases):
+            return structs.replace(stmt, cases=tuple(structs.replace(each, body=function(each.body)) for each in cases))
+    return stmt
 
 
 def walk_statements(body: Iterable[s.Stmt]) -> Iterator[s.Stmt]:

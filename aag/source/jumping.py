@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
-from aag.ir.visitors import bodies, walk_statements
+from aag.ir.visitors import bodies, mapped, walk_statements
 
 GO_TO = "a jump"
 """The reason of the `Opaque` statements that stand for jumps until they are something else."""
@@ -48,18 +48,6 @@ def settled(body: Body, outer: frozenset[str] = frozenset()) -> Body:
         return mapped(stmt, lambda inner: settled(inner, labels))
 
     return tuple(map(one, body))
-
-
-def mapped(stmt: s.Stmt, function: Callable[[Body], Body]) -> s.Stmt:
-    """A statement with a function applied to the bodies in which jumps may stand."""
-    match stmt:
-        case s.Do(body=body) | s.DoWhile(body=body):
-            return replace(stmt, body=function(body))
-        case s.If(branches=branches):
-            return replace(stmt, branches=tuple(replace(each, body=function(each.body)) for each in branches))
-        case s.SelectCase(cases=cases):
-            return replace(stmt, cases=tuple(replace(each, body=function(each.body)) for each in cases))
-    return stmt
 
 
 def replaced(body: Iterable[s.Stmt], label: str, instead: Instead) -> Body:

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from aag.ir import expressions as e
 from aag.ir import statements as s
+from aag.ir.visitors import mapped
 from aag.source.jumping import (
     Body,
     alive,
@@ -25,7 +26,6 @@ from aag.source.jumping import (
     has_jumps,
     jump,
     leave,
-    mapped,
     named,
     never_falls,
     replaced,

@@ -11,10 +11,13 @@ from aag.ir.directives import Align, Distribute, Format, Star
 from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, Section, Unary, Var
 from aag.ir.statements import Remap, Stmt
 from aag.ir.visitors import (
+    backward_slice,
     bodies,
     calls_used,
     children,
+    elements_in,
     map_expression,
+    mapped,
     names_in,
     own_expressions,
     walk_expressions,
@@ -62,6 +65,28 @@ def test_statements_are_walked_in_the_order_of_the_text():
     lines = [each.span.line for each in walk_statements(body)]
     assert lines == sorted(lines)
     assert len(lines) == 15
+
+
+def test_every_body_is_mapped():
+    body = read_program(PROGRAM, "x.f90").main.body
+    empty = [mapped(each, lambda inner: ()) for each in body]
+    assert [bodies(each) for each in empty] == [((),) * len(bodies(each)) for each in body]
+    assert [own_expressions(each) for each in empty] == [own_expressions(each) for each in body]
+    assert sum(len(bodies(each)) for each in empty) == 6
+
+
+def test_a_slice_goes_backwards_through_assignments():
+    text = "a = b + c(i)\nc(1) = d\ne = a\nb = b * f(g)\nend\n"
+    body = read_program("real c(3)\n" + text, "x.f90").main.body
+    assert backward_slice(["a"], body) == set("abcdgi")
+    assert backward_slice(["e"], body) == set("abcdegi")
+    assert backward_slice(["d", "x"], body) == set("dx")
+
+
+def test_elements_are_found_outermost_first():
+    inner = Element("b", (Var("i"),))
+    outer = Element("a", (Binary("+", inner, IntLit(1)),))
+    assert elements_in(None, Unary("-", outer), inner) == [outer, inner, inner]
 
 
 def test_parents_come_first():
