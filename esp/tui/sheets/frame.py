@@ -146,12 +146,11 @@ KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("o", "o", "open"),
     ),
     "tree": (
-        ("enter", "⏎", "fold"),
-        ("p", "p", "processors"),
+        ("enter", "⏎ f", "fold"),
+        ("p", "p", "procs"),
         ("right_square_bracket", "[ ]", "one"),
         ("z", "z", "wide"),
         ("w", "w", "what if"),
-        ("f", "f", "fold loops"),
     ),
     "timeline": (
         ("plus", "+-", "zoom"),
