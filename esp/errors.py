@@ -1,8 +1,7 @@
 """The errors a user of the command meets, and the exit code of each (Def 20).
 
-The rooms below know nothing of exit codes: `aag.diagnostics.SourceError` and `sag.errors.MachineError` carry
-findings of their own and end with code 1. The errors of this module are those of the door: options, files,
-checks.
+The packages below have no exit codes: `aag.diagnostics.SourceError` and `sag.errors.MachineError` carry
+findings of their own and end with code 1. The errors of this module are about options, files and checks.
 """
 
 from typing import ClassVar

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
 from aag.ir.visitors import names_in
-from aag.spmd.access import ArrayAccess, Parts, Sweep, accesses, accesses_along
+from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses, accesses_along
 from aag.spmd.communication import combine_call, steps, steps_along
 from aag.spmd.formulas import Known, formulas_at
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
@@ -129,7 +129,7 @@ class Application(Struct, frozen=True, dict=True):
 
     def _known(self, nest: Nest) -> Known:
         """What is known of data when a nest is reached."""
-        node = nest.loop if isinstance(nest, Sweep) else nest
+        node = nest.loop if isinstance(nest, AccessSweep) else nest
         if node is None or (isinstance(node, Nest) and node.mask is None):
             return {}
         key = ("formulas",)
@@ -169,7 +169,7 @@ class Application(Struct, frozen=True, dict=True):
     def streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int) -> tuple[Stream, ...]:
         """The references of a nest one by one on some processors; a DO nest is the same on all."""
         layouts = self.program.layouts
-        if isinstance(nest, Sweep):
+        if isinstance(nest, AccessSweep):
             return (stream_of(nest, layouts, env, int(ranks[0]), budget, self._known(nest)),) * ranks.size
         return tuple(
             stream_of(nest, layouts, env, int(rank), budget // ranks.size, self._known(nest)) for rank in ranks
@@ -192,9 +192,9 @@ class Application(Struct, frozen=True, dict=True):
         return combine_call(combine, self.program.layouts, env)
 
     @cached_property
-    def _parts(self) -> Parts:
+    def _parts(self) -> AccessParts:
         """Of all arrays, on the representatives of the classes."""
-        return Parts(self.classes()[1])
+        return AccessParts(self.classes()[1])
 
     def bytes_held(self) -> Ints:
         """Bytes of data that each processor holds."""

@@ -5,8 +5,8 @@ from math import inf
 from types import MappingProxyType
 
 from sag.document import Findings
-from sag.errors import Place, nearest
-from sag.outline import Outline, RawFigure, RawPart, RawUnit
+from sag.errors import MachinePlace, nearest
+from sag.outline import MachineOutline, RawFigure, RawPart, RawUnit
 from sag.quantities import QuantityError, parse_quantity, parse_range
 from sag.schema import COMPILER, MOST_PROCESSORS, PARTS, RESERVED, Key, Keys, keys_of, plain_word
 from sag.unit import (
@@ -26,7 +26,7 @@ from sag.unit import (
 )
 
 
-def build_system(outline: Outline) -> System:
+def build_system(outline: MachineOutline) -> System:
     """The machine that an outline describes.
 
     Raises:
@@ -63,7 +63,7 @@ def _roles(unit: RawUnit) -> Iterable[tuple[str, RawUnit]]:
         yield from _roles(child)
 
 
-def _refuse_twice(what: str, named: Iterable[tuple[str, Place]], findings: Findings) -> None:
+def _refuse_twice(what: str, named: Iterable[tuple[str, MachinePlace]], findings: Findings) -> None:
     seen: set[str] = set()
     for name, place in named:
         if name in seen:
@@ -71,7 +71,7 @@ def _refuse_twice(what: str, named: Iterable[tuple[str, Place]], findings: Findi
         seen.add(name)
 
 
-def _count(outline: Outline, name: str, findings: Findings) -> int:
+def _count(outline: MachineOutline, name: str, findings: Findings) -> int:
     word = outline.processors.get(name)
     if word is None:
         message = f"the key 'processors.{name}' is missing"
@@ -87,7 +87,7 @@ def _count(outline: Outline, name: str, findings: Findings) -> int:
     return count
 
 
-def _unit(raw: RawUnit, outline: Outline, findings: Findings) -> SystemUnit:
+def _unit(raw: RawUnit, outline: MachineOutline, findings: Findings) -> SystemUnit:
     role = _role(raw, findings)
     children = tuple(_unit(child, outline, findings) for child in raw.children.values())
     components = {}
@@ -129,7 +129,7 @@ def _check_refinement(component: str, part: RawPart, children: Mapping[str, RawU
             findings.add("M110", message, name.place)
 
 
-def _component(name: str, part: RawPart, role: str, outline: Outline, findings: Findings) -> Component:
+def _component(name: str, part: RawPart, role: str, outline: MachineOutline, findings: Findings) -> Component:
     if part.refined_by:
         return Compound(tuple(each.text for each in part.refined_by))
     if not part.figures:
@@ -156,7 +156,7 @@ def _component(name: str, part: RawPart, role: str, outline: Outline, findings: 
 
 
 def _known(
-    part: RawPart, known: Keys, where: str, outline: Outline, findings: Findings
+    part: RawPart, known: Keys, where: str, outline: MachineOutline, findings: Findings
 ) -> tuple[dict[str, Parameter], tuple[str, ...]]:
     """The figures of a part whose keys are known, and the keys that were probably meant by the others: a mistyped key
     is one mistake, not also a missing one."""
@@ -172,7 +172,7 @@ def _known(
     return figures, tuple(meant - {""})
 
 
-def _place_of_group(path: str, part: RawPart) -> Place:
+def _place_of_group(path: str, part: RawPart) -> MachinePlace:
     """Where a missing key should have stood: its group if there is one, else the component."""
     for raw in part.figures.values():
         if len(raw.keys) > 1 and path.startswith(raw.keys[0].text + "."):
@@ -199,7 +199,7 @@ def _unknown(raw: RawFigure, known: Keys, where: str, findings: Findings) -> str
     return prefix
 
 
-def _parameter(raw: RawFigure, key: Key, outline: Outline, findings: Findings) -> Parameter | None:
+def _parameter(raw: RawFigure, key: Key, outline: MachineOutline, findings: Findings) -> Parameter | None:
     source, certainty = _attribution(raw, outline, findings)
     text = raw.value.text.strip()
     if not text:
@@ -255,7 +255,7 @@ def _span(raw: RawFigure, key: Key, value: float, findings: Findings) -> tuple[f
     return low, high
 
 
-def _attribution(raw: RawFigure, outline: Outline, findings: Findings) -> tuple[str, str]:
+def _attribution(raw: RawFigure, outline: MachineOutline, findings: Findings) -> tuple[str, str]:
     if raw.source is None:
         message = f"'{raw.path}' has no source, here or above"
         findings.add("M108", message, raw.keys[-1].place, "every figure names one of 'sources'")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import pairwise
 
-from sag.errors import NOWHERE, Finding, Place
+from sag.errors import NOWHERE, Finding, MachinePlace
 from sag.scenario import export
 from sag.unit import COMPONENTS, LETTERS, Choice, Figure, Parameter, Simple, System, SystemUnit
 
@@ -24,7 +24,7 @@ def check(system: System) -> tuple[Finding, ...]:
     return tuple(sorted(found, key=lambda each: (each.code[:2], each.line, each.column)))
 
 
-def _doubt(code: str, message: str, place: Place = NOWHERE, hint: str = "") -> Finding:
+def _doubt(code: str, message: str, place: MachinePlace = NOWHERE, hint: str = "") -> Finding:
     return Finding(code=code, message=message, place=place, hint=hint)
 
 
@@ -35,7 +35,7 @@ def _components(system: System) -> Iterator[Finding]:
         found = system.find(role)
         if found is None or not isinstance(found[1].components[component], Simple):
             message = f"no unit of role '{role}' describes {LETTERS[component]}: it will not be charged"
-            yield _doubt("M201", message, Place(system.file))
+            yield _doubt("M201", message, MachinePlace(system.file))
 
 
 def _figures(system: System, role: str, component: str) -> dict[str, Parameter]:
@@ -49,7 +49,7 @@ def _value(figures: dict[str, Parameter], key: str) -> float | None:
     return figure.value if isinstance(figure, Figure) else None
 
 
-def _place(figures: dict[str, Parameter], key: str) -> Place:
+def _place(figures: dict[str, Parameter], key: str) -> MachinePlace:
     return figures[key].place if key in figures else NOWHERE
 
 
@@ -114,7 +114,7 @@ def _prices(system: System) -> Iterator[Finding]:
 def _processors(system: System) -> Iterator[Finding]:
     if system.default_processors > system.largest_built:
         message = f"the default of {system.default_processors} processors is beyond the largest machine built"
-        yield _doubt("M208", message, Place(system.file))
+        yield _doubt("M208", message, MachinePlace(system.file))
 
 
 def _guesses(system: System) -> Iterator[Finding]:

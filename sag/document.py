@@ -5,28 +5,28 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from sag.errors import Finding, MachineError, Place
+from sag.errors import Finding, MachineError, MachinePlace
 
 
 class Scalar(Struct, frozen=True):
     """One word or number, as text."""
 
     text: str
-    place: Place
+    place: MachinePlace
 
 
 class Listing(Struct, frozen=True):
     """A sequence."""
 
     items: tuple["Node", ...]
-    place: Place
+    place: MachinePlace
 
 
-class Table(Struct, frozen=True):
+class YamlTable(Struct, frozen=True):
     """A mapping; keys are scalars and unique."""
 
     entries: tuple[tuple[Scalar, "Node"], ...]
-    place: Place
+    place: MachinePlace
 
     def get(self, name: str) -> "Node | None":
         """The value of a key."""
@@ -36,7 +36,7 @@ class Table(Struct, frozen=True):
         return iter(self.entries)
 
 
-Node: TypeAlias = Scalar | Listing | Table
+Node: TypeAlias = Scalar | Listing | YamlTable
 
 
 MOST_FINDINGS = 20
@@ -49,7 +49,7 @@ class Findings:
     def __init__(self) -> None:
         self._found: list[Finding] = []
 
-    def add(self, code: str, message: str, place: Place, hint: str = "") -> None:
+    def add(self, code: str, message: str, place: MachinePlace, hint: str = "") -> None:
         """Note one fault; the same fault at the same place is noted once.
 
         Raises:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 
-class Place(Struct, frozen=True):
+class MachinePlace(Struct, frozen=True):
     """A place in a machine file. Lines and columns count from 1; line 0 means that no file is concerned."""
 
     file: str = ""
@@ -23,7 +23,7 @@ class Place(Struct, frozen=True):
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
 
 
-NOWHERE = Place()
+NOWHERE = MachinePlace()
 """The place of what no file says, for example a what-if."""
 
 
@@ -35,7 +35,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     code: str
     message: str
-    place: Place = NOWHERE
+    place: MachinePlace = NOWHERE
     hint: str = ""
 
     @property

@@ -5,15 +5,15 @@ from pathlib import Path
 from sag.build import build_system
 from sag.document import Findings, Scalar
 from sag.errors import Finding, MachineError, nearest
-from sag.outline import Outline, merge, outline_of
-from sag.reading import Kind, read_document, read_text
+from sag.outline import MachineOutline, merge, outline_of
+from sag.reading import FileKind, read_document, read_text
 from sag.schema import FORMAT
 from sag.unit import System
 
 DEEPEST = 16
 """Machine files that may lie below one by `extends`."""
 
-MACHINE = Kind(noun="machine file", letter="M", start=f"format: {FORMAT}", error=MachineError)
+MACHINE = FileKind(noun="machine file", letter="M", start=f"format: {FORMAT}", error=MachineError)
 
 
 def load_system(source: str | Path, *, folder: Path | None = None) -> System:
@@ -36,7 +36,7 @@ def _folders(beside: Path, library: Path | None) -> tuple[Path, ...]:
     return (beside,) if library is None else (beside, library)
 
 
-def _outline(text: str, file: str, folders: tuple[Path, ...], seen: tuple[Path, ...]) -> Outline:
+def _outline(text: str, file: str, folders: tuple[Path, ...], seen: tuple[Path, ...]) -> MachineOutline:
     """The outline of a text, laid over that of the machine it extends."""
     findings = Findings()
     own = outline_of(read_document(text, file, MACHINE), findings)

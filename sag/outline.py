@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from sag.document import Findings, Listing, Node, Scalar, Table
-from sag.errors import Place, nearest
+from sag.document import Findings, Listing, Node, Scalar, YamlTable
+from sag.errors import MachinePlace, nearest
 from sag.schema import FIGURE_KEYS, FORMAT, PROCESSORS_KEYS, TOP_KEYS, UNIT_KEYS
 from sag.unit import COMPONENTS
 
@@ -49,7 +49,7 @@ class RawPart(Struct, frozen=True, kw_only=True):
     `dropped` are message ranges of the machine below that this one does not have (``short: void``).
     """
 
-    place: Place
+    place: MachinePlace
     figures: Mapping[str, RawFigure] = field(default_factory=dict)
     ranges: tuple[Scalar, ...] = ()
     dropped: tuple[Scalar, ...] = ()
@@ -60,16 +60,16 @@ class RawUnit(Struct, frozen=True, kw_only=True):
     """One SAU as written."""
 
     name: str
-    place: Place
+    place: MachinePlace
     words: Mapping[str, Scalar] = field(default_factory=dict)
     parts: Mapping[str, RawPart] = field(default_factory=dict)
     children: Mapping[str, "RawUnit"] = field(default_factory=dict)
 
 
-class Outline(Struct, frozen=True, kw_only=True):
+class MachineOutline(Struct, frozen=True, kw_only=True):
     """One machine file as written."""
 
-    place: Place
+    place: MachinePlace
     words: Mapping[str, Scalar]
     processors: Mapping[str, Scalar]
     sources: Mapping[str, Scalar]
@@ -79,7 +79,7 @@ class Outline(Struct, frozen=True, kw_only=True):
     root: RawUnit
 
 
-def outline_of(document: Table, findings: Findings) -> Outline:
+def outline_of(document: YamlTable, findings: Findings) -> MachineOutline:
     """The outline of one file; whatever has the wrong shape is noted."""
     _refuse_unknown(document, TOP_KEYS, "a machine file", findings)
     words = {name: word for name in ("format", "name", "title") if (word := _word(document, name, findings))}
@@ -91,11 +91,11 @@ def outline_of(document: Table, findings: Findings) -> Outline:
         findings.add("M107", message, version.place, f"this version reads format {FORMAT}")
     system = document.get("system")
     root = RawUnit(name="system", place=document.place)
-    if isinstance(system, Table):
+    if isinstance(system, YamlTable):
         root = _unit("system", system, findings)
     elif system is not None:
         findings.add("M105", "'system' must be a mapping that describes a unit", system.place)
-    return Outline(
+    return MachineOutline(
         place=document.place,
         words=words,
         processors=_words_of(document, "processors", PROCESSORS_KEYS, findings),
@@ -107,9 +107,9 @@ def outline_of(document: Table, findings: Findings) -> Outline:
     )
 
 
-def merge(base: Outline, over: Outline) -> Outline:
+def merge(base: MachineOutline, over: MachineOutline) -> MachineOutline:
     """`over` laid over `base`: what it says wins, what it leaves out stays."""
-    return Outline(
+    return MachineOutline(
         place=over.place,
         words={**base.words, **over.words},
         processors={**base.processors, **over.processors},
@@ -121,11 +121,11 @@ def merge(base: Outline, over: Outline) -> Outline:
     )
 
 
-def _compiler(document: Table, findings: Findings) -> RawPart:
+def _compiler(document: YamlTable, findings: Findings) -> RawPart:
     """What the file says of the compiler."""
     node = document.get("compiler")
     figures: dict[str, RawFigure] = {}
-    if isinstance(node, Table):
+    if isinstance(node, YamlTable):
         _figures(node, (), Above(), figures, findings)
     elif node is not None:
         findings.add("M105", "'compiler' must be a mapping from transformations to yes, no or undecided", node.place)
@@ -154,15 +154,15 @@ def _merge_parts(base: RawPart, over: RawPart) -> RawPart:
     return replace(over, figures={**kept, **over.figures}, ranges=ranges, dropped=dropped)
 
 
-def _unit(name: str, table: Table, findings: Findings) -> RawUnit:
+def _unit(name: str, table: YamlTable, findings: Findings) -> RawUnit:
     _refuse_unknown(table, UNIT_KEYS, f"the unit '{name}'", findings)
     children: dict[str, RawUnit] = {}
     units = table.get("units")
-    if isinstance(units, Table):
+    if isinstance(units, YamlTable):
         for key, value in units:
             if not key.text.isidentifier():
                 findings.add("M107", f"'{key.text}' cannot name a unit", key.place, "use letters, digits and _")
-            elif isinstance(value, Table):
+            elif isinstance(value, YamlTable):
                 children[key.text] = _unit(key.text, value, findings)
             else:
                 findings.add("M105", f"the unit '{key.text}' must be a mapping", value.place)
@@ -174,7 +174,7 @@ def _unit(name: str, table: Table, findings: Findings) -> RawUnit:
 
 
 def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
-    if isinstance(node, Table):
+    if isinstance(node, YamlTable):
         figures: dict[str, RawFigure] = {}
         ranges = _figures(node, (), Above(), figures, findings)
         return RawPart(place=key.place, figures=figures, ranges=ranges, dropped=_dropped(node))
@@ -186,10 +186,10 @@ def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
     return RawPart(place=key.place)
 
 
-def _dropped(table: Table) -> tuple[Scalar, ...]:
+def _dropped(table: YamlTable) -> tuple[Scalar, ...]:
     """The message ranges that are void."""
     ranges = table.get("ranges")
-    return tuple(name for name, value in ranges if _is_void(value)) if isinstance(ranges, Table) else ()
+    return tuple(name for name, value in ranges if _is_void(value)) if isinstance(ranges, YamlTable) else ()
 
 
 def _is_void(node: Node) -> bool:
@@ -197,7 +197,7 @@ def _is_void(node: Node) -> bool:
 
 
 def _figures(
-    table: Table, keys: tuple[Scalar, ...], above: Above, into: dict[str, RawFigure], findings: Findings
+    table: YamlTable, keys: tuple[Scalar, ...], above: Above, into: dict[str, RawFigure], findings: Findings
 ) -> tuple[Scalar, ...]:
     """Collect the figures of a group and those below it; the names of message ranges are returned."""
     above = _above(table, above, findings)
@@ -229,7 +229,7 @@ def _figures(
     return ranges
 
 
-def _above(table: Table, above: Above, findings: Findings) -> Above:
+def _above(table: YamlTable, above: Above, findings: Findings) -> Above:
     """What stands above the figures of a group."""
     return Above(
         source=_word(table, "source", findings) or above.source,
@@ -239,7 +239,7 @@ def _above(table: Table, above: Above, findings: Findings) -> Above:
     )
 
 
-def _figure(table: Table, keys: tuple[Scalar, ...], above: Above, findings: Findings) -> RawFigure:
+def _figure(table: YamlTable, keys: tuple[Scalar, ...], above: Above, findings: Findings) -> RawFigure:
     _refuse_unknown(table, FIGURE_KEYS, f"the figure '{keys[-1].text}'", findings)
     remark = _word(table, "remark", findings)
     general, above = above.range, _above(table, above, findings)
@@ -255,7 +255,7 @@ def _figure(table: Table, keys: tuple[Scalar, ...], above: Above, findings: Find
     )
 
 
-def _word(table: Table, name: str, findings: Findings) -> Scalar | None:
+def _word(table: YamlTable, name: str, findings: Findings) -> Scalar | None:
     node = table.get(name)
     if node is None or isinstance(node, Scalar):
         return node
@@ -263,11 +263,11 @@ def _word(table: Table, name: str, findings: Findings) -> Scalar | None:
     return None
 
 
-def _words_of(document: Table, name: str, known: tuple[str, ...] | None, findings: Findings) -> dict[str, Scalar]:
+def _words_of(document: YamlTable, name: str, known: tuple[str, ...] | None, findings: Findings) -> dict[str, Scalar]:
     node = document.get(name)
     if node is None:
         return {}
-    if not isinstance(node, Table):
+    if not isinstance(node, YamlTable):
         findings.add("M105", f"'{name}' must be a mapping", node.place)
         return {}
     if known is not None:
@@ -284,7 +284,7 @@ def _notes(node: Node | None, findings: Findings) -> tuple[str, ...]:
     return ()
 
 
-def _refuse_unknown(table: Table, known: tuple[str, ...], where: str, findings: Findings) -> None:
+def _refuse_unknown(table: YamlTable, known: tuple[str, ...], where: str, findings: Findings) -> None:
     for key, _ in table:
         if key.text not in known:
             hint = nearest(key.text, known)

@@ -10,8 +10,8 @@ from typing import Any
 import yaml
 from msgspec import Struct
 
-from sag.document import Listing, Node, Scalar, Table
-from sag.errors import Finding, MachineError, Place
+from sag.document import Listing, Node, Scalar, YamlTable
+from sag.errors import Finding, MachineError, MachinePlace
 
 MOST_BYTES = 300_000
 """A machine file is some ten kilobytes; what is much larger is something else."""
@@ -26,7 +26,7 @@ DEEPEST = 30
 _LOADER: type = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C loader is ten times faster, where built
 
 
-class Kind(Struct, frozen=True, kw_only=True):
+class FileKind(Struct, frozen=True, kw_only=True):
     """What a file is: `noun` with its article left out, `letter` of its codes, how it starts, and its error."""
 
     noun: str
@@ -35,7 +35,7 @@ class Kind(Struct, frozen=True, kw_only=True):
     error: type[MachineError]
 
 
-def read_text(path: Path, kind: Kind) -> str:
+def read_text(path: Path, kind: FileKind) -> str:
     """The text of a file.
 
     Raises:
@@ -55,12 +55,12 @@ def read_text(path: Path, kind: Kind) -> str:
         raise _unreadable(path, "not text in UTF-8", kind) from None
 
 
-def _unreadable(path: Path, why: str, kind: Kind) -> MachineError:
-    found = Finding(code=f"{kind.letter}101", message=f"this is no {kind.noun}: {why}", place=Place(str(path)))
+def _unreadable(path: Path, why: str, kind: FileKind) -> MachineError:
+    found = Finding(code=f"{kind.letter}101", message=f"this is no {kind.noun}: {why}", place=MachinePlace(str(path)))
     return kind.error([found])
 
 
-def read_document(text: str, file: str, kind: Kind) -> Table:
+def read_document(text: str, file: str, kind: FileKind) -> YamlTable:
     """The root mapping of the one document of the text.
 
     Raises:
@@ -68,12 +68,12 @@ def read_document(text: str, file: str, kind: Kind) -> Table:
     """
     lines = text.splitlines()
 
-    def place(mark: Any) -> Place:
+    def place(mark: Any) -> MachinePlace:
         shown = lines[mark.line] if mark.line < len(lines) else ""
-        return Place(file, mark.line + 1, mark.column + 1, shown)
+        return MachinePlace(file, mark.line + 1, mark.column + 1, shown)
 
     try:
-        return _root(text, place, Place(file), kind)
+        return _root(text, place, MachinePlace(file), kind)
     except _MalformedError as fault:
         found = Finding(code=f"{kind.letter}102", message=fault.message, place=fault.place, hint=fault.hint)
         raise kind.error([found]) from None
@@ -82,14 +82,14 @@ def read_document(text: str, file: str, kind: Kind) -> Table:
 class _MalformedError(Exception):
     """A text that is no document; whoever knows the kind of file makes the final error."""
 
-    def __init__(self, message: str, place: Place, hint: str = "") -> None:
+    def __init__(self, message: str, place: MachinePlace, hint: str = "") -> None:
         self.message = message
         self.place = place
         self.hint = hint
         super().__init__(message)
 
 
-def _root(text: str, place: Callable[[Any], Place], start: Place, kind: Kind) -> Table:
+def _root(text: str, place: Callable[[Any], MachinePlace], start: MachinePlace, kind: FileKind) -> YamlTable:
     try:
         documents = _documents(yaml.parse(text, Loader=_LOADER), place, kind)
     except yaml.MarkedYAMLError as error:
@@ -100,15 +100,15 @@ def _root(text: str, place: Callable[[Any], Place], start: Place, kind: Kind) ->
         raise _MalformedError(f"this is not YAML: {str(error).splitlines()[0]}", start) from None
     if len(documents) > 1:
         raise _MalformedError(f"a {kind.noun} holds one document", documents[1].place, "leave '---' out")
-    if not documents or not isinstance(documents[0], Table):
+    if not documents or not isinstance(documents[0], YamlTable):
         where = documents[0].place if documents else start
         raise _MalformedError(f"a {kind.noun} is a mapping of keys", where, f"it starts with '{kind.start}'")
     return documents[0]
 
 
-def _documents(events: Iterable[Any], place: Callable[[Any], Place], kind: Kind) -> list[Node]:
+def _documents(events: Iterable[Any], place: Callable[[Any], MachinePlace], kind: FileKind) -> list[Node]:
     """Values from parser events, without recursion: on deep nesting yaml's own C composer crashes."""
-    whole = _Open(Place(), is_table=False)
+    whole = _Open(MachinePlace(), is_table=False)
     stack = [whole]
     for event in events:
         if isinstance(event, yaml.AliasEvent):
@@ -129,7 +129,7 @@ def _documents(events: Iterable[Any], place: Callable[[Any], Place], kind: Kind)
 class _Open:
     """A sequence or mapping whose end has not been seen yet."""
 
-    def __init__(self, place: Place, is_table: bool) -> None:
+    def __init__(self, place: MachinePlace, is_table: bool) -> None:
         self.place = place
         self.is_table = is_table
         self.items: list[Node] = []
@@ -145,4 +145,4 @@ class _Open:
                 first = f"first in line {entries[key.text][0].place.line}"
                 raise _MalformedError(f"the key '{key.text}' stands here twice", key.place, first)
             entries[key.text] = (key, value)
-        return Table(tuple(entries.values()), self.place)
+        return YamlTable(tuple(entries.values()), self.place)

@@ -12,7 +12,7 @@ from sag.quantities import Change, QuantityError, make_change
 from sag.schema import COLLECTIVES, OPERATIONS
 from sag.topology import build_topology
 from sag.unit import System
-from sag.values import Part, Values, WhatIf, what_if_error
+from sag.values import MachineValues, Part, WhatIf, what_if_error
 
 Array = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ def _changes(wanted: Scenario) -> tuple[WhatIf | None, ...]:
 
 def _flattened(system: System, wanted: Scenario) -> Machine:
     scenarios = _scenarios(wanted)
-    values = Values(system, wanted.sets)
+    values = MachineValues(system, wanted.sets)
     notes = [*system.notes, *values.notes()]
     memory = values.part("node", "memory")
     return Machine(
@@ -278,7 +278,7 @@ def _collective(part: Part, name: str) -> Collective:
     )
 
 
-def _io(values: Values, wanted: Scenario, notes: list[str]) -> IoCosts | None:
+def _io(values: MachineValues, wanted: Scenario, notes: list[str]) -> IoCosts | None:
     node, link, host = values.part("node", "io"), values.part("link", "network"), values.part("host", "io")
     if node is None and link is None and host is None:
         notes.append("The machine describes no input and output: they are not charged.")

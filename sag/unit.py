@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from msgspec import Struct
 
-from sag.errors import NOWHERE, Place
+from sag.errors import NOWHERE, MachinePlace
 
 CERTAINTIES = ("quoted", "cited", "estimated", "measured")
 """How sure a figure is: read in its source, taken from the named source without re-reading it, reasoned, or
@@ -38,7 +38,7 @@ class Figure(Struct, frozen=True, kw_only=True):
     group: str = ""
     """Figures of one group move together, from the low ends of their ranges to the high ones."""
     remark: str = ""
-    place: Place = NOWHERE
+    place: MachinePlace = NOWHERE
 
     @property
     def estimated(self) -> bool:
@@ -61,7 +61,7 @@ class Choice(Struct, frozen=True, kw_only=True):
     source: str
     certainty: str
     remark: str = ""
-    place: Place = NOWHERE
+    place: MachinePlace = NOWHERE
 
     @property
     def text(self) -> str:

@@ -44,7 +44,7 @@ class Part(Struct, frozen=True):
         return any(key in self.guesses for key in keys)
 
 
-class Values:
+class MachineValues:
     """A machine's parameters with the user's settings applied; built once for each export."""
 
     def __init__(self, system: System, settings: Iterable[tuple[str, WhatIf]]) -> None:

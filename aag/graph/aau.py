@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir.expressions import Expr
 from aag.ir.statements import Assign
-from aag.spmd.access import Sweep
+from aag.spmd.access import AccessSweep
 from aag.spmd.nodes import Combine, DoNode, HostIo, Nest, Operation, OwnedLoop
 
 Counts = tuple[tuple[str, float], ...]
@@ -79,7 +79,7 @@ class IterD(AAU, frozen=True, kw_only=True, eq=False):
     setup: Work = Work()
     loop: DoNode | None = None
     body: tuple[AAU, ...] = ()
-    sweeps: tuple[Sweep, ...] = ()
+    sweeps: tuple[AccessSweep, ...] = ()
     unswept: tuple[tuple[str, Span], ...] = ()
 
 

@@ -119,14 +119,14 @@ class _Numbering:
 def _blocks(body: Sequence[g.AAU]) -> list[list[g.AAU]]:
     blocks: list[list[g.AAU]] = []
     for aau in body:
-        if blocks and _plain(aau) and _plain(blocks[-1][-1]):
+        if blocks and _is_mergeable(aau) and _is_mergeable(blocks[-1][-1]):
             blocks[-1].append(aau)
         else:
             blocks.append([aau])
     return blocks
 
 
-def _plain(aau: g.AAU) -> bool:
+def _is_mergeable(aau: g.AAU) -> bool:
     return isinstance(aau, g.Seq) and not (aau.clock_mark or aau.leave or aau.unmodelled)
 
 

@@ -20,7 +20,7 @@ from textwrap import wrap
 from xml.sax.saxutils import escape, quoteattr
 
 from aag.graph import aau as g
-from aag.graph.links import Link, Place, links, places
+from aag.graph.links import Link, LinkPlace, links, places
 from aag.graph.tally import works
 from aag.visible import escaped
 
@@ -65,7 +65,7 @@ def _text(graph: g.Graph) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _tree_lines(place: Place, digits: int) -> Iterator[str]:
+def _tree_lines(place: LinkPlace, digits: int) -> Iterator[str]:
     aau = place.aau
     indent = "  " * place.depth
     name = type(aau).__name__
@@ -114,7 +114,7 @@ def _json(graph: g.Graph) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def _json_aau(place: Place) -> Mapping[str, object]:
+def _json_aau(place: LinkPlace) -> Mapping[str, object]:
     aau = place.aau
     return {
         "id": aau.id,

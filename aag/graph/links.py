@@ -11,7 +11,7 @@ from aag.graph import aau as g
 Kind = Literal["contains", "next", "communication"]
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class LinkPlace(Struct, frozen=True, kw_only=True):
     """An AAU and where it stands: the id of the AAU around it (None: outermost), the branch of a conditional that it is
     in (from 1; 0: in none) and its depth."""
 
@@ -31,14 +31,14 @@ class Link(Struct, frozen=True, kw_only=True):
     label: str = ""
 
 
-def places(graph: g.Graph) -> tuple[Place, ...]:
+def places(graph: g.Graph) -> tuple[LinkPlace, ...]:
     """All AAUs in program order."""
     return tuple(_places(graph.body, None, 0, 0))
 
 
-def _places(body: tuple[g.AAU, ...], parent: int | None, branch: int, depth: int) -> Iterator[Place]:
+def _places(body: tuple[g.AAU, ...], parent: int | None, branch: int, depth: int) -> Iterator[LinkPlace]:
     for aau in body:
-        yield Place(aau=aau, parent=parent, branch=branch, depth=depth)
+        yield LinkPlace(aau=aau, parent=parent, branch=branch, depth=depth)
         for number, inner in bodies(aau):
             yield from _places(inner, aau.id, number, depth + 1)
 

@@ -25,7 +25,7 @@ from aag.diagnostics import Span
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, Var
 from aag.ir.visitors import elements_in, names_in
-from aag.spmd.access import Sweep, Touch, elements_touched, touched
+from aag.spmd.access import AccessSweep, Touch, elements_touched, touched
 from aag.spmd.acts import Act, Given, Put, Repeat, Step
 from aag.spmd.course import acts, reads
 from aag.spmd.linear import linear
@@ -38,7 +38,7 @@ Arrays = Callable[[str], bool]
 class Swept(Struct, frozen=True):
     """The sweeps of a loop, in order, and what is not among them."""
 
-    sweeps: tuple[Sweep, ...] = ()
+    sweeps: tuple[AccessSweep, ...] = ()
     unswept: tuple[tuple[str, Span], ...] = ()
 
 
@@ -66,10 +66,10 @@ def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], is_array: Arrays, const
 
 def _listed(
     loop: DoNode, body: tuple[Step, ...], steps: "_Steps", near: Swept, changed: frozenset[str], is_array: Arrays
-) -> Sweep:
+) -> AccessSweep:
     """A loop as one sweep of steps."""
     names = steps.names - changed
-    return Sweep(
+    return AccessSweep(
         span=loop.span,
         uses=frozenset(each for each in names if not is_array(each)),
         indices=(),
@@ -174,11 +174,11 @@ class _Chain(Struct, frozen=True):
     indices: tuple[Index, ...]
     touches: tuple[Touch, ...]
 
-    def sweep(self, loop: DoNode, is_array: Arrays) -> Sweep:
+    def sweep(self, loop: DoNode, is_array: Arrays) -> AccessSweep:
         places = (each for touch in self.touches for each in touch.element.subscripts)
         bounds = [index.reads for index in self.indices]
         names = names_in(*places).union(*bounds) - {index.name for index in self.indices}
-        return Sweep(
+        return AccessSweep(
             span=loop.span,
             uses=frozenset(each for each in names if not is_array(each)),
             indices=self.indices,

@@ -202,7 +202,7 @@ def _skipping(items: Items, label: str) -> Items | None:
         if inner is None:
             return None
         parts = [replace(each, body=body) for each, body in zip(branches, inner, strict=True)]
-        return [*items[:at], *_plain(replace(stmt, branches=tuple(parts)))]
+        return [*items[:at], *_simplified(replace(stmt, branches=tuple(parts)))]
     if isinstance(stmt, s.SelectCase):
         cases = list(stmt.cases)
         if not any(each.values is None for each in cases):
@@ -228,7 +228,7 @@ def _shared(alternatives: list[Body], rest: Items, label: str) -> list[Body] | N
     return found
 
 
-def _plain(stmt: s.If) -> Items:
+def _simplified(stmt: s.If) -> Items:
     """An IF without the branches that do nothing, if these are the first or the last, and without needless .NOT."""
     branches = stmt.branches
     if branches[-1].condition is None and not branches[-1].body:

@@ -38,7 +38,7 @@ class Touch(Struct, frozen=True, kw_only=True):
     share: float = 1.0
 
 
-class Sweep(Nest, frozen=True, kw_only=True, eq=False):
+class AccessSweep(Nest, frozen=True, kw_only=True, eq=False):
     """A DO nest that every processor runs whole, over copies of its own, seen as the references that it makes.
 
     It is no part of the node program: there the same loops are `DoNode` around `Local`.
@@ -47,7 +47,7 @@ class Sweep(Nest, frozen=True, kw_only=True, eq=False):
     touches: tuple[Touch, ...]
     steps: tuple[Step, ...] = ()
     """What the loops do one after the other, where the references alone do not say it; then `indices` are none."""
-    instead: tuple["Sweep", ...] = ()
+    instead: tuple["AccessSweep", ...] = ()
     """Sweeps that come near it, for loops with too many references to look at one by one, and what is taken of them
     (`told`)."""
     told: tuple[tuple[str, Span], ...] = ()
@@ -72,7 +72,7 @@ class ArrayAccess(Struct, frozen=True, eq=False):
     touch: Touch
 
 
-class Parts:
+class AccessParts:
     """The local parts of arrays on some processors, `ranks` (C,). They are the same for all nests of a program."""
 
     def __init__(self, ranks: Ints) -> None:
@@ -121,7 +121,7 @@ def _pitch(held: Ints, element_bytes: int) -> Ints:
     return pitch
 
 
-def accesses(nest: Nest, layouts: Layouts, env: Environment, parts: Parts) -> tuple[ArrayAccess, ...]:
+def accesses(nest: Nest, layouts: Layouts, env: Environment, parts: AccessParts) -> tuple[ArrayAccess, ...]:
     """The array references of a nest as some processors make them.
 
     Raises:
@@ -131,7 +131,7 @@ def accesses(nest: Nest, layouts: Layouts, env: Environment, parts: Parts) -> tu
 
 
 def accesses_along(
-    nest: Nest, layouts: Layouts, env: Environment, parts: Parts, along: Along
+    nest: Nest, layouts: Layouts, env: Environment, parts: AccessParts, along: Along
 ) -> tuple[tuple[ArrayAccess, ...], ...]:
     """`accesses` for each of several values of a scalar.
 
@@ -178,7 +178,7 @@ def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]
 
 def with_far(nest: Nest, layouts: Layouts, concerned: Sequence[Layout]) -> Layouts | None:
     """The layouts that decide what a nest reads from afar; None: nothing."""
-    if layouts.procs == 1 or isinstance(nest, Sweep) or not any(each.is_distributed for each in concerned):
+    if layouts.procs == 1 or isinstance(nest, AccessSweep) or not any(each.is_distributed for each in concerned):
         return None
     deciding = [*concerned, *([] if nest.home is None else [layouts.arrays[nest.home.array]])]
     if not any(1 in each.grid.shape for each in deciding):
@@ -215,7 +215,7 @@ def _spread(layout: Layout) -> Layout:
 
 def touches(nest: Nest) -> tuple[Touch, ...]:
     """The array elements that a nest touches, in program order."""
-    if isinstance(nest, Sweep):
+    if isinstance(nest, AccessSweep):
         return nest.touches
     depth = len(nest.indices)
     found = [Touch(element=each, write=write, depth=depth) for each, write in references(nest)]
@@ -274,13 +274,13 @@ class _Walk:
     all of them for its first value, then on all of them for the next."""
 
     def __init__(
-        self, nest: Nest, layouts: Layouts, env: Environment, parts: Parts, along: Along | None = None
+        self, nest: Nest, layouts: Layouts, env: Environment, parts: AccessParts, along: Along | None = None
     ) -> None:
         self.nest = nest
         self.env = env
         home = nest.home
         self.layout = None if home is None else layouts.arrays[home.array]
-        self.whole = isinstance(nest, Sweep)
+        self.whole = isinstance(nest, AccessSweep)
         self.along = along
         self.values = 1 if along is None else along.values.size
         self.parts = parts

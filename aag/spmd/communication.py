@@ -17,7 +17,7 @@ from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.nodes import Combine, Concatenate, Exchange, Gather, Multicast, Operation
 from aag.spmd.partition import executions
-from aag.spmd.relation import Component, Relation, relate, relate_along
+from aag.spmd.relation import Relation, RelationComponent, relate, relate_along
 from aag.spmd.steps import CollectiveCall, Phase, Step
 from aag.spmd.vector import Along, Ints
 
@@ -107,7 +107,7 @@ def combine_call(combine: Combine, layouts: Layouts, env: Environment) -> Collec
     )
 
 
-def _rows(components: tuple[Component, ...], rank: int) -> tuple[Ints, Ints, Ints, Ints]:
+def _rows(components: tuple[RelationComponent, ...], rank: int) -> tuple[Ints, Ints, Ints, Ints]:
     """The product of all components, row by row: source, destination, mask, subscripts."""
     picks = np.indices([len(each.mask) for each in components]).reshape(len(components), -1)
     source = np.zeros(picks.shape[1], dtype=np.int64)
@@ -125,7 +125,7 @@ def _rows(components: tuple[Component, ...], rank: int) -> tuple[Ints, Ints, Int
 class _Table:
     """Rows of one component with equal (source, destination, mask) counted together, grouped by direction."""
 
-    def __init__(self, component: Component, relation: Relation, pattern: str) -> None:
+    def __init__(self, component: RelationComponent, relation: Relation, pattern: str) -> None:
         grid = relation.layout.grid
         keys = [_directions(component, relation, pattern, axis) for axis in range(len(grid.shape))]
         self.groups: dict[tuple[int, ...], tuple[Ints, Ints, Ints, Ints]] = {}
@@ -148,7 +148,7 @@ def _count(source: Ints, destination: Ints, mask: Ints, count: Ints) -> tuple[In
     return source[first], destination[first], masks, counts.reshape(first.size, len(masks)).astype(np.int64)
 
 
-def _directions(component: Component, relation: Relation, pattern: str, axis: int) -> Ints:
+def _directions(component: RelationComponent, relation: Relation, pattern: str, axis: int) -> Ints:
     """For each row the direction on a grid axis: 0 local, +q to a coordinate q higher, -q to one q lower.
 
     An overlap shift keeps the sign of the difference (a circular one that of its reference, also where it wraps);

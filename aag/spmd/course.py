@@ -8,14 +8,14 @@ from aag.ir.expressions import Binary, Element, Expr, Unary, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
-from aag.spmd.access import Sweep, elements_of
+from aag.spmd.access import AccessSweep, elements_of
 from aag.spmd.acts import COUNTER, Act, Count, Given, Mine, Repeat, Step
 from aag.spmd.nodes import Nest, Reference, assigns_of
 
 
 def is_uneven(nest: Nest) -> bool:
     """Whether start and step of each reference do not say all that the nest touches."""
-    if isinstance(nest, Sweep):
+    if isinstance(nest, AccessSweep):
         return bool(nest.steps)
     if nest.mask is not None:
         return True
@@ -45,7 +45,7 @@ def is_bent(subscript: Expr, names: frozenset[str]) -> bool:
 
 def steps_of(nest: Nest, layouts: Layouts) -> tuple[Step, ...]:
     """What a nest does, in the order of the emitted program."""
-    if isinstance(nest, Sweep):
+    if isinstance(nest, AccessSweep):
         return nest.steps
     if nest.copies:
         return tuple(_through_temporary(nest, layouts))

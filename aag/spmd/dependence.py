@@ -17,7 +17,7 @@ from aag.ir.expressions import Expr, Var
 from aag.spmd.linear import linear
 from aag.spmd.nodes import Index
 from aag.spmd.omega import ONE, Row, Undecided, combined, sample
-from aag.spmd.space import Case, Place, Space
+from aag.spmd.space import Space, SpaceCase, SpacePlace
 
 
 class Access(Struct, frozen=True):
@@ -79,7 +79,7 @@ class Dependence:
         return self._ends.is_exact
 
     @cached_property
-    def _cases(self) -> tuple[Case, ...]:
+    def _cases(self) -> tuple[SpaceCase, ...]:
         """The cases in which the elements are equal, whatever the order."""
         return self._ends.cases() if self._distances is not None else ()
 
@@ -162,8 +162,8 @@ class _Ends(Struct, frozen=True):
     """The places of the indices at both ends, the elements that are touched, and all constraints on them."""
 
     space: Space
-    first: Mapping[str, Place]
-    second: Mapping[str, Place]
+    first: Mapping[str, SpacePlace]
+    second: Mapping[str, SpacePlace]
     elements: tuple[Row | None, ...]
     equal: tuple[Row, ...]
 
@@ -193,7 +193,7 @@ class _Ends(Struct, frozen=True):
         """Whether all was expressed, with known numbers."""
         return self.space.exact and self.space.closed
 
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[SpaceCase, ...]:
         """The cases in which the elements are equal, whatever the order."""
         return tuple(each for case in self.space.cases if (each := case.with_(equations=self.equal)).is_possible())
 

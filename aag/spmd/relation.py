@@ -28,7 +28,7 @@ from aag.spmd.vector import LIMIT, NUMBER, Along, Ints, TooLarge, enumerate_indi
 _BITS = 62
 
 
-class Component(Struct, frozen=True, eq=False):
+class RelationComponent(Struct, frozen=True, eq=False):
     """One component, tabulated. Rows are distinct (destination, element) pairs; where elements are not kept, rows
     with equal ends and mask are one row with their `count`.
 
@@ -55,7 +55,7 @@ class Relation(Struct, frozen=True, eq=False):
     """
 
     layout: Layout
-    components: tuple[Component, ...]
+    components: tuple[RelationComponent, ...]
     needs: int
     held: tuple[tuple[int, int], ...]
     wraps: tuple[tuple[int, ...], ...]
@@ -270,7 +270,7 @@ def _tabulate(
     env: Environment,
     special: frozenset[int],
     along: Along | None = None,
-) -> list[Component]:
+) -> list[RelationComponent]:
     """One component for each value of `along`, or one."""
     axes = [each.number for each in group if isinstance(each, Slot) and each.kind == "axis"]
     dims = [each.number for each in group if isinstance(each, Slot) and each.kind == "dim"]
@@ -309,8 +309,8 @@ def _tabulate(
     return [_part(whole, slice(first, last)) for first, last in pairwise(border)]
 
 
-def _part(component: Component, rows: slice) -> Component:
-    return Component(
+def _part(component: RelationComponent, rows: slice) -> RelationComponent:
+    return RelationComponent(
         component.dims,
         component.elements[rows],
         component.destination[rows],
@@ -323,7 +323,7 @@ def _part(component: Component, rows: slice) -> Component:
 
 def _with_sources(
     axes: list[int], dims: list[int], coords: Ints, elements: Ints, mask: Ints, layout: Layout, special: frozenset[int]
-) -> Component:
+) -> RelationComponent:
     """Add each row's share of source and destination rank (Def 8: replicated data come from the owner with the
     receiver's coordinates in the replicated dimension)."""
     strides = layout.grid.strides
@@ -351,10 +351,10 @@ def _with_sources(
             source += meaning.coordinate * strides[axis]
             destination += meaning.coordinate * strides[axis]
     count = np.ones(len(mask), dtype=np.int64)
-    return Component(tuple(dims), elements, destination, source, mask, count, sources == targets)
+    return RelationComponent(tuple(dims), elements, destination, source, mask, count, sources == targets)
 
 
-def _counted(component: Component) -> Component:
+def _counted(component: RelationComponent) -> RelationComponent:
     """The component without its elements: rows with equal ends and mask are counted together."""
     rows = len(component.mask)
     if rows and all((ends == ends[0]).all() for ends in (component.destination, component.source, component.mask)):
@@ -371,7 +371,7 @@ def _counted(component: Component) -> Component:
     )
 
 
-def _merge_unbalanced(components: list[Component]) -> tuple[Component, ...]:
+def _merge_unbalanced(components: list[RelationComponent]) -> tuple[RelationComponent, ...]:
     """Components whose sources and destinations lie on different axes only make sense together: their product."""
     loose = [each for each in components if not each.balanced]
     if not loose:
@@ -385,7 +385,7 @@ def _merge_unbalanced(components: list[Component]) -> tuple[Component, ...]:
         mask = merged.mask[mine] & each.mask[theirs]
         keep = mask != 0
         mine, theirs, mask = mine[keep], theirs[keep], mask[keep]
-        merged = Component(
+        merged = RelationComponent(
             merged.dims + each.dims,
             np.concatenate([merged.elements[mine], each.elements[theirs]], axis=1),
             merged.destination[mine] + each.destination[theirs],

@@ -19,15 +19,15 @@ from aag.spmd.omega import ONE, Row, Undecided, combined, feasible
 _MOST_CASES = 64
 
 
-class Case(Struct, frozen=True):
+class SpaceCase(Struct, frozen=True):
     """Constraints that hold together: rows that are 0, and rows that are at least 0."""
 
     equations: tuple[Row, ...] = ()
     inequalities: tuple[Row, ...] = ()
 
-    def with_(self, equations: Sequence[Row] = (), inequalities: Sequence[Row] = ()) -> "Case":
+    def with_(self, equations: Sequence[Row] = (), inequalities: Sequence[Row] = ()) -> "SpaceCase":
         """The case with more constraints."""
-        return Case((*self.equations, *equations), (*self.inequalities, *inequalities))
+        return SpaceCase((*self.equations, *equations), (*self.inequalities, *inequalities))
 
     def is_possible(self) -> bool:
         """Whether whole numbers satisfy it; yes where that is too much to decide."""
@@ -37,7 +37,7 @@ class Case(Struct, frozen=True):
             return True
 
 
-class Place(Struct, frozen=True):
+class SpacePlace(Struct, frozen=True):
     """An index at one end of a dependence: its value, and a number that grows from iteration to iteration (None: in
     an unknown direction)."""
 
@@ -52,19 +52,19 @@ class Space:
     def __init__(self, env: Environment, varying: frozenset[str]) -> None:
         self.env = env
         self.varying = varying
-        self.cases: tuple[Case, ...] = (Case(),)
+        self.cases: tuple[SpaceCase, ...] = (SpaceCase(),)
         self.exact = True
         self.closed = True
         self._fresh = count()
 
-    def indices(self, indices: Sequence[Index], known: Mapping[str, Place]) -> dict[str, Place]:
+    def indices(self, indices: Sequence[Index], known: Mapping[str, SpacePlace]) -> dict[str, SpacePlace]:
         """Add the ranges of nested indices, outermost first; `known` are the indices around them."""
         places = dict(known)
         for index in indices:
             places[index.name] = self._index(index, places)
         return places
 
-    def _index(self, index: Index, places: Mapping[str, Place]) -> Place:
+    def _index(self, index: Index, places: Mapping[str, SpacePlace]) -> SpacePlace:
         variable = self.variable()
         step = 1
         if index.step is not None:
@@ -74,20 +74,20 @@ class Space:
                 step = 0
         if step == 0:
             self.exact = False
-            return Place(variable, None)
+            return SpacePlace(variable, None)
         forward = step > 0
         if abs(step) == 1:
             for bound in _parts(index.lower, "max" if forward else "min"):
                 self._at_least(variable, self.row(bound, places), step)
             for bound in _parts(index.upper, "min" if forward else "max"):
                 self._at_least(variable, self.row(bound, places), -step)
-            return Place(variable, combined(variable, step, {}))
+            return SpacePlace(variable, combined(variable, step, {}))
         first = self.row(index.lower, places)
         self._add(inequalities=[variable])
         value = combined(first, 1, variable, step) if first is not None else self.variable()
         for bound in _parts(index.upper, "min" if forward else "max"):
             self._at_least(value, self.row(bound, places), -1 if forward else 1)
-        return Place(value, variable)
+        return SpacePlace(value, variable)
 
     def _at_least(self, value: Row, bound: Row | None, sign: int) -> None:
         """sign * value >= sign * bound."""
@@ -111,7 +111,7 @@ class Space:
 
     # --- expressions ----------------------------------------------------------------------------------------------
 
-    def row(self, expr: Expr, places: Mapping[str, Place]) -> Row | None:
+    def row(self, expr: Expr, places: Mapping[str, SpacePlace]) -> Row | None:
         """The value of an integer expression; None where nothing is known of it."""
         if not names_in(expr) & places.keys():
             return self._outside(expr)
@@ -229,7 +229,7 @@ class Space:
 
     # --- conditions -----------------------------------------------------------------------------------------------
 
-    def holds(self, mask: Expr, places: Mapping[str, Place], *, wanted: bool = True) -> None:
+    def holds(self, mask: Expr, places: Mapping[str, SpacePlace], *, wanted: bool = True) -> None:
         """Add that a condition holds (or does not), as far as it is a condition on indices."""
         match mask:
             case LogicalLit(value=value):

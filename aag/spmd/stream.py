@@ -23,7 +23,7 @@ from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Call, Element, Expr
 from aag.ir.visitors import children, names_in
 from aag.mapping.layout import Layout, Layouts
-from aag.spmd.access import Sweep, buffer_of, pitch_of, with_far
+from aag.spmd.access import AccessSweep, buffer_of, pitch_of, with_far
 from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Repeat, Step
 from aag.spmd.course import steps_of, temporaries
 from aag.spmd.formulas import Known, mask_holds
@@ -110,7 +110,7 @@ class _Enumeration:
         self.halved = False
         self.nest, self.layouts, self.env = nest, layouts, env
         self.rank = np.array([rank], np.int64)
-        self.whole = isinstance(nest, Sweep)
+        self.whole = isinstance(nest, AccessSweep)
         self.sampled_by = 1
         self.thin = self.total = 0
         self.anywhere: dict[str, None] = {}

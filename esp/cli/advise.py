@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wa
     from collections.abc import Callable
 
     from esp.cli.console import Console
-    from esp.explore.advise import Advice, Progress
+    from esp.explore.advise import Advice, SearchProgress
 
 EXAMPLES = """\
 examples:
@@ -111,13 +111,13 @@ def _next(options: argparse.Namespace, found: "Advice") -> str:
     return command("run", options)
 
 
-def _progress(console: "Console", began: float) -> "Callable[[Progress], None] | None":
+def _progress(console: "Console", began: float) -> "Callable[[SearchProgress], None] | None":
     """A line on standard error that says how far it is, on a terminal and after a second only."""
     if console.quiet or not sys.stderr.isatty():
         return None
     said = began
 
-    def show(step: "Progress") -> None:
+    def show(step: "SearchProgress") -> None:
         nonlocal said
         now = time.perf_counter()
         if now - began <= PATIENCE_S or now - said <= EVERY_S:

@@ -58,7 +58,7 @@ def execute(options: argparse.Namespace) -> int:
     jobs = None if options.jobs is None else jobs_of(options.jobs)
     console = console_of(options)
     from esp import api
-    from esp.cli.progress import Progress
+    from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
     from esp.explore import compare
@@ -70,7 +70,7 @@ def execute(options: argparse.Namespace) -> int:
     system = api.load_machine(options.system)
     request = request_of(options, procs)
     sources = [source_of(each, options.form) for each in options.program]
-    with Progress(console) as shown:
+    with ProgressLine(console) as shown:
         progress = shown.predictions if shown else None
 
         def made(asked: "Request") -> "Comparison":

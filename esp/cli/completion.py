@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from esp.cli.options import add_output, console_of
 from esp.locate import program_names, system_names
-from esp.output.completion import SHELLS, Level, Option, Place, script
+from esp.output.completion import SHELLS, CommandLevel, CompletionPlace, Option, script
 
 EXAMPLES = """\
 examples:
@@ -45,7 +45,7 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def levels() -> Iterator[Level]:
+def levels() -> Iterator[CommandLevel]:
     """The command itself, each of its commands, and each of their actions."""
     from esp.cli.parser import COMMANDS, build_parser
 
@@ -76,19 +76,19 @@ def _helps(parser: argparse.ArgumentParser) -> dict[str, str]:
     return {}
 
 
-def _level(path: tuple[str, ...], parser: argparse.ArgumentParser, about: str) -> Level:
+def _level(path: tuple[str, ...], parser: argparse.ArgumentParser, about: str) -> CommandLevel:
     options, places = [], []
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
-            places.append(Place(kind="", words=tuple(action.choices), about="command", many=False))
+            places.append(CompletionPlace(kind="", words=tuple(action.choices), about="command", many=False))
         elif action.help == argparse.SUPPRESS:
             continue
         elif action.option_strings:
             options.append(_option(action))
         else:
             many = action.nargs in ("+", "*")
-            places.append(Place(kind=_kind(action), words=_words(action), about=_about(action), many=many))
-    return Level(path=path, about=about, options=tuple(options), places=tuple(places), commands=_helps(parser))
+            places.append(CompletionPlace(kind=_kind(action), words=_words(action), about=_about(action), many=many))
+    return CommandLevel(path=path, about=about, options=tuple(options), places=tuple(places), commands=_helps(parser))
 
 
 def _option(action: argparse.Action) -> Option:

@@ -64,13 +64,13 @@ def _predicted(side: str, options: argparse.Namespace, console: "Console") -> di
     if side.endswith(".json"):
         return _saved(side)
     from esp import api
-    from esp.cli.parser import Parser
+    from esp.cli.parser import CommandParser
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
-    from esp.output.json import Wanted, content
+    from esp.output.json import Sections, content
 
     words = [side] if Path(side).is_file() else shlex.split(side)
-    parser = Parser(prog="esp diff", add_help=False, allow_abbrev=False)
+    parser = CommandParser(prog="esp diff", add_help=False, allow_abbrev=False)
     _sides(parser)
     common = argparse.Namespace(**vars(options))
     own = parser.parse_args([*words, "-"], common)
@@ -79,7 +79,7 @@ def _predicted(side: str, options: argparse.Namespace, console: "Console") -> di
     system = api.load_machine(own.system)
     made, _ = with_answers(lambda asked: api.predict_source(source, system, asked), request_of(own, procs))
     console.warn(made.warnings, source.program.lines)
-    return content(made, Wanted(aaus=None))
+    return content(made, Sections(aaus=None))
 
 
 def _saved(name: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from esp.cli.console import Console
 from esp.cli.options import add_output, console_of
 from esp.errors import UnreadableFileError, UsageError
 from esp.locate import PROGRAM_SUFFIXES, benchmarks_dir, program_names
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 
 EXAMPLES = """\
 examples:
@@ -41,7 +41,7 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _list(console: Console) -> None:
-    rows = [Row((name, _purpose(_ours(name)))) for name in program_names()]
+    rows = [TableRow((name, _purpose(_ours(name)))) for name in program_names()]
     columns = [Column("name", "<"), Column("what it is", "<")]
     console.deliver(table(columns, rows, console.screen, flexible=True) + "\n")
 

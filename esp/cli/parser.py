@@ -47,7 +47,7 @@ examples:
 """
 
 
-class Parser(argparse.ArgumentParser):
+class CommandParser(argparse.ArgumentParser):
     """An argument parser whose errors are ours."""
 
     def error(self, message: str) -> NoReturn:
@@ -64,12 +64,12 @@ class Parser(argparse.ArgumentParser):
         hint = f"Did you mean {near[0]}?" if near else f"`{self.prog} --help` lists the options."
         raise UsageError(message.rstrip(".") + ".", hint=hint)
 
-    def chosen(self, words: Sequence[str]) -> "Parser":
+    def chosen(self, words: Sequence[str]) -> "CommandParser":
         """The parser of the command that is typed: argparse itself tells of strangers at the top."""
         for at, word in enumerate(words):
             for action in self._actions:
                 below = action.choices.get(word) if isinstance(action.choices, dict) else None
-                if isinstance(below, Parser):
+                if isinstance(below, CommandParser):
                     return below.chosen(words[at + 1 :])
         return self
 
@@ -119,10 +119,10 @@ def _nearest_command(typed: str) -> str:
     return f"Did you mean `esp {near[0]}`?" if near else f"The commands are {', '.join(COMMANDS)}."
 
 
-def build_parser(typed: str | None, *, alone: bool = False) -> Parser:
+def build_parser(typed: str | None, *, alone: bool = False) -> CommandParser:
     """The parser; only the command that is typed gets its options, as only its module is imported. `alone`: nobody
     will ask for the other commands."""
-    parser = Parser(
+    parser = CommandParser(
         prog="esp",
         description="Predicts, without running anything, how long a High Performance Fortran program "
         "takes on a parallel machine, and why.",
@@ -132,7 +132,7 @@ def build_parser(typed: str | None, *, alone: bool = False) -> Parser:
     )
     parser.add_argument("-V", "--version", action="version", version=f"esp {__version__}")
     parser.add_argument("--debug", action="store_true", default=False, help="show the traceback of an error")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=CommandParser)
     for name, what in COMMANDS.items():
         if alone and name != typed:
             continue

@@ -14,7 +14,7 @@ PATIENCE_S = 1.0
 EVERY_S = 0.2
 
 
-class Progress:
+class ProgressLine:
     """Shows how far the walk of a loop has come, if standard error is a terminal. It is a context, and its value what
     is to be told (`interpreter.listeners.Watch`); None where nobody would see it.
     """
@@ -25,7 +25,7 @@ class Progress:
         self.began = self.latest = time.monotonic()
         self.width = 0
 
-    def __enter__(self) -> "Progress | None":
+    def __enter__(self) -> "ProgressLine | None":
         return self if self.shown else None
 
     def __exit__(

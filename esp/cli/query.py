@@ -61,9 +61,9 @@ def execute(options: argparse.Namespace) -> int:
     from esp import api
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
-    from esp.inspect.query import Wanted, query
+    from esp.inspect.query import Query, query
     from esp.output import query as output
-    from esp.output.json import Wanted as Fields
+    from esp.output.json import Sections as Fields
     from esp.output.json import content, text_of
 
     source = source_of(options.program, options.form)
@@ -74,7 +74,7 @@ def execute(options: argparse.Namespace) -> int:
     system = api.load_machine(options.system)
     made, _ = with_answers(lambda asked: api.predict_source(source, system, asked), request_of(options, procs))
     said = content(made, Fields(aaus=None))
-    wanted = Wanted(
+    wanted = Query(
         lines=lines,
         aaus=aaus,
         below=below,

@@ -59,17 +59,17 @@ def execute(options: argparse.Namespace) -> int:
     numbers = procs_of(options.scaling)
     console = console_of(options)
     from esp import api
-    from esp.cli.progress import Progress
+    from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
-    from esp.output.report import Report, report
+    from esp.output.report import ReportPage, report
     from esp.output.screen import paragraph
     from sag.describe import describe
 
     source = source_of(options.program, options.form)
     system = api.load_machine(options.system)
     stages, complete = with_answers(lambda asked: api.lower_source(source, system, asked), request_of(options, procs))
-    with Progress(console) as watch:
+    with ProgressLine(console) as watch:
         prediction, complete = with_answers(
             lambda asked: api.interpret_stages(stages, system, asked, watch=watch), complete
         )
@@ -88,7 +88,7 @@ def execute(options: argparse.Namespace) -> int:
         console.note(paragraph("left out", incomparable + scaled, console.screen.columns))
     scaling, impossible = _scaling(source, system, complete, prediction, numbers, console)
     page = report(
-        Report(
+        ReportPage(
             prediction=prediction,
             comparison=comparison,
             incomparable=incomparable,
@@ -111,11 +111,11 @@ def _compared(
     source: "Source", system: "System", request: "Request", size: str | None, console: "Console"
 ) -> "tuple[Comparison | None, str]":
     """The comparison of distributions, or why there is none."""
-    from esp.cli.progress import Progress
+    from esp.cli.progress import ProgressLine
     from esp.explore.compare import compare_choices
     from esp.explore.workers import processors
 
-    with Progress(console) as shown:
+    with ProgressLine(console) as shown:
         try:
             progress = shown.predictions if shown else None
             return compare_choices(source, system, request, size=size, progress=progress, jobs=processors()), ""
@@ -136,13 +136,13 @@ def _scaling(
 
     from aag.diagnostics import SourceError
     from esp import api
-    from esp.cli.progress import Progress
+    from esp.cli.progress import ProgressLine
     from esp.prediction import first
 
     asked = sorted(numbers) if numbers else _doubling(prediction.processors)
     made = {prediction.processors: prediction}
     impossible = {}
-    with Progress(console) as shown:
+    with ProgressLine(console) as shown:
         for at, number in enumerate(asked):
             if number in made:
                 continue

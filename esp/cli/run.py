@@ -113,9 +113,9 @@ def execute(options: argparse.Namespace) -> int:
 def _predicted(source: "Source", system: "System", request: "Request", console: "Console") -> "Prediction":
     """The prediction, with progress on a terminal while it takes long."""
     from esp import api
-    from esp.cli.progress import Progress
+    from esp.cli.progress import ProgressLine
 
-    with Progress(console) as watch:
+    with ProgressLine(console) as watch:
         return api.predict_source(source, system, request, watch)
 
 
@@ -188,7 +188,7 @@ def _one(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int
     if options.json:
         from esp.output import json
 
-        return json.one(prediction, json.Wanted(per_processor=options.per_processor, aaus=aaus))
+        return json.one(prediction, json.Sections(per_processor=options.per_processor, aaus=aaus))
     if options.csv:
         from esp.output import csv
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wai
     from concurrent.futures import Executor
 
     from esp.explore.axes import Axis
-    from esp.explore.plan import Plan
+    from esp.explore.plan import SweepPlan
 
 EXAMPLES = """\
 a value may be a list 1,2,4, a range 16:256:16 (steps), 64:1024:x2 (factors)
@@ -100,7 +100,7 @@ def execute(options: argparse.Namespace) -> int:
         from esp.output.plots import check_plot
 
         check_plot(options.plot)
-    from esp.cli.progress import Progress
+    from esp.cli.progress import ProgressLine
     from esp.explore.sweep import collect
     from esp.output import sweep as output
 
@@ -113,7 +113,7 @@ def execute(options: argparse.Namespace) -> int:
     total = prod(plan.shape)
     if total >= MANY:
         console.note(f"{total:,} predictions")
-    with Progress(console) as progress:
+    with ProgressLine(console) as progress:
         told = progress.predictions if progress else None
         with _dask(options.dask) as executor:
             found = collect(plan, jobs=jobs_of(options.jobs), executor=executor, progress=told)
@@ -169,13 +169,13 @@ def _dask(address: str | None) -> "Iterator[Executor | None]":
         yield client.get_executor()
 
 
-def _plan(options: argparse.Namespace) -> "Plan":
+def _plan(options: argparse.Namespace) -> "SweepPlan":
     """The axes that the options stand for: those with one value, too, but these are not shown as such."""
     from msgspec.structs import replace
 
     from esp.api import requested
     from esp.explore.axes import Axis, values_of
-    from esp.explore.plan import Plan
+    from esp.explore.plan import SweepPlan
 
     axes: list[Axis] = []
 
@@ -223,7 +223,7 @@ def _plan(options: argparse.Namespace) -> "Plan":
         add("system_set", path, path, values, values)
     base = requested(None, timed=options.timed, unroll=options.unroll, trust_directives=options.trust_directives)
     axes = [axis for axis in axes if not (axis.kind == "io" and axis.values == (True,))]
-    plan = Plan(programs=tuple(texts), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
+    plan = SweepPlan(programs=tuple(texts), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
     if len(named) < len(options.distribute):
         return replace(plan, axes=(_all_distributions(plan), *plan.axes))
     return plan
@@ -243,7 +243,7 @@ def _programs(given: list[str]) -> tuple[list[str], list[str]]:
     return texts, ["<stdin>" if each == "-" else each.rsplit("/", 1)[-1] for each in given]
 
 
-def _all_distributions(plan: "Plan") -> "Axis":
+def _all_distributions(plan: "SweepPlan") -> "Axis":
     from esp.explore.plan import all_distributions
 
     return all_distributions(plan)

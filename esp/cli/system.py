@@ -102,12 +102,12 @@ def _fit(options: argparse.Namespace, console: Console) -> None:
     put(sys.stdout, shown)
 
 
-def _listed(name: str) -> machines.Listed:
+def _listed(name: str) -> machines.MachineRow:
     try:
         system = load_system(find_system(name))
     except MachineError as error:
-        return machines.Listed(name=name, title="", processors=0, fault=f"cannot be read: {error.message}")
-    return machines.Listed(name=name, title=system.title, processors=system.default_processors)
+        return machines.MachineRow(name=name, title="", processors=0, fault=f"cannot be read: {error.message}")
+    return machines.MachineRow(name=name, title=system.title, processors=system.default_processors)
 
 
 def _check(name: str, console: Console) -> None:

@@ -134,13 +134,13 @@ def predicted(
 ) -> "tuple[Trace, Prediction, Request]":
     """Trace and prediction of a program, and the request with all values that were asked for; `most`: events."""
     from esp import api
-    from esp.cli.progress import Progress
+    from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
     from esp.traces.record import MOST, predicted_trace
 
     def made(asked: "Request") -> "tuple[Trace, Prediction]":
         stages = api.lower_source(source, system, asked)
-        with Progress(console) as watch:
+        with ProgressLine(console) as watch:
             return predicted_trace(stages, system, asked, most=most or MOST, watch=watch)
 
     (trace, prediction), complete = with_answers(made, request)

@@ -47,7 +47,7 @@ def execute(options: argparse.Namespace) -> int:
 
         return serve(_words(options), options.host, _port(options.port))
     if not _is_terminal() or options.output is not None:
-        return _plain(options, number)
+        return _without_terminal(options, number)
     return _explore(options, number)
 
 
@@ -72,7 +72,7 @@ def _explore(options: argparse.Namespace, procs: int | None) -> int:
     return app.return_code or 0
 
 
-def _plain(options: argparse.Namespace, procs: int | None) -> int:
+def _without_terminal(options: argparse.Namespace, procs: int | None) -> int:
     """Where no terminal is: the table of choices, or the profile where there is nothing to choose."""
     if options.program is None:
         raise UsageError("there is no terminal to ask for a program.", hint="Name one: `esp tui laplace.hpf`.")

@@ -12,7 +12,7 @@ from esp.errors import CheckFailedError, UsageError
 from esp.values import pairs
 
 if TYPE_CHECKING:  # what validates brings NumPy, which `esp validate --help` need not wait for
-    from esp.validate.job import Job, Report
+    from esp.validate.job import Job, Validation
 
 EXAMPLES = """\
 examples:
@@ -161,7 +161,7 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def validated(method: str, job: "Job") -> "Report":
+def validated(method: str, job: "Job") -> "Validation":
     """What a method of `METHODS` finds."""
     match method:
         case "mpi":

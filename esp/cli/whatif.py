@@ -46,7 +46,7 @@ def execute(options: argparse.Namespace) -> int:
     given = _changes(options)
     from esp import api
     from esp.cli.again import command
-    from esp.cli.progress import Progress
+    from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
     from esp.explore.whatif import split_changes, what_if
@@ -62,7 +62,7 @@ def execute(options: argparse.Namespace) -> int:
         **{**vars(options), **dict.fromkeys((*SCENARIO, "contention")), "opt": [], "system_set": [], "io": "on"}
     )
     request = request_of(plain, procs)
-    with Progress(console) as shown:
+    with ProgressLine(console) as shown:
         progress = shown.predictions if shown else None
         found, complete = with_answers(
             lambda asked: what_if(source, system, asked, changes, together=options.together, progress=progress), request

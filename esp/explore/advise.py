@@ -35,7 +35,7 @@ from esp.explore.advise_alignments import Alignment, alignments_of
 from esp.explore.advise_phases import Phases
 from esp.explore.advise_phases import phases as phases_of
 from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
-from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
+from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.compare import is_written, named_formats, written_choice
 from esp.explore.ties import stated_error, ties
 from esp.prediction import first
@@ -50,7 +50,7 @@ TOP = 3
 class Candidate(Struct, frozen=True, kw_only=True):
     """One of the choices of the search."""
 
-    choice: Choice
+    choice: MappingChoice
     procs: int
     grid: tuple[int, ...]
     aligned: tuple[Align, ...] = ()
@@ -137,7 +137,7 @@ class Advice(Printed, Struct, frozen=True, kw_only=True):
         return sum(each.bound_s <= self.best.time_s * (1.0 + self.best.error) for each in self.excluded)
 
 
-class Progress(Struct, frozen=True, kw_only=True):
+class SearchProgress(Struct, frozen=True, kw_only=True):
     """How far a search is."""
 
     total: int
@@ -220,7 +220,7 @@ def advise_source(
     align: bool = True,
     top: int = TOP,
     look: bool = False,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Callable[[SearchProgress], None] | None = None,
 ) -> Advice:
     """As `advise`, for a program that is read and a machine that is loaded; `look`: at phases; `progress` is told of
     every step.
@@ -286,7 +286,9 @@ def candidates_of(
     return found, left_out
 
 
-def _candidate(choice: Choice, alignment: Alignment, distributed: Distributed, own: Choice | None) -> Candidate:
+def _candidate(
+    choice: MappingChoice, alignment: Alignment, distributed: Distributed, own: MappingChoice | None
+) -> Candidate:
     written = not alignment.aligned and own is not None and is_written(choice, own, distributed)
     return Candidate(
         choice=choice,
@@ -314,7 +316,7 @@ class _Work:
         system: System,
         request: Request,
         candidates: Sequence[Candidate],
-        progress: Callable[[Progress], None] | None,
+        progress: Callable[[SearchProgress], None] | None,
     ) -> None:
         self.source, self.system, self.candidates, self.progress = source, system, candidates, progress
         self.requests = [request_for(each, request) for each in candidates]
@@ -395,7 +397,7 @@ class _Work:
             return
         best = min(self.predictions, key=lambda at: (self.floor(at), at), default=None)
         self.progress(
-            Progress(
+            SearchProgress(
                 total=len(self.candidates),
                 bounded=len(self.bounds),
                 predicted=len(self.predictions),

@@ -53,7 +53,7 @@ class Alignment(Struct, frozen=True, kw_only=True):
         return tuple(f"!HPF$ {_text(each)}" for each in self.aligned)
 
 
-class Relation(Struct, frozen=True, kw_only=True):
+class AlignmentRelation(Struct, frozen=True, kw_only=True):
     """Where the elements of `of` lie in `within`, if the references of a statement are to meet."""
 
     of: str
@@ -119,7 +119,7 @@ def _anchor(root: str, scope: Scope, places: Mapping[str, Placement], bounds: Ma
 
 
 def _spread(
-    relations: Sequence[Relation],
+    relations: Sequence[AlignmentRelation],
     own: Mapping[str, Placement],
     fixed: set[str],
     bounds: Mapping[str, Bounds],
@@ -175,7 +175,7 @@ def _fits(place: Placement, own: Bounds, root: Bounds) -> bool:
 # --- references ---
 
 
-def _relations(unit: Unit, bounds: Mapping[str, Bounds], env: Mapping[str, Value]) -> Iterator[Relation]:
+def _relations(unit: Unit, bounds: Mapping[str, Bounds], env: Mapping[str, Value]) -> Iterator[AlignmentRelation]:
     """How the arrays of each assignment lie to what is assigned, and that to them."""
     for statement in walk_statements(unit.body):
         if not isinstance(statement, Assign):
@@ -185,8 +185,8 @@ def _relations(unit: Unit, bounds: Mapping[str, Bounds], env: Mapping[str, Value
             continue
         for name, subs in _references(list(walk_expressions(statement.value)), bounds, env):
             if name != target[0]:
-                yield Relation(of=name, within=target[0], cells=_cells(subs, target[1]))
-                yield Relation(of=target[0], within=name, cells=_cells(target[1], subs))
+                yield AlignmentRelation(of=name, within=target[0], cells=_cells(subs, target[1]))
+                yield AlignmentRelation(of=target[0], within=name, cells=_cells(target[1], subs))
 
 
 def _references(

@@ -40,7 +40,7 @@ Way = tuple[float, tuple[int, ...]]
 """Seconds, and the mapping of each part."""
 
 
-class Part(Struct, frozen=True, kw_only=True):
+class ProgramPart(Struct, frozen=True, kw_only=True):
     """Some statements that follow each other, and the number of the mapping they are best under."""
 
     first: int
@@ -57,7 +57,7 @@ class Phases(Struct, frozen=True, kw_only=True):
     one: int
     one_s: float
     """The best mapping for all, and its time."""
-    parts: tuple[Part, ...]
+    parts: tuple[ProgramPart, ...]
     """The best way to change or, where none pays, the one that would pay first if moving cost less; a single part: no
     other mapping is better anywhere."""
     parts_s: float
@@ -333,12 +333,12 @@ def _break_even(units: Sequence[_Unit], cost: Costs, home: int, one_s: float) ->
     return low
 
 
-def _parts(units: Sequence[_Unit], path: Sequence[int], chosen: Sequence[int]) -> tuple[Part, ...]:
+def _parts(units: Sequence[_Unit], path: Sequence[int], chosen: Sequence[int]) -> tuple[ProgramPart, ...]:
     """Neighbours under one mapping as one part; `chosen`: the numbers of the mappings."""
     leaves = [leaf for unit in units for leaf in (unit.inside or (unit,))]
-    found: list[Part] = []
+    found: list[ProgramPart] = []
     for leaf, at in zip(leaves, path, strict=True):
-        one = Part(first=leaf.first, last=leaf.last, mapping=chosen[at], time_s=leaf.times_s[at])
+        one = ProgramPart(first=leaf.first, last=leaf.last, mapping=chosen[at], time_s=leaf.times_s[at])
         if found and found[-1].mapping == one.mapping:
             before = found.pop()
             one = replace(before, last=one.last, time_s=before.time_s + one.time_s)

@@ -15,7 +15,7 @@ ENOUGH = 0.9
 """Share of the difference that is told, if that many say it."""
 
 
-class Side(Struct, frozen=True, kw_only=True):
+class ReasonSide(Struct, frozen=True, kw_only=True):
     """What one prediction has at a line."""
 
     time_s: float
@@ -35,8 +35,8 @@ class Reason(Struct, frozen=True, kw_only=True):
     line: int
     category: str
     change_s: float
-    best: Side
-    other: Side
+    best: ReasonSide
+    other: ReasonSide
 
 
 class Reasons(Struct, frozen=True, kw_only=True):
@@ -83,14 +83,14 @@ def _lines(prediction: Prediction) -> dict[tuple[str, int], tuple[float, float, 
     return {(each.file, each.line): four(each.parts) for each in prediction.lines}
 
 
-def _side(prediction: Prediction, file: str, line: int, time_s: float) -> Side:
+def _side(prediction: Prediction, file: str, line: int, time_s: float) -> ReasonSide:
     here = next((each for each in prediction.lines if (each.file, each.line) == (file, line)), None)
     inside: list[AauMetrics] = []
     if here is not None:
         known = {each.id: each for each in prediction.aaus}
         inside = [known[each] for each in here.aaus if each in known]
     moved = [each.comm for each in inside if each.comm is not None and each.comm.messages]
-    return Side(
+    return ReasonSide(
         time_s=time_s,
         messages=tuple(sorted(moved, key=lambda each: (-each.bytes, each.pattern, each.array))),
         misses=sum(each.misses for each in inside),

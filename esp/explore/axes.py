@@ -75,7 +75,7 @@ def _range(item: str, where: str) -> Iterable[str]:
         raise UsageError(f"the ends of {item!r} are of different units.", where=where, hint=_HINT)
     low, high = float(first[2]), float(last[2])
     values = _values(low, high, step, item, where)
-    return [f"{prefix}{_plain(value)}{unit}" for value in values]
+    return [f"{prefix}{_number(value)}{unit}" for value in values]
 
 
 def _values(low: float, high: float, step: str, item: str, where: str) -> list[float]:
@@ -93,7 +93,7 @@ def _values(low: float, high: float, step: str, item: str, where: str) -> list[f
         raise UsageError(f"an end of the range {item!r} is beyond all numbers.", where=where, hint=_HINT)
     up = by > 1 if kind in "xX" else by > 0
     if not up or low > high or (kind in "xX" and low <= 0):
-        told = f"the range {item!r} never gets from {_plain(low)} to {_plain(high)}."
+        told = f"the range {item!r} never gets from {_number(low)} to {_number(high)}."
         raise UsageError(told, where=where, hint=_HINT)
     values: list[float] = []
     value = low
@@ -105,7 +105,7 @@ def _values(low: float, high: float, step: str, item: str, where: str) -> list[f
     return values
 
 
-def _plain(value: float) -> str:
+def _number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 1e15 else f"{value:.10g}"
 
 

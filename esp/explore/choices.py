@@ -73,7 +73,7 @@ class Distributed(Struct, frozen=True, kw_only=True):
     """A name for a processor arrangement: that of the source, else one that is free."""
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class MappingChoice(Struct, frozen=True, kw_only=True):
     """Formats by name, and the grid; `grid` None: that of Def 13."""
 
     formats: Mapping[str, str]
@@ -190,7 +190,7 @@ def _written(formats: Iterable[Format] | None) -> str:
 
 def choices_of(
     distributed: Distributed, *, named: Sequence[Mapping[str, str]] = (), grid: tuple[int, ...] | None = None
-) -> tuple[tuple[Choice, ...], int]:
+) -> tuple[tuple[MappingChoice, ...], int]:
     """The choices, in the order of formats and squareness, and how many more were left out.
 
     Args:
@@ -204,7 +204,7 @@ def choices_of(
     """
     targets, procs = distributed.targets, distributed.procs
     wanted = [_for_targets(each, targets, distributed.ranks) for each in named] or all_formats(targets)
-    found: list[Choice] = []
+    found: list[MappingChoice] = []
     skipped = 0
     for formats in wanted:
         grids, more = ([grid], 0) if grid is not None else _grids(formats, targets, procs, bool(named))
@@ -309,9 +309,9 @@ def _flatness(shape: tuple[int, ...]) -> float:
 
 def _choice(
     formats: Mapping[str, str], grid: tuple[int, ...] | None, targets: Sequence[Target], procs: int, onto: str
-) -> Choice:
+) -> MappingChoice:
     directives = _directives(_names(formats, targets), grid, procs, onto)
-    return Choice(formats=dict(formats), grid=grid, shown=shown(formats, targets), directives=directives)
+    return MappingChoice(formats=dict(formats), grid=grid, shown=shown(formats, targets), directives=directives)
 
 
 def shown(formats: Mapping[str, str], targets: Sequence[Target]) -> str:

@@ -25,7 +25,7 @@ from esp.api import Prediction, Request, Source, load_machine, predict_source, r
 from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.axes import values_of
-from esp.explore.choices import Choice, Distributed, choices_of, distributed_by
+from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
 from esp.explore.ties import stated_error, ties
 from esp.explore.workers import Workers
@@ -60,7 +60,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
     tie: int | None
     written: bool
     """Whether the source has it so."""
-    choice: Choice | None
+    choice: MappingChoice | None
     """None where whole programs are compared."""
 
 
@@ -284,7 +284,7 @@ def _time_s(prediction: Prediction, request: Request) -> float:
     return first(prediction.time_s if timed is None else timed)
 
 
-def _ranked(rows: Iterable[tuple[str, Prediction, bool, Choice | None]], request: Request) -> tuple[Ranked, ...]:
+def _ranked(rows: Iterable[tuple[str, Prediction, bool, MappingChoice | None]], request: Request) -> tuple[Ranked, ...]:
     rows = list(rows)
     times_s = [_time_s(prediction, request) for _, prediction, _, _ in rows]
     errors = [stated_error(prediction) for _, prediction, _, _ in rows]
@@ -304,23 +304,23 @@ def _ranked(rows: Iterable[tuple[str, Prediction, bool, Choice | None]], request
     )
 
 
-def written_choice(distributed: Distributed) -> Choice | None:
+def written_choice(distributed: Distributed) -> MappingChoice | None:
     """The mapping of the source as a choice; None where it has none."""
     formats = {each.name: each.written for each in distributed.targets if each.written}
     if not formats:
         return None
     shown = dict.fromkeys(formats.values())
-    return Choice(formats=formats, grid=None, shown=" ".join(shown), directives=())
+    return MappingChoice(formats=formats, grid=None, shown=" ".join(shown), directives=())
 
 
-def is_written(choice: Choice, written: Choice, distributed: Distributed) -> bool:
+def is_written(choice: MappingChoice, written: MappingChoice, distributed: Distributed) -> bool:
     """Whether a choice is what the source says, `written`."""
     if choice is written:
         return True
     return dict(choice.formats) == dict(written.formats) and choice.grid in (None, distributed.grid)
 
 
-def _chosen(request: Request, choice: Choice) -> Request:
+def _chosen(request: Request, choice: MappingChoice) -> Request:
     if not choice.directives:  # the source's own: left as it is
         return request
     return replace(request, distribute={**request.distribute, **choice.formats}, grid=choice.grid)

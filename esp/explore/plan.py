@@ -47,7 +47,7 @@ CHUNK = 1024
 """Scenarios of one walk: enough to make its own cost small, few enough to see progress and to stop soon."""
 
 
-class Plan(Struct, frozen=True, kw_only=True):
+class SweepPlan(Struct, frozen=True, kw_only=True):
     """A sweep: every combination of the values of its axes, the last axis varying fastest."""
 
     programs: tuple[str, ...]
@@ -64,7 +64,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         return tuple(len(axis) for axis in self.axes)
 
 
-class Walk(Struct, frozen=True, kw_only=True):
+class SweepWalk(Struct, frozen=True, kw_only=True):
     """One walk of the engine: values of the lowering and machine axes by position, and a range of scenarios."""
 
     lowering: tuple[int, ...]
@@ -73,7 +73,7 @@ class Walk(Struct, frozen=True, kw_only=True):
     stop: int
 
 
-class Partition(Struct, frozen=True, kw_only=True):
+class SweepPartition(Struct, frozen=True, kw_only=True):
     """The axes of a plan by sort, and where the cells of each combination lie in the result."""
 
     lowering: tuple[Axis, ...]
@@ -95,20 +95,20 @@ class Partition(Struct, frozen=True, kw_only=True):
         node_programs = prod(len(axis) for axis in (*self.lowering, *self.machine))
         return node_programs * -(-self.scenarios // CHUNK)
 
-    def walks(self) -> Iterator[Walk]:
+    def walks(self) -> Iterator[SweepWalk]:
         """All walks; those that share a node program one after the other."""
         for lowering in np.ndindex(*(len(axis) for axis in self.lowering)):
             for machine in np.ndindex(*(len(axis) for axis in self.machine)):
                 for start in range(0, self.scenarios, CHUNK):
                     stop = min(start + CHUNK, self.scenarios)
-                    yield Walk(lowering=lowering, machine=machine, start=start, stop=stop)
+                    yield SweepWalk(lowering=lowering, machine=machine, start=start, stop=stop)
 
-    def cells_of(self, walk: Walk) -> NDArray[np.int64]:
+    def cells_of(self, walk: SweepWalk) -> NDArray[np.int64]:
         """The numbers of the cells that a walk fills."""
         found: NDArray[np.int64] = self.cells[walk.lowering + walk.machine][walk.start : walk.stop]
         return found
 
-    def scenario_of(self, walk: Walk) -> dict[str, Change]:
+    def scenario_of(self, walk: SweepWalk) -> dict[str, Change]:
         """Name or path -> changes of the scenarios of a walk."""
         if not self.scenario:
             return {}
@@ -119,7 +119,7 @@ class Partition(Struct, frozen=True, kw_only=True):
         }
 
 
-def partition(plan: Plan, systems: Sequence[System]) -> Partition:
+def partition(plan: SweepPlan, systems: Sequence[System]) -> SweepPartition:
     """Sort the axes of a plan.
 
     Raises:
@@ -135,7 +135,7 @@ def partition(plan: Plan, systems: Sequence[System]) -> Partition:
         for system in systems:
             export(system, _with_all(plan.base.scenario, axis))
     changes = tuple(_change(axis, systems[0]) for axis in swept)
-    return Partition(
+    return SweepPartition(
         lowering=tuple(lowering),
         machine=tuple(machine),
         scenario=tuple(swept),
@@ -210,7 +210,7 @@ def path_of(system: System, name: str) -> str:
     return ".".join(filter(None, (path, *component_path(unit, component), key)))
 
 
-def all_distributions(plan: Plan) -> Axis:
+def all_distributions(plan: SweepPlan) -> Axis:
     """An axis with BLOCK, CYCLIC and * in every dimension of what the first program distributes.
 
     Raises:

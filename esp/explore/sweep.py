@@ -38,9 +38,9 @@ from esp.explore.plan import (
     CHUNK,
     DIMENSIONS,
     PARAMETERS,
-    Partition,
-    Plan,
-    Walk,
+    SweepPartition,
+    SweepPlan,
+    SweepWalk,
     lowering_request,
     machine_scenario,
     partition,
@@ -117,10 +117,10 @@ class Sweep(Printed, Struct, frozen=True, kw_only=True, eq=False):
         return changed
 
 
-class Done(Struct, frozen=True, kw_only=True, eq=False):
+class WalkResult(Struct, frozen=True, kw_only=True, eq=False):
     """What one walk found: times (figures, scenarios), or why there are none."""
 
-    walk: Walk
+    walk: SweepWalk
     times: NDArray[np.float64] | None
     messages: int = 0
     bytes: int = 0
@@ -135,14 +135,14 @@ class Done(Struct, frozen=True, kw_only=True, eq=False):
 class Runner:
     """Does the walks of a plan: programs and machines are read once, a node program serves as long as it fits."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SweepPlan) -> None:
         self.plan = plan
         self.systems = tuple(load_machine(each) for each in plan.systems)
-        self.parts: Partition = partition(plan, self.systems)
+        self.parts: SweepPartition = partition(plan, self.systems)
         self._sources: dict[int, Source] = {}
         self._last: tuple[object, Stages | SourceError] | None = None
 
-    def work(self, walk: Walk) -> Done:
+    def work(self, walk: SweepWalk) -> WalkResult:
         """The figures of one walk.
 
         Raises:
@@ -157,14 +157,14 @@ class Runner:
         request = replace(request, scenario=scenario)
         stages = self._lowered(walk, system, request)
         if isinstance(stages, SourceError):
-            return Done(walk=walk, times=None, problem=stages.diagnostics[0])
+            return WalkResult(walk=walk, times=None, problem=stages.diagnostics[0])
         try:
             found = interpret_stages(stages, system, request)
         except UnresolvedError:
             raise
         except SourceError as error:
-            return Done(walk=walk, times=None, problem=error.diagnostics[0])
-        return Done(
+            return WalkResult(walk=walk, times=None, problem=error.diagnostics[0])
+        return WalkResult(
             walk=walk,
             times=_times(found, walk.stop - walk.start, timed=request.timed),
             messages=found.messages,
@@ -183,7 +183,7 @@ class Runner:
                 self._sources[at] = read_source(self.plan.programs[at], form=self.plan.form)
             return self._sources[at]
 
-    def _lowered(self, walk: Walk, system: System, request: Request) -> Stages | SourceError:
+    def _lowered(self, walk: SweepWalk, system: System, request: Request) -> Stages | SourceError:
         """The node program, kept for the walks that share it: machines with one compiler do."""
         key = (walk.lowering, system.default_processors, compiled(system, request))
         last = self._last  # several threads may be at work
@@ -250,18 +250,18 @@ def sweep(
     if procs is None or isinstance(procs, int):
         number: int | None = arguments.processors(procs)
     else:
-        numbers = [arguments.processors(_plain(each)) for each in procs]
+        numbers = [arguments.processors(_python_value(each)) for each in procs]
         number, kept = None, [each for each in numbers if each is not None]
         axes.append(Axis(name="procs", kind="procs", values=tuple(kept), labels=tuple(map(str, kept))))
     fixed, sets = _axes_of(options, axes)
     base = requested(number, **fixed)
-    plan = Plan(
+    plan = SweepPlan(
         programs=tuple(map(str, programs)), systems=tuple(map(str, systems)), form=form, base=base, axes=tuple(axes)
     )
     return collect(_with_parameters(plan, sets), jobs=jobs, executor=executor, progress=progress)
 
 
-def _with_parameters(plan: Plan, given: Mapping[str, Any]) -> Plan:
+def _with_parameters(plan: SweepPlan, given: Mapping[str, Any]) -> SweepPlan:
     """A plan whose cells share `cache`, `memory` or `contention`: axes of one value, as paths depend on the machine."""
     axes = tuple(Axis(name=name, kind=name, values=(value,), labels=(_label(value),)) for name, value in given.items())
     return replace(plan, axes=plan.axes + axes)
@@ -309,7 +309,7 @@ def _axes_of(options: Mapping[str, Any], axes: list[Axis]) -> tuple[dict[str, An
 
 
 def _axis(name: str, kind: str, key: str, given: Any) -> Axis:
-    values = [_plain(each) for each in given]
+    values = [_python_value(each) for each in given]
     if kind in _SWITCHES:
         raise UsageError(f"{name} is the same for all of a sweep.", hint="Give it True or False.")
     if not values:
@@ -332,7 +332,7 @@ def _is_list(given: Any) -> bool:
     return isinstance(given, list | tuple | range | np.ndarray)
 
 
-def _plain(value: Any) -> Any:
+def _python_value(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -347,7 +347,7 @@ def _label(value: Any) -> str:
 # --- running ---
 
 
-def run(plan: Plan, *, jobs: int = 1, executor: "Executor | None" = None) -> Iterator[tuple[Runner, Done]]:
+def run(plan: SweepPlan, *, jobs: int = 1, executor: "Executor | None" = None) -> Iterator[tuple[Runner, WalkResult]]:
     """All walks of a plan, in order; by an executor, or with `jobs` above 1 in so many processes.
 
     Raises:
@@ -375,7 +375,9 @@ def run(plan: Plan, *, jobs: int = 1, executor: "Executor | None" = None) -> Ite
                 yield runner, work(walk)
 
 
-def _by(executor: "Executor", plan: Plan, runner: Runner, walks: Sequence[Walk]) -> Iterator[tuple[Runner, Done]]:
+def _by(
+    executor: "Executor", plan: SweepPlan, runner: Runner, walks: Sequence[SweepWalk]
+) -> Iterator[tuple[Runner, WalkResult]]:
     """Walks done elsewhere, in order; what has not begun when this ends is called off."""
     told = pickle.dumps(plan)
     pending = [executor.submit(_work, told, walk) for walk in walks]
@@ -390,16 +392,16 @@ def _by(executor: "Executor", plan: Plan, runner: Runner, walks: Sequence[Walk])
 @lru_cache(maxsize=4)
 def _runner_of(told: bytes) -> Runner:
     """The runner of this process for a plan."""
-    plan: Plan = pickle.loads(told)  # noqa: S301 (our own plan, from the process that asks for it)
+    plan: SweepPlan = pickle.loads(told)  # noqa: S301 (our own plan, from the process that asks for it)
     return Runner(plan)
 
 
-def _work(told: bytes, walk: Walk) -> Done:
+def _work(told: bytes, walk: SweepWalk) -> WalkResult:
     return _runner_of(told).work(walk)
 
 
 def collect(
-    plan: Plan, *, jobs: int = 1, executor: "Executor | None" = None, progress: Progress | None = None
+    plan: SweepPlan, *, jobs: int = 1, executor: "Executor | None" = None, progress: Progress | None = None
 ) -> Sweep:
     """Run a plan to its end, or until Ctrl-C, and put the figures where they belong.
 
@@ -455,7 +457,7 @@ def collect(
     )
 
 
-def _about(plan: Plan) -> tuple[tuple[str, str], ...]:
+def _about(plan: SweepPlan) -> tuple[tuple[str, str], ...]:
     """What all cells share, for the heading."""
     kinds = {axis.kind for axis in plan.axes}
     told = [] if "program" in kinds else [("program", _file_label(plan.programs[0]))]

@@ -38,7 +38,7 @@ MOVED = 1e-3
 """A line has moved if its time differs by more than this share of the whole."""
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class ParameterChange(Struct, frozen=True, kw_only=True):
     """One thing that is different. `kind`: a name of `DIMENSIONS` or `PARAMETERS`, ``opt``, ``system_set``."""
 
     kind: str
@@ -68,7 +68,7 @@ class LineMove(Struct, frozen=True, kw_only=True):
         return self.after_s - self.before_s
 
 
-class Outcome(Struct, frozen=True, kw_only=True):
+class WhatIfOutcome(Struct, frozen=True, kw_only=True):
     """What a change does. `scenario`: its position in the prediction, which may hold several."""
 
     label: str
@@ -83,7 +83,7 @@ class WhatIf(Printed, Struct, frozen=True, kw_only=True):
     """What `whatif` answers."""
 
     base: Prediction
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[WhatIfOutcome, ...]
 
     @property
     def hardly_s(self) -> float:
@@ -130,22 +130,24 @@ def whatif(
     return what_if(read_source(source, form=form), load_machine(system), request, changes, together=together)
 
 
-def split_changes(options: Mapping[str, Any]) -> tuple[list[Change], dict[str, Any]]:
+def split_changes(options: Mapping[str, Any]) -> tuple[list[ParameterChange], dict[str, Any]]:
     """Changes, and the options that hold for the base."""
-    changes: list[Change] = []
+    changes: list[ParameterChange] = []
     base: dict[str, Any] = {}
     for name, given in options.items():
         if name == "opt":
             names = dict.fromkeys(OPTIMISATIONS, False) if given == "each" else given
             for key, value in names.items():
-                changes += [Change(kind=name, key=key, value=arguments.switch(key, each)) for each in _listed(value)]
+                changes += [
+                    ParameterChange(kind=name, key=key, value=arguments.switch(key, each)) for each in _listed(value)
+                ]
         elif name == "system_set":
             pairs = ((key, each) for key, value in given.items() for each in _listed(value))
-            changes += [Change(kind=name, key=key, value=each) for key, each in pairs]
+            changes += [ParameterChange(kind=name, key=key, value=each) for key, each in pairs]
         elif name == "contention":
-            changes += [Change(kind=name, value=arguments.switch(name, each)) for each in _listed(given)]
+            changes += [ParameterChange(kind=name, value=arguments.switch(name, each)) for each in _listed(given)]
         elif name in DIMENSIONS or name in PARAMETERS:
-            changes += [Change(kind=name, value=each) for each in _listed(given)]
+            changes += [ParameterChange(kind=name, value=each) for each in _listed(given)]
         else:
             base[name] = given
     return changes, base
@@ -163,7 +165,7 @@ def what_if(
     source: Source,
     system: System,
     request: Request,
-    changes: Sequence[Change],
+    changes: Sequence[ParameterChange],
     *,
     together: bool = False,
     progress: Progress | None = None,
@@ -178,10 +180,10 @@ def what_if(
     unchanged = lower_source(source, system, request)
     stages = {(request.on, request.off): unchanged}
     base = interpret_stages(unchanged, system, request)
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, WhatIfOutcome] = {}
     total = 1 + len(changes) + (together and len(changes) > 1)
 
-    def done(more: Mapping[int, Outcome]) -> None:
+    def done(more: Mapping[int, WhatIfOutcome]) -> None:
         outcomes.update(more)
         if progress is not None:
             progress(1 + len(outcomes), total, min(each.time_s for each in outcomes.values()))
@@ -207,7 +209,7 @@ def what_if(
     return WhatIf(base=base, outcomes=tuple(outcomes[at] for at in sorted(outcomes)))
 
 
-def _changed(request: Request, system: System, changes: Sequence[Change]) -> Request:
+def _changed(request: Request, system: System, changes: Sequence[ParameterChange]) -> Request:
     opt = {}
     given = {}
     for each in changes:
@@ -219,7 +221,7 @@ def _changed(request: Request, system: System, changes: Sequence[Change]) -> Req
     return switched(changed, opt)
 
 
-def _outcome(label: str, base: Prediction, made: Prediction, scenario: int) -> Outcome:
+def _outcome(label: str, base: Prediction, made: Prediction, scenario: int) -> WhatIfOutcome:
     before = {(each.file, each.line): float(each.time_s[0]) for each in base.lines}
     after = {(each.file, each.line): _at(each.time_s, scenario) for each in made.lines}
     least_s = MOVED * float(base.time_s[0])
@@ -228,7 +230,7 @@ def _outcome(label: str, base: Prediction, made: Prediction, scenario: int) -> O
         for place in dict.fromkeys((*before, *after))
     ]
     moved = sorted((each for each in moves if abs(each.by_s) > least_s), key=lambda each: (-abs(each.by_s), each.line))
-    return Outcome(
+    return WhatIfOutcome(
         label=label, prediction=made, scenario=scenario, time_s=_at(made.time_s, scenario), moved=tuple(moved)
     )
 

@@ -57,7 +57,7 @@ class Estimate(Struct, frozen=True):
     error: float
 
 
-class Range(Struct, frozen=True, kw_only=True):
+class FittedRange(Struct, frozen=True, kw_only=True):
     """The law between the smallest and the largest size that were measured; `rms`, `worst`: relative residuals."""
 
     first_bytes: float
@@ -88,11 +88,11 @@ class Tried(Struct, frozen=True):
         return (1 + self.by_chance) / (1 + self.tables) <= _CHANCE
 
 
-class Law(Struct, frozen=True, kw_only=True, eq=False):
+class FittedLaw(Struct, frozen=True, kw_only=True, eq=False):
     """What `fit` finds. `residuals` are (law - measured) / measured for each point of the table."""
 
     table: PingPong
-    ranges: tuple[Range, ...]
+    ranges: tuple[FittedRange, ...]
     residuals: Floats
     tried: tuple[Tried, ...]
 
@@ -111,7 +111,7 @@ Fitted = list[tuple[Floats, NDArray[np.int64]]]
 """For 1, 2, ... ranges: the least sum of squares of each table, and the numbers of the first sizes of its ranges."""
 
 
-def fit(table: PingPong) -> Law:
+def fit(table: PingPong) -> FittedLaw:
     """The law of a table.
 
     Raises:
@@ -268,7 +268,7 @@ def _parts(pieces: _Pieces, starts: Sequence[int] | NDArray[np.int64]) -> list[s
     return [pieces.rows(int(first), last) for first, last in zip(starts, ends, strict=True)]
 
 
-def _law(pieces: _Pieces, table: PingPong, starts: NDArray[np.int64], tried: tuple[Tried, ...]) -> Law:
+def _law(pieces: _Pieces, table: PingPong, starts: NDArray[np.int64], tried: tuple[Tried, ...]) -> FittedLaw:
     parts = _parts(pieces, starts)
     figures = [_estimated(pieces.design[rows]) for rows in parts]
     residuals = np.concatenate([pieces.design[rows] @ found - 1.0 for rows, found in zip(parts, figures, strict=True)])
@@ -278,7 +278,7 @@ def _law(pieces: _Pieces, table: PingPong, starts: NDArray[np.int64], tried: tup
         _range(pieces, table, rows, (found, residuals[rows]), variance)
         for rows, found in zip(parts, figures, strict=True)
     )
-    return Law(table=table, ranges=ranges, residuals=residuals, tried=tried)
+    return FittedLaw(table=table, ranges=ranges, residuals=residuals, tried=tried)
 
 
 def _estimated(design: Floats) -> Floats:
@@ -293,7 +293,7 @@ def _estimated(design: Floats) -> Floats:
     return figures
 
 
-def _range(pieces: _Pieces, table: PingPong, rows: slice, found: tuple[Floats, Floats], variance: float) -> Range:
+def _range(pieces: _Pieces, table: PingPong, rows: slice, found: tuple[Floats, Floats], variance: float) -> FittedRange:
     figures, residuals = found
     scale = np.linalg.norm(pieces.design[rows], axis=0)
     scaled = pieces.design[rows] / scale
@@ -301,7 +301,7 @@ def _range(pieces: _Pieces, table: PingPong, rows: slice, found: tuple[Floats, F
     estimates = [Estimate(float(value), float(error)) for value, error in zip(figures, errors, strict=True)]
     worst = int(np.argmax(np.abs(residuals)))
     sizes = table.size_bytes[rows]
-    return Range(
+    return FittedRange(
         first_bytes=float(sizes[0]),
         last_bytes=float(sizes[-1]),
         startup_s=estimates[0],
@@ -314,7 +314,7 @@ def _range(pieces: _Pieces, table: PingPong, rows: slice, found: tuple[Floats, F
     )
 
 
-def _judged(law: Law) -> Law:
+def _judged(law: FittedLaw) -> FittedLaw:
     """The law, if the table supports it.
 
     Raises:

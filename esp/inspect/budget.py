@@ -20,10 +20,10 @@ from msgspec import Struct
 
 from esp.prediction import CATEGORIES, Prediction, first
 from interpreter.result import LineMetrics
-from sag.document import Findings, Node, Scalar, Table
-from sag.errors import Finding, MachineError, Place, nearest
+from sag.document import Findings, Node, Scalar, YamlTable
+from sag.errors import Finding, MachineError, MachinePlace, nearest
 from sag.quantities import QuantityError, parse_quantity
-from sag.reading import Kind, read_document, read_text
+from sag.reading import FileKind, read_document, read_text
 
 FORMAT = 1
 """Version of the format of budgets."""
@@ -35,10 +35,10 @@ class BudgetError(MachineError):
     exit_code: ClassVar[int] = 2
 
 
-BUDGET = Kind(noun="budget", letter="B", start=f"format: {FORMAT}", error=BudgetError)
+BUDGET = FileKind(noun="budget", letter="B", start=f"format: {FORMAT}", error=BudgetError)
 
 
-class Key(Struct, frozen=True):
+class LimitKey(Struct, frozen=True):
     """A quantity that can be limited: its dimension, whether a share of the time is as good, and which way."""
 
     dimension: str
@@ -46,24 +46,24 @@ class Key(Struct, frozen=True):
     at_least: bool = False
 
 
-_OF_LINE: Mapping[str, Key] = {
-    "time": Key("time", share=True),
-    **{category: Key("time", share=True) for category in CATEGORIES},
-    "messages": Key("count"),
-    "bytes": Key("size"),
+_OF_LINE: Mapping[str, LimitKey] = {
+    "time": LimitKey("time", share=True),
+    **{category: LimitKey("time", share=True) for category in CATEGORIES},
+    "messages": LimitKey("count"),
+    "bytes": LimitKey("size"),
 }
 
-_OF_ALL: Mapping[str, Key] = {
+_OF_ALL: Mapping[str, LimitKey] = {
     **_OF_LINE,
-    "time": Key("time"),
-    "timed": Key("time"),
-    "load": Key("time"),
-    "io": Key("time", share=True),
-    "imbalance": Key("number"),
-    "memory": Key("size"),
-    "estimated": Key("fraction"),
-    "speed-up": Key("number", at_least=True),
-    "efficiency": Key("fraction", at_least=True),
+    "time": LimitKey("time"),
+    "timed": LimitKey("time"),
+    "load": LimitKey("time"),
+    "io": LimitKey("time", share=True),
+    "imbalance": LimitKey("number"),
+    "memory": LimitKey("size"),
+    "estimated": LimitKey("fraction"),
+    "speed-up": LimitKey("number", at_least=True),
+    "efficiency": LimitKey("fraction", at_least=True),
 }
 
 _RATIOS = frozenset({"imbalance", "estimated", "waiting"})
@@ -82,14 +82,14 @@ class Limit(Struct, frozen=True, kw_only=True):
     what: str
     value: float
     text: str
-    place: Place
+    place: MachinePlace
     share: bool = False
     at_least: bool = False
     line: str = ""
     procs: int = 0
 
 
-class Budget(Struct, frozen=True, kw_only=True):
+class LimitFile(Struct, frozen=True, kw_only=True):
     """What a file says; `procs` are the numbers of processors it speaks of, ascending."""
 
     file: str
@@ -120,7 +120,7 @@ class Checked(Struct, frozen=True, kw_only=True):
         return not self.kept and not (self.bound and ratio)
 
 
-def read_budget(path: Path) -> Budget:
+def read_budget(path: Path) -> LimitFile:
     """Read a budget.
 
     Raises:
@@ -134,7 +134,7 @@ def read_budget(path: Path) -> Budget:
         raise BudgetError(error.findings) from None
 
 
-def _budget(root: Table, file: str) -> Budget:
+def _budget(root: YamlTable, file: str) -> LimitFile:
     findings = Findings()
     limits: list[Limit] = []
     numbers: list[int] = []
@@ -160,7 +160,7 @@ def _budget(root: Table, file: str) -> Budget:
     if not limits:
         findings.add("B105", "this budget limits nothing", root.place, "write for example 'limits: {time: 2 s}'")
         findings.raise_any()
-    return Budget(file=file, limits=tuple(limits), procs=tuple(sorted(set(numbers))))
+    return LimitFile(file=file, limits=tuple(limits), procs=tuple(sorted(set(numbers))))
 
 
 def _format(node: Node, findings: Findings) -> None:
@@ -168,11 +168,11 @@ def _format(node: Node, findings: Findings) -> None:
         findings.add("B104", "this version of esp reads budgets of format 1", node.place, f"write 'format: {FORMAT}'")
 
 
-def _table(node: Node, findings: Findings) -> Table:
-    if isinstance(node, Table):
+def _table(node: Node, findings: Findings) -> YamlTable:
+    if isinstance(node, YamlTable):
         return node
     findings.add("B106", "limits are wanted here, each with its value", node.place, "write for example {time: 2 s}")
-    return Table((), node.place)
+    return YamlTable((), node.place)
 
 
 def _number(word: Scalar, findings: Findings) -> int:
@@ -183,7 +183,7 @@ def _number(word: Scalar, findings: Findings) -> int:
 
 
 def _limits(
-    table: Table, known: Mapping[str, Key], findings: Findings, *, line: str = "", procs: int = 0
+    table: YamlTable, known: Mapping[str, LimitKey], findings: Findings, *, line: str = "", procs: int = 0
 ) -> Iterator[Limit]:
     for word, node in table:
         key = known.get(word.text)
@@ -216,7 +216,7 @@ def _limits(
 
 
 def check(
-    budget: Budget, predictions: Sequence[Prediction], ratios: Sequence[tuple[float, float]]
+    budget: LimitFile, predictions: Sequence[Prediction], ratios: Sequence[tuple[float, float]]
 ) -> tuple[Checked, ...]:
     """Hold predictions against a budget. `ratios`: speed-up and efficiency of each.
 

@@ -27,7 +27,7 @@ def change(a_s: float, b_s: float) -> float:
     return 0.0 if abs(b_s - a_s) <= _ROUNDING * max(abs(a_s), abs(b_s)) else b_s - a_s
 
 
-class Node(Struct, frozen=True, kw_only=True):
+class TreeNode(Struct, frozen=True, kw_only=True):
     """A part of a prediction: times in seconds, mean over processors, `own` by category without the parts inside."""
 
     kind: str
@@ -37,7 +37,7 @@ class Node(Struct, frozen=True, kw_only=True):
     own_s: tuple[float, ...]
     messages: int
     bytes: int
-    inside: tuple["Node", ...] = ()
+    inside: tuple["TreeNode", ...] = ()
 
     @property
     def key(self) -> tuple[str, str]:
@@ -48,8 +48,8 @@ class Node(Struct, frozen=True, kw_only=True):
 class Pair(Struct, frozen=True, kw_only=True):
     """What corresponds in A and B; None: there is nothing on that side."""
 
-    a: Node | None
-    b: Node | None
+    a: TreeNode | None
+    b: TreeNode | None
     inside: tuple["Pair", ...] = ()
 
     @property
@@ -65,7 +65,7 @@ class Pair(Struct, frozen=True, kw_only=True):
         return tuple(own)
 
 
-def _own(node: Node | None, at: int) -> float:
+def _own(node: TreeNode | None, at: int) -> float:
     return 0.0 if node is None else node.own_s[at]
 
 
@@ -85,9 +85,9 @@ def difference(a: Mapping[str, Any], b: Mapping[str, Any]) -> Difference:
     return Difference(a=a, b=b, by=by, pairs=tuple(_matched(build(a), build(b))))
 
 
-def _of_lines(said: Mapping[str, Any]) -> tuple[Node, ...]:
+def _of_lines(said: Mapping[str, Any]) -> tuple[TreeNode, ...]:
     return tuple(
-        Node(
+        TreeNode(
             kind="line",
             label=" ".join(each["source"].split()) or f"{each['file']}:{each['line']}",
             line=each["line"],
@@ -100,16 +100,16 @@ def _of_lines(said: Mapping[str, Any]) -> tuple[Node, ...]:
     )
 
 
-def _of_aaus(said: Mapping[str, Any]) -> tuple[Node, ...]:
+def _of_aaus(said: Mapping[str, Any]) -> tuple[TreeNode, ...]:
     below: dict[int | None, list[Mapping[str, Any]]] = {}
     for each in said["aaus"]:
         below.setdefault(each["parent"], []).append(each)
     return tuple(_aau(each, below) for each in below.get(None, ()))
 
 
-def _aau(said: Mapping[str, Any], below: Mapping[int | None, Sequence[Mapping[str, Any]]]) -> Node:
+def _aau(said: Mapping[str, Any], below: Mapping[int | None, Sequence[Mapping[str, Any]]]) -> TreeNode:
     moved = said["communication"] or {"messages": 0, "bytes": 0}
-    return Node(
+    return TreeNode(
         kind=said["kind"],
         label=said["label"],
         line=said["line"] or 0,
@@ -125,7 +125,7 @@ def _parts(said: Mapping[str, Any]) -> tuple[float, ...]:
     return tuple(said[f"{name}_s"] for name in CATEGORIES)
 
 
-def _matched(a: Sequence[Node], b: Sequence[Node]) -> Iterator[Pair]:
+def _matched(a: Sequence[TreeNode], b: Sequence[TreeNode]) -> Iterator[Pair]:
     matcher = SequenceMatcher(None, [each.key for each in a], [each.key for each in b], autojunk=False)
     for tag, start_a, end_a, start_b, end_b in matcher.get_opcodes():
         if tag == "equal":
@@ -135,7 +135,7 @@ def _matched(a: Sequence[Node], b: Sequence[Node]) -> Iterator[Pair]:
             yield from _by_kind(a[start_a:end_a], b[start_b:end_b])
 
 
-def _by_kind(a: Sequence[Node], b: Sequence[Node]) -> Iterator[Pair]:
+def _by_kind(a: Sequence[TreeNode], b: Sequence[TreeNode]) -> Iterator[Pair]:
     """Pairs of equal kind in order; a line that has changed altogether is one that went and one that came."""
     matcher = SequenceMatcher(None, [_kind(each) for each in a], [_kind(each) for each in b], autojunk=False)
     for tag, start_a, end_a, start_b, end_b in matcher.get_opcodes():
@@ -147,12 +147,12 @@ def _by_kind(a: Sequence[Node], b: Sequence[Node]) -> Iterator[Pair]:
         yield from (_pair(None, each) for each in b[start_b:end_b])
 
 
-def _kind(node: Node) -> tuple[str, str]:
+def _kind(node: TreeNode) -> tuple[str, str]:
     """The kind, for a line the name that it assigns to or its first word."""
     return node.kind, re.split(r"\W", node.label, maxsplit=1)[0] if node.kind == "line" else ""
 
 
-def _pair(a: Node | None, b: Node | None) -> Pair:
+def _pair(a: TreeNode | None, b: TreeNode | None) -> Pair:
     inside = _matched(a.inside if a is not None else (), b.inside if b is not None else ())
     return Pair(a=a, b=b, inside=tuple(inside))
 

@@ -14,7 +14,7 @@ from aag.spmd.nodes import Nest, OwnedLoop, assigns_of
 from esp import api
 from esp.errors import UsageError
 from esp.inspect.decisions import Decision, decide
-from esp.inspect.messages import Phase, Watcher, phases_of
+from esp.inspect.messages import MessagePhase, Watcher, phases_of
 from esp.inspect.response import Response, Term, respond
 from esp.prediction import CATEGORIES, first
 from interpreter.application import Application
@@ -48,7 +48,7 @@ class Communication(Struct, frozen=True, kw_only=True):
 
     aau: int
     summary: MessageSummary
-    phases: tuple[Phase, ...]
+    phases: tuple[MessagePhase, ...]
     more: int
 
 

@@ -37,7 +37,7 @@ _IO = {
 }
 
 
-class Figure(Struct, frozen=True, kw_only=True):
+class MachineFigure(Struct, frozen=True, kw_only=True):
     """One time of a machine: seconds for one unit of something. `key` finds it, `words` name the unit for people."""
 
     group: str
@@ -53,7 +53,7 @@ class Figure(Struct, frozen=True, kw_only=True):
         return ".".join((self.group, *self.key))
 
 
-def figures_of(machine: Machine, operations: Iterable[str]) -> tuple[Figure, ...]:
+def figures_of(machine: Machine, operations: Iterable[str]) -> tuple[MachineFigure, ...]:
     """All times of a machine that are not 0, of P only those of some operation classes. Scenario 0 counts."""
     found = [
         _figure(PROCESSOR, (name,), name, machine.processor.time_s[name], machine.processor.estimated.get(name))
@@ -72,7 +72,7 @@ def figures_of(machine: Machine, operations: Iterable[str]) -> tuple[Figure, ...
     return tuple(each for each in found if each.seconds)
 
 
-def _of_network(network: NetworkCosts) -> list[Figure]:
+def _of_network(network: NetworkCosts) -> list[MachineFigure]:
     found = []
     least = 0.0
     for number, law in enumerate(network.ranges):
@@ -99,9 +99,9 @@ def _sizes(least: float, most: float) -> str:
     return f" (<= {most:,.0f} B)" if most != np.inf else f" (> {least:,.0f} B)"
 
 
-def _figure(group: str, key: tuple[str, ...], words: str, seconds: Array, estimated: bool | None) -> Figure:
+def _figure(group: str, key: tuple[str, ...], words: str, seconds: Array, estimated: bool | None) -> MachineFigure:
     name = key[-1]
-    return Figure(
+    return MachineFigure(
         group=group,
         key=key,
         words=words,

@@ -83,7 +83,7 @@ class Watcher:
         return self._most.get(aau, Execution())
 
 
-class Phase(Struct, frozen=True, kw_only=True):
+class MessagePhase(Struct, frozen=True, kw_only=True):
     """One phase of messages: their number, partners in words, and the least and most of their bytes and hops."""
 
     name: str
@@ -95,7 +95,9 @@ class Phase(Struct, frozen=True, kw_only=True):
     hops: tuple[int, int]
 
 
-def phases_of(seen: list[Seen], grid: Grid, network: NetworkCosts | None, shape: tuple[int, ...]) -> tuple[Phase, ...]:
+def phases_of(
+    seen: list[Seen], grid: Grid, network: NetworkCosts | None, shape: tuple[int, ...]
+) -> tuple[MessagePhase, ...]:
     """What was seen of one execution. `shape`: the grid that decides which node a rank runs on (Def 14)."""
     found = []
     for each in seen:
@@ -107,7 +109,7 @@ def phases_of(seen: list[Seen], grid: Grid, network: NetworkCosts | None, shape:
             hops = network.topology.hops(node[each.source], node[each.destination], network.topology.size(shape))
         pairs = zip(each.source[:_PAIRS].tolist(), each.destination[:_PAIRS].tolist(), strict=True)
         found.append(
-            Phase(
+            MessagePhase(
                 name=each.name,
                 messages=int(each.source.size),
                 partners=_partners(each, grid),

@@ -28,7 +28,7 @@ _NAMED = 8
 """Processors of a box that are named one by one."""
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class IndexRun(Struct, frozen=True, kw_only=True):
     """Indices `first` to `last` of a dimension; `coordinate` on its grid axis, None where it is collapsed."""
 
     first: int
@@ -41,11 +41,11 @@ class Run(Struct, frozen=True, kw_only=True):
         return self.last - self.first + 1
 
 
-class Side(Struct, frozen=True, kw_only=True):
+class PlaneSide(Struct, frozen=True, kw_only=True):
     """One dimension (from 0) of a picture: its runs, ascending, and whether there are more than those."""
 
     dim: int
-    runs: tuple[Run, ...]
+    runs: tuple[IndexRun, ...]
     whole: bool
 
 
@@ -53,7 +53,7 @@ class Plane(Struct, frozen=True, kw_only=True):
     """Boxes of one plane: `owners[row][column]` are ranks, ascending. `fixed`: the run of each dimension that is
     neither down nor across."""
 
-    fixed: tuple[tuple[int, Run], ...]
+    fixed: tuple[tuple[int, IndexRun], ...]
     owners: tuple[tuple[tuple[int, ...], ...], ...]
 
 
@@ -64,8 +64,8 @@ class Picture(Struct, frozen=True, kw_only=True):
     array: str
     row: LayoutRow
     same: tuple[str, ...]
-    down: Side | None
-    across: Side
+    down: PlaneSide | None
+    across: PlaneSide
     planes: tuple[Plane, ...]
     more: int
     procs: int
@@ -110,32 +110,32 @@ def _picture(layout: Layout, row: LayoutRow, same: tuple[str, ...]) -> Picture:
     )
 
 
-def _side(layout: Layout, dim: int) -> Side:
+def _side(layout: Layout, dim: int) -> PlaneSide:
     lower, upper = layout.bounds[dim]
     axis = layout.axis_of_dim(dim)
     if axis is None:
-        return Side(dim=dim, runs=(Run(first=lower, last=upper, coordinate=None),), whole=True)
+        return PlaneSide(dim=dim, runs=(IndexRun(first=lower, last=upper, coordinate=None),), whole=True)
     distribution = layout.axes[axis].distribution
     if distribution is not None and distribution.kind == "block":
         first, last = layout.held_interval(axis)
         found = [
-            Run(first=int(first[at]), last=int(last[at]), coordinate=int(at))
+            IndexRun(first=int(first[at]), last=int(last[at]), coordinate=int(at))
             for at in np.flatnonzero(last >= first).tolist()
         ]
         found.sort(key=lambda run: run.first)
-        return Side(dim=dim, runs=tuple(found[:MOST_RUNS]), whole=len(found) <= MOST_RUNS)
+        return PlaneSide(dim=dim, runs=tuple(found[:MOST_RUNS]), whole=len(found) <= MOST_RUNS)
     until = min(upper, lower + _ENUMERATED - 1)
     owner = layout.owner_coordinate(axis, np.arange(lower, until + 1))
     starts = np.concatenate([np.zeros(1, np.int64), np.flatnonzero(np.diff(owner)) + 1])
     ends = np.concatenate([starts[1:], np.array([owner.size])])
     runs = tuple(
-        Run(first=lower + int(s), last=lower + int(e) - 1, coordinate=int(owner[s]))
+        IndexRun(first=lower + int(s), last=lower + int(e) - 1, coordinate=int(owner[s]))
         for s, e in zip(starts[:MOST_RUNS], ends[:MOST_RUNS], strict=True)
     )
-    return Side(dim=dim, runs=runs, whole=starts.size <= MOST_RUNS and until == upper)
+    return PlaneSide(dim=dim, runs=runs, whole=starts.size <= MOST_RUNS and until == upper)
 
 
-def _plane(layout: Layout, fixed: tuple[tuple[int, Run], ...], down: Side | None, across: Side) -> Plane:
+def _plane(layout: Layout, fixed: tuple[tuple[int, IndexRun], ...], down: PlaneSide | None, across: PlaneSide) -> Plane:
     place = dict(fixed)
     rows = []
     for row in (None,) if down is None else down.runs:
@@ -149,7 +149,7 @@ def _plane(layout: Layout, fixed: tuple[tuple[int, Run], ...], down: Side | None
     return Plane(fixed=fixed, owners=tuple(rows))
 
 
-def _owners(layout: Layout, here: dict[int, Run]) -> tuple[int, ...]:
+def _owners(layout: Layout, here: dict[int, IndexRun]) -> tuple[int, ...]:
     """The ranks that hold a box: along a replicated axis all of them."""
     ranks = np.zeros(1, np.int64)
     for at, axis in enumerate(layout.axes):

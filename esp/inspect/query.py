@@ -13,7 +13,7 @@ from esp.errors import UsageError
 from esp.prediction import CATEGORIES
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class Query(Struct, frozen=True, kw_only=True):
     """What is asked for: each condition that is given must hold; where it has several values, one of them."""
 
     lines: tuple[tuple[int, int], ...] = ()
@@ -27,7 +27,7 @@ class Wanted(Struct, frozen=True, kw_only=True):
     """Arrays that are communicated."""
 
 
-class Part(Struct, frozen=True, kw_only=True):
+class QueryPart(Struct, frozen=True, kw_only=True):
     """A row: `aaus` are its units. Times are means over processors in seconds, `parts_s` by category; messages, bytes
     and misses are totals of the run."""
 
@@ -42,7 +42,7 @@ class Part(Struct, frozen=True, kw_only=True):
     misses: float
 
 
-def query(said: Mapping[str, Any], wanted: Wanted, by: str = "aau") -> tuple[Part, ...]:
+def query(said: Mapping[str, Any], wanted: Query, by: str = "aau") -> tuple[QueryPart, ...]:
     """The rows that are wanted, in program order.
 
     Raises:
@@ -79,9 +79,9 @@ def query(said: Mapping[str, Any], wanted: Wanted, by: str = "aau") -> tuple[Par
     return tuple(_part(_name(said, by, key, group), group) for key, group in ordered)
 
 
-def total(parts: Sequence[Part]) -> Part:
+def total(parts: Sequence[QueryPart]) -> QueryPart:
     """All of them together."""
-    return Part(
+    return QueryPart(
         name="together",
         lines=tuple(sorted({line for each in parts for line in each.lines})),
         aaus=tuple(number for each in parts for number in each.aaus),
@@ -94,9 +94,9 @@ def total(parts: Sequence[Part]) -> Part:
     )
 
 
-def _part(name: str, units: Sequence[Mapping[str, Any]]) -> Part:
+def _part(name: str, units: Sequence[Mapping[str, Any]]) -> QueryPart:
     moved = [each["communication"] for each in units if each["communication"] is not None]
-    return Part(
+    return QueryPart(
         name=name,
         lines=tuple(sorted({each["line"] for each in units if each["line"]})),
         aaus=tuple(each["id"] for each in units),
@@ -137,7 +137,7 @@ def _procedures(
 
 
 def _refuse_strangers(
-    said: Mapping[str, Any], wanted: Wanted, units: Sequence[Mapping[str, Any]], procedure: Mapping[int, str]
+    said: Mapping[str, Any], wanted: Query, units: Sequence[Mapping[str, Any]], procedure: Mapping[int, str]
 ) -> None:
     known = {each["id"] for each in units}
     for option, numbers in (("--aau", wanted.aaus), ("--below", wanted.below)):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from aag.graph.aau import walk
 from aag.graph.tally import works
 from esp.api import Stages
-from esp.inspect.figures import MEMORY, NETWORK, PROCESSOR, Figure, figures_of, scaled
+from esp.inspect.figures import MEMORY, NETWORK, PROCESSOR, MachineFigure, figures_of, scaled
 from esp.prediction import CATEGORIES
 from interpreter.engine import interpret
 from interpreter.result import Prediction
@@ -54,7 +54,7 @@ _LOOPS = ("loop.setup", "loop.iteration", "index.1d", "load", "store")
 
 _LATENCY = ("call_overhead_s", "startup_s", "per_hop_s")
 
-CHANGES: Mapping[str, Callable[[Figure], float]] = {
+CHANGES: Mapping[str, Callable[[MachineFigure], float]] = {
     "processor x2": lambda figure: 0.5 if figure.group == PROCESSOR else 1.0,
     "memory x2": lambda figure: 0.5 if figure.group == MEMORY else 1.0,
     "bandwidth x2": lambda figure: 0.5 if figure.group == NETWORK and figure.key[-1] == "per_byte_s" else 1.0,
@@ -66,7 +66,7 @@ CHANGES: Mapping[str, Callable[[Figure], float]] = {
 class Term(Struct, frozen=True, kw_only=True):
     """`count` times the figure are `time_s`, mean over processors; both are negative where more of it means less."""
 
-    figure: Figure
+    figure: MachineFigure
     count: float
     time_s: float
 
@@ -122,7 +122,7 @@ def _operations(stages: Stages) -> tuple[str, ...]:
 
 
 def _slopes(
-    stages: Stages, machine: Machine, setting: Setting, figures: tuple[Figure, ...], step: float
+    stages: Stages, machine: Machine, setting: Setting, figures: tuple[MachineFigure, ...], step: float
 ) -> tuple[Prediction, list[Array]]:
     """The base, and for each figure x what it has of the times (AAUs, categories), (dT/dx) x."""
     at_once = max(1, min(len(figures), CELLS // stages.node_program.layouts.procs))
@@ -147,7 +147,7 @@ def _step(number: int, scenarios: int, step: float) -> Array:
 
 
 def _changes(
-    stages: Stages, machine: Machine, setting: Setting, figures: tuple[Figure, ...]
+    stages: Stages, machine: Machine, setting: Setting, figures: tuple[MachineFigure, ...]
 ) -> tuple[Mapping[str, Mapping[int, float]], Mapping[str, float]]:
     scenarios = 1 + len(CHANGES)
     factors = {

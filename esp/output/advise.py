@@ -4,8 +4,8 @@ from typing import Any
 
 from esp.explore.advise import Advice, Advised, Candidate, Excluded
 from esp.explore.advise_phases import Phases
-from esp.explore.advise_reasons import Reason, Reasons, Side
-from esp.output.columns import Column, Row, table
+from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
+from esp.output.columns import Column, TableRow, table
 from esp.output.figures import constants, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import partial_notes, trusted
@@ -109,18 +109,18 @@ def _table(found: Advice, screen: Screen) -> str:
         cells = [f"{each.rank}{mark}", seconds(each.time_s), "best" if each.rank == 1 else _more(each.time_s, best_s)]
         cells += [*parts, str(candidate.procs), grid(candidate.grid) or "-"]
         cells += ["" if each.tie is None else f"={each.tie}", _mapping(candidate)]
-        rows.append(Row(tuple(cells), "good" if each.rank == 1 else ""))
+        rows.append(TableRow(tuple(cells), "good" if each.rank == 1 else ""))
     for out in _bounded(found)[:MOST_EXCLUDED]:
         # A bound below the best is there only where the search was stopped.
         bound = f"> {seconds(out.bound_s)}", f"> {_more(out.bound_s, best_s)}" if out.bound_s > best_s else "?"
         cells = ["-", *bound, *[""] * 4, str(out.candidate.procs), grid(out.candidate.grid) or "-", ""]
-        rows.append(Row((*cells, _mapping(out.candidate)), "faint"))
+        rows.append(TableRow((*cells, _mapping(out.candidate)), "faint"))
     hidden = set() if several else {7}
     longest = max(len(row.cells[-1]) for row in rows)
     if longest > screen.columns - _ROOM - 6 * several:
         hidden |= {3, 4, 5, 6}
     columns = [column for at, column in enumerate(columns) if at not in hidden]
-    rows = [Row(tuple(cell for at, cell in enumerate(row.cells) if at not in hidden), row.role) for row in rows]
+    rows = [TableRow(tuple(cell for at, cell in enumerate(row.cells) if at not in hidden), row.role) for row in rows]
     text = table(columns, rows, screen, flexible=True)
     more = ("    " + flow(told.split(), screen.columns - 4, " ", "  ") for told in _more_of(found, len(shown)))
     return "\n".join([text, *(screen.paint("faint", told) for told in more)])
@@ -232,11 +232,11 @@ def _because(reason: Reason, procs: tuple[int, int], rank: int) -> list[str]:
     return [f"{name}: {text}" for (name, _, _), text in zip(sides, told, strict=True) if text]
 
 
-def _missed(side: Side) -> str:
+def _missed(side: ReasonSide) -> str:
     return f"{seconds(side.time_s)} a processor, {missed_by_all(side.misses)}"
 
 
-def _moved(side: Side, procs: int, than: Side) -> str:
+def _moved(side: ReasonSide, procs: int, than: ReasonSide) -> str:
     """The largest operation that the other one has not, and how many more there are."""
     if not side.messages:
         return "no message"
@@ -444,7 +444,7 @@ def _reasons(told: Reasons) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: ReasonSide) -> dict[str, Any]:
     return {
         "time_s": side.time_s,
         "misses": side.misses,

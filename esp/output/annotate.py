@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from esp.errors import UsageError
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.figures import grid, messages, missed_by_all, place, uncharged, without_rounding
 from esp.output.numbers import count, data, percentages, plural, seconds
 from esp.output.profile import line_table
@@ -41,7 +41,7 @@ def annotated(prediction: Prediction, screen: Screen) -> str:
     for number, text in enumerate(prediction.lines_text, 1):
         figures, role = _cells(found.get(number), total_s, narrow=narrow)
         mark = "?" if number in blamed else " " * bool(blamed)
-        rows.append(Row((*figures, f"{number}{mark}", printable(text)), "warm" if number in blamed else role))
+        rows.append(TableRow((*figures, f"{number}{mark}", printable(text)), "warm" if number in blamed else role))
     shown = table(columns, rows, screen, flexible=True)
     strangers = tuple(each for each in prediction.lines if each.file != prediction.file)
     if strangers:
@@ -114,7 +114,7 @@ def aau_table(aaus: Sequence[AauMetrics], screen: Screen) -> str:
         own_s = without_rounding(first(aau.parts.time_s), longest_s)
         shares = [f"{each}%" if own_s > 0 else "" for each in percentages(four(aau.parts))]
         times = [seconds(first(aau.total_s)), seconds(own_s)]
-        rows.append(Row((str(aau.id), aau.kind, *times, *shares, count(aau.executions), printable(aau.label))))
+        rows.append(TableRow((str(aau.id), aau.kind, *times, *shares, count(aau.executions), printable(aau.label))))
     return table(columns, rows, screen, flexible=True)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from esp.inspect.budget import Budget, Checked
+from esp.inspect.budget import Checked, LimitFile
 from esp.output.diagnostics import machine_finding
 from esp.output.numbers import count, memory, percent, plural, seconds, significant
 from esp.output.screen import Screen
@@ -37,7 +37,7 @@ def _value(checked: Checked, value: float) -> str:
     return significant(value) if limit.what in ("imbalance", "speed-up") else seconds(value)
 
 
-def as_json(budget: Budget, checked: Sequence[Checked], partial: Sequence[str] = ()) -> Mapping[str, object]:
+def as_json(budget: LimitFile, checked: Sequence[Checked], partial: Sequence[str] = ()) -> Mapping[str, object]:
     """What `--json` says; docs/inspect.md describes the fields. `partial`: why figures are incomplete."""
     return {
         "budget": budget.file,

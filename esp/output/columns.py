@@ -16,14 +16,14 @@ class Column(Struct, frozen=True):
     gap: int = 2
 
 
-class Row(Struct, frozen=True):
+class TableRow(Struct, frozen=True):
     """The cells of a row, and the role that colours it."""
 
     cells: tuple[str, ...]
     role: str = ""
 
 
-def table(columns: Sequence[Column], rows: Sequence[Row], screen: Screen, *, flexible: bool = False) -> str:
+def table(columns: Sequence[Column], rows: Sequence[TableRow], screen: Screen, *, flexible: bool = False) -> str:
     """Lay out rows below a heading. With `flexible` the last column gets what is left of the width.
 
     Lines never end in spaces, so that text is the same wherever it is copied from.

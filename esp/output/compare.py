@@ -5,7 +5,7 @@ from typing import Any
 
 from esp.explore.compare import Comparison, Ranked
 from esp.output.cells import csv_text
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.figures import constants, grid
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import partial_notes, reasons, trusted
@@ -82,12 +82,12 @@ def _table(found: Comparison, screen: Screen) -> str:
         cells += ["best" if each.rank == 1 else more(each.time_s, best_s)]
         cells += [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
         cells += ["" if each.tie is None else f"tie with {each.tie}"]
-        rows.append(Row(tuple(cells), "good" if each.rank == 1 else ""))
+        rows.append(TableRow(tuple(cells), "good" if each.rank == 1 else ""))
     for shown, why in found.impossible:
-        rows.append(Row(("-", _name(shown), *["-"] * (len(columns) - 3), why.code), "faint"))
+        rows.append(TableRow(("-", _name(shown), *["-"] * (len(columns) - 3), why.code), "faint"))
     if not _room_for_parts(found, screen):
         columns = [*columns[:5], columns[-1]]
-        rows = [Row((*row.cells[:5], row.cells[-1]), row.role) for row in rows]
+        rows = [TableRow((*row.cells[:5], row.cells[-1]), row.role) for row in rows]
     return table(columns, rows, screen)
 
 

@@ -21,7 +21,7 @@ class Option(Struct, frozen=True, kw_only=True):
     words: tuple[str, ...]
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class CompletionPlace(Struct, frozen=True, kw_only=True):
     """A word that is no option; `many`: and all that follow."""
 
     kind: str
@@ -30,17 +30,17 @@ class Place(Struct, frozen=True, kw_only=True):
     many: bool
 
 
-class Level(Struct, frozen=True, kw_only=True):
+class CommandLevel(Struct, frozen=True, kw_only=True):
     """A command: `path` is empty for esp itself. `commands`: those below it with what they are for."""
 
     path: tuple[str, ...]
     about: str
     options: tuple[Option, ...]
-    places: tuple[Place, ...]
+    places: tuple[CompletionPlace, ...]
     commands: Mapping[str, str]
 
 
-def script(shell: str, levels: Sequence[Level], names: Names) -> str:
+def script(shell: str, levels: Sequence[CommandLevel], names: Names) -> str:
     """The script for one of `SHELLS`."""
     return SHELLS[shell](levels, names)
 
@@ -94,7 +94,7 @@ _esp_files() {
 _BASH_END = "complete -F _esp esp\n"
 
 
-def bash(levels: Sequence[Level], names: Names) -> str:
+def bash(levels: Sequence[CommandLevel], names: Names) -> str:
     """The script for bash."""
     text = _BASH_BEFORE
     for level in levels:
@@ -121,7 +121,7 @@ def bash(levels: Sequence[Level], names: Names) -> str:
     return text + _BASH_END
 
 
-def _bash_cases(level: Level, option: Option) -> str:
+def _bash_cases(level: CommandLevel, option: Option) -> str:
     """The patterns of an option behind its command."""
     return "|".join(f"'{' '.join(level.path)} {name}'" for name in option.names)
 
@@ -140,7 +140,7 @@ def _bash_offer(kind: str, words: Sequence[str], names: Names) -> str:
 # --- zsh ---
 
 
-def zsh(levels: Sequence[Level], names: Names) -> str:
+def zsh(levels: Sequence[CommandLevel], names: Names) -> str:
     """The script for zsh."""
     lines = ["#compdef esp", "# Completion of esp for zsh, made by `esp completion zsh`.", ""]
     for kind, known in names.items():
@@ -159,7 +159,7 @@ def zsh(levels: Sequence[Level], names: Names) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _zsh_level(level: Level) -> list[str]:
+def _zsh_level(level: CommandLevel) -> list[str]:
     name = "_".join(("_esp", *level.path))
     specs = [spec for option in level.options for spec in _zsh_option(option)]
     if level.commands:
@@ -217,7 +217,7 @@ def _single(text: str) -> str:
 # --- fish ---
 
 
-def fish(levels: Sequence[Level], names: Names) -> str:
+def fish(levels: Sequence[CommandLevel], names: Names) -> str:
     """The script for fish."""
     lines = ["# Completion of esp for fish, made by `esp completion fish`.", "complete -c esp -f"]
     for level in levels:
@@ -235,7 +235,7 @@ def fish(levels: Sequence[Level], names: Names) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _fish_when(level: Level) -> str:
+def _fish_when(level: CommandLevel) -> str:
     """The condition that this command, and none below it, is typed."""
     if not level.path:
         return "__fish_use_subcommand"
@@ -258,4 +258,4 @@ def _fish(text: str) -> str:
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
-SHELLS: Mapping[str, Callable[[Sequence[Level], Names], str]] = {"bash": bash, "zsh": zsh, "fish": fish}
+SHELLS: Mapping[str, Callable[[Sequence[CommandLevel], Names], str]] = {"bash": bash, "zsh": zsh, "fish": fish}

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from math import fsum
 from typing import Any
 
-from esp.inspect.difference import Difference, Node, Pair, change
-from esp.output.columns import Column, Row, table
+from esp.inspect.difference import Difference, Pair, TreeNode, change
+from esp.output.columns import Column, TableRow, table
 from esp.output.figures import grid, options
 from esp.output.numbers import count, data, plural, seconds
 from esp.output.partial import partial_lines, reasons_said
@@ -69,11 +69,11 @@ def _side(name: str, said: Mapping[str, Any], screen: Screen) -> str:
     return screen.paint("strong", flow(pieces, screen.columns, "  ", "   "))
 
 
-def _total(name: str, a_s: float, b_s: float, role: str = "") -> Row:
-    return Row((seconds(a_s), seconds(b_s), _signed(change(a_s, b_s)), _percent(a_s, b_s), "", "", name), role)
+def _total(name: str, a_s: float, b_s: float, role: str = "") -> TableRow:
+    return TableRow((seconds(a_s), seconds(b_s), _signed(change(a_s, b_s)), _percent(a_s, b_s), "", "", name), role)
 
 
-def _rows(pair: Pair, small_s: float, depth: int, hidden: list[Pair]) -> Iterator[Row]:
+def _rows(pair: Pair, small_s: float, depth: int, hidden: list[Pair]) -> Iterator[TableRow]:
     """The row of a pair and those inside it that matter; what does not is added to `hidden`."""
     inside = [row for each in pair.inside for row in _rows(each, small_s, depth + 1, hidden)]
     if abs(pair.change_s) < small_s and not inside:
@@ -93,7 +93,7 @@ def _rows(pair: Pair, small_s: float, depth: int, hidden: list[Pair]) -> Iterato
         _lines(pair),
         "  " * depth + _label(pair),
     )
-    yield Row(cells, _role(pair.change_s, small_s))
+    yield TableRow(cells, _role(pair.change_s, small_s))
     yield from inside
 
 
@@ -105,15 +105,15 @@ def _role(change_s: float, small_s: float) -> str:
 
 def _label(pair: Pair) -> str:
     match pair:
-        case Pair(a=Node() as a, b=Node() as b):
+        case Pair(a=TreeNode() as a, b=TreeNode() as b):
             return _named(a) if a.key == b.key else f"{_named(a)} -> {_named(b)}"
-        case Pair(a=Node() as only) | Pair(b=Node() as only):
+        case Pair(a=TreeNode() as only) | Pair(b=TreeNode() as only):
             return _named(only)
         case _:
             return ""
 
 
-def _named(node: Node) -> str:
+def _named(node: TreeNode) -> str:
     return printable(node.label if node.kind == "line" else f"{node.kind} {node.label}")
 
 

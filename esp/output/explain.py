@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from esp.inspect.explain import Communication, Explanation, Formula
 from esp.inspect.response import Term
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.figures import messages, source_text
 from esp.output.numbers import count, percent, plural, seconds
 from esp.output.profile import heading
@@ -89,7 +89,7 @@ def _communication(each: Communication, told: Explanation, screen: Screen, *, ev
         Column("who, in the largest run" if screen.columns >= 72 else "who", "<"),
     ]
     rows = [
-        Row((count(phase.messages), _span(phase.bytes), _span(phase.hops), printable(phase.name), phase.partners))
+        TableRow((count(phase.messages), _span(phase.bytes), _span(phase.hops), printable(phase.name), phase.partners))
         for phase in shown
     ]
     left = len(each.phases) - len(shown) + each.more

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from esp.fit.law import Estimate, Law, Range, Tried
-from esp.output.columns import Column, Row, table
+from esp.fit.law import Estimate, FittedLaw, FittedRange, Tried
+from esp.output.columns import Column, TableRow, table
 from esp.output.json import text_of
 from esp.output.numbers import plural, significant
 from esp.output.screen import Screen, paragraph
@@ -25,7 +25,7 @@ _MANY = 10_000
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps"))
 
 
-def law_text(law: Law, screen: Screen, *, following: str = "") -> str:
+def law_text(law: FittedLaw, screen: Screen, *, following: str = "") -> str:
     """The figures with their standard errors, how good they are, and why there are so many ranges."""
     hops = law.ranges[0].per_hop_s is not None
     columns = [Column("messages", "<"), Column("start-up"), Column("per byte")]
@@ -36,7 +36,7 @@ def law_text(law: Law, screen: Screen, *, following: str = "") -> str:
         cells = [_sizes(each, law), _with_error(each.startup_s), _with_error(each.per_byte_s, "/B")]
         cells += [_bandwidth(each) if each.per_hop_s is None else _with_error(each.per_hop_s)]
         cells += [str(each.points), _share(each.rms), _share(abs(each.worst))]
-        rows.append(Row(tuple(cells)))
+        rows.append(TableRow(tuple(cells)))
     head = f"{law.table.name}  {plural(law.table.rows, 'row')}, {plural(law.table.sizes_bytes.size, 'size')}"
     head += f"  {plural(len(law.ranges), 'range')}"
     notes = [paragraph("fit", _quality(law), screen.columns)]
@@ -47,7 +47,7 @@ def law_text(law: Law, screen: Screen, *, following: str = "") -> str:
     return "\n\n".join([screen.paint("strong", head), table(columns, rows, screen), "\n".join(notes)]) + "\n"
 
 
-def _quality(law: Law) -> str:
+def _quality(law: FittedLaw) -> str:
     worst = max(law.ranges, key=lambda each: abs(each.worst))
     where = f"{_share(law.worst)} at worst ({_bytes(worst.worst_bytes)})"
     return f"relative residuals {_share(law.rms)} (root mean square), {where}; +- is one standard error"
@@ -65,7 +65,7 @@ def _why(tried: Sequence[Tried]) -> list[str]:
     return told or ["one explains all that was measured"]
 
 
-def _contained(law: Law) -> list[str]:
+def _contained(law: FittedLaw) -> list[str]:
     """What the start-up holds."""
     told = ["what the receiver computes is in the start-up"]
     if law.ranges[0].per_hop_s is None:
@@ -75,7 +75,7 @@ def _contained(law: Law) -> list[str]:
     return told
 
 
-def _sizes(each: Range, law: Law) -> str:
+def _sizes(each: FittedRange, law: FittedLaw) -> str:
     """The range in words: the last one has no end."""
     if each is not law.ranges[-1]:
         return f"to {_bytes(each.last_bytes)}"
@@ -102,7 +102,7 @@ def _unit(value: float) -> tuple[float, str]:
     return next((pair for pair in _UNITS if abs(value) >= pair[0]), _UNITS[-1])
 
 
-def _bandwidth(each: Range) -> str:
+def _bandwidth(each: FittedRange) -> str:
     return "-" if each.per_byte_s.value <= 0 else f"{significant(1e-6 / each.per_byte_s.value)} MB/s"
 
 
@@ -112,7 +112,7 @@ def _share(value: float) -> str:
     return f"{percent:.0f}%" if percent >= 9.95 else f"{percent:.1f}%"
 
 
-def law_json(law: Law) -> str:
+def law_json(law: FittedLaw) -> str:
     """The JSON text; docs/fit.md describes its fields."""
     return text_of(
         {
@@ -146,7 +146,7 @@ def law_json(law: Law) -> str:
     )
 
 
-def _range_json(each: Range, law: Law) -> dict[str, Any]:
+def _range_json(each: FittedRange, law: FittedLaw) -> dict[str, Any]:
     told: dict[str, Any] = {"upto_bytes": None if each is law.ranges[-1] else each.last_bytes}
     told |= {"first_bytes": each.first_bytes, "last_bytes": each.last_bytes, "points": each.points}
     for name in ("startup_s", "per_byte_s", "per_hop_s"):
@@ -156,7 +156,7 @@ def _range_json(each: Range, law: Law) -> dict[str, Any]:
     return told | {"rms": each.rms, "worst": each.worst, "worst_bytes": each.worst_bytes}
 
 
-def machine_yaml(law: Law, base: System, *, extends: str, name: str, command: str) -> str:
+def machine_yaml(law: FittedLaw, base: System, *, extends: str, name: str, command: str) -> str:
     """A machine file: `base`, which the file names `extends`, with this message law.
 
     `base` must have a network of its own; `command` is said in the first line.
@@ -198,7 +198,7 @@ def machine_yaml(law: Law, base: System, *, extends: str, name: str, command: st
     return "\n".join(lines) + "\n"
 
 
-def _range_yaml(each: Range, law: Law) -> list[str]:
+def _range_yaml(each: FittedRange, law: FittedLaw) -> list[str]:
     last = each is law.ranges[-1]
     lines = []
     if not last:
@@ -221,7 +221,7 @@ def _figure(key: str, estimate: Estimate, per: str) -> str:
     return f"{key}: {{value: {value}, remark: standard error {estimate.error / size:.2g} {unit}{per}}}"
 
 
-def _note(law: Law, base: System) -> str:
+def _note(law: FittedLaw, base: System) -> str:
     return f"the message law is fitted to {_file(law.table.name)}, all else is that of {base.name}"
 
 

@@ -18,14 +18,14 @@ SCHEMA = 1
 """Of a document: counts up when a field changes its meaning or goes; a new field does not count."""
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class Sections(Struct, frozen=True, kw_only=True):
     """What is added on request: one entry for each processor, and AAUs (None: all of them)."""
 
     per_processor: bool = False
     aaus: frozenset[int] | None = frozenset()
 
 
-def one(prediction: Prediction, wanted: Wanted | None = None) -> str:
+def one(prediction: Prediction, wanted: Sections | None = None) -> str:
     """The JSON text of one prediction."""
     return text_of(content(prediction, wanted))
 
@@ -62,9 +62,9 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def content(prediction: Prediction, wanted: Wanted | None = None) -> dict[str, Any]:
+def content(prediction: Prediction, wanted: Sections | None = None) -> dict[str, Any]:
     """The fields of one prediction, as docs/json.md describes them."""
-    wanted = wanted or Wanted()
+    wanted = wanted or Sections()
     told: dict[str, Any] = {
         "program": prediction.program,
         "file": prediction.file,

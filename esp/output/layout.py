@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, structs
 
 from esp.inspect.doubts import Doubt
-from esp.inspect.ownership import Picture, Plane, Run, Side, ranks_text
+from esp.inspect.ownership import IndexRun, Picture, Plane, PlaneSide, ranks_text
 from esp.output.numbers import memory, plural
 from esp.output.screen import Screen, flow, paragraph, shorten
 from esp.visible import inked
@@ -85,12 +85,12 @@ def _picture(picture: Picture, screen: Screen) -> str:
 class _Cut(Struct, frozen=True):
     """Runs that are drawn, how many characters each has, and whether some are left out."""
 
-    runs: tuple[Run, ...]
+    runs: tuple[IndexRun, ...]
     sizes: tuple[int, ...]
     cut: bool
 
 
-_ONE_ROW = _Cut((Run(first=0, last=0, coordinate=None),), (1,), False)
+_ONE_ROW = _Cut((IndexRun(first=0, last=0, coordinate=None),), (1,), False)
 
 
 def _plane(picture: Picture, plane: Plane, screen: Screen) -> list[str]:
@@ -117,7 +117,7 @@ def _plane(picture: Picture, plane: Plane, screen: Screen) -> list[str]:
     return [line.rstrip() for line in lines]
 
 
-def _cut(side: Side, room: int, least: int, gap: int) -> _Cut:
+def _cut(side: PlaneSide, room: int, least: int, gap: int) -> _Cut:
     """Shares the room between the runs in proportion to their lengths; runs that do not fit are left out."""
     many = max(1, min(len(side.runs), (room + gap) // (least + gap)))
     runs = side.runs[:many]
@@ -139,7 +139,7 @@ def _heading(columns: _Cut, margin: int) -> str:
     return text + ("..." if columns.cut else "")
 
 
-def _range(run: Run) -> str:
+def _range(run: IndexRun) -> str:
     return str(run.first) if run.length == 1 else f"{run.first}:{run.last}"
 
 
@@ -174,7 +174,7 @@ def as_json(shown: Shown) -> Mapping[str, object]:
 
 
 def _array(picture: Picture) -> Mapping[str, object]:
-    sides: Sequence[Side] = [side for side in (picture.down, picture.across) if side is not None]
+    sides: Sequence[PlaneSide] = [side for side in (picture.down, picture.across) if side is not None]
     return {
         **structs.asdict(picture.row),
         "same": list(picture.same),

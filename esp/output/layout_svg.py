@@ -4,7 +4,7 @@ name of the format, no script. Pages take the drawings one by one (`drawings`)."
 from colorsys import hls_to_rgb
 from xml.sax.saxutils import escape
 
-from esp.inspect.ownership import Picture, Plane, Run, ranks_text
+from esp.inspect.ownership import IndexRun, Picture, Plane, ranks_text
 from esp.output.layout import Shown
 
 _SIDE = 320
@@ -66,7 +66,7 @@ def _title(picture: Picture, plane: Plane) -> str:
 
 def _plane(picture: Picture, plane: Plane, top: int) -> tuple[list[str], int]:
     columns = picture.across.runs
-    rows = (Run(first=1, last=1, coordinate=None),) if picture.down is None else picture.down.runs
+    rows = (IndexRun(first=1, last=1, coordinate=None),) if picture.down is None else picture.down.runs
     wide, tall = sum(run.length for run in columns), sum(run.length for run in rows)
     scale = _SIDE / max(wide, tall)
     across = max(_LEAST, scale * wide) / wide

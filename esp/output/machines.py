@@ -6,14 +6,14 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import fields
 
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.json import text_of
 from esp.output.numbers import count, plural
 from esp.output.screen import Screen, flow, paragraph, shorten
 from sag.describe import ComponentView, FigureView, SystemView, UnitView
 
 
-class Listed(Struct, frozen=True, kw_only=True):
+class MachineRow(Struct, frozen=True, kw_only=True):
     """A machine of the list. `fault`: why it cannot be read, where it cannot."""
 
     name: str
@@ -22,10 +22,10 @@ class Listed(Struct, frozen=True, kw_only=True):
     fault: str = ""
 
 
-def machine_list(machines: Iterable[Listed], screen: Screen) -> str:
+def machine_list(machines: Iterable[MachineRow], screen: Screen) -> str:
     """One line a machine."""
     columns = [Column("name", "<"), Column("procs"), Column("what it is", "<")]
-    rows = [Row((each.name, count(each.processors), each.fault or each.title)) for each in machines]
+    rows = [TableRow((each.name, count(each.processors), each.fault or each.title)) for each in machines]
     return table(columns, rows, screen, flexible=True) + "\n"
 
 
@@ -63,7 +63,7 @@ def _unit(unit: UnitView, depth: int, screen: Screen) -> str:
 
 def _figures(figures: Sequence[FigureView], what: str, screen: Screen) -> str:
     rows = [
-        Row((f"  {each.path}", each.text, each.certainty, shorten(f"{each.source} {each.remark}".strip(), 400)))
+        TableRow((f"  {each.path}", each.text, each.certainty, shorten(f"{each.source} {each.remark}".strip(), 400)))
         for each in figures
     ]
     columns = [Column(f"  {what}", "<"), Column("value"), Column("certainty", "<"), Column("source", "<")]
@@ -78,13 +78,13 @@ def _state(component: ComponentView) -> str:
 
 def machine_json(view: SystemView) -> str:
     """The same as JSON."""
-    told: dict[str, Any] = _plain(view)
+    told: dict[str, Any] = _data(view)
     return text_of(told)
 
 
-def _plain(value: Any) -> Any:
+def _data(value: Any) -> Any:
     if isinstance(value, Struct):
-        return {each.name: _plain(getattr(value, each.name)) for each in fields(value)}
+        return {each.name: _data(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, Mapping):
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, tuple) else value
+        return {name: _data(each) for name, each in value.items()}
+    return [_data(each) for each in value] if isinstance(value, tuple) else value

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import percentages, seconds
 from esp.output.screen import Screen
 from esp.prediction import Prediction, first
@@ -28,10 +28,10 @@ def per_processor(prediction: Prediction, screen: Screen) -> str:
         shares = percentages(times)
         cells = [str(rank), *map(seconds, times), seconds(float(data.end_s[0, rank]))]
         bar = _bar(times, total_s, 20 if screen.columns >= _WITH_BARS else 0)
-        rows.append(Row((*cells, f"{100 - shares[2] if total_s > 0 else 0}%", bar)))
+        rows.append(TableRow((*cells, f"{100 - shares[2] if total_s > 0 else 0}%", bar)))
     for name, of in (("min", np.min), ("mean", np.mean), ("max", np.max)):
         cells = [name, *(seconds(float(of(kind))) for kind in kinds), seconds(float(of(data.end_s[0])))]
-        rows.append(Row((*cells, "", ""), "faint"))
+        rows.append(TableRow((*cells, "", ""), "faint"))
     text = table(columns, rows, screen)
     if count > len(ranks):
         text += f"\nand {count - len(ranks):,} more that work less (--per-processor --csv lists all)"

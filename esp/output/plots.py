@@ -9,7 +9,7 @@ import numpy as np
 from esp.errors import PredictionError, UnreadableFileError, UsageError
 from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import seconds
 from esp.output.screen import Screen, printable, shorten
 from esp.output.sweep import shared_by_all
@@ -147,7 +147,7 @@ def bars(sweep: Sweep, screen: Screen) -> str:
         time_s = float(sweep.time_s[at])
         cells = [shorten(printable(sweep.axes[axis].labels[at[axis]]), 18) for axis in varied]
         length = 0 if isnan(time_s) or most_s <= 0 else max(1, round(room * time_s / most_s))
-        rows.append(Row((*cells, "-" if isnan(time_s) else seconds(time_s), "#" * length)))
+        rows.append(TableRow((*cells, "-" if isnan(time_s) else seconds(time_s), "#" * length)))
     text = table(columns, rows, screen)
     more = sweep.time_s.size - len(rows)
     return text + (f"\nand {more:,} more (--csv has all)" if more > 0 else "") + "\n"

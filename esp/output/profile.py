@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from esp.output.assumptions import assumed
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.figures import (
     constants,
     grid,
@@ -139,7 +139,7 @@ def line_table(prediction: Prediction, lines: tuple[LineMetrics, ...], screen: S
         cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
         cells += ["#" * round(bar * time_s / total_s) if total_s > 0 else ""] if bar else []
         cells += [printable(source_text(prediction, line.file, line.line)).strip()]
-        rows.append(Row(tuple(cells), _heat(time_s, total_s)))
+        rows.append(TableRow(tuple(cells), _heat(time_s, total_s)))
     return table(columns, rows, screen, flexible=True)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from esp.inspect.query import Part, total
+from esp.inspect.query import QueryPart, total
 from esp.output.cells import csv_text
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import count, data, percent, percentages, plural, seconds
 from esp.output.partial import partial_lines, reasons_said
 from esp.output.screen import Screen, printable
@@ -24,7 +24,7 @@ _FIELDS = (
 )
 
 
-def rows(said: Mapping[str, Any], parts: Sequence[Part], screen: Screen) -> str:
+def rows(said: Mapping[str, Any], parts: Sequence[QueryPart], screen: Screen) -> str:
     """The table, with what they take together below."""
     head = "".join(f"{each}\n" for each in partial_lines(reasons_said(said), screen))
     if not parts:
@@ -53,7 +53,7 @@ def rows(said: Mapping[str, Any], parts: Sequence[Part], screen: Screen) -> str:
     return f"{head}{table(columns, body, screen, flexible=True)}\n\n{note}\n"
 
 
-def _row(part: Part, wide: bool, widest: bool, *, role: str = "", every: bool = False) -> Row:
+def _row(part: QueryPart, wide: bool, widest: bool, *, role: str = "", every: bool = False) -> TableRow:
     shares = [f"{each}%" if part.time_s > 0 else "" for each in percentages(part.parts_s)]
     moved = [count(part.messages), data(part.bytes)] if part.messages else ["", ""]
     aaus = "" if every else str(part.aaus[0]) if len(part.aaus) == 1 else f"{part.aaus[0]}.."
@@ -67,10 +67,10 @@ def _row(part: Part, wide: bool, widest: bool, *, role: str = "", every: bool = 
         *([count(round(part.misses)) if part.misses else ""] if widest else []),
         printable(part.name),
     ]
-    return Row(tuple(cells), role)
+    return TableRow(tuple(cells), role)
 
 
-def as_json(said: Mapping[str, Any], parts: Sequence[Part]) -> Mapping[str, object]:
+def as_json(said: Mapping[str, Any], parts: Sequence[QueryPart]) -> Mapping[str, object]:
     """What `--json` says; docs/inspect.md describes the fields."""
     whole = total(parts)
     return {
@@ -86,7 +86,7 @@ def as_json(said: Mapping[str, Any], parts: Sequence[Part]) -> Mapping[str, obje
     }
 
 
-def _fields(part: Part) -> Mapping[str, object]:
+def _fields(part: QueryPart) -> Mapping[str, object]:
     values = (
         part.name,
         list(part.lines),
@@ -101,7 +101,7 @@ def _fields(part: Part) -> Mapping[str, object]:
     return dict(zip(_FIELDS, values, strict=True))
 
 
-def as_csv(parts: Sequence[Part]) -> str:
+def as_csv(parts: Sequence[QueryPart]) -> str:
     """One row for each part; lines and units are joined by blanks."""
     return csv_text(
         _FIELDS,

@@ -30,7 +30,7 @@ _EVEN = 1.005
 """Below this ratio of the largest to the mean computation three digits show no difference."""
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class ReportPage(Struct, frozen=True, kw_only=True):
     """What the page shows. `incomparable` says why there is no comparison, where there is none."""
 
     prediction: Prediction
@@ -48,7 +48,7 @@ class Report(Struct, frozen=True, kw_only=True):
     """How the page was made."""
 
 
-def report(shown: Report) -> str:
+def report(shown: ReportPage) -> str:
     """The page."""
     name = _name(shown.prediction)
     sections = (
@@ -85,7 +85,7 @@ def _changes(prediction: Prediction) -> tuple[str, ...]:
     return options({name: each for name, each in prediction.asked.items() if name in of_machine})
 
 
-def _head(shown: Report) -> str:
+def _head(shown: ReportPage) -> str:
     prediction = shown.prediction
     shape = f" ({grid(prediction.grid)})" if len(prediction.grid) > 1 else ""
     subject = [f"{plural(prediction.processors, 'processor')}{shape}", shown.machine.title or prediction.system]
@@ -118,7 +118,7 @@ def _facts(texts: Iterable[str]) -> str:
     return '<ul class="facts">\n' + "\n".join(f"<li>{text}</li>" for text in texts) + "\n</ul>"
 
 
-def _answers(shown: Report) -> list[str]:
+def _answers(shown: ReportPage) -> list[str]:
     """Which distribution, how many processors, why: a sentence each, with a link to where it is shown."""
     prediction = shown.prediction
     told = []
@@ -181,13 +181,13 @@ def _best_number(scaling: Sequence[Prediction]) -> str:
     return f"{text}: {significant(ratio / base)} times as fast as {base}, efficiency {percent(efficiency)}."
 
 
-def _distributions(shown: Report) -> str:
+def _distributions(shown: ReportPage) -> str:
     if shown.comparison is None:
         return f"<p>{escape(shown.incomparable)}</p>"
     return report_tables.distributions(shown.comparison)
 
 
-def _processors(shown: Report) -> str:
+def _processors(shown: ReportPage) -> str:
     """Charts and table; a single number is no curve."""
     many = shown.scaling
     blocks = [f"<p>{escape(shown.covers)}</p>"]
@@ -224,7 +224,7 @@ def _key_plain() -> str:
     )
 
 
-def _rests(shown: Report) -> str:
+def _rests(shown: ReportPage) -> str:
     """Assumptions, trust, memory, warnings."""
     prediction = shown.prediction
     usable = prediction.memory_usable_bytes

@@ -6,7 +6,7 @@ from html import escape
 from msgspec.structs import replace
 
 from esp.explore.compare import Comparison
-from esp.inspect.ownership import Picture, Plane, Side
+from esp.inspect.ownership import Picture, Plane, PlaneSide
 from esp.output import layout
 from esp.output.compare import ORDER_OF_BOUNDS, more, size_notes
 from esp.output.figures import grid, hottest_first, messages, place, source_text, uncharged, without_rounding
@@ -211,7 +211,7 @@ def _beginning(picture: Picture) -> Picture:
     return replace(picture, planes=planes, down=down, across=_start(picture.across))
 
 
-def _start(side: Side) -> Side:
+def _start(side: PlaneSide) -> PlaneSide:
     return replace(side, runs=side.runs[:_MOST_BOXES], whole=side.whole and len(side.runs) <= _MOST_BOXES)
 
 

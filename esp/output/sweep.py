@@ -11,7 +11,7 @@ from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
 from esp.explore.ties import ERROR
 from esp.output.cells import csv_text
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import percent, percentages, plural, seconds
 from esp.output.partial import partial_text, reasons_among
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
@@ -26,7 +26,7 @@ _MOST_ROWS = 40
 _LONGEST_LABEL = 18
 
 
-class Layout:
+class TableLayout:
     """Which axis a table has as columns; the others make its rows."""
 
     def __init__(self, sweep: Sweep, screen: Screen) -> None:
@@ -59,7 +59,7 @@ def sweep_text(sweep: Sweep, screen: Screen, *, versus: str = "", following: str
     """
     blocks = [_heading(sweep, screen, versus)]
     if sweep.done.any():
-        layout = Layout(sweep, screen)
+        layout = TableLayout(sweep, screen)
         shown = _pivot(sweep, layout, screen, versus) if layout.column is not None else _list(sweep, screen, versus)
         blocks.append(shown)
     notes = _notes(sweep, screen)
@@ -110,7 +110,7 @@ def _change(share: float) -> str:
     return f"{100 * share:+.1f}%" if abs(share) < 0.995 else f"{100 * share:+,.0f}%"
 
 
-def _pivot(sweep: Sweep, layout: Layout, screen: Screen, versus: str) -> str:
+def _pivot(sweep: Sweep, layout: TableLayout, screen: Screen, versus: str) -> str:
     column = layout.column
     assert column is not None
     across = sweep.axes[column]
@@ -121,7 +121,7 @@ def _pivot(sweep: Sweep, layout: Layout, screen: Screen, versus: str) -> str:
     rows = []
     for at in _shown_rows(cells.shape[:-1]):
         named = zip(layout.rows, _full(at, layout), strict=True)
-        rows.append(Row((*(_short(sweep.axes[axis].labels[where]) for axis, where in named), *cells[at].tolist())))
+        rows.append(TableRow((*(_short(sweep.axes[axis].labels[where]) for axis, where in named), *cells[at].tolist())))
     told = [f"{across.name} across" + (";" if choices else "")]
     if choices:
         of = " and ".join(sweep.axes[at].name for at in choices)
@@ -140,7 +140,7 @@ def _starred(sweep: Sweep, cells: Any, choices: tuple[int, ...]) -> Any:
     return np.char.add(cells, np.where(best, "*", " "))
 
 
-def _full(at: tuple[int, ...], layout: Layout) -> tuple[int, ...]:
+def _full(at: tuple[int, ...], layout: TableLayout) -> tuple[int, ...]:
     """The positions of a row on the axes that make rows; axes of one value have none of their own."""
     others = [axis for axis in range(len(layout.axes)) if axis != layout.column]
     return tuple(at[others.index(axis)] for axis in layout.rows)
@@ -171,7 +171,7 @@ def _list(sweep: Sweep, screen: Screen, versus: str) -> str:
                 float(sweep.times[name][at]) for name in ("computation_s", "communication_s", "waiting_s", "overhead_s")
             ]
             texts += [f"{share}%" for share in percentages(four)] if sweep.done[at] else [""] * 4
-        rows.append(Row(tuple(texts)))
+        rows.append(TableRow(tuple(texts)))
     text = table(columns, rows, screen)
     more = sweep.time_s.size - len(rows)
     return text + (f"\nand {more:,} more (--csv has all)" if more > 0 else "")

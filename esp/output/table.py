@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from aag.diagnostics import Diagnostic
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.figures import constants, grid
 from esp.output.numbers import count, data, percentages, plural, seconds, significant
 from esp.output.partial import partial_notes
@@ -70,9 +70,9 @@ def scaling(
         if screen.columns < 80:
             del cells[1]
             del cells[-1]
-        rows.append(Row(tuple(cells), "good" if first(each.time_s) == fastest else ""))
+        rows.append(TableRow(tuple(cells), "good" if first(each.time_s) == fastest else ""))
     refused = impossible or {}
-    rows += [Row((str(number), *["-"] * (len(columns) - 1)), "faint") for number in refused]
+    rows += [TableRow((str(number), *["-"] * (len(columns) - 1)), "faint") for number in refused]
     if refused:
         rows.sort(key=lambda row: int(row.cells[0]))
     above = [screen.paint("strong", head), *asked_for(sample, screen), *partial_notes(predictions, screen)]

@@ -5,7 +5,7 @@ from itertools import chain
 from statistics import median
 
 from esp.output.numbers import seconds
-from esp.validate.cachegrind import MANY, SHIFTS, Comparison, Row, Unsteady
+from esp.validate.cachegrind import MANY, SHIFTS, MissComparison, MissRow, Unsteady
 from esp.validate.native import Executed
 from esp.validate.simgrid import LAW, Simulated
 
@@ -13,7 +13,7 @@ from esp.validate.simgrid import LAW, Simulated
 def validation_text(found: object) -> str:
     """The table of any method: one line for each number of processors, or for each source line with loop nests."""
     match found:
-        case Comparison():
+        case MissComparison():
             return _missed(found) + _unsteady(found.unsteady)
         case (Executed(), *_):
             return _executed([each for each in found if isinstance(each, Executed)])
@@ -89,7 +89,7 @@ def _percent(fraction: float, sign: str = "+") -> str:
 _MISSED = ("line", "read", "write", "read", "write", "error")
 
 
-def _missed(found: Comparison) -> str:
+def _missed(found: MissComparison) -> str:
     """One line for each source line that has nests, and a summary."""
     rows = [list(_MISSED), *map(_missed_cells, found.rows)]
     shown = _columns(rows).splitlines()
@@ -103,12 +103,12 @@ def _missed(found: Comparison) -> str:
 _WIDTH = 80
 
 
-def _missed_cells(row: Row) -> list[str]:
+def _missed_cells(row: MissRow) -> list[str]:
     off = f"{100 * row.error:+.1f} %" if row.misses >= MANY else f"{row.off:+.0f}"
     return [str(row.line), *(f"{each:.0f}" for each in chain(row.counted, row.predicted)), off]
 
 
-def _summary(found: Comparison) -> list[str]:
+def _summary(found: MissComparison) -> list[str]:
     """What the errors come to, and in what cache."""
     many = [abs(row.error) for row in found.nests if row.misses >= MANY]
     few = [abs(row.off) for row in found.nests if row.misses < MANY]

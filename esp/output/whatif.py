@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from esp.explore.whatif import Outcome, WhatIf
+from esp.explore.whatif import WhatIf, WhatIfOutcome
 from esp.output.cells import csv_text
-from esp.output.columns import Column, Row, table
+from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import percentages, seconds
 from esp.output.partial import partial_notes
 from esp.output.profile import assumed_notes, heading
@@ -33,15 +33,15 @@ def what_if_text(found: WhatIf, screen: Screen, *, following: str = "") -> str:
     narrow = screen.columns < _ROOM_FOR_SHARES
     labels = max(len("what if"), *(len(each.label) for each in found.outcomes))
     room = screen.columns - labels - 2 - 8 - 1 - 7 - (0 if narrow else 21) - 2
-    rows = [Row(("base", seconds(float(base.time_s[0])), "", *_shares(base.parts, 0), ""))]
+    rows = [TableRow(("base", seconds(float(base.time_s[0])), "", *_shares(base.parts, 0), ""))]
     for each in found.outcomes:
         shares = _shares(each.prediction.parts, each.scenario)
         change = _change(each.time_s, float(base.time_s[0]))
         cells = (each.label, seconds(each.time_s), change, *shares, _moved(each, room))
-        rows.append(Row(cells, "good" if each.time_s < float(base.time_s[0]) * 0.995 else ""))
+        rows.append(TableRow(cells, "good" if each.time_s < float(base.time_s[0]) * 0.995 else ""))
     if narrow:
         columns = [*columns[:3], columns[-1]]
-        rows = [Row((*row.cells[:3], row.cells[-1]), row.role) for row in rows]
+        rows = [TableRow((*row.cells[:3], row.cells[-1]), row.role) for row in rows]
     told = partial_notes([base, *(each.prediction for each in found.outcomes)], screen)
     head = "\n".join([heading(base, screen).split("\n")[0], *told])
     notes = []
@@ -72,7 +72,7 @@ def _change(time_s: float, base_s: float) -> str:
     return f"{100 * share:+.1f}%" if abs(share) < 0.995 else f"{100 * share:+,.0f}%"
 
 
-def _moved(outcome: Outcome, room: int) -> str:
+def _moved(outcome: WhatIfOutcome, room: int) -> str:
     """``36 -43 ms, 38 -2 ms``, as many as there is room for; the others are counted."""
     told = [f"{each.line} {'+' if each.by_s > 0 else '-'}{seconds(abs(each.by_s))}" for each in outcome.moved]
     for kept in range(len(told), 0, -1):
@@ -83,7 +83,7 @@ def _moved(outcome: Outcome, room: int) -> str:
     return f"{len(told)} lines" if told else "none"
 
 
-def _does_not_fit(outcome: Outcome) -> str:
+def _does_not_fit(outcome: WhatIfOutcome) -> str:
     made = outcome.prediction
     usable = made.memory_usable_bytes
     return "" if usable is None or made.memory_bytes <= usable else "the data would not fit the memory of a node"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from esp.errors import UnreadableFileError
 from esp.traces.text import COLUMNS, MAGIC
-from esp.traces.trace import KINDS, NOBODY, RECEIVE, SEND, About, Place, Trace
+from esp.traces.trace import KINDS, NOBODY, RECEIVE, SEND, Trace, TraceAbout, TracePlace
 
 _NUMBER = r"[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]{1,3})?"
 _WHOLE = r"[0-9]{1,18}"
@@ -89,7 +89,7 @@ class _Header:
     def __init__(self, lines: list[str], name: str) -> None:
         self.lines, self.name, self.at = lines, name, 0
 
-    def read(self) -> tuple[About, int]:
+    def read(self) -> tuple[TraceAbout, int]:
         """The header, and how many lines it has."""
         if not self.lines or self.lines[0] != MAGIC:
             _fail(self.name, 1, f"this is no trace: the first line is not `{MAGIC}`")
@@ -107,7 +107,7 @@ class _Header:
         places = tuple(self._places())
         if self._value("columns") != " ".join(COLUMNS):
             _fail(self.name, self.at, f"the columns are not {' '.join(COLUMNS)}")
-        about = About(
+        about = TraceAbout(
             writer=writer,
             origin=known,
             program=program,
@@ -132,7 +132,7 @@ class _Header:
             _fail(self.name, self.at, f"{text!r} is no whole number")
         return int(text)
 
-    def _places(self) -> Iterator[Place]:
+    def _places(self) -> Iterator[TracePlace]:
         seen: set[int] = set()
         while self.at < len(self.lines) and self.lines[self.at].startswith("aau "):
             words = self._value("aau").split(" ", 3)
@@ -142,7 +142,7 @@ class _Header:
             if number in seen:
                 _fail(self.name, self.at, f"the AAU {number} is listed twice")
             seen.add(number)
-            yield Place(id=number, kind=words[1], line=line, label=words[3] if len(words) > 3 else "")
+            yield TracePlace(id=number, kind=words[1], line=line, label=words[3] if len(words) > 3 else "")
 
 
 def _events(lines: list[str], start: int, name: str) -> Iterator[Columns]:

@@ -10,7 +10,20 @@ from aag.diagnostics import Span
 from aag.graph.aau import AAU, Graph, walk
 from esp import api
 from esp.errors import PredictionError
-from esp.traces.trace import COMPUTE, IO, KINDS, LIBRARY, NOBODY, OVERHEAD, RECEIVE, SEND, WAIT, About, Place, Trace
+from esp.traces.trace import (
+    COMPUTE,
+    IO,
+    KINDS,
+    LIBRARY,
+    NOBODY,
+    OVERHEAD,
+    RECEIVE,
+    SEND,
+    WAIT,
+    Trace,
+    TraceAbout,
+    TracePlace,
+)
 from esp.version import __version__
 from interpreter.listeners import Array, Ints, Traffic, Watch
 from interpreter.metrics import COMMUNICATION, COMPUTATION, WAITING, Category, Index
@@ -49,16 +62,16 @@ def predicted_trace(
         PredictionError: it has more events, or a branch is weighted, so that there is no single course of events.
         aag.diagnostics.SourceError: values prevent the prediction.
     """
-    recorder = Recorder(stages.graph, stages.node_program.layouts.procs, most)
+    recorder = TraceRecorder(stages.graph, stages.node_program.layouts.procs, most)
     prediction = api.interpret_stages(stages, system, replace(request, unroll=True), recorder, watch)
     about = about_of(stages, "predicted", prediction.system)
     return recorder.trace(about), prediction
 
 
-def about_of(stages: api.Stages, origin: str, system: str) -> About:
+def about_of(stages: api.Stages, origin: str, system: str) -> TraceAbout:
     """The header of a trace of a program."""
     layouts = stages.node_program.layouts
-    return About(
+    return TraceAbout(
         writer=f"esp {__version__}",
         origin="predicted" if origin == "predicted" else "executed",
         program=stages.node_program.unit.name,
@@ -67,13 +80,13 @@ def about_of(stages: api.Stages, origin: str, system: str) -> About:
         procs=layouts.procs,
         grid=layouts.grid.shape or (layouts.procs,),
         places=tuple(
-            Place(id=each.id, kind=type(each).__name__, line=each.span.line, label=" ".join(each.label.split()))
+            TracePlace(id=each.id, kind=type(each).__name__, line=each.span.line, label=" ".join(each.label.split()))
             for each in walk(stages.graph.body)
         ),
     )
 
 
-class Recorder:
+class TraceRecorder:
     """A listener that keeps what it hears as columns, one piece for each call."""
 
     def __init__(self, graph: Graph, procs: int, most: int) -> None:
@@ -125,7 +138,7 @@ class Recorder:
             raise self._too_many(aau)
         self._pieces.append((which, begin, np.array(duration), aau, kind, partner, size))
 
-    def trace(self, about: About) -> Trace:
+    def trace(self, about: TraceAbout) -> Trace:
         """All that was noted: in order for each rank, as nothing is noted late."""
         pieces = self._pieces
         lengths = [piece[0].size for piece in pieces]

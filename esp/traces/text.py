@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from esp.traces.trace import KINDS, NOBODY, About, Trace
+from esp.traces.trace import KINDS, NOBODY, Trace, TraceAbout
 
 MAGIC = "esp-trace 1"
 """The first line; the number changes with the format."""
@@ -13,7 +13,7 @@ CHUNK = 50_000
 """Events that are turned into text at a time."""
 
 
-def header(about: About) -> Iterator[str]:
+def header(about: TraceAbout) -> Iterator[str]:
     """The lines before the first event, without their ends."""
     yield MAGIC
     yield f"writer {about.writer}"

@@ -23,7 +23,7 @@ NOBODY = -1
 """The partner of an event that has none."""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class TracePlace(Struct, frozen=True, kw_only=True):
     """An AAU as the header of a trace lists it: id, class, source line, and what it is."""
 
     id: int
@@ -32,7 +32,7 @@ class Place(Struct, frozen=True, kw_only=True):
     label: str
 
 
-class About(Struct, frozen=True, kw_only=True):
+class TraceAbout(Struct, frozen=True, kw_only=True):
     """The header of a trace. `writer`: name and version of what wrote it."""
 
     writer: str
@@ -42,7 +42,7 @@ class About(Struct, frozen=True, kw_only=True):
     system: str
     procs: int
     grid: tuple[int, ...]
-    places: tuple[Place, ...]
+    places: tuple[TracePlace, ...]
 
 
 class Trace(Struct, frozen=True, kw_only=True, eq=False):
@@ -52,7 +52,7 @@ class Trace(Struct, frozen=True, kw_only=True, eq=False):
     `kind` an index into `KINDS`; `partner` the rank at the other end, or -1; `size_bytes` of the message, 0 without.
     """
 
-    about: About
+    about: TraceAbout
     rank: Ints
     begin: Floats
     duration: Floats

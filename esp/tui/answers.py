@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from esp.api import Prediction
 from esp.prediction import first
-from esp.tui.question import Answer, Closer, Done, Listed, Predicted
+from esp.tui.question import Answer, Closer, Finished, ListedProgram, PredictedAnswer
 from esp.tui.sliders import SIZE, size_slider
 from esp.tui.state import State, put_cursor, settings, time_s
 
@@ -14,13 +14,13 @@ def answered(state: State, answer: Answer) -> State:
     if answer.number != state.number:
         return state
     match answer:
-        case Listed():
+        case ListedProgram():
             return _listed(state, answer)
-        case Predicted():
+        case PredictedAnswer():
             return _predicted(state, answer)
         case Closer():
             return _looked_at(state, answer)
-        case Done():
+        case Finished():
             return _done(state)
 
 
@@ -34,7 +34,7 @@ def _looked_at(state: State, answer: Closer) -> State:
     return replace(state, by_processor=processors, course=course, closer_of=now, message=message)
 
 
-def _listed(state: State, answer: Listed) -> State:
+def _listed(state: State, answer: ListedProgram) -> State:
     known = {each.key for each in answer.choices}
     kept = [key for key in state.order if key in known]
     order = (*kept, *(each.key for each in answer.choices if each.key not in kept))
@@ -50,7 +50,7 @@ def _listed(state: State, answer: Listed) -> State:
     )
 
 
-def _predicted(state: State, answer: Predicted) -> State:
+def _predicted(state: State, answer: PredictedAnswer) -> State:
     after = replace(state, outcomes={**state.outcomes, answer.key: answer.outcome}, fresh=state.fresh | {answer.key})
     if answer.key not in state.outcomes:  # nobody has looked for it yet
         after = _sorted(after)

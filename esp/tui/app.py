@@ -20,7 +20,7 @@ from esp.tui.dialogues import Dialogues
 from esp.tui.engine import Engine
 from esp.tui.lines import joined
 from esp.tui.opening import Opened
-from esp.tui.question import Answer, Closer, Done, Listed, Predicted
+from esp.tui.question import Answer, Closer, Finished, ListedProgram, PredictedAnswer
 from esp.tui.served import leave_when_told, leave_with_server
 from esp.tui.sheets import choices, detail, frame, timeline
 from esp.tui.sheets.changes import changes
@@ -213,11 +213,11 @@ class Explorer(Dialogues, App[None]):
         if self.state is before or not self._there:
             return
         match answer:
-            case Listed():
+            case ListedProgram():
                 self._stale = True
-            case Predicted(key=key) if key != self.state.selected:
+            case PredictedAnswer(key=key) if key != self.state.selected:
                 self._stale = True
-            case Predicted() | Done() | Closer():
+            case PredictedAnswer() | Finished() | Closer():
                 self.draw()
         if self.state.selected in self.state.fresh:
             self.call_after_refresh(self._tell_engine)

@@ -4,14 +4,14 @@ from msgspec.structs import replace
 
 from esp.api import Request, Source
 from esp.errors import EspError
-from esp.explore.choices import Choice as Explored
 from esp.explore.choices import Distributed, choices_of, distributed_by, normal
+from esp.explore.choices import MappingChoice as Explored
 from esp.output.figures import grid as spelled
-from esp.tui.question import WRITTEN, Choice, Listing
+from esp.tui.question import WRITTEN, ChoiceRow, ProgramList
 from sag.unit import System
 
 
-def choices_for(source: Source, system: System, request: Request) -> Listing:
+def choices_for(source: Source, system: System, request: Request) -> ProgramList:
     """The source's own mapping and every sensible DISTRIBUTE beside it.
 
     A program that distributes nothing has one choice: itself.
@@ -22,24 +22,24 @@ def choices_for(source: Source, system: System, request: Request) -> Listing:
     try:
         distributed = distributed_by(source, system, request)
     except EspError:  # nothing to distribute
-        return Listing(choices=(_written("as written", ()),))
+        return ProgramList(choices=(_written("as written", ()),))
     explored, left_out = choices_of(distributed, grid=request.grid)
     asked = {name: normal(formats) for name, formats in request.distribute.items()}
     formats = {each.name: each.written for each in distributed.targets if each.written} | asked
     own = _written(" ".join(dict.fromkeys(formats.values())) or "as written", distributed.grid, bool(asked))
     others = [_choice(each, rank) for rank, each in enumerate(explored) if not _is_own(each, formats, distributed)]
     sized_by = tuple(dict.fromkeys(name for each in distributed.targets for name in each.sizes))
-    return Listing(choices=(own, *others), left_out=left_out, sized_by=sized_by)
+    return ProgramList(choices=(own, *others), left_out=left_out, sized_by=sized_by)
 
 
-def _written(shown: str, grid: tuple[int, ...], asked: bool = False) -> Choice:
+def _written(shown: str, grid: tuple[int, ...], asked: bool = False) -> ChoiceRow:
     origin = "as asked for" if asked else "as in the source"
-    return Choice(key=WRITTEN, shown=shown, grid=grid, written=True, rank=-1, origin=origin)
+    return ChoiceRow(key=WRITTEN, shown=shown, grid=grid, written=True, rank=-1, origin=origin)
 
 
-def _choice(explored: Explored, rank: int) -> Choice:
+def _choice(explored: Explored, rank: int) -> ChoiceRow:
     grid = explored.grid or ()
-    return Choice(
+    return ChoiceRow(
         key=f"{explored.shown} {spelled(grid)}".rstrip(),
         shown=explored.shown,
         grid=grid,
@@ -55,7 +55,7 @@ def _is_own(explored: Explored, formats: dict[str, str], distributed: Distribute
     return dict(explored.formats) == formats and explored.grid in (None, distributed.grid)
 
 
-def in_place_of(key: str, before: tuple[Choice, ...], now: tuple[Choice, ...]) -> str:
+def in_place_of(key: str, before: tuple[ChoiceRow, ...], now: tuple[ChoiceRow, ...]) -> str:
     """The key of the choice that stands for `key` now: itself, or one of the same formats, or that of the source."""
     if any(each.key == key for each in now):
         return key
@@ -63,7 +63,7 @@ def in_place_of(key: str, before: tuple[Choice, ...], now: tuple[Choice, ...]) -
     return next((each.key for each in now if each.shown == shown), WRITTEN)
 
 
-def chosen(request: Request, choice: Choice) -> Request:
+def chosen(request: Request, choice: ChoiceRow) -> Request:
     """The request with a choice made."""
     if choice.written:
         return request

@@ -25,18 +25,18 @@ from esp.tui.processors import by_processor
 from esp.tui.question import (
     Answer,
     ByProcessor,
-    Choice,
+    ChoiceRow,
     Closer,
-    Done,
     Failure,
-    Listed,
-    Listing,
+    Finished,
+    ListedProgram,
     Outcome,
-    Predicted,
+    PredictedAnswer,
+    ProgramList,
     Question,
     Settings,
 )
-from esp.tui.recent import Kept
+from esp.tui.recent import RecentAnswers
 from esp.visible import visible
 from interpreter.errors import UnresolvedError
 from interpreter.listeners import Watch
@@ -88,11 +88,11 @@ class Engine:
         self._question: Question | None = None
         self._waiting = False
         self._stopped = False
-        self._met: dict[str, Choice] = {}
+        self._met: dict[str, ChoiceRow] = {}
         """All choices there were: what a key stands for."""
-        self._lists: Kept[tuple[object, ...], Listing] = Kept(MOST_STAGES)
-        self._stages: Kept[tuple[object, ...], api.Stages] = Kept(MOST_STAGES)
-        self._outcomes: Kept[tuple[Settings, str], Outcome] = Kept(MOST_PREDICTIONS)
+        self._lists: RecentAnswers[tuple[object, ...], ProgramList] = RecentAnswers(MOST_STAGES)
+        self._stages: RecentAnswers[tuple[object, ...], api.Stages] = RecentAnswers(MOST_STAGES)
+        self._outcomes: RecentAnswers[tuple[Settings, str], Outcome] = RecentAnswers(MOST_PREDICTIONS)
         self._thread = threading.Thread(target=self._serve, name="esp-engine", daemon=True)
 
     def start(self) -> None:
@@ -140,12 +140,12 @@ class Engine:
         request = self._asked(question.settings)
         listing = self._list(question, request)
         if isinstance(listing, Failure):
-            self._deliver(Predicted(number=question.number, key=question.wanted, outcome=listing))
-            self._deliver(Done(number=question.number))
+            self._deliver(PredictedAnswer(number=question.number, key=question.wanted, outcome=listing))
+            self._deliver(Finished(number=question.number))
             return
         wanted = in_place_of(question.wanted, tuple(self._met.values()), listing.choices)
         self._deliver(
-            Listed(
+            ListedProgram(
                 number=question.number,
                 choices=listing.choices,
                 wanted=wanted,
@@ -163,15 +163,15 @@ class Engine:
             for choice in listing.choices:
                 if choice is not first:
                     self._tell(question, request, choice)
-        self._deliver(Done(number=question.number))
+        self._deliver(Finished(number=question.number))
 
-    def _tell(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
+    def _tell(self, question: Question, request: api.Request, choice: ChoiceRow) -> Outcome:
         """Deliver the outcome of a choice, kept or made."""
         self._go_on(question)
         outcome = self._outcomes.use(
             (question.settings, choice.key), lambda: self._interpreted(question, request, choice)
         )
-        self._deliver(Predicted(number=question.number, key=choice.key, outcome=outcome))
+        self._deliver(PredictedAnswer(number=question.number, key=choice.key, outcome=outcome))
         return outcome
 
     def _asked(self, settings: Settings) -> api.Request:
@@ -188,7 +188,7 @@ class Engine:
             values={**request.values, **dict(settings.values)},
         )
 
-    def _list(self, question: Question, request: api.Request) -> Listing | Failure:
+    def _list(self, question: Question, request: api.Request) -> ProgramList | Failure:
         try:
             listing = self._lists.use(
                 question.settings.lowering, lambda: choices_for(self._source, self._system, request)
@@ -198,7 +198,7 @@ class Engine:
         self._met.update({each.key: each for each in listing.choices})
         return listing
 
-    def _interpreted(self, question: Question, request: api.Request, choice: Choice) -> Outcome:
+    def _interpreted(self, question: Question, request: api.Request, choice: ChoiceRow) -> Outcome:
         try:
             stages = self._lowered(question, request, choice)
             request = chosen(request, choice)
@@ -207,11 +207,11 @@ class Engine:
         except (SourceError, EspError, MachineError) as error:
             return failure(error)
 
-    def _lowered(self, question: Question, request: api.Request, choice: Choice) -> api.Stages:
+    def _lowered(self, question: Question, request: api.Request, choice: ChoiceRow) -> api.Stages:
         key = (choice.key, *question.settings.lowering)
         return self._stages.use(key, lambda: api.lower_source(self._source, self._system, chosen(request, choice)))
 
-    def _look_closer(self, question: Question, request: api.Request, choice: Choice) -> Closer:
+    def _look_closer(self, question: Question, request: api.Request, choice: ChoiceRow) -> Closer:
         """What the view needs besides."""
         self._go_on(question)
         stages: api.Stages | None = None

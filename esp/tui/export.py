@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from esp.errors import UsageError
-from esp.tui.lines import Line, Sheet
+from esp.tui.lines import Sheet, SheetLine
 from esp.tui.sheets import choices, detail, frame
 from esp.tui.sheets.views import sheet
 from esp.tui.state import State, prediction
@@ -41,7 +41,7 @@ def text_of(state: State) -> str:
 
 
 def _lines(shown: Sheet) -> list[str]:
-    found: list[Line] = [shown.heading] if shown.heading is not None else []
+    found: list[SheetLine] = [shown.heading] if shown.heading is not None else []
     return [line.text for line in (*found, *shown.lines)]
 
 
@@ -63,7 +63,7 @@ def exported(state: State, suffix: str) -> str:
     if suffix == ".json":
         from esp.output import json
 
-        return json.one(found, json.Wanted(per_processor=True, aaus=None))
+        return json.one(found, json.Sections(per_processor=True, aaus=None))
     if suffix == ".csv":
         from esp.output import csv
 

@@ -11,7 +11,7 @@ Key = int | str | tuple[int, int] | None
 """What a line stands for: a choice, a source line, an AAU, a processor, an AAU on a processor."""
 
 
-class Line(Struct, frozen=True):
+class SheetLine(Struct, frozen=True):
     """One line, and what a cursor on it means."""
 
     pieces: tuple[Piece, ...] = ()
@@ -23,16 +23,16 @@ class Line(Struct, frozen=True):
         return "".join(text for text, _ in self.pieces).rstrip()
 
 
-def aged(lines: Iterable[Line]) -> tuple[Line, ...]:
+def aged(lines: Iterable[SheetLine]) -> tuple[SheetLine, ...]:
     """Lines as they are, dimmed: what they say is of older settings."""
-    return tuple(Line(tuple((text, "old") for text, _ in line.pieces), line.key) for line in lines)
+    return tuple(SheetLine(tuple((text, "old") for text, _ in line.pieces), line.key) for line in lines)
 
 
 class Sheet(Struct, frozen=True):
     """What a list shows: a heading that stays, and lines that scroll."""
 
-    heading: Line | None
-    lines: tuple[Line, ...]
+    heading: SheetLine | None
+    lines: tuple[SheetLine, ...]
 
     def row_of(self, key: Key) -> int:
         """Where a key stands; the first line where it stands nowhere."""
@@ -58,7 +58,7 @@ Cell = str | Piece | Sequence[Piece]
 """Text, text with a role, or several of these, which together are as wide as the column at most."""
 
 
-class Layout:
+class SheetLayout:
     """Columns side by side in a given width; numbers are never cut, the one flexible column is."""
 
     def __init__(self, fields: Sequence[Field], width: int) -> None:
@@ -66,18 +66,18 @@ class Layout:
         self.fields = tuple(fields)
         self.widths = tuple(field.width or max(len(field.title), width - taken) for field in fields)
 
-    def heading(self) -> Line:
+    def heading(self) -> SheetLine:
         """The titles."""
         return self.line([(field.title, "title") for field in self.fields])
 
-    def line(self, cells: Sequence[Cell], key: Key = None, role: str = "") -> Line:
+    def line(self, cells: Sequence[Cell], key: Key = None, role: str = "") -> SheetLine:
         """A line of cells; `role` is that of the cells without one."""
         pieces: list[Piece] = []
         for at, (cell, field, width) in enumerate(zip(cells, self.fields, self.widths, strict=True)):
             if at and field.gap:
                 pieces.append((" " * field.gap, role))
             pieces += fitted(_pieces(cell, role), width, field.align)
-        return Line(tuple(pieces), key)
+        return SheetLine(tuple(pieces), key)
 
 
 def _pieces(cell: Cell, role: str) -> list[Piece]:
@@ -116,12 +116,12 @@ def _cut(pieces: list[Piece], width: int) -> list[Piece]:
     return [*kept, (dots, role)] if dots else kept
 
 
-def joined(pieces: Iterable[Piece]) -> Line:
+def joined(pieces: Iterable[Piece]) -> SheetLine:
     """A line of pieces that stands for nothing."""
-    return Line(tuple(pieces))
+    return SheetLine(tuple(pieces))
 
 
-def wrapped(words: Iterable[Piece], width: int, indent: int = 0) -> list[Line]:
+def wrapped(words: Iterable[Piece], width: int, indent: int = 0) -> list[SheetLine]:
     """Pieces, each kept whole where it fits, on as many lines as they need; blanks go between them."""
     lines: list[list[Piece]] = [[]]
     used = 0
@@ -134,7 +134,7 @@ def wrapped(words: Iterable[Piece], width: int, indent: int = 0) -> list[Line]:
             lines[-1].append((" ", role))
         lines[-1].append((text[: max(1, width - used - gap)], role))
         used += gap + len(text)
-    return [Line(tuple(each)) for each in lines if each]
+    return [SheetLine(tuple(each)) for each in lines if each]
 
 
 def words(text: str, role: str = "") -> list[Piece]:

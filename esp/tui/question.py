@@ -14,7 +14,7 @@ WRITTEN = ""
 """Key of the choice that leaves the mapping of the source as it is."""
 
 
-class Choice(Struct, frozen=True, kw_only=True):
+class ChoiceRow(Struct, frozen=True, kw_only=True):
     """A distribution that can be looked at.
 
     `key` names it; `shown` are its formats; `grid` its processor grid; `written`: it is where one
@@ -83,26 +83,26 @@ class ByProcessor(Struct, frozen=True, kw_only=True, eq=False):
     procs: int
 
 
-class Listing(Struct, frozen=True, kw_only=True):
+class ProgramList(Struct, frozen=True, kw_only=True):
     """The choices there are. `left_out`: how many more; `sized_by`: see `Listed`."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[ChoiceRow, ...]
     left_out: int = 0
     sized_by: tuple[str, ...] = ()
 
 
-class Listed(Struct, frozen=True, kw_only=True):
+class ListedProgram(Struct, frozen=True, kw_only=True):
     """The choices there are under the settings of a question, and which of them takes the place of the wanted one."""
 
     number: int
-    choices: tuple[Choice, ...]
+    choices: tuple[ChoiceRow, ...]
     wanted: str
     left_out: int
     sized_by: tuple[str, ...]
     """PARAMETERs that the shapes of what is distributed are made of."""
 
 
-class Predicted(Struct, frozen=True, kw_only=True):
+class PredictedAnswer(Struct, frozen=True, kw_only=True):
     """The outcome of one choice."""
 
     number: int
@@ -119,10 +119,10 @@ class Closer(Struct, frozen=True, kw_only=True):
     course: Course | Failure | None = None
 
 
-class Done(Struct, frozen=True, kw_only=True):
+class Finished(Struct, frozen=True, kw_only=True):
     """All of a question is answered."""
 
     number: int
 
 
-Answer = Listed | Predicted | Closer | Done
+Answer = ListedProgram | PredictedAnswer | Closer | Finished

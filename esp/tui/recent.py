@@ -8,7 +8,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class Kept(OrderedDict[K, V]):
+class RecentAnswers(OrderedDict[K, V]):
     """The values that were used last, at most so many."""
 
     def __init__(self, most: int) -> None:

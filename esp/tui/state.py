@@ -17,7 +17,7 @@ from esp.explore.ties import stated_error, ties
 from esp.prediction import first
 from esp.tui.course import Course
 from esp.tui.lines import Key
-from esp.tui.question import WRITTEN, ByProcessor, Choice, Failure, Outcome, Settings
+from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Failure, Outcome, Settings
 from esp.tui.question import Question as Asked
 from esp.tui.sliders import (
     BANDWIDTH,
@@ -63,7 +63,7 @@ class State(Struct, frozen=True, kw_only=True):
     """Whether it is still being answered."""
     slow: bool = False
     """Whether that takes so long that a person should see it."""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[ChoiceRow, ...] = ()
     left_out: int = 0
     sized_by: tuple[str, ...] = ()
     """PARAMETERs that size what is distributed."""
@@ -162,7 +162,7 @@ def question(state: State) -> Asked:
     )
 
 
-def choice_of(state: State, key: str) -> Choice | None:
+def choice_of(state: State, key: str) -> ChoiceRow | None:
     """The choice of a key."""
     return next((each for each in state.choices if each.key == key), None)
 

@@ -16,8 +16,8 @@ from esp import api
 from esp.building import emitted_of
 from esp.errors import PredictionError, UsageError
 from esp.tools import tool
-from esp.validate.given import NOTHING, Given
-from esp.validate.job import Job, Report
+from esp.validate.given import NOTHING, GivenInput
+from esp.validate.job import Job, Validation
 from esp.validate.measured import Pair, alone, measure
 from esp.validate.valgrind import Geometry
 from interpreter.application import Application
@@ -41,7 +41,7 @@ UNSTEADY = 0.10
 """Share of its misses by which a nest with conflicts moves when its arrays do."""
 
 
-class Row(Struct, frozen=True, kw_only=True):
+class MissRow(Struct, frozen=True, kw_only=True):
     """The nests of one source line, or all lines of one DO nest."""
 
     line: int
@@ -75,30 +75,30 @@ class Row(Struct, frozen=True, kw_only=True):
 class Unsteady(Struct, frozen=True, kw_only=True):
     """A nest whose misses are those of conflicts: how many are counted with arrays that lie otherwise."""
 
-    row: Row
+    row: MissRow
     least: float
     most: float
 
 
-class Comparison(Struct, frozen=True, kw_only=True):
+class MissComparison(Struct, frozen=True, kw_only=True):
     """All nests of a program."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[MissRow, ...]
     geometry: Geometry
     aliased: tuple[str, ...]
     """Arrays of which more than there are ways start within a line of each other, modulo what shares a set."""
     unsteady: tuple[Unsteady, ...] = ()
 
     @property
-    def nests(self) -> tuple[Row, ...]:
+    def nests(self) -> tuple[MissRow, ...]:
         """The nests: the lines of a DO nest together, as a compiler keeps in registers what its statements share."""
-        parts: dict[int, list[Row]] = {}
+        parts: dict[int, list[MissRow]] = {}
         for row in self.rows:
             parts.setdefault(row.nest or row.line, []).append(row)
         return tuple(_together(line, rows) for line, rows in parts.items())
 
 
-def _together(line: int, rows: Sequence[Row]) -> Row:
+def _together(line: int, rows: Sequence[MissRow]) -> MissRow:
     counted, predicted = (
         (sum(pair[0] for pair in pairs), sum(pair[1] for pair in pairs))
         for pairs in ([row.counted for row in rows], [row.predicted for row in rows])
@@ -106,7 +106,7 @@ def _together(line: int, rows: Sequence[Row]) -> Row:
     return replace(rows[0], line=line, counted=counted, predicted=predicted)
 
 
-def validate(job: Job) -> Report:
+def validate(job: Job) -> Validation:
     """Count and predict the misses of every nest.
 
     Raises:
@@ -123,7 +123,7 @@ def validate(job: Job) -> Report:
     far = astray(found, job.tolerance)
     unsteady = conflicts(job.source, job.system, request, job.folder, far, limit_s=job.limit_s, given=job.given)
     found = replace(found, unsteady=tuple(unsteady))
-    return Report(found=found, faults=faults(found, job.tolerance, unsteady))
+    return Validation(found=found, faults=faults(found, job.tolerance, unsteady))
 
 
 def conflicts(
@@ -131,10 +131,10 @@ def conflicts(
     system: System,
     request: api.Request,
     folder: Path,
-    rows: Sequence[Row],
+    rows: Sequence[MissRow],
     gap_bytes: int = 0,
     limit_s: float = 0.0,
-    given: Given = NOTHING,
+    given: GivenInput = NOTHING,
 ) -> tuple[Unsteady, ...]:
     """Those of some nests that miss otherwise by `UNSTEADY` as soon as the arrays are moved apart by a few lines."""
     if not rows:
@@ -167,8 +167,8 @@ def compared(
     folder: Path,
     gap_bytes: int = 0,
     limit_s: float = 0.0,
-    given: Given = NOTHING,
-) -> Comparison:
+    given: GivenInput = NOTHING,
+) -> MissComparison:
     """All nests of a program on one processor. `gap_bytes`: unused memory between arrays; `limit_s`: how long the
     program may run (0: as long as it takes); `given`: what it reads.
 
@@ -185,9 +185,9 @@ def compared(
     predicted, nests = predicted_misses(stages, machine, request, measured.addresses)
     arrays = {name: at for name, at in measured.addresses.items() if "@" not in name}
     lines = [at for at in sorted({*measured.misses, *predicted}) if at in predicted or sum(measured.misses[at]) > FEW]
-    return Comparison(
+    return MissComparison(
         rows=tuple(
-            Row(
+            MissRow(
                 line=at,
                 text=program.lines[at - 1].strip(),
                 counted=measured.misses.get(at, (0, 0)),
@@ -265,13 +265,13 @@ def aliased(addresses: Mapping[str, int], geometry: Geometry) -> tuple[str, ...]
     return tuple(name for name, at in place.items() if any(near(at, one) for one in crowded))
 
 
-def astray(found: Comparison, tolerance: float) -> tuple[Row, ...]:
+def astray(found: MissComparison, tolerance: float) -> tuple[MissRow, ...]:
     """Nests whose misses are not as predicted."""
     few = max(FEW, SLIGHT * sum(row.misses for row in found.rows))
     return tuple(row for row in found.nests if not row.within(tolerance, few))
 
 
-def faults(found: Comparison, tolerance: float, unsteady: Sequence[Unsteady] = ()) -> tuple[str, ...]:
+def faults(found: MissComparison, tolerance: float, unsteady: Sequence[Unsteady] = ()) -> tuple[str, ...]:
     """What is wrong with the nests that are astray; one with conflicts is not, if it is within their span."""
     spans = {each.row.line: each for each in unsteady}
     return tuple(

@@ -27,7 +27,7 @@ def counted(file: Path) -> Counts:
     return counts
 
 
-class Predicted(Struct, frozen=True):
+class PredictedCounts(Struct, frozen=True):
     """Predicted messages, and why those of some lines may rightly be others in a run: data decide the flow."""
 
     counts: Counts
@@ -38,15 +38,15 @@ class Predicted(Struct, frozen=True):
     """Loops whose trip count is what the user says: where the program does it another number of times, they differ."""
 
 
-def predicted(source: api.Source, system: System, request: api.Request) -> Predicted:
+def predicted(source: api.Source, system: System, request: api.Request) -> PredictedCounts:
     """The messages and bytes that a prediction lets each processor send, by source line, and what it had to assume."""
     stages = api.lower_source(source, system, request)
-    tally = Tally({aau.id: aau.span.line for aau in walk(stages.graph.body)})
+    tally = MessageTally({aau.id: aau.span.line for aau in walk(stages.graph.body)})
     setting = Setting(io=False, force_unroll=True, values=request.values)
     found = interpret(stages.node_program, stages.graph, export(system, request.scenario), setting, tally)
     unknown = tuple(each for each in found.assumptions if _is_of_flow(each, request))
     told = tuple(each for each in found.assumptions if each.code == "while" and each not in unknown)
-    return Predicted(tally.counts, unknown, undecided_lines(stages.graph, unknown), told)
+    return PredictedCounts(tally.counts, unknown, undecided_lines(stages.graph, unknown), told)
 
 
 def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:
@@ -55,7 +55,7 @@ def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:
     return assumption.code == "branch" or (assumption.code == "while" and f"trips_{line}" not in request.values)
 
 
-class Tally:
+class MessageTally:
     """A listener that counts messages by sender and line."""
 
     def __init__(self, line_of: dict[int, int]) -> None:

@@ -19,7 +19,7 @@ _TERMINAL = ("*", "5")
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
 
 
-class Given(Struct, frozen=True):
+class GivenInput(Struct, frozen=True):
     """`text`: the standard input; `files`: by the name under which the program opens them."""
 
     text: str = ""
@@ -33,10 +33,10 @@ class Given(Struct, frozen=True):
             shutil.copyfile(path, place)
 
 
-NOTHING = Given()
+NOTHING = GivenInput()
 
 
-def given_to(program: Program) -> Given:
+def given_to(program: Program) -> GivenInput:
     """What a program finds: our own standard input, if it reads its own, and files of the working directory or beside
     the source.
 
@@ -57,7 +57,7 @@ def given_to(program: Program) -> Given:
         path = next((place / name for place in places if (place / name).is_file()), None)
         if path is not None and not Path(name).is_absolute() and ".." not in Path(name).parts:
             found[name] = path.resolve()
-    return Given(text, found)
+    return GivenInput(text, found)
 
 
 def _names(statements: list[Io]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from aag.pipeline import main_unit
 from esp.api import Request, Source
 from esp.errors import UsageError
-from esp.validate.given import NOTHING, Given
+from esp.validate.given import NOTHING, GivenInput
 from sag.unit import System
 
 
@@ -32,13 +32,13 @@ class Job(Struct, frozen=True, kw_only=True):
     """Relative error up to which a prediction that cannot be exact passes."""
     native: bool = False
     """Whether collectives are MPI's own; then only the answer is compared."""
-    given: Given = NOTHING
+    given: GivenInput = NOTHING
     """What the program reads."""
     limit_s: float = 600.0
     """How long one run of the program may take; 0: for ever."""
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class Validation(Struct, frozen=True, kw_only=True):
     """What was found (`esp.output.validate` shows it), what is not as it should be, and what explains it."""
 
     found: object

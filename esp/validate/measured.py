@@ -22,7 +22,7 @@ from aag.spmd.nodes import Communicate, Nest, Node, OwnedLoop, mapped, walk
 from aag.spmd.program import NodeProgram
 from esp.building import write
 from esp.tools import call, tool
-from esp.validate.given import NOTHING, Given
+from esp.validate.given import NOTHING, GivenInput
 from esp.validate.inquiry import lines_of
 from esp.validate.valgrind import Geometry, watched
 
@@ -87,7 +87,7 @@ def measure(
     geometry: Geometry,
     gap_bytes: int = 0,
     limit_s: float = 0.0,
-    given: Given = NOTHING,
+    given: GivenInput = NOTHING,
 ) -> Measured:
     """Compile what was emitted of `alone(program)`, run it under cachegrind, and sort misses by source line.
 

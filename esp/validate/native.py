@@ -17,9 +17,9 @@ from esp import api
 from esp.building import build, compiler_of_mpi, emitted, launcher_of_mpi, write
 from esp.tools import call, tool
 from esp.validate.answer import difference, unsteady_items
-from esp.validate.counts import Counts, Predicted, counted, predicted
-from esp.validate.given import NOTHING, Given
-from esp.validate.job import Job, Report, check_processors, computed_names
+from esp.validate.counts import Counts, PredictedCounts, counted, predicted
+from esp.validate.given import NOTHING, GivenInput
+from esp.validate.job import Job, Validation, check_processors, computed_names
 from esp.validate.serial import Serial
 from esp.validate.tracing import other_partners, told
 
@@ -38,7 +38,7 @@ class Executed(Struct, frozen=True, kw_only=True):
     procs: int
     difference: str
     """How the answer differs from the serial one; empty where it does not."""
-    predicted: Predicted
+    predicted: PredictedCounts
     counted: Counts
     other_partners: frozenset[int] = frozenset()
     """Lines whose messages are not those predicted, by the partners that traces tell; empty without traces."""
@@ -68,7 +68,7 @@ class Executed(Struct, frozen=True, kw_only=True):
         return frozenset() if self.native else self.different - self.predicted.undecided
 
 
-def validate(job: Job) -> Report:
+def validate(job: Job) -> Validation:
     """Build and run the node program for each number of processors, and compare.
 
     Raises:
@@ -91,7 +91,7 @@ def validate(job: Job) -> Report:
         _outcome(job, job.request(procs), emission, expectation, serial)
         for procs, emission, expectation in zip(job.procs, emissions, expectations, strict=True)
     ]
-    return Report(found=tuple(outcomes), faults=faults(outcomes), remarks=remarks(outcomes))
+    return Validation(found=tuple(outcomes), faults=faults(outcomes), remarks=remarks(outcomes))
 
 
 def _emission(job: Job, procs: int | None) -> Emission:
@@ -102,7 +102,9 @@ def _place(job: Job, emission: Emission) -> Path:
     return job.folder / f"{emission.name}-{emission.procs}"
 
 
-def _outcome(job: Job, request: api.Request, emission: Emission, expectation: Predicted, serial: Serial) -> Executed:
+def _outcome(
+    job: Job, request: api.Request, emission: Emission, expectation: PredictedCounts, serial: Serial
+) -> Executed:
     expected = serial.answer(emission.procs)
     executable = _place(job, emission) / emission.name
     answer, counts = run(executable, emission.procs, job.limit_s, job.given, **told(job, emission))
@@ -129,7 +131,7 @@ def reads_clock(program: Program) -> bool:
 
 
 def run(
-    executable: Path, procs: int, limit_s: float = 0.0, given: Given = NOTHING, **environment: str
+    executable: Path, procs: int, limit_s: float = 0.0, given: GivenInput = NOTHING, **environment: str
 ) -> tuple[str, Counts]:
     """Run a node program: what it prints, and what each processor sent.
 

@@ -30,7 +30,7 @@ _NO_TIME = 1e-15
 """Seconds that a byte takes where it takes none."""
 
 
-class Range(Struct, frozen=True, kw_only=True):
+class PlatformRange(Struct, frozen=True, kw_only=True):
     """The law of messages of at most `upto_bytes`: seconds. `latency_s` is what a message needs besides hops and bytes
     while its sender is free."""
 
@@ -53,7 +53,7 @@ class Wires(Struct, frozen=True, kw_only=True):
     port_s: float = 0.0
 
 
-def wires_of(law: Sequence[Range], main: Range | None = None) -> Wires:
+def wires_of(law: Sequence[PlatformRange], main: PlatformRange | None = None) -> Wires:
     """Links in the figures of one range, the first if none is named; factors give those of the others."""
     main = main or law[0]
     hop_s = max(each.hop_s for each in law)
@@ -114,7 +114,7 @@ def document(lines: Sequence[str]) -> str:
 
 
 def options(
-    law: Sequence[Range],
+    law: Sequence[PlatformRange],
     *,
     sizes: Iterable[int] | None = None,
     hops: float = 1.0,
@@ -154,7 +154,9 @@ def options(
     return tuple(f"--cfg={name}:{value}" for name, value in settings.items())
 
 
-def law_error(law: Sequence[Range], sizes: Iterable[int], distances: Iterable[int], hops: float, wires: Wires) -> float:
+def law_error(
+    law: Sequence[PlatformRange], sizes: Iterable[int], distances: Iterable[int], hops: float, wires: Wires
+) -> float:
     """Largest relative difference between the law and what `options` make of it, over sizes and distances."""
     worst = 0.0
     for size in sizes:
@@ -165,12 +167,12 @@ def law_error(law: Sequence[Range], sizes: Iterable[int], distances: Iterable[in
     return worst
 
 
-def range_of(law: Sequence[Range], size_bytes: float) -> Range:
+def range_of(law: Sequence[PlatformRange], size_bytes: float) -> PlatformRange:
     """The range that a size belongs to."""
     return next(each for each in law if size_bytes <= each.upto_bytes)
 
 
-def _known(law: Sequence[Range], sizes: Iterable[int], hops: float, wires: Wires) -> Mapping[str, str]:
+def _known(law: Sequence[PlatformRange], sizes: Iterable[int], hops: float, wires: Wires) -> Mapping[str, str]:
     ordered = sorted(set(sizes)) or [0]
     limits = [0, *(int(each.upto_bytes) for each in law[:-1])]
     bandwidth = []
@@ -191,7 +193,7 @@ def _known(law: Sequence[Range], sizes: Iterable[int], hops: float, wires: Wires
     }
 
 
-def _shortened(law: Sequence[Range], hops: float, wires: Wires) -> Mapping[str, str]:
+def _shortened(law: Sequence[PlatformRange], hops: float, wires: Wires) -> Mapping[str, str]:
     limits = [0, *(int(each.upto_bytes) for each in law[:-1])]
     given = [max(0, limit - ENVELOPE_BYTES) for limit in limits]
     overhead = _overhead(given, [each.entry_s - ENVELOPE_BYTES * each.byte_s for each in law])
@@ -204,7 +206,7 @@ def _shortened(law: Sequence[Range], hops: float, wires: Wires) -> Mapping[str, 
     }
 
 
-def _latency(each: Range, hops: float, wires: Wires) -> float:
+def _latency(each: PlatformRange, hops: float, wires: Wires) -> float:
     """The factor of latencies."""
     base = wires.port_s + wires.link_s * hops
     return (each.latency_s + each.hop_s * hops) / base if base else 1.0

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from esp.tools import call, tool
-from esp.validate.given import NOTHING, Given
+from esp.validate.given import NOTHING, GivenInput
 from esp.validate.inquiry import is_asked, lines_of, with_use, write_module
 from esp.validate.job import Job
 
@@ -72,7 +72,7 @@ def serial_answer(
     fixed: bool = False,
     procs: int | None = None,
     limit_s: float = 0.0,
-    given: Given = NOTHING,
+    given: GivenInput = NOTHING,
 ) -> str:
     """What a serial program prints, which takes `procs` for the number of processors where it asks.
 
@@ -96,6 +96,6 @@ def compiled(text: str, folder: Path, *, fixed: bool = False, procs: int | None 
     return folder / "serial"
 
 
-def _run(program: Path, limit_s: float, given: Given) -> str:
+def _run(program: Path, limit_s: float, given: GivenInput) -> str:
     given.put(program.parent)
     return call([str(program)], "the serial program fails", program.parent, limit_s=limit_s, text=given.text)

@@ -22,8 +22,8 @@ from esp.traces.record import predicted_trace
 from esp.validate import platform
 from esp.validate.answer import difference
 from esp.validate.blocks import Blocks, predicted_blocks
-from esp.validate.given import NOTHING, Given
-from esp.validate.job import Job, Report, check_processors
+from esp.validate.given import NOTHING, GivenInput
+from esp.validate.job import Job, Validation, check_processors
 from esp.validate.retimed import retimed
 from esp.validate.serial import Serial
 from esp.validate.tracing import keep
@@ -55,7 +55,7 @@ class Interconnect(Struct, frozen=True, kw_only=True):
     hosts: str
     """The node of each rank."""
     options: tuple[str, ...]
-    law: tuple[platform.Range, ...]
+    law: tuple[platform.PlatformRange, ...]
     law_error: float
     """Largest relative error of the law over the messages of the program."""
 
@@ -105,7 +105,7 @@ class Simulated(Struct, frozen=True, kw_only=True, eq=False):
         return float(np.abs(self.predicted_s - self.simulated_s).max()) / simulated if simulated else 0.0
 
 
-def validate(job: Job) -> Report:
+def validate(job: Job) -> Validation:
     """Simulate the node program for each number of processors.
 
     Raises:
@@ -122,7 +122,7 @@ def validate(job: Job) -> Report:
         before = made.folder
     serial = Serial(job, [made.procs for made in prepared])
     outcomes = [made.outcome(serial.answer(made.procs), job.traces, job.limit_s, job.given) for made in prepared]
-    return Report(found=tuple(outcomes), faults=faults(outcomes))
+    return Validation(found=tuple(outcomes), faults=faults(outcomes))
 
 
 def _prepared(job: Job, procs: int | None) -> "Prepared":
@@ -165,7 +165,7 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
         expected: str | None = None,
         traces: Path | None = None,
         limit_s: float = 0.0,
-        given: Given = NOTHING,
+        given: GivenInput = NOTHING,
         seeds: Sequence[int] = (),
     ) -> Simulated:
         """Simulate what is built, and compare.
@@ -239,7 +239,7 @@ def outcome(
     expected: str | None = None,
     like: Path | None = None,
     traces: Path | None = None,
-    given: Given = NOTHING,
+    given: GivenInput = NOTHING,
     seeds: Sequence[int] = (),
 ) -> Simulated:
     """Predict, build, simulate and compare one program; see `Prepared`."""
@@ -273,11 +273,11 @@ def network_of(machine: Machine) -> NetworkCosts:
     return network
 
 
-def law_of(network: NetworkCosts) -> tuple[platform.Range, ...]:
+def law_of(network: NetworkCosts) -> tuple[platform.PlatformRange, ...]:
     """The point-to-point law. Where sends keep their caller only for the call overhead, the start-up is a latency."""
     keeps = network.send_model == "blocking" and network.exchange == "sequential"
     return tuple(
-        platform.Range(
+        platform.PlatformRange(
             upto_bytes=each.upto_bytes,
             entry_s=float(each.call_overhead_s[0]) + keeps * float(each.startup_s[0]),
             latency_s=(not keeps) * float(each.startup_s[0]),
@@ -288,7 +288,7 @@ def law_of(network: NetworkCosts) -> tuple[platform.Range, ...]:
     )
 
 
-def after_s(machine: Machine, blocks: Blocks, law: Sequence[platform.Range]) -> Floats:
+def after_s(machine: Machine, blocks: Blocks, law: Sequence[platform.PlatformRange]) -> Floats:
     """How long each message keeps its caller beyond what SimGrid does by itself: a blocking send until the bytes have
     left, a receive for its overhead."""
     network = network_of(machine)
@@ -379,7 +379,7 @@ def simulate(
     wires: Interconnect,
     after: Floats,
     limit_s: float = 0.0,
-    given: Given = NOTHING,
+    given: GivenInput = NOTHING,
     seed: int | None = None,
 ) -> tuple[str, Floats]:
     """Run a node program under SimGrid: what it prints, and when each processor ends (P,). `seed`: draws the order of

@@ -33,7 +33,7 @@ class Geometry(Struct, frozen=True, kw_only=True):
         return self.size_bytes // self.ways
 
 
-class Misses(Struct, frozen=True, kw_only=True):
+class CountedMisses(Struct, frozen=True, kw_only=True):
     """Data misses of one line of a source file, as part of one function."""
 
     file: str
@@ -43,14 +43,16 @@ class Misses(Struct, frozen=True, kw_only=True):
     write: int
 
 
-class Run(Struct, frozen=True, kw_only=True):
+class CachegrindRun(Struct, frozen=True, kw_only=True):
     """A run that was watched: the misses, and what the program wrote to its error channel."""
 
-    misses: tuple[Misses, ...]
+    misses: tuple[CountedMisses, ...]
     errors: str
 
 
-def watched(program: Path, arguments: Sequence[str], geometry: Geometry, limit_s: float = 0.0, text: str = "") -> Run:
+def watched(
+    program: Path, arguments: Sequence[str], geometry: Geometry, limit_s: float = 0.0, text: str = ""
+) -> CachegrindRun:
     """Run a static program with an empty environment and count what it misses.
 
     Raises:
@@ -83,7 +85,7 @@ def watched(program: Path, arguments: Sequence[str], geometry: Geometry, limit_s
                 why = " ".join(re.sub(r"==\d+==", " ", refused[1]).split())
                 raise PredictionError("cachegrind cannot simulate the machine's data cache:", why=why)
             raise PredictionError("the program fails under valgrind:", why=told)
-        return Run(misses=tuple(parsed(out.read_text())), errors=done.errors)
+        return CachegrindRun(misses=tuple(parsed(out.read_text())), errors=done.errors)
 
 
 def _check(geometry: Geometry) -> None:
@@ -99,7 +101,7 @@ def _check(geometry: Geometry) -> None:
         raise PredictionError(f"cachegrind simulates no lines shorter than {LEAST_LINE} bytes.")
 
 
-def parsed(text: str) -> Iterator[Misses]:
+def parsed(text: str) -> Iterator[CountedMisses]:
     """The data misses in a file that cachegrind wrote.
 
     Raises:
@@ -119,6 +121,6 @@ def parsed(text: str) -> Iterator[Misses]:
             counts = dict(zip(columns, line.split(), strict=False))
             read, write = int(counts.get("D1mr", 0)), int(counts.get("D1mw", 0))
             if read or write:
-                yield Misses(file=file, function=function, line=int(counts["events:"]), read=read, write=write)
+                yield CountedMisses(file=file, function=function, line=int(counts["events:"]), read=read, write=write)
     if not {"D1mr", "D1mw"} <= set(columns):
         raise PredictionError("cachegrind counted no data misses.")

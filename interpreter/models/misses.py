@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.graph.aau import IterD, IterSync
-from aag.spmd.access import Sweep
+from aag.spmd.access import AccessSweep
 from aag.spmd.course import is_uneven, temporaries
 from aag.spmd.nodes import Nest as LoweredNest
 from aag.spmd.partition import Trips
@@ -100,7 +100,7 @@ def count_misses(
     return seen.seconds
 
 
-def charge_sweep(run: Run, aau: IterD, sweep: Sweep, key: tuple[object, ...], trips: Trips) -> None:
+def charge_sweep(run: Run, aau: IterD, sweep: AccessSweep, key: tuple[object, ...], trips: Trips) -> None:
     """Charge the misses of a DO nest that every processor runs whole, each statement its own."""
     seen = _seen(run, aau, sweep, key, trips)
     for statement, own in () if seen is None else seen.statements:
@@ -121,7 +121,7 @@ def _seen(
     if seen is None:
         found = _found(run, aau, nest, key, costs, state, trips)
         seen = _charged(run, costs, state, found)
-        if isinstance(nest, Sweep):
+        if isinstance(nest, AccessSweep):
             seen = replace(
                 seen,
                 statements=tuple((number, _charged(run, costs, state, each)) for number, each in _apart(nest, found)),
@@ -140,7 +140,7 @@ def _count(run: Run, aau: int, seen: _Seen) -> None:
             run.count(aau, Tally.ESTIMATED_S, seen.estimated)
 
 
-def _apart(sweep: Sweep, found: _Found) -> list[tuple[int, _Found]]:
+def _apart(sweep: AccessSweep, found: _Found) -> list[tuple[int, _Found]]:
     """What each statement of a sweep missed. Lines are written back for those whose writes brought them in, or where
     none did for those who read."""
     sources = tuple(dict.fromkeys(touch.source for touch in sweep.touches))
@@ -290,7 +290,7 @@ def _between(counted: Counted, state: CacheState, statements: int) -> _Found:
 
 def _statements(nest: LoweredNest) -> int:
     """Statements whose misses are told apart."""
-    return len({touch.source for touch in nest.touches}) if isinstance(nest, Sweep) else 1
+    return len({touch.source for touch in nest.touches}) if isinstance(nest, AccessSweep) else 1
 
 
 def _parts(run: Run, nest: LoweredNest, key: tuple[object, ...], trips: Trips | None) -> tuple[Nest | Listed, ...]:
@@ -324,7 +324,7 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
     try:
         streams = run.application.streams(nest, run.env, ranks[chosen], LOOKED_AT)
     except TooLarge:
-        if isinstance(nest, Sweep):
+        if isinstance(nest, AccessSweep):
             raise
         run.assume(
             "cache",
@@ -339,7 +339,7 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
             "taken to be anywhere in it",
             nest.span,
         )
-    if isinstance(nest, Sweep) and any(each.halved for each in streams):
+    if isinstance(nest, AccessSweep) and any(each.halved for each in streams):
         run.assume(
             "cache",
             "where cache misses are counted, a condition that data decide is taken to hold in half of the iterations",

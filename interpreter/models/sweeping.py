@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from aag.graph.aau import IterD, IterND, IterSync
 from aag.ir.evaluate import Unknown
-from aag.spmd.access import Sweep
+from aag.spmd.access import AccessSweep
 from aag.spmd.vector import TooLarge
 from interpreter.models.compute import values_of
 from interpreter.models.misses import charge_sweep
@@ -52,7 +52,7 @@ def sweep(run: Run, aau: IterD | IterSync | IterND) -> None:
             )
 
 
-def _charged(run: Run, aau: IterD, number: str, each: Sweep) -> bool:
+def _charged(run: Run, aau: IterD, number: str, each: AccessSweep) -> bool:
     if each.uses & followed_of(run).lost:
         return False
     key = (f"sweep {number}", aau.id, values_of(tuple(sorted(each.uses)), run.env))

@@ -13,7 +13,7 @@ from esp.cli.parser import COMMANDS
 from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
 from esp.output.screen import Screen
 from esp.version import __version__
-from sag.errors import Finding, MachineError, Place
+from sag.errors import Finding, MachineError, MachinePlace
 
 ESP = (sys.executable, "-m", "esp")
 
@@ -80,7 +80,9 @@ def test_wrong_use_ends_with_2(esp, words, told):
 
 
 def _machine_error(file):
-    return MachineError([Finding(code="M120", message="no", place=Place(file, 3, 1) if file else Place())])
+    return MachineError(
+        [Finding(code="M120", message="no", place=MachinePlace(file, 3, 1) if file else MachinePlace())]
+    )
 
 
 @pytest.mark.parametrize(

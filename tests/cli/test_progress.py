@@ -22,7 +22,7 @@ def clock(monkeypatch):
 
 def test_it_is_shown_after_a_second_and_goes_away(clock):
     stream = Stream(terminal=True)
-    with progress.Progress(Console(screen=Screen()), stream) as watch:
+    with progress.ProgressLine(Console(screen=Screen()), stream) as watch:
         watch(20, 0.25)
         assert stream.getvalue() == ""
         clock[0] += 2.0
@@ -36,7 +36,7 @@ def test_it_is_shown_after_a_second_and_goes_away(clock):
 @pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
 def test_nobody_is_told_where_nobody_looks(clock, terminal, quiet):
     stream = Stream(terminal=terminal)
-    with progress.Progress(Console(screen=Screen(), quiet=quiet), stream) as watch:
+    with progress.ProgressLine(Console(screen=Screen(), quiet=quiet), stream) as watch:
         assert watch is None
     assert stream.getvalue() == ""
 

@@ -7,7 +7,7 @@ import pytest
 from aag.pipeline import read_program
 from aag.spmd.emit import Nodes, NotEmitted, emit
 from esp.validate.answer import difference
-from esp.validate.given import Given
+from esp.validate.given import GivenInput
 from tests.emit.native import check, lowered
 from tests.emit.test_benchmarks import source, values
 
@@ -38,7 +38,7 @@ def test_intrinsic_functions(procs, native, system):
 @pytest.mark.parametrize("procs", [1, 2, 3, 6])
 def test_input_goes_where_it_belongs(procs, native, system):
     program = read_program((FOLDER / "input.hpf").read_text(), "input.hpf")
-    given = Given((FOLDER / "input.txt").read_text())
+    given = GivenInput((FOLDER / "input.txt").read_text())
     check(native, program, system, procs, values={"count": 4, "late": 5}, given=given)
 
 

@@ -6,7 +6,7 @@ from aag.pipeline import read_program
 from esp.api import Request, Source
 from esp.validate.answer import difference
 from esp.validate.counts import predicted
-from esp.validate.given import Given
+from esp.validate.given import GivenInput
 from tests.emit.native import lowered
 from tests.emit.random_io import program
 
@@ -16,7 +16,7 @@ MANY = 100
 def run(seed, native, system):
     """Compare the answer and, where input does not decide how much is read, the messages."""
     text, procs, standard_input = program(seed)
-    given = Given(standard_input)
+    given = GivenInput(standard_input)
     source = read_program(text, "random.hpf")
     node_program = lowered(source, procs)
     assert node_program.complete, text

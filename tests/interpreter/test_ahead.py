@@ -6,7 +6,7 @@ import pytest
 from aag.graph import aau as g
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS
 from aag.pipeline import Options, Overrides, abstract, lower, read_program
-from aag.spmd.access import Parts, accesses, accesses_along
+from aag.spmd.access import AccessParts, accesses, accesses_along
 from aag.spmd.communication import steps, steps_along
 from aag.spmd.partition import trips, trips_along
 from aag.spmd.vector import Along, TooLarge
@@ -63,7 +63,7 @@ def test_answers_for_several_values_are_those_for_each(statement, distribution):
             )
             ranks = application.classes()[1]
             mine = application.accesses(nest, {**env, "k": k})
-            theirs = accesses(other, layouts, {**env, "k": k}, Parts(ranks))
+            theirs = accesses(other, layouts, {**env, "k": k}, AccessParts(ranks))
             assert [(each.array, each.write) for each in mine] == [(each.array, each.write) for each in theirs]
             for one, two in zip(mine, theirs, strict=True):
                 np.testing.assert_array_equal(one.start_bytes, two.start_bytes)
@@ -110,7 +110,9 @@ def test_a_triangle_is_asked_for_at_once(statement):
     along = Along("k", np.array([1, 2, 3, 4]))
     ranks = Application(program).classes()[1]
     assert [len(trips_along(nest, program.layouts, env, along)) for nest in nests_of(program)] == [4]
-    assert [len(accesses_along(nest, program.layouts, env, Parts(ranks), along)) for nest in nests_of(program)] == [4]
+    assert [
+        len(accesses_along(nest, program.layouts, env, AccessParts(ranks), along)) for nest in nests_of(program)
+    ] == [4]
 
 
 def test_too_many_combinations_at_once_are_refused():

@@ -40,7 +40,7 @@ def _documented(root):
 
 
 def _everything():
-    wanted = json_output.Wanted(per_processor=True, aaus=None)
+    wanted = json_output.Sections(per_processor=True, aaus=None)
     warning = Diagnostic(code="W201", message="odd", span=Span("laplace.hpf", 4, 2), hint="look")
     one_way = Variant(on=(), off=("interchange",), time_s=2.0, timed_s=1.0)
     interval = Interval(
@@ -98,7 +98,7 @@ def test_the_figures_are_those_of_the_prediction():
 def test_what_is_not_asked_for_is_not_there():
     told = json.loads(json_output.one(prediction()))
     assert not {"per_processor", "aaus"} & told.keys()
-    chosen = json.loads(json_output.one(prediction(), json_output.Wanted(aaus=frozenset({3}))))
+    chosen = json.loads(json_output.one(prediction(), json_output.Sections(aaus=frozenset({3}))))
     assert [each["id"] for each in chosen["aaus"]] == [3]
 
 

@@ -5,7 +5,7 @@ from esp.errors import UsageError
 from esp.output.diagnostics import diagnostic, error, machine_finding
 from esp.output.screen import Screen
 from esp.visible import visible
-from sag.errors import Finding, Place
+from sag.errors import Finding, MachinePlace
 from tests.output.build import SOURCE
 
 SCREEN = Screen(80)
@@ -62,7 +62,7 @@ def test_a_machine_file():
     found = Finding(
         code="M110",
         message="unknown unit 'us'",
-        place=Place("m.yaml", 12, 10, "  startup: 65 uz"),
+        place=MachinePlace("m.yaml", 12, 10, "  startup: 65 uz"),
         hint="did you mean 'us'?",
     )
     assert machine_finding(found, SCREEN).splitlines() == [

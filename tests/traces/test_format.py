@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from esp.errors import UnreadableFileError
 from esp.traces.read import parse_trace, read_trace
 from esp.traces.text import text_of
-from esp.traces.trace import KINDS, RECEIVE, SEND, About, Place, Trace, UnmatchedError, messages
+from esp.traces.trace import KINDS, RECEIVE, SEND, Trace, TraceAbout, TracePlace, UnmatchedError, messages
 from esp.writing import write_whole
 
 COLUMNS = ("rank", "begin", "duration", "aau", "kind", "partner", "size_bytes")
@@ -22,7 +22,7 @@ def traces(draw):
     letters = st.characters(exclude_categories=["Cs", "Cc"])
     label = st.text(letters, max_size=20).map(lambda text: " ".join(text.split()))
     places = tuple(
-        Place(
+        TracePlace(
             id=each,
             kind=draw(st.sampled_from(["Seq", "IterD", "Comm"])),
             line=draw(st.integers(0, 999)),
@@ -54,7 +54,7 @@ def traces(draw):
             )
             time = time + duration + draw(st.floats(0, 10))
     columns = list(zip(*rows, strict=True)) or [()] * 7
-    about = About(
+    about = TraceAbout(
         writer="esp 1",
         origin=draw(st.sampled_from(["predicted", "executed"])),
         program="p",

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from esp import api
 from esp.validate import cachegrind
-from esp.validate.cachegrind import MANY, Row
+from esp.validate.cachegrind import MANY, MissRow
 from sag.scenario import Scenario
 
 MEDIAN, WORST = 0.03, 0.10
@@ -88,7 +88,7 @@ def timed_lines(lines):
     return range(start, finish)
 
 
-def repeated(first: Row, many: Row) -> Row:
+def repeated(first: MissRow, many: MissRow) -> MissRow:
     """The misses of one repetition after the first."""
     counted, predicted = (
         tuple((late - early) / MORE for early, late in zip(one, other, strict=True))

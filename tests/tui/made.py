@@ -4,20 +4,20 @@ import numpy as np
 from msgspec.structs import replace
 
 from esp.api import Prediction, Request
-from esp.traces.trace import COMPUTE, OVERHEAD, RECEIVE, SEND, WAIT, About, Place, Trace
+from esp.traces.trace import COMPUTE, OVERHEAD, RECEIVE, SEND, WAIT, Trace, TraceAbout, TracePlace
 from esp.tui import state as steps
 from esp.tui.answers import answered
 from esp.tui.course import course_of
 from esp.tui.opening import Opened
-from esp.tui.question import WRITTEN, ByProcessor, Choice, Closer, Done, Listed, Predicted
+from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Closer, Finished, ListedProgram, PredictedAnswer
 
 FACTORS = {WRITTEN: 1.0, "(BLOCK,*) 8": 1.01, "(*,BLOCK) 8": 1.25, "(CYCLIC,*) 8": 6.75}
 """Key of a choice -> its communication, as a multiple of that of the source's own."""
 
 CHOICES = (
-    Choice(key=WRITTEN, shown="(BLOCK,BLOCK)", grid=(4, 2), written=True, rank=-1, origin="as in the source"),
+    ChoiceRow(key=WRITTEN, shown="(BLOCK,BLOCK)", grid=(4, 2), written=True, rank=-1, origin="as in the source"),
     *(
-        Choice(
+        ChoiceRow(
             key=key,
             shown=key.split()[0],
             grid=(8,),
@@ -69,10 +69,12 @@ class Made:
         if settings.load is not None:
             stretch /= 1 - float(settings.load[:-1]) / 100
         speed = 1.0 if settings.processor_speed is None else float(settings.processor_speed[1:])
-        yield Listed(number=question.number, choices=CHOICES, wanted=question.wanted, left_out=3, sized_by=("n",))
+        yield ListedProgram(
+            number=question.number, choices=CHOICES, wanted=question.wanted, left_out=3, sized_by=("n",)
+        )
         for each in sorted(CHOICES, key=lambda choice: choice.key != question.wanted):
             outcome = self.prediction(FACTORS[each.key] * stretch, 1 / speed, each.grid)
-            yield Predicted(number=question.number, key=each.key, outcome=outcome)
+            yield PredictedAnswer(number=question.number, key=each.key, outcome=outcome)
             if each.key == question.wanted and (question.processors or question.course):
                 yield Closer(
                     number=question.number,
@@ -80,7 +82,7 @@ class Made:
                     processors=self.by_processor() if question.processors else None,
                     course=course_of(self.trace()) if question.course else None,
                 )
-        yield Done(number=question.number)
+        yield Finished(number=question.number)
 
     def by_processor(self):
         """Each AAU of the prediction on 8 processors, the last one with half as much communication again."""
@@ -109,7 +111,7 @@ class Made:
                     rows.append((rank, now, duration, 3, kind, partner, size))
                     now += duration
         columns = list(zip(*rows, strict=True))
-        about = About(
+        about = TraceAbout(
             writer="test",
             origin="predicted",
             program="laplace",
@@ -117,7 +119,7 @@ class Made:
             system="ipsc860",
             procs=8,
             grid=(4, 2),
-            places=(Place(id=3, kind="Comm", line=7, label="overlap shift of a"),),
+            places=(TracePlace(id=3, kind="Comm", line=7, label="overlap shift of a"),),
         )
         return Trace(
             about=about,

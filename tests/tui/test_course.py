@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from esp.traces.trace import KINDS, RECEIVE, SEND, About, Trace
+from esp.traces.trace import KINDS, RECEIVE, SEND, Trace, TraceAbout
 from esp.tui.course import CATEGORY_OF, arrivals, course_of, doing, painted, seen_messages
 
 
 def _trace(procs, rows):
     columns = list(zip(*sorted(rows, key=lambda row: row[:2]), strict=True)) or [()] * 6
-    about = About(
+    about = TraceAbout(
         writer="t", origin="predicted", program="p", file="p", system="s", procs=procs, grid=(procs,), places=()
     )
     rank, begin, duration, kind, partner, size = (np.array(each) for each in columns)

@@ -13,7 +13,17 @@ from esp import api
 from esp.explore.compare import compare_choices
 from esp.prediction import first
 from esp.tui.engine import Engine, Superseded
-from esp.tui.question import WRITTEN, ByProcessor, Closer, Done, Failure, Listed, Predicted, Question, Settings
+from esp.tui.question import (
+    WRITTEN,
+    ByProcessor,
+    Closer,
+    Failure,
+    Finished,
+    ListedProgram,
+    PredictedAnswer,
+    Question,
+    Settings,
+)
 from interpreter.metrics import Category
 from sag.scenario import Scenario
 
@@ -47,20 +57,20 @@ def opened(real):
 
 def test_choices_and_times_are_those_of_esp_compare(opened):
     answers = _answers(opened)
-    listed = next(each for each in answers if isinstance(each, Listed))
+    listed = next(each for each in answers if isinstance(each, ListedProgram))
     compared = compare_choices(opened.source, opened.system, opened.request, size="none")
-    times = {each.key: first(each.outcome.time_s) for each in answers if isinstance(each, Predicted)}
+    times = {each.key: first(each.outcome.time_s) for each in answers if isinstance(each, PredictedAnswer)}
     assert len(listed.choices) == len(times) == len(compared.ranked)
     assert sorted(times.values()) == [each.time_s for each in compared.ranked]
     own = next(each for each in compared.ranked if each.written)
     assert times[WRITTEN] == own.time_s
-    assert isinstance(answers[-1], Done)
+    assert isinstance(answers[-1], Finished)
 
 
 def test_what_if_is_that_of_the_api(opened):
     settings = Settings(procs=8, load="30%", bandwidth="x2", values=(("n", 64),))
     answers = _answers(opened, settings=settings)
-    got = next(each.outcome for each in answers if isinstance(each, Predicted) and each.key == WRITTEN)
+    got = next(each.outcome for each in answers if isinstance(each, PredictedAnswer) and each.key == WRITTEN)
     scenario = Scenario(load="30%", bandwidth="x2")
     wanted = api.predict_source(
         opened.source, opened.system, api.Request(procs=8, values={"n": 64, "k": 3}, scenario=scenario)
@@ -72,7 +82,7 @@ def test_what_if_is_that_of_the_api(opened):
 def test_the_closer_look_adds_up_to_the_prediction(opened):
     answers = _answers(opened, processors=True, course=True)
     closer = next(each for each in answers if isinstance(each, Closer))
-    found = next(each.outcome for each in answers if isinstance(each, Predicted) and each.key == WRITTEN)
+    found = next(each.outcome for each in answers if isinstance(each, PredictedAnswer) and each.key == WRITTEN)
     assert isinstance(closer.processors, ByProcessor)
     for aau in found.aaus:
         parts = closer.processors.parts.get(aau.id)
@@ -87,32 +97,32 @@ def test_the_closer_look_adds_up_to_the_prediction(opened):
 def test_a_distribution_that_is_asked_for_is_where_one_begins(real):
     opened = real("laplace_bb", procs=4, values={"n": 16, "k": 3}, distribute={"temp": "(block, *)"})
     answers = _answers(opened)
-    listed = next(each for each in answers if isinstance(each, Listed))
+    listed = next(each for each in answers if isinstance(each, ListedProgram))
     own = next(each for each in listed.choices if each.written)
     assert (own.shown, own.grid, own.origin) == ("(BLOCK,*)", (4,), "as asked for")
     assert [each.shown for each in listed.choices].count("(BLOCK,*)") == 1
     assert "(BLOCK,BLOCK)" in [each.shown for each in listed.choices]
-    found = next(each.outcome for each in answers if isinstance(each, Predicted) and each.key == WRITTEN)
+    found = next(each.outcome for each in answers if isinstance(each, PredictedAnswer) and each.key == WRITTEN)
     assert found.grid == (4,)
 
 
 def test_the_wanted_choice_comes_first(opened):
-    listed = next(each for each in _answers(opened) if isinstance(each, Listed))
+    listed = next(each for each in _answers(opened) if isinstance(each, ListedProgram))
     wanted = listed.choices[-1].key
-    keys = [each.key for each in _answers(opened, wanted=wanted) if isinstance(each, Predicted)]
+    keys = [each.key for each in _answers(opened, wanted=wanted) if isinstance(each, PredictedAnswer)]
     assert keys[0] == wanted
     assert len(set(keys)) == len(keys)
 
 
 def test_a_choice_goes_along_to_other_processors(opened):
-    listed = next(each for each in _answers(opened) if isinstance(each, Listed))
+    listed = next(each for each in _answers(opened) if isinstance(each, ListedProgram))
     choice = next(each for each in listed.choices if len(each.grid) == 1 and not each.written)
     found = []
     engine = Engine(opened.source, opened.system, opened.request, found.append)
     for number, procs in enumerate((4, 16), 1):
         engine._question = Question(number=number, settings=Settings(procs=procs), wanted=choice.key)
         engine.answer(engine._question)
-    after = [each for each in found if isinstance(each, Listed)][-1]
+    after = [each for each in found if isinstance(each, ListedProgram)][-1]
     now = next(each for each in after.choices if each.key == after.wanted)
     assert (now.shown, now.grid) == (choice.shown, (16,))
 
@@ -160,7 +170,7 @@ def test_a_closer_look_is_given_up_for_a_newer_question(look, opened, monkeypatc
 
     def deliver(answer):
         found.append(answer)
-        if isinstance(answer, Predicted):
+        if isinstance(answer, PredictedAnswer):
             monkeypatch.setattr(Engine, "_go_on", lambda *given: next(blind, None) is None and really(*given))
             engine.ask(replace(asked, number=2, settings=Settings(procs=4, load="5%")))
 
@@ -177,7 +187,7 @@ def test_the_thread_answers_the_newest(opened):
 
     def deliver(answer):
         found.append(answer)
-        if isinstance(answer, Done):
+        if isinstance(answer, Finished):
             done.set()
 
     engine = Engine(opened.source, opened.system, opened.request, deliver)
@@ -192,23 +202,23 @@ def test_the_thread_answers_the_newest(opened):
 def test_missing_values_are_named(real):
     opened = real("", procs=4, text=UNKNOWN)
     answers = _answers(opened)
-    outcome = next(each.outcome for each in answers if isinstance(each, Predicted))
+    outcome = next(each.outcome for each in answers if isinstance(each, PredictedAnswer))
     assert isinstance(outcome, Failure)
     assert outcome.names == ("m",)
     assert "m" in outcome.reasons[0]
     given = _answers(opened, settings=Settings(procs=4, values=(("m", 3),)))
-    assert all(not isinstance(each.outcome, Failure) for each in given if isinstance(each, Predicted))
+    assert all(not isinstance(each.outcome, Failure) for each in given if isinstance(each, PredictedAnswer))
 
 
 def test_a_program_that_distributes_nothing_has_one_choice(real):
     opened = real("", procs=4, text="program p\n  integer :: i\n  i = 1\n  print *, i\nend program p\n")
-    listed = next(each for each in _answers(opened) if isinstance(each, Listed))
+    listed = next(each for each in _answers(opened) if isinstance(each, ListedProgram))
     assert [each.key for each in listed.choices] == [WRITTEN]
 
 
 def test_a_change_that_cannot_be_is_a_failure(opened):
     answers = _answers(opened, settings=Settings(procs=4, load="150%"))
-    outcome = next(each.outcome for each in answers if isinstance(each, Predicted))
+    outcome = next(each.outcome for each in answers if isinstance(each, PredictedAnswer))
     assert isinstance(outcome, Failure)
     assert "load" in outcome.text
 

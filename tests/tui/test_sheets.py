@@ -10,7 +10,7 @@ from esp.prediction import first, four
 from esp.tui import export
 from esp.tui import state as steps
 from esp.tui.answers import answered
-from esp.tui.question import WRITTEN, Failure, Predicted
+from esp.tui.question import WRITTEN, Failure, PredictedAnswer
 from esp.tui.sheets import changes, choices, compare, detail, frame, source, timeline, tree
 from esp.tui.sheets.figures import MARKS, bar, change
 from esp.tui.sheets.views import sheet
@@ -158,7 +158,7 @@ def test_the_comparison_has_both_totals(home):
 
 def test_a_failure_is_told_where_the_figures_would_be(home):
     moved = steps.moved(home, "procs", 0)
-    failed = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=Failure(text="E1 no\nbecause")))
+    failed = answered(moved, PredictedAnswer(number=moved.number, key=WRITTEN, outcome=Failure(text="E1 no\nbecause")))
     assert [line.text for line in detail.lines(failed, 60)] == ["E1 no", "because"]
     assert "no prediction" in frame.heading(failed, 80)[0].text
     assert steps.prediction(failed) is None
@@ -206,8 +206,8 @@ def test_the_text_export_has_all_parts(everything):
 
 def test_a_comparison_with_older_settings_is_dimmed(home, made):
     moved = replace(steps.look_at(steps.moved(home, "load", 5), "compare"), slow=True)
-    moved = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=made.prediction(2.0)))
+    moved = answered(moved, PredictedAnswer(number=moved.number, key=WRITTEN, outcome=made.prediction(2.0)))
     roles = {role for line in sheet(moved, 90).lines for _, role in line.pieces}
     assert roles == {"old"}
-    other = answered(moved, Predicted(number=moved.number, key=steps.rival(moved), outcome=made.prediction(2.0)))
+    other = answered(moved, PredictedAnswer(number=moved.number, key=steps.rival(moved), outcome=made.prediction(2.0)))
     assert "old" not in {role for line in sheet(other, 90).lines for _, role in line.pieces}

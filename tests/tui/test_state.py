@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from esp.prediction import first
 from esp.tui import state as steps
 from esp.tui.answers import answered
-from esp.tui.question import WRITTEN, Done, Failure, Listed, Predicted
+from esp.tui.question import WRITTEN, Failure, Finished, ListedProgram, PredictedAnswer
 
 
 @pytest.fixture
@@ -30,16 +30,16 @@ def test_choices_are_sorted_by_time_once_all_are_known(home):
 
 def test_an_answer_to_an_older_question_changes_nothing(home, made):
     moved = steps.moved(home, "load", 4)
-    late = Predicted(number=home.number, key=WRITTEN, outcome=made.prediction(99))
+    late = PredictedAnswer(number=home.number, key=WRITTEN, outcome=made.prediction(99))
     assert answered(moved, late) is moved
 
 
 def test_what_has_no_answer_any_more_is_not_shown_as_it_was(home):
     asked = steps.asking(home)
     refused = Failure(text="impossible here")
-    after = answered(asked, Predicted(number=asked.number, key=asked.selected, outcome=refused))
+    after = answered(asked, PredictedAnswer(number=asked.number, key=asked.selected, outcome=refused))
     assert len(after.outcomes) == len(home.outcomes)
-    after = answered(after, Done(number=asked.number))
+    after = answered(after, Finished(number=asked.number))
     assert after.outcomes == {asked.selected: refused}
 
 
@@ -77,7 +77,7 @@ def test_the_order_does_not_jump_while_a_question_is_answered(home, made):
     listed, *others, done = made.answers(steps.question(moved))
     half = answered(moved, listed)
     assert half.order == home.order
-    half = answered(half, Predicted(number=half.number, key=WRITTEN, outcome=made.prediction(5e3)))
+    half = answered(half, PredictedAnswer(number=half.number, key=WRITTEN, outcome=made.prediction(5e3)))
     assert half.order == home.order
     for each in others:
         half = half if each.key == WRITTEN else answered(half, each)
@@ -100,7 +100,7 @@ def test_what_comes_in_for_the_first_time_goes_to_its_place(made):
 def test_a_choice_that_is_gone_is_forgotten(home):
     moved = steps.moved(home, "procs", 0)
     after = answered(
-        moved, Listed(number=moved.number, choices=home.choices[:1], wanted=WRITTEN, left_out=0, sized_by=())
+        moved, ListedProgram(number=moved.number, choices=home.choices[:1], wanted=WRITTEN, left_out=0, sized_by=())
     )
     assert after.order == (WRITTEN,)
     assert set(after.outcomes) == {WRITTEN}
@@ -142,7 +142,7 @@ def test_another_choice_needs_its_own_closer_look(home, made):
 def test_missing_values_are_told_and_given(home):
     moved = steps.moved(home, "procs", 0)
     failure = Failure(text="E500 ...", names=("niter",), reasons=("x.hpf:3: niter",))
-    failed = answered(moved, Predicted(number=moved.number, key=WRITTEN, outcome=failure))
+    failed = answered(moved, PredictedAnswer(number=moved.number, key=WRITTEN, outcome=failure))
     assert steps.missing(failed) == failure
     given = steps.given(failed, (("NITER", 10),))
     assert dict(steps.settings(given).values) == {"niter": 10}

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from esp import api
 from esp.tui import state as steps
 from esp.tui.engine import Engine
-from esp.tui.question import WRITTEN, Closer, Done, Predicted, Question, Settings
+from esp.tui.question import WRITTEN, Closer, Finished, PredictedAnswer, Question, Settings
 from esp.tui.sheets import changes, detail, frame, views
 from esp.tui.widgets.bars import SliderBar
 
@@ -55,7 +55,7 @@ def running(opened):
 
         def deliver(answer):
             found.append(answer)
-            if isinstance(answer, Done):
+            if isinstance(answer, Finished):
                 ends.setdefault(answer.number, threading.Event()).set()
 
         engine = Engine(opened.source, opened.system, opened.request, deliver)
@@ -89,7 +89,7 @@ def test_another_view_of_the_same_position_waits_for_the_walk_under_way(running,
     held.release.set()
     assert ended(2)
     assert held.times(4) == 1
-    assert [each.key for each in found if isinstance(each, Predicted) and each.number == 2].count(WRITTEN) == 1
+    assert [each.key for each in found if isinstance(each, PredictedAnswer) and each.number == 2].count(WRITTEN) == 1
     assert any(isinstance(each, Closer) for each in found)
 
 

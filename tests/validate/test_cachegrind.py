@@ -10,13 +10,13 @@ from esp.cli.main import main
 from esp.errors import PredictionError
 from esp.output.validate import validation_text
 from esp.validate import cachegrind, measured, valgrind
-from esp.validate.cachegrind import Comparison, Row
+from esp.validate.cachegrind import MissComparison, MissRow
 
 I860 = valgrind.Geometry(size_bytes=8192, line_bytes=32, ways=2)
 
 
 def row(counted, predicted):
-    return Row(line=7, text="x = 0", counted=counted, predicted=predicted)
+    return MissRow(line=7, text="x = 0", counted=counted, predicted=predicted)
 
 
 # --- what is read -----------------------------------------------------------------------------------------------
@@ -73,7 +73,7 @@ def test_the_main_program_says_where_its_arrays_lie():
 
 
 def found(*rows):
-    return Comparison(rows=rows, geometry=I860, aliased=())
+    return MissComparison(rows=rows, geometry=I860, aliased=())
 
 
 def test_many_misses_are_judged_by_their_share_and_few_by_their_number():

@@ -6,7 +6,7 @@ from msgspec import structs
 from esp import api
 from esp.cli.main import main
 from esp.output.validate import validation_text
-from esp.validate.counts import Predicted, predicted
+from esp.validate.counts import PredictedCounts, predicted
 from esp.validate.native import Executed, faults, remarks
 
 HEAD = """\
@@ -106,7 +106,7 @@ def system():
 
 def test_a_difference_elsewhere_is_a_fault():
     counts = {(0, 9): (1, 8), (0, 12): (2, 16)}
-    expected = Predicted(counts=counts, undecided=frozenset({11, 12, 13}))
+    expected = PredictedCounts(counts=counts, undecided=frozenset({11, 12, 13}))
     outcome = Executed(procs=4, difference="", predicted=expected, counted={(0, 9): (1, 8), (0, 12): (7, 56)})
     assert faults([outcome]) == ()
     assert "the messages of line 12" in remarks([outcome])[0]

@@ -173,8 +173,8 @@ def test_wrong_figures_are_seen(place):
 def test_options_of_a_law(source):
     """Sections of the options against the law, as SMPI reads them: the last limit below the size counts."""
     law = (
-        platform.Range(upto_bytes=100, entry_s=60e-6, byte_s=0.4e-6, hop_s=10e-6),
-        platform.Range(upto_bytes=float("inf"), entry_s=150e-6, byte_s=0.3e-6, hop_s=30e-6),
+        platform.PlatformRange(upto_bytes=100, entry_s=60e-6, byte_s=0.4e-6, hop_s=10e-6),
+        platform.PlatformRange(upto_bytes=float("inf"), entry_s=150e-6, byte_s=0.3e-6, hop_s=30e-6),
     )
     sizes = (0, 8, 16, 99, 100, 101, 1000)
     known = source == "known sizes"

@@ -93,7 +93,7 @@ def _width(need: Need, layout: Layout, dim: int, layouts: Layouts, env: Environm
     if isinstance(source, Call) and source.name == "cshift$":
         return WHOLE
     apart = (
-        linear(_plain(source), env)
+        linear(_without_eoshift(source), env)
         .times(mine.stride)
         .plus(linear(need.home.subscripts[theirs.dim], env), -theirs.stride)
     )
@@ -122,9 +122,9 @@ def _is_local(need: Need, layout: Layout, dim: int, axis: int, layouts: Layouts,
     return apart.is_constant and apart.constant + mine.offset - theirs.offset == 0
 
 
-def _plain(subscript: Expr) -> Expr:
+def _without_eoshift(subscript: Expr) -> Expr:
     match subscript:
         case Call(name="eoshift$", args=(position, shift, *_)):
-            return add(_plain(position), shift)
+            return add(_without_eoshift(position), shift)
         case _:
             return subscript

@@ -2,18 +2,18 @@
 
 from esp.explore.whatif import MOVED
 from esp.prediction import Prediction, first
-from esp.tui.lines import Line, Piece, aged, joined
+from esp.tui.lines import Piece, SheetLine, aged, joined
 from esp.tui.sheets.figures import stale
 from esp.tui.state import State, base, prediction
 
 
-def changes(state: State, width: int) -> tuple[Line, ...]:
+def changes(state: State, width: int) -> tuple[SheetLine, ...]:
     """One line: ``moved: 36, 38; the other 5 did not``; dimmed where it is of older settings."""
     shown = _changes(state, width)
     return aged(shown) if stale(state) else shown
 
 
-def _changes(state: State, width: int) -> tuple[Line, ...]:
+def _changes(state: State, width: int) -> tuple[SheetLine, ...]:
     found, before = prediction(state), base(state)
     if found is None or before is None:
         return (joined([(_fitting("w moves the sliders", width), "faint")]),)

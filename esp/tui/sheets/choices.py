@@ -4,8 +4,8 @@ from esp.output.figures import grid
 from esp.output.numbers import percentages
 from esp.output.partial import INCOMPLETE
 from esp.prediction import Prediction, four
-from esp.tui.lines import Field, Layout, Line, Piece, Sheet, joined, words, wrapped
-from esp.tui.question import Choice
+from esp.tui.lines import Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
+from esp.tui.question import ChoiceRow
 from esp.tui.sheets.figures import ROLES, change, whole_time
 from esp.tui.state import State, bounds_only, choice_of, rival, tied, time_s
 
@@ -30,7 +30,7 @@ def sheet(state: State, width: int) -> Sheet:
         fields.append(Field("vs best", 8))
     if width >= _WITH_SHARES:
         fields += [Field(name, 4) for name in ROLES]
-    layout = Layout(fields, width)
+    layout = SheetLayout(fields, width)
     by_key = {each.key: each for each in state.choices}
     ordered = [by_key[key] for key in state.order if key in by_key]
     best_s = min((found for each in ordered if (found := time_s(state, each.key)) is not None), default=None)
@@ -47,7 +47,7 @@ def sheet(state: State, width: int) -> Sheet:
     return Sheet(layout.heading(), (*lines, *_legend(state, ordered, ties, width), *_to_paste(state, width)))
 
 
-def _cells(state: State, choice: Choice, other: str | None) -> list[Piece | str]:
+def _cells(state: State, choice: ChoiceRow, other: str | None) -> list[Piece | str]:
     mark: Piece = (OTHER, "marked") if choice.key == other else (OWN, "own") if choice.written else ("", "")
     outcome = state.outcomes.get(choice.key)
     time: Piece | str = "" if outcome is None else ("no", "bad")
@@ -56,7 +56,7 @@ def _cells(state: State, choice: Choice, other: str | None) -> list[Piece | str]
     return [mark, choice.shown, grid(choice.grid) or "-", time]
 
 
-def _behind(state: State, choice: Choice, best_s: float | None, ties: dict[str, int] | object) -> Piece:
+def _behind(state: State, choice: ChoiceRow, best_s: float | None, ties: dict[str, int] | object) -> Piece:
     found = time_s(state, choice.key)
     if found is None or best_s is None:
         return "", ""
@@ -67,7 +67,7 @@ def _behind(state: State, choice: Choice, best_s: float | None, ties: dict[str, 
     return change(found, best_s)[0], ""
 
 
-def _shares(state: State, choice: Choice) -> list[Piece]:
+def _shares(state: State, choice: ChoiceRow) -> list[Piece]:
     found = state.outcomes.get(choice.key)
     if not isinstance(found, Prediction):
         return [("", "")] * 4
@@ -77,7 +77,7 @@ def _shares(state: State, choice: Choice) -> list[Piece]:
     ]
 
 
-def _legend(state: State, ordered: list[Choice], ties: object, width: int) -> list[Line]:
+def _legend(state: State, ordered: list[ChoiceRow], ties: object, width: int) -> list[SheetLine]:
     """What the marks mean, as far as there are any; below the list, where nothing else stands."""
     told: list[list[Piece]] = []
     told += [[(OWN, "own"), (f" {each.origin}", "faint")] for each in ordered if each.written and each.origin]
@@ -90,7 +90,7 @@ def _legend(state: State, ordered: list[Choice], ties: object, width: int) -> li
     return [joined(()), *(joined([(" ", ""), *each]) for each in told)] if told else []
 
 
-def _to_paste(state: State, width: int) -> list[Line]:
+def _to_paste(state: State, width: int) -> list[SheetLine]:
     """The directives that make the source have the selected choice; none where all predictions are incomplete, as
     `esp compare` has it."""
     if bounds_only(state):

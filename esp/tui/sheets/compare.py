@@ -7,7 +7,7 @@ from esp.output.numbers import count, data, seconds
 from esp.output.partial import INCOMPLETE
 from esp.output.screen import printable
 from esp.prediction import CATEGORIES, Prediction, first, four
-from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined
+from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined
 from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell, whole_time
 from esp.tui.state import State, choice_of, prediction, rival
 from interpreter.result import LineMetrics
@@ -28,7 +28,7 @@ def sheet(state: State, width: int) -> Sheet:
     if shares:
         fields += [Field("A comp", 6, gap=2), Field("comm", 4), Field("B comp", 6, gap=2), Field("comm", 4)]
     fields.append(Field("source", 0, "<", 2))
-    layout = Layout(fields, width)
+    layout = SheetLayout(fields, width)
     names = [_name("A", state, state.selected), _name("B", state, other_key)]
     times = [whole_time(one), whole_time(other)]
     categories = CATEGORIES if width >= _WITH_NAMES else ROLES
@@ -37,7 +37,7 @@ def sheet(state: State, width: int) -> Sheet:
     return Sheet(layout.heading(), tuple(lines))
 
 
-def _name(letter: str, state: State, key: str) -> Line:
+def _name(letter: str, state: State, key: str) -> SheetLine:
     choice = choice_of(state, key)
     if choice is None:
         return joined(())
@@ -46,8 +46,8 @@ def _name(letter: str, state: State, key: str) -> Line:
 
 
 def _totals(
-    layout: Layout, one: Prediction, other: Prediction, times: Sequence[str], names: Sequence[str], *, shares: bool
-) -> list[Line]:
+    layout: SheetLayout, one: Prediction, other: Prediction, times: Sequence[str], names: Sequence[str], *, shares: bool
+) -> list[SheetLine]:
     blank: list[Cell] = [""] * 4 if shares else []
     rows: list[tuple[str, str, float, float, str, str]] = [
         ("time", "strong", first(one.time_s), first(other.time_s), times[0], times[1])
@@ -62,7 +62,7 @@ def _totals(
     ]
 
 
-def _lines(layout: Layout, one: Prediction, other: Prediction, *, shares: bool) -> list[Line]:
+def _lines(layout: SheetLayout, one: Prediction, other: Prediction, *, shares: bool) -> list[SheetLine]:
     """Every line of the source that takes time in either, the one that takes longest first."""
     left = {each.line: each for each in one.lines if each.file == one.file}
     right = {each.line: each for each in other.lines if each.file == other.file}

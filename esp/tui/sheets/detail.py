@@ -6,7 +6,7 @@ from esp.output.partial import partial_text, reasons, trusted
 from esp.output.screen import printable
 from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.tui.course import doing
-from esp.tui.lines import Line, Piece, aged, joined, words, wrapped
+from esp.tui.lines import Piece, SheetLine, aged, joined, words, wrapped
 from esp.tui.question import Failure
 from esp.tui.sheets import compare, timeline
 from esp.tui.sheets.figures import ROLES, stale
@@ -18,14 +18,14 @@ _WITH_NAMES = 90
 """Columns from which the categories have their full names."""
 
 
-def lines(state: State, width: int) -> list[Line]:
+def lines(state: State, width: int) -> list[SheetLine]:
     """As many lines as there is to say, dimmed where they are of older settings; the widget shows those it has room
     for."""
     shown = _lines(state, width)
     return [*aged(shown)] if stale(state) else shown
 
 
-def _lines(state: State, width: int) -> list[Line]:
+def _lines(state: State, width: int) -> list[SheetLine]:
     found = outcome(state)
     if isinstance(found, Failure):
         return [joined([(each, "bad")]) for each in printable_lines(found.text)]
@@ -48,7 +48,7 @@ def printable_lines(text: str) -> list[str]:
     return [printable(each) for each in text.splitlines()]
 
 
-def _line(state: State, found: Prediction, width: int) -> list[Line]:
+def _line(state: State, found: Prediction, width: int) -> list[SheetLine]:
     key = state.cursor.get("source")
     number = key if isinstance(key, int) else 1
     line = next((each for each in found.lines if each.line == number and each.file == found.file), None)
@@ -75,7 +75,7 @@ def _four(parts: tuple[float, ...], width: int) -> list[Piece]:
     return [(f"{name} {seconds(each)}", role) for name, role, each in zip(names, ROLES, parts, strict=True) if each > 0]
 
 
-def _tree(state: State, found: Prediction, width: int) -> list[Line]:
+def _tree(state: State, found: Prediction, width: int) -> list[SheetLine]:
     key = state.cursor.get("tree")
     number, rank = key if isinstance(key, tuple) else (key if isinstance(key, int) else 0, None)
     aau = next((each for each in found.aaus if each.id == number), None)
@@ -86,7 +86,7 @@ def _tree(state: State, found: Prediction, width: int) -> list[Line]:
     return _aau(aau, found, width)
 
 
-def _aau(aau: AauMetrics, found: Prediction, width: int) -> list[Line]:
+def _aau(aau: AauMetrics, found: Prediction, width: int) -> list[SheetLine]:
     place = f"line {aau.span.line}" if aau.span.line else "no line"
     told: list[Piece] = [(f"AAU {aau.id} {aau.kind}", "strong"), (f"{place},", "")]
     told += [(f"{plural(aau.executions, 'time')},", "")] if aau.executions else []
@@ -102,7 +102,7 @@ def _aau(aau: AauMetrics, found: Prediction, width: int) -> list[Line]:
     return [*shown, *wrapped(words(printable(aau.label), "faint"), width, 2)]
 
 
-def _timeline(state: State, width: int) -> list[Line]:
+def _timeline(state: State, width: int) -> list[SheetLine]:
     course = timeline.course_at_hand(state)
     if course is None:
         return []
@@ -125,19 +125,19 @@ def _timeline(state: State, width: int) -> list[Line]:
     return shown
 
 
-def _compare(state: State, found: Prediction, width: int) -> list[Line]:
+def _compare(state: State, found: Prediction, width: int) -> list[SheetLine]:
     key = state.cursor.get("compare")
     if not isinstance(key, int):
         return _trust(found, width)
-    shown: list[Line] = []
+    shown: list[SheetLine] = []
     for letter, text in compare.messages_text(state, key):
         shown += wrapped([(letter, "marked" if letter == "B" else "own"), *words(text)], width, 2)
     return shown
 
 
-def _trust(found: Prediction, width: int) -> list[Line]:
+def _trust(found: Prediction, width: int) -> list[SheetLine]:
     """What the figures rest on."""
-    shown: list[Line] = []
+    shown: list[SheetLine] = []
     if not found.complete:
         shown += wrapped(words(f"partial: {partial_text(reasons([found]))}", "bad"), width, 2)
     for each in found.assumptions:

@@ -6,7 +6,7 @@ from esp.output.figures import constants, grid
 from esp.output.numbers import percentages, plural
 from esp.output.screen import printable
 from esp.prediction import CATEGORIES, first, four
-from esp.tui.lines import Line, Piece, fitted, joined
+from esp.tui.lines import Piece, SheetLine, fitted, joined
 from esp.tui.question import Failure
 from esp.tui.sheets.figures import ROLES, bar, change, stale, whole_time
 from esp.tui.sliders import PROCS, Slider
@@ -17,7 +17,7 @@ SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 NAMES: dict[View, str] = {"source": "Source", "tree": "Graph", "timeline": "Timeline", "compare": "Compare"}
 
 
-def heading(state: State, width: int, beat: int = 0) -> tuple[Line, Line]:
+def heading(state: State, width: int, beat: int = 0) -> tuple[SheetLine, SheetLine]:
     """Two lines: what and how long, where the time goes. `beat` turns the spinner."""
     found = prediction(state)
     left: list[Piece] = [(" esp ", "logo"), (f" {printable(state.file.rsplit('/', 1)[-1])}", "strong")]
@@ -31,7 +31,7 @@ def heading(state: State, width: int, beat: int = 0) -> tuple[Line, Line]:
         left.append((f"  {' '.join(constants(found.constants)[:4])}", "faint"))
     right = _time(state, beat)
     room = width - sum(len(text) for text, _ in right) - 1
-    return Line((*fitted(left, room), (" ", ""), *right)), _where(state, width)
+    return SheetLine((*fitted(left, room), (" ", ""), *right)), _where(state, width)
 
 
 def _time(state: State, beat: int) -> list[Piece]:
@@ -50,7 +50,7 @@ def _time(state: State, beat: int) -> list[Piece]:
     return right
 
 
-def _where(state: State, width: int) -> Line:
+def _where(state: State, width: int) -> SheetLine:
     found = prediction(state)
     if found is None:
         return joined([(" " * width, "")])
@@ -61,16 +61,16 @@ def _where(state: State, width: int) -> Line:
     for name, role, share in zip(names, ROLES, percentages(parts), strict=True):
         pieces.append((f"{name} {share}%  ", "old" if old else role))
     room = width - sum(len(text) for text, _ in pieces) - 1
-    return Line((*pieces, *bar(parts, first(found.time_s), max(0, room)), (" ", "")))
+    return SheetLine((*pieces, *bar(parts, first(found.time_s), max(0, room)), (" ", "")))
 
 
-def tabs(state: State, width: int) -> Line:
+def tabs(state: State, width: int) -> SheetLine:
     """The views, the current one marked; each piece that is a tab has the role ``tab`` or ``tab-on``."""
     pieces: list[Piece] = []
     for number, view in enumerate(VIEWS, 1):
         label = f" {number} {NAMES[view]} " if width >= 42 else f" {NAMES[view]} "
         pieces.append((label, "tab-on" if view == state.view else "tab"))
-    return Line(tuple(fitted(pieces, width)))
+    return SheetLine(tuple(fitted(pieces, width)))
 
 
 def tab_at(state: State, width: int, column: int) -> View | None:
@@ -87,7 +87,7 @@ _LABEL = 9
 _TRACK_FROM = _LABEL + 1
 
 
-def slider(each: Slider, width: int, *, focused: bool) -> Line:
+def slider(each: Slider, width: int, *, focused: bool) -> SheetLine:
     """A slider: its name, a track with a knob, its value; a tick where it stood at the start."""
     length = _track(each, width)
     knob, home = _place(each, each.at, length), _place(each, each.home, length)
@@ -102,7 +102,7 @@ def slider(each: Slider, width: int, *, focused: bool) -> Line:
     label = f"{each.label[:_LABEL]:<{_LABEL}}"
     value = f" {each.value:<{_value(each)}}"
     name_role = "label-on" if focused else "label"
-    return Line(((label, name_role), (" ", ""), *track, (value, "moved" if each.moved else "")), each.name)
+    return SheetLine(((label, name_role), (" ", ""), *track, (value, "moved" if each.moved else "")), each.name)
 
 
 def notch_at(each: Slider, width: int, column: int) -> int | None:
@@ -165,7 +165,7 @@ KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
 """Where the focus is -> the keys worth a place in the footer."""
 
 
-def keys(where: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]]:
+def keys(where: str, width: int) -> tuple[SheetLine, tuple[tuple[int, int, str], ...]]:
     """The footer for where the focus is, and for a mouse: from column, to column, key."""
     pieces: list[Piece] = []
     places: list[tuple[int, int, str]] = []
@@ -186,4 +186,4 @@ def keys(where: str, width: int) -> tuple[Line, tuple[tuple[int, int, str], ...]
     pieces.append((" " * max(0, width - last - at), "key-text"))
     at = max(at, width - last)
     add(GLOBAL_KEYS, width)
-    return Line(tuple(pieces)), tuple(places)
+    return SheetLine(tuple(pieces)), tuple(places)

@@ -4,7 +4,7 @@ from esp.output.figures import uncharged, without_rounding
 from esp.output.numbers import count, data
 from esp.output.screen import printable
 from esp.prediction import Prediction, first, four
-from esp.tui.lines import Cell, Field, Layout, Line, Sheet
+from esp.tui.lines import Cell, Field, Sheet, SheetLayout, SheetLine
 from esp.tui.sheets.figures import bar, change, level, share_cells, time_cell
 from esp.tui.state import State, base, prediction
 from interpreter.result import LineMetrics
@@ -30,12 +30,12 @@ def sheet(state: State, width: int) -> Sheet:
         fields += [Field(name, 4) for name in ("comp", "comm", "wait", "ovhd")]
         fields += [Field("msgs", 6), Field("bytes", 7)]
     fields += [Field("line", max(4, digits)), Field("source", 0, "<")]
-    layout = Layout(fields, width)
+    layout = SheetLayout(fields, width)
     known = _by_line(found)
     earlier = _by_line(before)
     blamed = {line for file, line in uncharged(found) if file == found.file} if found is not None else set()
     total_s = first(found.time_s) if found is not None else 0.0
-    lines: list[Line] = []
+    lines: list[SheetLine] = []
     for number, text in enumerate(state.lines, 1):
         metrics = known.get(number)
         time_s = 0.0 if metrics is None else without_rounding(first(metrics.parts.time_s), total_s)

@@ -4,7 +4,7 @@ import numpy as np
 
 from esp.output.numbers import data, plural, seconds
 from esp.tui.course import Course, Floats, arrivals, painted, seen_messages
-from esp.tui.lines import Line, Piece, Sheet, joined, words, wrapped
+from esp.tui.lines import Piece, Sheet, SheetLine, joined, words, wrapped
 from esp.tui.question import Failure
 from esp.tui.sheets.figures import MARKS, ROLES
 from esp.tui.state import State, settings
@@ -31,7 +31,7 @@ def sheet(state: State, width: int) -> Sheet:
     shown = min(course.trace.procs, MOST_ROWS)
     rows = [_row(course, rank, edges) for rank in range(shown)]
     _point_out(state, course, rows, edges)
-    lines = [Line((((f"{rank:>{_LABEL - 1}} "), "number"), *_runs(row)), rank) for rank, row in enumerate(rows)]
+    lines = [SheetLine((((f"{rank:>{_LABEL - 1}} "), "number"), *_runs(row)), rank) for rank, row in enumerate(rows)]
     if course.trace.procs > shown:
         lines.append(joined([(f"and {course.trace.procs - shown:,} processors more", "faint")]))
     lines += [_traffic(course, edges), joined(()), _legend(width)]
@@ -104,7 +104,7 @@ def _runs(row: list[Piece]) -> list[Piece]:
     return found
 
 
-def _axis(edges: Floats) -> Line:
+def _axis(edges: Floats) -> SheetLine:
     """Times along the top, as many as have room."""
     columns = edges.size - 1
     text = [" "] * columns
@@ -117,7 +117,7 @@ def _axis(edges: Floats) -> Line:
     return joined([("proc ", "title"), ("".join(text), "title")])
 
 
-def _traffic(course: Course, edges: Floats) -> Line:
+def _traffic(course: Course, edges: Floats) -> SheetLine:
     """How many messages arrive in each column."""
     counted = arrivals(course, edges)
     most = max(1, int(counted.max(initial=0)))
@@ -125,7 +125,7 @@ def _traffic(course: Course, edges: Floats) -> Line:
     return joined([("msgs ", "number"), ("".join(_LEVELS[at] for at in levels.tolist()), "traffic")])
 
 
-def _legend(width: int) -> Line:
+def _legend(width: int) -> SheetLine:
     names = ("computation", "communication", "waiting", "overhead") if width >= 64 else ("comp", "comm", "wait", "ovhd")
     pieces: list[Piece] = [("     ", "")]
     for mark, role, name in zip(MARKS, ROLES, names, strict=True):

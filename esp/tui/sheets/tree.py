@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from esp.output.numbers import count, seconds
 from esp.output.screen import printable
 from esp.prediction import Prediction, first, four
-from esp.tui.lines import Cell, Field, Layout, Line, Piece, Sheet, joined, words, wrapped
+from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
 from esp.tui.question import ByProcessor, Failure
 from esp.tui.sheets.figures import bar, share_pieces, time_cell
 from esp.tui.state import State, prediction
@@ -33,13 +33,13 @@ def sheet(state: State, width: int) -> Sheet:
     view = _View(state, found)
     if state.processor is not None and view.detail is None:
         return Sheet(layout.heading(), (*_why_not(state, width),))
-    lines: list[Line] = []
+    lines: list[SheetLine] = []
     for aau in view.roots:
         view.add(lines, layout, aau, 0, width)
     return Sheet(layout.heading(), tuple(lines))
 
 
-def _layout(state: State, width: int) -> Layout:
+def _layout(state: State, width: int) -> SheetLayout:
     who = "AAU, mean over processors" if state.processor is None else f"AAU, processor {state.processor} alone"
     fields = [Field(who, 0, "<"), Field("time", 8)]
     if width >= _WITH_BAR:
@@ -48,10 +48,10 @@ def _layout(state: State, width: int) -> Layout:
         fields += [Field("comp", 4), Field("comm", 4)]
     if width >= _WITH_ALL:
         fields += [Field("wait", 4), Field("ovhd", 4), Field("runs", 6), Field("line", 4)]
-    return Layout(fields, width)
+    return SheetLayout(fields, width)
 
 
-def _why_not(state: State, width: int) -> list[Line]:
+def _why_not(state: State, width: int) -> list[SheetLine]:
     if isinstance(state.by_processor, Failure):
         return wrapped(words(state.by_processor.text, "bad"), width)
     return [joined([("looking at each processor ...", "faint")])]
@@ -97,7 +97,7 @@ class _View:
             total = total + self.everywhere(each, detail)
         return total
 
-    def add(self, lines: list[Line], layout: Layout, aau: AauMetrics, depth: int, width: int) -> None:
+    def add(self, lines: list[SheetLine], layout: SheetLayout, aau: AauMetrics, depth: int, width: int) -> None:
         """The line of an AAU and those below it."""
         inner = self.below.get(aau.id, [])
         closed = aau.id in self.state.closed
@@ -125,7 +125,9 @@ class _View:
             cells += shares[2:]
         return cells
 
-    def _add_processors(self, lines: list[Line], layout: Layout, aau: AauMetrics, depth: int, width: int) -> None:
+    def _add_processors(
+        self, lines: list[SheetLine], layout: SheetLayout, aau: AauMetrics, depth: int, width: int
+    ) -> None:
         if self.detail is None:
             lines += _why_not(self.state, width)
             return

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from esp.tui.lines import Line
+from esp.tui.lines import SheetLine
 from esp.tui.sheets import frame
 from esp.tui.sliders import Slider
 from esp.tui.widgets.drawing import is_dark, strip_of
@@ -34,10 +34,10 @@ class Bar(Widget):
     def __init__(self, *, id: str) -> None:  # noqa: A002 (textual's name)
         super().__init__(id=id)
         self._ground, self._dark = Style(), True
-        self._draw: Callable[[int], Sequence[Line]] | None = None
-        self._lines: Sequence[Line] = ()
+        self._draw: Callable[[int], Sequence[SheetLine]] | None = None
+        self._lines: Sequence[SheetLine] = ()
 
-    def show(self, draw: Callable[[int], Sequence[Line]]) -> None:
+    def show(self, draw: Callable[[int], Sequence[SheetLine]]) -> None:
         """Draw something."""
         self._draw = draw
         lines = draw(self.size.width) if self.size.width else ()
@@ -58,7 +58,7 @@ class Bar(Widget):
 
     def render_line(self, y: int) -> Strip:
         """One line of the screen."""
-        line = self._lines[y] if y < len(self._lines) else Line()
+        line = self._lines[y] if y < len(self._lines) else SheetLine()
         return strip_of(line, self.size.width, self._ground, dark=self._dark)
 
     def on_click(self, event: events.Click) -> None:
@@ -112,7 +112,9 @@ class SliderBar(Widget, can_focus=True):
         """The slider."""
         width = self.size.width
         nothing = self.slider is None or y > 0
-        line = Line() if nothing or self.slider is None else frame.slider(self.slider, width, focused=self.has_focus)
+        line = (
+            SheetLine() if nothing or self.slider is None else frame.slider(self.slider, width, focused=self.has_focus)
+        )
         return strip_of(line, width, self.rich_style, dark=is_dark(self))
 
     def action_by(self, steps: int) -> None:

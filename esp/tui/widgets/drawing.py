@@ -8,7 +8,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from aag.visible import escaped
-from esp.tui.lines import Line
+from esp.tui.lines import SheetLine
 from esp.tui.palette import style
 
 
@@ -17,7 +17,7 @@ def is_dark(widget: Widget) -> bool:
     return bool(widget.app.current_theme.dark)
 
 
-def strip_of(line: Line, width: int, base: Style, *, dark: bool) -> Strip:
+def strip_of(line: SheetLine, width: int, base: Style, *, dark: bool) -> Strip:
     """A line on a ground; roles with a ground of their own keep it."""
     segments = [Segment(escaped(text), _on(base, role, dark)) for text, role in line.pieces if text]
     return Strip(segments).adjust_cell_length(width, base)

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from esp.tui.lines import Key, Line, Sheet
+from esp.tui.lines import Key, Sheet, SheetLine
 from esp.tui.palette import ground
 from esp.tui.widgets.drawing import is_dark, strip_of
 
@@ -109,7 +109,7 @@ class SheetView(ScrollView, can_focus=True):
             return strip_of(self.sheet.heading, width, base, dark=dark)
         row = y - self._above + self.scroll_offset.y
         if not 0 <= row < len(self.sheet.lines):
-            return strip_of(Line(), width, base, dark=dark)
+            return strip_of(SheetLine(), width, base, dark=dark)
         line = self.sheet.lines[row]
         if row == self.row and line.key is not None:
             base = base + ground(dark=dark, focused=self.has_focus)

@@ -98,10 +98,10 @@ def hops(node: int, other: int) -> int:
     return (node ^ other).bit_count()
 
 
-def ranges_of(law: Law) -> tuple[platform.Range, ...]:
+def ranges_of(law: Law) -> tuple[platform.PlatformRange, ...]:
     """The law as the platform of esp takes it. All of the start-up is charged to the sender."""
     return tuple(
-        platform.Range(upto_bytes=upto, entry_s=p.startup_s, byte_s=p.byte_s, hop_s=p.hop_s)
+        platform.PlatformRange(upto_bytes=upto, entry_s=p.startup_s, byte_s=p.byte_s, hop_s=p.hop_s)
         for upto, p in ((law.threshold_bytes, law.short), (inf, law.long))
     )
 
