@@ -131,7 +131,7 @@ def test_a_prediction_is_that_in_which_each_iteration_is_counted():
 
 
 @pytest.mark.truth
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(CASES)
 def test_predictions_are_those_in_which_each_iteration_is_counted(case):
     _check(*case)
