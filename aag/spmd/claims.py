@@ -30,6 +30,17 @@ def trusted(lowering: Lowering, statement: ir.Do) -> None:
     )
 
 
+def outlived(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> None:
+    """Note that NEW variables, which have no value after their loop, may be read there."""
+    if names:
+        told = ", ".join(sorted(names))
+        lowering.note(
+            "W210",
+            f"NEW is trusted for {told}: its value after the loop over {statement.var}, which is not defined, may be "
+            "read",
+        )
+
+
 def check(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> None:
     """Report the claims of a nest that are certainly false; `names` are the scalars that it reduces into."""
     if lowering.options.trusts_directives:
@@ -102,10 +113,16 @@ def _told(loop: ir.Do, found: Meeting, first: Access, *, both_write: bool) -> st
 
 
 def _no_reduction(name: str, inside: Sequence[Leaf]) -> Iterator[str]:
-    """A variable in REDUCTION that something else than its own updates mentions."""
+    """A variable in REDUCTION that something else than its own updates mentions, or that has updates of two kinds."""
+    operation = ""
     for leaf in inside:
+        found = reduction(leaf, frozenset((name,)))
+        if found is not None and operation not in ("", found[0]):
+            yield f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} combines it in another way"
+            return
+        operation = operation if found is None else found[0]
         used = names_in(leaf.assign.value, leaf.assign.target)
-        if name in names_in(leaf.mask) or (name in used and reduction(leaf, frozenset((name,))) is None):
+        if name in names_in(leaf.mask) or (name in used and found is None):
             yield (
                 f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} uses it for something else than "
                 f"an update such as {name} = {name} + ..."

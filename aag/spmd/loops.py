@@ -67,6 +67,8 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
             if groups is not None:
                 claims.trusted(lowering, statement)
         if groups is not None:
+            new = _private(statement, leaves) & changed(leaves)
+            claims.outlived(lowering, statement, wanted_after(statement, lowering.unit.body, new) if new else new)
             _lower_parallel(lowering, groups, home, names)
             return True
     if promised:
@@ -82,16 +84,20 @@ def _live(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: f
     """
     written = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}
     written |= set(_unsure(statement, frozenset(loop for leaf in leaves for loop in leaf.loops)))
-    private = {
+    own = frozenset(written - names - _private(statement, leaves))
+    wanted = own.union(*(lowering.sharing.get(name, ()) for name in own))
+    return wanted_after(statement, lowering.unit.body, wanted) if wanted else wanted
+
+
+def _private(statement: ir.Do, leaves: Sequence[Leaf]) -> frozenset[str]:
+    """The NEW variables that a nest writes only in the loop for which they are."""
+    return frozenset(
         name
         for loop in _claimed(statement)
         if loop.independent
         for name in loop.independent.new
         if all(loop in leaf.loops for leaf in leaves if leaf.assign.target == Var(name))
-    }
-    own = frozenset(written - names - private)
-    wanted = own.union(*(lowering.sharing.get(name, ()) for name in own))
-    return wanted_after(statement, lowering.unit.body, wanted) if wanted else wanted
+    )
 
 
 def _has_aliases(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:

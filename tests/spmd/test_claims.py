@@ -54,6 +54,22 @@ FALSE = {
   end do""",
         "the loop over i is not INDEPENDENT: i=1 reads a(2), which i=2 assigns",
     ),
+    "a REDUCTION variable that is added to and multiplied": (
+        """!HPF$ INDEPENDENT, REDUCTION(s)
+  do i = 1, n
+    s = s + a(i)
+    b(i) = 1
+    s = s*2
+  end do""",
+        "s is not a REDUCTION variable: line 12 combines it in another way",
+    ),
+    "a REDUCTION variable that is taken away from something": (
+        """!HPF$ INDEPENDENT, REDUCTION(s)
+  do i = 1, n
+    s = a(i) - s
+  end do""",
+        "s is not a REDUCTION variable: line 10 uses it for something else than an update such as s = s + ...",
+    ),
     "a NEW variable that has no value yet": (
         """!HPF$ INDEPENDENT, NEW(t)
   do i = 1, n
@@ -133,6 +149,13 @@ def test_an_open_claim_that_is_used_is_noted():
     assert notes == [
         "W210 INDEPENDENT is trusted for the loop over i: whether its iterations are independent depends on data"
     ]
+
+
+def test_a_new_variable_that_may_be_read_after_its_loop_is_noted():
+    loop = "!HPF$ INDEPENDENT, NEW(t)\n  do i = 1, n\n    t = i\n    a(i) = t\n  end do\n"
+    notes = [f"{each.code} {each.message}" for each in lowered(f"{loop}  print *, t").notes]
+    assert notes == ["W210 NEW is trusted for t: its value after the loop over i, which is not defined, may be read"]
+    assert not lowered(f"{loop}  t = 1\n  print *, t").notes
 
 
 def test_a_claim_that_can_be_proved_is_not_noted():
