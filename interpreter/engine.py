@@ -17,6 +17,7 @@ from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown, Value
 from aag.spmd.program import NodeProgram
 from aag.spmd.vector import TooLarge
 from interpreter.application import Application
+from interpreter.counts import Prices
 from interpreter.errors import InterpretationError
 from interpreter.evaluate import Scalars, leave_of
 from interpreter.listeners import Listener, Timekeeper, Watch
@@ -96,17 +97,14 @@ def start(
     cells = procs * graph.count
     detail = cells <= setting.detail_cells and 32 * cells * scenarios <= setting.detail_bytes
     shape = Shape(
-        scenarios=scenarios,
-        procs=procs,
-        detail=detail,
-        whole=not detail and 8 * cells * scenarios <= setting.detail_bytes,
+        scenarios=scenarios, procs=procs, detail=detail, whole=detail or 8 * cells * scenarios <= setting.detail_bytes
     )
     env: dict[str, Value] = {**setting.values, **application.constants, NUMBER_OF_PROCESSORS: procs}
     overlap = None
     if network is not None:
         factor = network.overlap if setting.overlap is None else np.array([setting.overlap])
         overlap = factor[:, None] if factor.any() else None
-    return Run(
+    run = Run(
         application=application,
         machine=machine,
         setting=setting,
@@ -114,6 +112,7 @@ def start(
         clock=np.zeros((scenarios, procs)),
         origin=np.zeros((scenarios, 1)),
         ledger=Ledger(shape),
+        prices=Prices(machine, lambda name: _unpriced(run, name)),
         node=np.arange(procs) if network is None else network.topology.place(application.grid),
         size=procs if network is None else network.topology.size(application.grid),
         overlap=overlap,
@@ -122,6 +121,13 @@ def start(
         env=env,
         timekeeper=listener if listener is not None and isinstance(listener, Timekeeper) else None,
     )
+    return run
+
+
+def _unpriced(run: Run, operation: str) -> None:
+    """Say that the machine has no time for an operation."""
+    run.assume("unpriced", f"the machine {run.machine.name} has no time for {operation}: it is not charged")
+    run.complete = False
 
 
 def finish(run: Run, graph: g.Graph, about: About) -> Prediction:

@@ -29,7 +29,8 @@ def folded(found: Prediction, unit_of: Mapping[int, int]) -> Prediction:
         before = known[place]
         same = before.aaus == tuple(each.id for unit in units for each in inside[unit.id])
         lines.append(before if same and len(before.aaus) == len(units) else _line(place, units))
-    return replace(found, aaus=aaus, lines=tuple(lines))
+    entries = tuple(replace(each, aau=unit_of[each.aau]) for each in found.counts.entries)
+    return replace(found, aaus=aaus, lines=tuple(lines), counts=replace(found.counts, entries=entries))
 
 
 def _unit(unit: AauMetrics, inside: Sequence[AauMetrics]) -> AauMetrics:
@@ -39,6 +40,7 @@ def _unit(unit: AauMetrics, inside: Sequence[AauMetrics]) -> AauMetrics:
         unit,
         parts=_sum([each.parts for each in inside]),
         comm=_talk([each.comm for each in inside if each.comm is not None]),
+        hidden_s=np.sum([each.hidden_s for each in inside], axis=0),
         misses=sum(each.misses for each in inside),
     )
 
@@ -84,5 +86,6 @@ def _line(place: tuple[str, int], units: Sequence[AauMetrics]) -> LineMetrics:
         max_processor=None if alone is None else alone.max_processor,
         messages=sum(each.messages for each in talk),
         bytes=sum(each.bytes for each in talk),
+        hidden_s=np.sum([each.hidden_s for each in units], axis=0),
         aaus=tuple(each.id for each in units),
     )

@@ -1,9 +1,10 @@
-"""Ledgers: what each AAU cost each processor, in four categories (Def 2), while the walk goes on.
+"""Ledgers: what each AAU counted and cost on each processor, while the walk goes on.
 
-A `Ledger` is a sum. Loops keep one for each of their latest iterations, so that iterations that repeat can be
-added in closed form (`add_linear`, D5). While processors x AAUs is small, everything is kept for each AAU and
-processor. Otherwise what classes of processors spend alike is kept by class; the rest for each AAU and processor
-if it fits, or else as totals for each processor and means for each AAU (D9).
+Computation and overhead are kept as counts, from which the seconds of all scenarios follow (Def 21); communication and
+waiting, about which clocks decide, as seconds. A `Ledger` is a sum. Loops keep one for each of their latest
+iterations, so that iterations that repeat can be added in closed form (`add_linear`, D5). What classes of processors
+count or spend alike is kept by class. The rest is kept for each AAU and processor while processors x AAUs is small;
+beyond it seconds are, if they fit, or else totals for each processor and means for each AAU (D9).
 """
 
 from enum import IntEnum
@@ -13,6 +14,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from interpreter.counts import Basis, Counts
 from interpreter.reduce import mean
 from interpreter.shared import Classes, Figures, Ranks, Shared, add
 
@@ -34,20 +36,13 @@ COMPUTATION, COMMUNICATION, OVERHEAD, WAITING = Category
 
 
 class Tally(IntEnum):
-    """What is counted beside time, for each AAU and scenario."""
+    """What is counted beside time and figures, for each AAU and scenario."""
 
     EXECUTIONS = 0
     MESSAGES = 1
     BYTES = 2
-    MISSES = 3
-    ESTIMATED_S = 4
-    """Computation and overhead that rest on estimated figures, mean over processors."""
-    IO_S = 5
-    """Formatting and host link, mean over processors."""
-    ITERATIONS = 6
+    ITERATIONS = 3
     """Iterations of synchronised loops."""
-    WRITE_MISSES = 7
-    """Those of `MISSES` that were writes."""
 
 
 class Shape(Struct, frozen=True, kw_only=True):
@@ -56,28 +51,66 @@ class Shape(Struct, frozen=True, kw_only=True):
     scenarios: int
     procs: int
     detail: bool
-    """Each AAU, category and processor."""
+    """Counts of each AAU on each processor."""
     whole: bool
-    """Without `detail`: the total of each AAU on each processor."""
+    """Seconds of each AAU on each processor; with `detail` always."""
+
+
+AXES = (0, 0, 0, -2, -2, -1, -1)
+"""Where the scenarios are in each of `Ledger.tables`; 0: nowhere."""
 
 
 class Ledger:
-    """Seconds by AAU, category, scenario and processor, and tallies by AAU and scenario."""
+    """Counts by AAU and processor, seconds by AAU, category, scenario and processor, and tallies by AAU and scenario.
 
-    __slots__ = ("means", "parts", "shape", "shared", "tallies", "wide")
+    What is counted is the same in all scenarios in the end; while a loop runs on in some of them, scenario 0 counts.
+    """
+
+    __slots__ = ("alike", "counted", "means", "ordinary", "shape", "shared", "tallies", "wide")
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
-        self.parts: dict[int, Array] = {}
-        """With detail: AAU -> (4, S, P)."""
+        self.alike: dict[tuple[int, Basis, Classes | None], Array] = {}
+        """AAU, columns, classes -> (C, K), how often processors of a class pay each column, or (C, 1) all."""
+        self.counted: dict[tuple[int, Basis], Array] = {}
+        """With detail, all other counts: AAU, columns -> (C, P)."""
+        self.ordinary: dict[tuple[int, Basis], Array] = {}
+        """Without detail: AAU, columns -> (C, 1), the mean over processors of all other counts."""
         self.shared: dict[tuple[int, int, Classes | None], Array] = {}
-        """Without detail: (AAU, category, classes) -> (S, K), what processors of a class spend alike, or (S, 1) all."""
+        """(AAU, category, classes) -> (S, K), what processors of a class spend alike, or (S, 1) all."""
         self.wide: dict[tuple[int, int], Array] = {}
-        """Without detail, all else: (AAU, category) -> (S, P); where totals are not `whole`, -1 stands for all AAUs."""
+        """All else that is spent: (AAU, category) -> (S, P); where totals are not `whole`, -1 stands for all AAUs."""
         self.means: dict[int, Array] = {}
-        """Without detail, and not `whole`: AAU -> (4, S), mean over processors of what is in `wide`."""
+        """Where totals are not `whole`: AAU -> (4, S), mean over processors of what is in `wide`."""
         self.tallies: dict[int, Array] = {}
         """AAU -> (tallies, S)."""
+
+    def pay(self, aau: int, counts: Counts, ranks: Index = None, *, factor: Array | None = None) -> None:
+        """Count what an AAU pays on all processors, or on those that `ranks` selects.
+
+        Args:
+            aau: Which AAU.
+            counts: What it pays.
+            ranks: Where; None: on all processors.
+            factor: (S, 1) by which it is multiplied, if at all.
+        """
+        basis, often = counts.basis, counts.often
+        weight = 1.0 if factor is None else float(factor[0, 0])
+        if isinstance(often, Shared) or (ranks is None and often.shape[1] == 1):
+            classes, values = (often.classes, often.values) if isinstance(often, Shared) else (None, often)
+            _add(self.alike, (aau, basis, classes), values if weight == 1.0 else values * weight)
+            return
+        if self.shape.detail:
+            counted = self.counted.get((aau, basis))
+            if counted is None:
+                counted = self.counted[aau, basis] = np.zeros((len(often), self.shape.procs))
+            add(counted, often if weight == 1.0 else often * weight, ranks)
+            return
+        _add(self.ordinary, (aau, basis), weight * _mean(often, ranks, self.shape.procs)[:, None])
+        for category, prices in ((COMPUTATION, basis.computation), (OVERHEAD, basis.overhead)):
+            seconds = counts.seconds(prices)
+            if seconds is not None:
+                self.charge(aau, category, seconds, ranks, factor=factor)
 
     def charge(
         self,
@@ -90,6 +123,7 @@ class Ledger:
         give: bool = False,
     ) -> None:
         """Add `seconds`, (S or 1, P or 1), or an array (S or 1, M or 1) on the processors that `ranks` selects.
+        Computation and overhead are paid, unless it is too much to be counted for each processor.
 
         Args:
             aau: Which AAU.
@@ -103,17 +137,10 @@ class Ledger:
             seconds = (
                 Shared(seconds.values * factor, seconds.classes) if isinstance(seconds, Shared) else seconds * factor
             )
-        if self.shape.detail:
-            part = self.parts.get(aau)
-            if part is None:
-                part = self.parts[aau] = np.zeros((4, self.shape.scenarios, self.shape.procs))
-            add(part[category], seconds, ranks)
-            return
-        if isinstance(seconds, Shared):
-            self._share(aau, category, seconds.classes, seconds.values)
-            return
-        if ranks is None and seconds.shape[1] == 1:
-            self._share(aau, category, None, seconds)
+        if isinstance(seconds, Shared) or (ranks is None and seconds.shape[1] == 1):
+            classes, values = (seconds.classes, seconds.values) if isinstance(seconds, Shared) else (None, seconds)
+            values = np.broadcast_to(values, (self.shape.scenarios, values.shape[1]))
+            _add(self.shared, (aau, category, classes), values)
             return
         key = (aau if self.shape.whole else -1, category)
         wide = self.wide.get(key)
@@ -129,13 +156,6 @@ class Ledger:
                 means = self.means[aau] = np.zeros((4, self.shape.scenarios))
             means[category] += _mean(seconds, ranks, self.shape.procs)
 
-    def _share(self, aau: int, category: int, classes: Classes | None, values: Array) -> None:
-        key = (aau, category, classes)
-        known = self.shared.get(key)
-        if known is None:
-            known = self.shared[key] = np.zeros((self.shape.scenarios, values.shape[1]))
-        known += values
-
     def count(self, aau: int, tally: int | slice, amount: float | Array) -> None:
         """Add `amount`, a number or (S,); (T, S or 1) for several tallies."""
         row = self.tallies.get(aau)
@@ -145,8 +165,8 @@ class Ledger:
         counted += amount
 
     def tables(self) -> tuple[dict[Any, Array], ...]:
-        """All that adds up, for `add` and `add_linear`; the scenario axis is at -2 (with processors) or -1."""
-        return self.parts, self.shared, self.wide, self.means, self.tallies
+        """All that adds up; the scenario axis is as in `AXES`."""
+        return self.alike, self.counted, self.ordinary, self.shared, self.wide, self.means, self.tallies
 
     def add(self, other: "Ledger") -> None:
         """Add another ledger of the same shape, which must not be used afterwards."""
@@ -166,15 +186,14 @@ class Ledger:
         """
         growth = np.where(drifting, times * (times + 1) / 2, 0.0)
         grows = bool(growth.any())
-        axis = (-2, -2, -2, -1, -1)
         self._check(latest)
         own = self.tables()
-        for table, where in enumerate(axis):
+        for table, where in enumerate(AXES):
             n, g, eps = (_column(each, where) for each in (times, growth, noise))
             earlier = before.tables()[table]
             for key, last in latest.tables()[table].items():
                 more = last * n
-                if grows:
+                if grows and where:
                     first = earlier.get(key)
                     change = last if first is None else last - first
                     more += np.where(np.abs(change) > eps, change, 0.0) * g
@@ -227,5 +246,14 @@ def _mean(seconds: Array, ranks: Index, procs: int) -> Array:
     return total
 
 
+def _add(table: dict[Any, Array], key: Any, values: Array) -> None:
+    known = table.get(key)
+    if known is None:
+        table[key] = values.copy()
+    else:
+        known += values
+
+
 def _column(values: Array, axis: int) -> Array:
-    return values[:, None] if axis == -2 else values
+    """Figures (S,) of scenarios, to be multiplied with a table; scenario 0 where the table has none."""
+    return values[0] if not axis else values[:, None] if axis == -2 else values

@@ -5,7 +5,7 @@ AAUs and totals are means over processors, so parts add up to lines and lines to
 stand the largest value over processors and its processor.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Literal
 
 import numpy as np
@@ -13,6 +13,9 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.diagnostics import Span
+from interpreter.counts import CountColumn, Paid
+from interpreter.shared import Classes
+from sag.figures import MachineFigure
 
 Array = NDArray[np.float64]
 
@@ -52,6 +55,131 @@ class MessageSummary(Struct, frozen=True, kw_only=True):
     contended: bool
 
 
+class CountEntry(Struct, frozen=True, kw_only=True, eq=False):
+    """Columns that an AAU pays: what each pays, and how often (C, P), or (C, 1) all processors or in the mean
+    (`ordinary`), or by class of processors (C, K)."""
+
+    aau: int
+    columns: tuple[CountColumn, ...]
+    often: Array
+    classes: Classes | None = None
+    ordinary: bool = False
+
+    def total(self, procs: int) -> Array:
+        """(C,) over all processors."""
+        if self.classes is not None:
+            return np.asarray(self.often @ self.classes.sizes())
+        return np.asarray(self.often.sum(axis=1) * (procs / self.often.shape[1]))
+
+    def each(self) -> Array:
+        """(C, P or 1) of each processor."""
+        return self.often if self.classes is None else self.often[:, self.classes.number]
+
+
+class FigureCount(Struct, frozen=True, kw_only=True, eq=False):
+    """How often a figure is paid: in the mean over processors, at most by one of them and by each, (P,) or one number
+    for all; None where processors x AAUs are too many to keep them (D9). `time_s` (S,): the mean times the figure."""
+
+    figure: MachineFigure
+    paid: str
+    """For what: computation, overhead, sending, receiving."""
+    mean: float
+    largest: float | None
+    each: Array | None
+    time_s: Array
+
+    def of_each(self, procs: int) -> Array:
+        """(P,) on each processor, where that is kept."""
+        return np.broadcast_to(self.each if self.each is not None else np.nan, (procs,))
+
+
+class CountTable(Struct, frozen=True, kw_only=True, eq=False):
+    """How often the figures of the machine are paid, by AAU (Def 21); figures have scenarios, counts have none."""
+
+    entries: tuple[CountEntry, ...]
+    figures: Mapping[str, MachineFigure]
+    procs: int
+
+    def of(self, aaus: Collection[int] | None = None) -> tuple[FigureCount, ...]:
+        """The counts of some AAUs together (None: of all), in the order of the machine's figures."""
+        means: dict[tuple[str, int], float] = {}
+        sums: dict[tuple[str, int], Array | None] = {}
+        for entry in self._of(aaus):
+            mean, each = entry.total(self.procs) / self.procs, None if entry.ordinary else entry.each()
+            for number, column in enumerate(entry.columns):
+                for paid, name, amount in column.fees:
+                    key = (name, paid)
+                    means[key] = means.get(key, 0.0) + amount * float(mean[number])
+                    known = sums.get(key, _NOTHING)
+                    sums[key] = None if each is None or known is None else known + amount * each[number]
+        order = {name: number for number, name in enumerate(self.figures)}
+        return tuple(
+            FigureCount(
+                figure=self.figures[name],
+                paid=Paid(paid).name.lower(),
+                mean=means[name, paid],
+                largest=None if (found := sums[name, paid]) is None else float(found.max()),
+                each=found,
+                time_s=means[name, paid] * self.figures[name].seconds,
+            )
+            for name, paid in sorted(means, key=lambda key: (key[1], order[key[0]]))
+            if means[name, paid]
+        )
+
+    def seconds(self, aaus: Collection[int] | None, *paid: Paid) -> Array:
+        """(S or 1, P) what the counts of some AAUs take on each processor.
+
+        Raises:
+            ValueError: the counts of each processor are not kept.
+        """
+        total = np.zeros((1, self.procs))
+        for entry in self._of(aaus):
+            if entry.ordinary:
+                raise ValueError("the counts of each processor are not kept")
+            each = entry.each()
+            for number, column in enumerate(entry.columns):
+                for kind, name, amount in column.fees:
+                    if kind in paid:
+                        total = total + self.figures[name].seconds[:, None] * (amount * each[number])
+        return total
+
+    def total(self, name: str, aaus: Collection[int] | None = None) -> float:
+        """How often all processors together pay a figure, called by its component and key."""
+        return sum(
+            float(often) * amount
+            for entry in self._of(aaus)
+            for often, column in zip(entry.total(self.procs), entry.columns, strict=True)
+            for _, figure, amount in column.fees
+            if figure == name
+        )
+
+    def flops(self) -> Mapping[str, float]:
+        """Floating-point operations of all processors by kind: r8.add, r4.sqrt, ..."""
+        found: dict[str, float] = {}
+        for entry in self.entries:
+            for often, column in zip(entry.total(self.procs), entry.columns, strict=True):
+                for _, name, amount in column.fees:
+                    component, _, kind = name.partition(".")
+                    if component == "processor" and kind[:3] in ("r4.", "r8.") and not kind.endswith(".cmp"):
+                        found[kind] = found.get(kind, 0.0) + amount * float(often)
+        return found
+
+    def bytes_moved(self, aaus: Collection[int] | None = None) -> float:
+        """Bytes between caches and memory, of all processors: lines read and written back, and writes that miss."""
+        return sum(
+            float(often) * column.moved
+            for entry in self._of(aaus)
+            for often, column in zip(entry.total(self.procs), entry.columns, strict=True)
+            if column.moved
+        )
+
+    def _of(self, aaus: Collection[int] | None) -> Iterator[CountEntry]:
+        return (entry for entry in self.entries if aaus is None or entry.aau in aaus)
+
+
+_NOTHING: Array = np.zeros(1)
+
+
 class AauMetrics(Struct, frozen=True, kw_only=True):
     """Metrics of one AAU, the AAUs inside it not included (`parts`) and included (`total_s`).
 
@@ -71,6 +199,8 @@ class AauMetrics(Struct, frozen=True, kw_only=True):
     clock_s: Array
     executions: int
     comm: MessageSummary | None
+    hidden_s: Array
+    """What overlap and maxima take away from its communication, mean over processors (Def 21)."""
     misses: float
     """Cache lines missed, total over processors and executions (scenario 0)."""
 
@@ -85,6 +215,7 @@ class LineMetrics(Struct, frozen=True, kw_only=True):
     max_processor: int | None
     messages: int
     bytes: int
+    hidden_s: Array
     aaus: tuple[int, ...]
 
     @property
@@ -128,6 +259,9 @@ class Prediction(Struct, frozen=True, kw_only=True):
     load_s: Array
     parts: Parts
     io_s: Array
+    hidden_s: Array
+    """What overlap and maxima take away from communication, mean over processors (Def 21)."""
+    counts: CountTable
     messages: int
     bytes: int
     lines: tuple[LineMetrics, ...]

@@ -17,6 +17,7 @@ from aag.graph.aau import AAU
 from aag.ir.evaluate import Value
 from interpreter import shared
 from interpreter.application import Application
+from interpreter.counts import Counts, Prices
 from interpreter.listeners import Listener, Timekeeper, Traffic, Watch
 from interpreter.metrics import Index, Ledger, Tally
 from interpreter.reduce import least
@@ -153,6 +154,7 @@ class Run(Struct):
     clock: Array
     origin: Array
     ledger: Ledger
+    prices: Prices
     node: NDArray[np.int64]
     """(P,) node of each rank (Def 14)."""
     size: int
@@ -219,8 +221,8 @@ class Run(Struct):
             watch=None,
         )
 
-    def spend(self, aau: int, category: int, seconds: Figures, ranks: Index = None, of: Traffic | None = None) -> None:
-        """Let processors be busy: the clock moves and the ledger knows why. `of`: what a listener is told besides."""
+    def busy(self, aau: int, category: int, seconds: Figures, ranks: Index = None, of: Traffic | None = None) -> None:
+        """Let processors be busy: the clock moves. `of`: what a listener is told besides."""
         if self.tape is not None:
             self.tape.entries.append(Busy(seconds) if ranks is None else None)
         if self.timekeeper is not None:
@@ -228,16 +230,25 @@ class Run(Struct):
                 seconds = seconds.cut(slice(None))
             self.tell(aau, category, self.take(ranks), seconds, ranks, of)
         add(self.clock, seconds, ranks)
+
+    def spend(self, aau: int, category: int, seconds: Figures, ranks: Index = None, of: Traffic | None = None) -> None:
+        """Let processors be busy with what the ledger keeps in seconds."""
+        self.busy(aau, category, seconds, ranks, of)
         self.note(aau, category, seconds, ranks)
+
+    def pay(self, aau: int, counts: Counts, ranks: Index = None) -> None:
+        """Enter counts in the ledger; what they take moves no clock."""
+        self.ledger.pay(aau, counts, ranks, factor=self._factor())
+
+    def _factor(self) -> Array | None:
+        """(S, 1) by which all is multiplied that enters the ledger; None: by 1."""
+        if self.active is not None:
+            return np.asarray(self.active * self.weight, dtype=np.float64)[:, None]
+        return None if self.weight == 1.0 else np.full((1, 1), self.weight)
 
     def note(self, aau: int, category: int, seconds: Figures, ranks: Index = None, *, give: bool = False) -> None:
         """Enter seconds in the ledger only. `give`: nobody else changes the array afterwards."""
-        factor = None
-        if self.active is not None:
-            factor = np.asarray(self.active * self.weight, dtype=np.float64)[:, None]
-        elif self.weight != 1.0:
-            factor = np.full((1, 1), self.weight)
-        self.ledger.charge(aau, category, seconds, ranks, factor=factor, give=give)
+        self.ledger.charge(aau, category, seconds, ranks, factor=self._factor(), give=give)
 
     def tell(
         self, aau: int, category: int, began: Array, seconds: Array, ranks: Index, of: Traffic | None = None

@@ -1,6 +1,6 @@
 """From the ledger of a finished walk to a `Prediction`: sums over children, lines and processors (Def 3, 4)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isclose
 from typing import Literal
 
@@ -11,16 +11,29 @@ from numpy.typing import NDArray
 from aag.diagnostics import Span
 from aag.graph.aau import AAU, Graph, children
 from aag.ir.evaluate import Value
-from interpreter.metrics import COMPUTATION, WAITING, Ledger, Tally
+from interpreter.counts import RECEIVING, SENDING, CountColumn, Prices
+from interpreter.metrics import COMMUNICATION, COMPUTATION, OVERHEAD, WAITING, Category, Ledger, Tally
 from interpreter.reduce import largest, mean, means_of
-from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, PerProcessor, Prediction
+from interpreter.result import (
+    AauMetrics,
+    CountEntry,
+    CountTable,
+    LineMetrics,
+    MessageSummary,
+    Parts,
+    PerProcessor,
+    Prediction,
+)
 from interpreter.shared import BLOCK, Classes, blocks
 from interpreter.state import CommEntry, Run
+from sag.figures import figures_of
 
 _ROUNDING = 1e-6
 """Share by which counts may differ that are the same: each is the sum of what many iterations did."""
 
 Array = NDArray[np.float64]
+
+MISSES = ("memory.read_miss", "memory.write_miss")
 
 ROUNDING = 1e-12
 """Times that differ by less than this share of them are equal."""
@@ -38,32 +51,72 @@ class About(Struct, frozen=True, kw_only=True):
 
 
 class _Books:
-    """The ledger, read by AAU."""
+    """The ledger, read by AAU: counts are priced."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, prices: Prices) -> None:
         self.ledger = ledger
         self.shape = ledger.shape
         self.none = np.zeros((4, ledger.shape.scenarios))
         self.untold = np.zeros((len(Tally), ledger.shape.scenarios))
+        self.entries = tuple(_entries(ledger))
+        self.prices: dict[tuple[CountColumn, int], Array] = {}
+        """CountColumn, kind -> (S or 1,) seconds of one."""
+        self.priced = prices
         self.known: dict[int, Array] = {}
-        for aau, parts in ledger.parts.items():
-            self.known[aau] = means_of(parts)
+        self.gross: dict[int, Array] = {}
+        """AAU -> (S,), what its messages take without what is hidden, mean over processors."""
+        self.misses: dict[int, float] = {}
+        self.estimated = np.zeros(ledger.shape.scenarios)
+        self.io = np.zeros(ledger.shape.scenarios)
+        for entry in self.entries:
+            self._enter(entry)
         for aau, means in ledger.means.items():
-            self._own(aau)[...] = means
+            own = self._own(aau)
+            own[COMMUNICATION] += means[COMMUNICATION]
+            own[WAITING] += means[WAITING]
         for (aau, category, classes), values in ledger.shared.items():
             mean_of = values[:, 0] if classes is None else values @ classes.sizes() / ledger.shape.procs
             self._own(aau)[category] += mean_of
         for (aau, category), wide in ledger.wide.items() if ledger.shape.whole else ():
-            self._own(aau)[category] += mean(wide)
+            if category in (COMMUNICATION, WAITING):
+                self._own(aau)[category] += mean(wide)
         self.spent = {aau: means.sum(axis=0) for aau, means in self.known.items()}
         """AAU -> (S,), mean over processors of all categories."""
-        sums = np.empty((len(ledger.parts), ledger.shape.scenarios, ledger.shape.procs))
-        for row, parts in zip(sums, ledger.parts.values(), strict=True):
-            parts.sum(axis=0, out=row)
-        self.sums = dict(zip(ledger.parts, sums, strict=True))
+        self.sums: dict[int, Array] = {}
         """With detail: AAU -> (S, P), all categories."""
-        self.alone = dict(zip(ledger.parts, _largest_of_each(sums), strict=True))
+        self.alone: dict[int, tuple[Array, int]] = {}
         """With detail: AAU -> the answer of `largest` for it alone."""
+        if ledger.shape.detail:
+            sums = np.zeros((len(self.known), ledger.shape.scenarios, ledger.shape.procs))
+            self.sums = dict(zip(self.known, sums, strict=True))
+            for aau, classes, seconds in _spent(self, None, None):
+                self.sums[aau] += seconds if classes is None else seconds[:, classes.number]
+            self.alone = dict(zip(self.known, _largest_of_each(sums), strict=True))
+
+    def price(self, column: CountColumn, kind: int) -> Array:
+        """(S or 1,) seconds of one of a column, of one kind of `Paid`."""
+        known = self.prices.get((column, kind))
+        if known is None:
+            known = self.prices[column, kind] = self.priced.price(column, kind)
+        return known
+
+    def _enter(self, entry: CountEntry) -> None:
+        """Add what an entry takes in the mean over processors."""
+        own, figures = self._own(entry.aau), self.priced.figures
+        gross = self.gross.setdefault(entry.aau, np.zeros(self.shape.scenarios))
+        procs = self.shape.procs
+        for total, column in zip(entry.total(procs).tolist(), entry.columns, strict=True):
+            often = total / procs
+            own[COMPUTATION] += often * self.price(column, COMPUTATION)
+            own[OVERHEAD] += often * self.price(column, OVERHEAD)
+            gross += often * self.priced.price(column, SENDING, RECEIVING)
+            for paid, name, amount in column.fees:
+                if paid in (COMPUTATION, OVERHEAD) and figures[name].estimated:
+                    self.estimated += often * amount * figures[name].seconds
+                if name in MISSES:
+                    self.misses[entry.aau] = self.misses.get(entry.aau, 0.0) + total * amount
+                if name.startswith(("io.", "link.")):
+                    self.io += often * amount * figures[name].seconds
 
     def _own(self, aau: int) -> Array:
         if aau not in self.known:
@@ -74,6 +127,15 @@ class _Books:
         """(4, S) mean over processors."""
         return self.known.get(aau, self.none)
 
+    def hidden(self, aaus: Iterable[int]) -> Array:
+        """(S,) what counts of messages take beyond the time that they cost, mean over processors (Def 21)."""
+        total = np.zeros(self.shape.scenarios)
+        for aau in aaus:
+            whole = self.gross.get(aau, total)
+            rest = whole - self.means(aau)[COMMUNICATION]
+            total = total + np.where(np.abs(rest) > ROUNDING * whole, rest, 0.0)
+        return total
+
     def total(self, aaus: Iterable[int]) -> Array:
         """(S,) mean over processors of what some AAUs spend."""
         return sum([self.spent[aau] for aau in aaus if aau in self.spent], start=np.zeros(self.shape.scenarios))
@@ -81,10 +143,8 @@ class _Books:
     def totals(self) -> Array:
         """(4, S, P) over all AAUs."""
         total = np.zeros((4, self.shape.scenarios, self.shape.procs))
-        for parts in self.ledger.parts.values():
-            total += parts
-        for category, target in () if self.shape.detail else enumerate(total):
-            _Sum(self.ledger, None, category).add_to(target)
+        for category, target in enumerate(total):
+            _Sum(self, None, category).add_to(target)
         return total
 
     def tally(self, aau: int) -> Array:
@@ -99,7 +159,7 @@ class _Books:
     def largest(self, aaus: Iterable[int]) -> tuple[Array | None, int | None]:
         """The largest sum of some AAUs on one processor (S,), and that processor in scenario 0."""
         if not self.shape.detail:
-            return _Sum(self.ledger, frozenset(aaus), None).largest() if self.shape.whole else (None, None)
+            return _Sum(self, frozenset(aaus), None).largest() if self.shape.whole else (None, None)
         found = [aau for aau in aaus if aau in self.sums]
         if not found:
             return np.zeros(self.shape.scenarios), 0
@@ -110,24 +170,21 @@ class _Books:
 
 
 class _Sum:
-    """What some AAUs (None: all) spend in a category (None: in all) in a ledger without detail."""
+    """What some AAUs (None: all) spend in a category (None: in all)."""
 
-    def __init__(self, ledger: Ledger, aaus: frozenset[int] | None, category: int | None) -> None:
-        self.shape = ledger.shape
-        self.everybody = np.zeros((ledger.shape.scenarios, 1))
+    def __init__(self, books: _Books, aaus: frozenset[int] | None, category: int | None) -> None:
+        self.shape = books.shape
+        self.everybody = np.zeros((books.shape.scenarios, 1))
         self.shared: dict[Classes, Array] = {}
-        for (aau, spent, classes), values in ledger.shared.items():
-            if (aaus is None or aau in aaus) and category in (None, spent):
-                if classes is None:
-                    self.everybody = self.everybody + values
-                else:
-                    known = self.shared.get(classes)
-                    self.shared[classes] = values if known is None else known + values
-        self.wide = [
-            wide
-            for (aau, spent), wide in ledger.wide.items()
-            if (aaus is None or aau in aaus) and category in (None, spent)
-        ]
+        self.wide: list[Array] = []
+        for _, classes, seconds in _spent(books, aaus, category):
+            if classes is None and seconds.shape[1] == 1:
+                self.everybody = self.everybody + seconds
+            elif classes is None:
+                self.wide.append(seconds)
+            else:
+                known = self.shared.get(classes)
+                self.shared[classes] = seconds if known is None else known + seconds
 
     def add_to(self, target: Array) -> None:
         """Add it to (S, P)."""
@@ -153,6 +210,41 @@ class _Sum:
                 where = part.start + first_largest(some[0])
             most = np.maximum(most, some.max(axis=1))
         return most, where
+
+
+def _entries(ledger: Ledger) -> Iterator[CountEntry]:
+    """All counts."""
+    for (aau, basis, classes), often in ledger.alike.items():
+        yield CountEntry(aau=aau, columns=basis.columns, often=often, classes=classes)
+    for (aau, basis), often in ledger.counted.items():
+        yield CountEntry(aau=aau, columns=basis.columns, often=often)
+    for (aau, basis), often in ledger.ordinary.items():
+        yield CountEntry(aau=aau, columns=basis.columns, often=often, ordinary=True)
+
+
+def _spent(
+    books: _Books, aaus: frozenset[int] | None, category: int | None
+) -> Iterator[tuple[int, Classes | None, Array]]:
+    """What some AAUs (None: all) spend in a category (None: in all): AAU, classes, and seconds of the classes (S, K),
+    or of each processor or of all alike, (S, P or 1)."""
+    ledger = books.ledger
+    for entry in books.entries:
+        if entry.ordinary or not (aaus is None or entry.aau in aaus):
+            continue
+        for kind in {COMPUTATION, OVERHEAD} & ({COMPUTATION, OVERHEAD} if category is None else {category}):
+            total = np.zeros((1, 1))
+            for column, often in zip(entry.columns, entry.often, strict=True):
+                price = books.price(column, kind)
+                if np.count_nonzero(price):
+                    total = total + price[:, None] * often
+            if np.count_nonzero(total):
+                yield entry.aau, entry.classes, total
+    for (aau, spent, classes), values in ledger.shared.items():
+        if (aaus is None or aau in aaus) and category in (None, spent):
+            yield aau, classes, values
+    for (aau, spent), wide in ledger.wide.items():
+        if (aaus is None or aau in aaus) and category in (None, spent):
+            yield aau, None, wide
 
 
 def first_largest(values: Array) -> int:
@@ -187,10 +279,25 @@ def _extrapolate(run: Run) -> None:
         )
 
 
+def counts_of(run: Run) -> CountTable:
+    """What the ledger of a walk has counted so far."""
+    return CountTable(entries=tuple(_entries(run.ledger)), figures=figures_of(run.machine), procs=run.procs)
+
+
+def by_processor(run: Run) -> dict[int, Array]:
+    """AAU -> (4, S, P), what it cost each processor in the four categories. Only where that is kept (D9)."""
+    books = _Books(run.ledger, Prices(run.machine, lambda _: None))
+    found = {aau: np.zeros((4, run.scenarios, run.procs)) for aau in books.known}
+    for category in Category:
+        for aau, classes, seconds in _spent(books, None, category):
+            found[aau][category] += seconds if classes is None else seconds[:, classes.number]
+    return found
+
+
 def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Prediction:
     """Read the books. `own_end` (S, P): when each processor came to its own end."""
     _extrapolate(run)
-    books = _Books(run.ledger)
+    books = _Books(run.ledger, Prices(run.machine, lambda _: None))
     totals = books.totals()
     aaus = tuple([_aau(run, books, *each) for each in _families(graph.body, None)])
     tallies = books.counted(each.id for each in aaus)
@@ -221,7 +328,9 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
         timed_s=_timed(run),
         load_s=_full(run, None if io is None else io.load_s),
         parts=_parts(means),
-        io_s=tallies[Tally.IO_S],
+        io_s=books.io,
+        hidden_s=books.hidden(each.id for each in aaus),
+        counts=CountTable(entries=books.entries, figures=books.priced.figures, procs=run.procs),
         messages=round(counts[Tally.MESSAGES]),
         bytes=round(counts[Tally.BYTES]),
         lines=_lines(books, aaus, about.file),
@@ -232,7 +341,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
         imbalance=np.divide(largest(computation), average, out=np.ones(run.scenarios), where=average > 0),
         memory_bytes=memory,
         memory_usable_bytes=usable,
-        estimated_share=_estimated(run, aaus, tallies, means),
+        estimated_share=_estimated(run, aaus, books.estimated, means),
         iterations=round(counts[Tally.ITERATIONS]),
         iterations_walked=run.walked,
         assumptions=tuple(run.assumptions.values()),
@@ -268,7 +377,8 @@ def _aau(run: Run, books: _Books, aau: AAU, parent: int | None, inside: list[int
         clock_s=run.ended.get(aau.id, np.zeros(run.scenarios)),
         executions=round(tally[Tally.EXECUTIONS]),
         comm=None if entry is None else _message_summary(entry, tally),
-        misses=tally[Tally.MISSES],
+        hidden_s=books.hidden((aau.id,)),
+        misses=books.misses.get(aau.id, 0.0),
     )
 
 
@@ -314,6 +424,7 @@ def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[Line
                 max_processor=processor,
                 messages=round(tally[Tally.MESSAGES]),
                 bytes=round(tally[Tally.BYTES]),
+                hidden_s=books.hidden(ids),
                 aaus=tuple(ids),
             )
         )
@@ -332,9 +443,9 @@ def _timed(run: Run) -> Array | None:
     return spent
 
 
-def _estimated(run: Run, aaus: tuple[AauMetrics, ...], tallies: Array, means: Array) -> Array:
+def _estimated(run: Run, aaus: tuple[AauMetrics, ...], estimated: Array, means: Array) -> Array:
     """Share of computation, overhead and communication that rests on estimated figures; waiting follows from them."""
-    guessed = tallies[Tally.ESTIMATED_S].copy()
+    guessed = estimated.copy()
     for each in aaus:
         entry = run.table.get(each.id)
         if entry is not None:

@@ -81,6 +81,10 @@ class MessageRange(Struct, frozen=True, kw_only=True):
     per_hop_s: Array
     receive_overhead_s: Array
     estimated: bool
+    name: str = ""
+    """Its key in the description."""
+    call_apart: bool = True
+    """Whether the call overhead is a figure of its own; else all of the start-up is."""
 
 
 class Collective(Struct, frozen=True, kw_only=True):
@@ -154,6 +158,8 @@ class Machine(Struct, frozen=True, kw_only=True):
     io: IoCosts | None
     notes: tuple[str, ...]
     """What the description or a what-if wants said with every prediction, such as a missing component."""
+    paths: Mapping[str, str] = {}
+    """Component (processor, memory, network, io, link) -> what stands before its keys in the path of a parameter."""
 
     def arrays(self) -> tuple[Array, ...]:
         """Every figure that may vary between scenarios, always in the same order: P, M, C/S, I/O."""

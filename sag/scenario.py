@@ -1,5 +1,6 @@
 """What-if scenarios, and the flattening of a machine into what the engine consumes (Def 11)."""
 
+from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
 
@@ -105,6 +106,7 @@ def _flattened(system: System, wanted: Scenario) -> Machine:
         memory=_memory(memory, wanted, notes),
         network=_network(values.part("network", "network"), memory, wanted, notes, copies=_copies(system, wanted)),
         io=_io(values, wanted, notes),
+        paths=_paths(values),
         notes=tuple(notes),  # last: what could not be charged has been noted by now
     )
 
@@ -248,6 +250,18 @@ def _network(
     )
 
 
+def _paths(values: MachineValues) -> Mapping[str, str]:
+    places = {
+        "processor": ("node", "processor"),
+        "memory": ("node", "memory"),
+        "network": ("network", "network"),
+        "io": ("node", "io"),
+        "link": ("link", "network"),
+    }
+    parts = {name: values.part(*place) for name, place in places.items()}
+    return {name: part.prefix for name, part in parts.items() if part is not None}
+
+
 def _copies(system: System, wanted: Scenario) -> bool:
     if wanted.copies is not None:
         return wanted.copies
@@ -268,6 +282,8 @@ def _range(part: Part, name: str, latency: Array, stretch: Array) -> MessageRang
         per_hop_s=part.arrays[f"{name}.per_hop"] * latency,
         receive_overhead_s=part.arrays[f"{name}.receive_overhead"],
         estimated=part.estimated(*(f"{name}.{key}" for key in keys)),
+        name=name,
+        call_apart=f"{name}.call_overhead" in part.arrays,
     )
 
 

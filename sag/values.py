@@ -34,6 +34,8 @@ class Part(Struct, frozen=True):
     guesses: frozenset[str]
     ranges: tuple[str, ...]
     """Names of the message ranges, smallest messages first (C/S of a network only)."""
+    prefix: str
+    """What stands before the keys in the path of a parameter."""
 
     def number(self, key: str, default: float = 0.0) -> float:
         """A figure that no scenario varies."""
@@ -93,7 +95,7 @@ class MachineValues:
             if not given and parameter is not None and parameter.estimated:
                 guesses.add(key)
         names = sorted(_ranges(content), key=lambda name: _end(arrays, name))
-        return Part(arrays, words, frozenset(guesses), tuple(names))
+        return Part(arrays, words, frozenset(guesses), tuple(names), prefix)
 
 
 def _addresses(system: System) -> Iterable[tuple[str, tuple[str, Key]]]:

@@ -13,26 +13,38 @@ from aag.source.joining import first_fixed_line
 from aag.spmd.nodes import Nest, OwnedLoop, assigns_of
 from esp import api
 from esp.errors import UsageError
+from esp.inspect.changes import CHANGES, changed
 from esp.inspect.decisions import Decision, decide
-from esp.inspect.messages import MessagePhase, Watcher, phases_of
-from esp.inspect.response import Response, Term, respond
+from esp.inspect.messages import MessagePhase, Wait, Watcher, phases_of, waits_of
 from esp.prediction import CATEGORIES, first
 from interpreter.application import Application
-from interpreter.result import AauMetrics, Assumption, LineMetrics, MessageSummary
+from interpreter.engine import interpret
+from interpreter.result import AauMetrics, Assumption, FigureCount, LineMetrics, MessageSummary
 from interpreter.setting import Setting
 from sag.machine import Machine
 from sag.scenario import export
 from sag.unit import System
 
 _MOST_PROCESSORS = 2**20
+_PAID = {"sending": "communication", "receiving": "communication"}
+_CACHE = ("cache line read", "write missed", "dirty line written back")
 
-REST = 1e-6
-"""Share of a time from which the part that no term explains is shown."""
+
+class Term(Struct, frozen=True, kw_only=True):
+    """`count` times a figure are `time_s`, mean over processors. `figure`: its path in the machine file; `unit`: what
+    one of it is; `paid`: what for (`interpreter.result.FigureCount`)."""
+
+    figure: str
+    unit: str
+    paid: str
+    count: float
+    seconds: float
+    estimated: bool
+    time_s: float
 
 
 class Formula(Struct, frozen=True, kw_only=True):
-    """The time of one AAU in one category: `time_s` is the sum of the terms and of `rest_s`, which hangs on the order
-    in which messages come by and follows no figure (0 but for rounding, nearly always)."""
+    """The time of one AAU in one category (Def 21): the sum of the terms less `hidden_s`; or of the `waits`."""
 
     aau: int
     label: str
@@ -40,7 +52,8 @@ class Formula(Struct, frozen=True, kw_only=True):
     executions: int
     time_s: float
     terms: tuple[Term, ...]
-    rest_s: float
+    hidden_s: float
+    waits: tuple[Wait, ...]
 
 
 class Communication(Struct, frozen=True, kw_only=True):
@@ -108,13 +121,12 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
     metrics = next((each for each in prediction.lines if each.line == at and each.file == prediction.file), None)
     here = [each for each in walk(stages.graph.body) if each.span.line == at]
     machine = export(system, request.scenario)
-    response = respond(stages, machine, _setting(request))
     lowered = Application(stages.node_program)
     values = {**_setting(request).values, **lowered.constants, NUMBER_OF_PROCESSORS: lowered.procs}
     decisions = tuple(decide(each, lowered, values) for each in here)
     by_id = {each.id: each for each in prediction.aaus}
     chosen = tuple(by_id[each.id] for each in here)
-    formulas = _formulas(response, chosen)
+    formulas = _formulas(prediction, chosen, watcher)
     touched = {name for each in decisions for name in each.arrays}
     return Explanation(
         prediction=prediction,
@@ -126,10 +138,10 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
         layouts=tuple(row for row in layout_rows(stages.node_program.layouts) if row.array in touched),
         communications=_communications(chosen, watcher, stages, machine),
         formulas=formulas,
-        caches=_caches(formulas),
+        caches=_caches(prediction, chosen),
         cache=_cache(machine),
         assumptions=_assumptions(prediction, stages, here),
-        changes=_changes(source, system, request, response, at),
+        changes=_changes(source, system, request, stages, machine, at),
     )
 
 
@@ -179,14 +191,15 @@ def _setting(request: api.Request) -> Setting:
     )
 
 
-def _formulas(response: Response, aaus: tuple[AauMetrics, ...]) -> tuple[Formula, ...]:
+def _formulas(prediction: api.Prediction, aaus: tuple[AauMetrics, ...], watcher: Watcher) -> tuple[Formula, ...]:
     found = []
     for aau in aaus:
+        counts = prediction.counts.of((aau.id,))
         for category in CATEGORIES:
             time_s = first(getattr(aau.parts, f"{category}_s"))
-            terms = response.terms.get((aau.id, category), ())
+            terms = tuple(_term(each) for each in counts if _PAID.get(each.paid, each.paid) == category)
+            terms = tuple(sorted((each for each in terms if each.time_s), key=lambda each: -each.time_s))
             if time_s > 0 or terms:
-                rest = time_s - sum(term.time_s for term in terms)
                 found.append(
                     Formula(
                         aau=aau.id,
@@ -195,10 +208,23 @@ def _formulas(response: Response, aaus: tuple[AauMetrics, ...]) -> tuple[Formula
                         executions=aau.executions,
                         time_s=time_s,
                         terms=terms,
-                        rest_s=rest if abs(rest) > REST * time_s else 0.0,
+                        hidden_s=first(aau.hidden_s) if category == "communication" else 0.0,
+                        waits=waits_of(watcher, aau, time_s) if category == "waiting" else (),
                     )
                 )
     return tuple(found)
+
+
+def _term(count: FigureCount) -> Term:
+    return Term(
+        figure=count.figure.path,
+        unit=count.figure.unit,
+        paid=count.paid,
+        count=count.mean,
+        seconds=first(count.figure.seconds),
+        estimated=count.figure.estimated,
+        time_s=first(count.time_s),
+    )
 
 
 def _communications(
@@ -215,25 +241,20 @@ def _communications(
     return tuple(found)
 
 
-def _caches(formulas: tuple[Formula, ...]) -> tuple[CacheTerms, ...]:
+def _caches(prediction: api.Prediction, aaus: tuple[AauMetrics, ...]) -> tuple[CacheTerms, ...]:
     found = []
-    for each in formulas:
-        if each.category != "computation":  # others wait for the misses of a processor, too
-            continue
-        counts = {term.figure.key[-1]: term for term in each.terms if term.figure.group == "memory"}
-        misses = {
-            key: counts[key].count if key in counts else 0.0 for key in ("read_miss_s", "write_miss_s", "writeback_s")
-        }
-        if any(misses.values()):
-            time_s = sum(term.time_s for key, term in counts.items() if key in misses)
+    for aau in aaus:
+        counts = {each.figure.unit: each for each in prediction.counts.of((aau.id,)) if each.figure.unit in _CACHE}
+        if counts:
+            read, written, back = (counts[unit].mean if unit in counts else 0.0 for unit in _CACHE)
             found.append(
                 CacheTerms(
-                    aau=each.aau,
-                    label=each.label,
-                    lines_read=misses["read_miss_s"],
-                    writes=misses["write_miss_s"],
-                    written_back=misses["writeback_s"],
-                    time_s=time_s,
+                    aau=aau.id,
+                    label=aau.label,
+                    lines_read=read,
+                    writes=written,
+                    written_back=back,
+                    time_s=sum(first(each.time_s) for each in counts.values()),
                 )
             )
     return tuple(found)
@@ -269,14 +290,15 @@ def _assumptions(prediction: api.Prediction, stages: api.Stages, here: list[AAU]
 
 
 def _changes(
-    source: api.Source, system: System, request: api.Request, response: Response, line: int
+    source: api.Source, system: System, request: api.Request, stages: api.Stages, machine: Machine, line: int
 ) -> tuple[Change, ...]:
-    ids = [each.id for each in response.prediction.aaus if each.span.line == line]
+    several = interpret(stages.node_program, stages.graph, changed(machine), _setting(request))
+    here = [each.parts.time_s for each in several.aaus if each.span.line == line]
     found = [
-        Change(name=name, line_s=sum(times[number] for number in ids), total_s=response.totals_s[name])
-        for name, times in response.changed_s.items()
+        Change(name=name, line_s=sum(float(each[number]) for each in here), total_s=float(several.time_s[number]))
+        for number, name in enumerate(CHANGES, start=1)
     ]
-    twice = 2 * response.prediction.processors
+    twice = 2 * several.processors
     if request.grid is None and twice <= _MOST_PROCESSORS:
         made = _elsewhere(source, system, structs.replace(request, procs=twice))
         if made is not None:
@@ -324,13 +346,15 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
                 "category": each.category,
                 "executions": each.executions,
                 "time_s": each.time_s,
-                "rest_s": each.rest_s,
+                "hidden_s": each.hidden_s,
+                "waits": [structs.asdict(wait) for wait in each.waits],
                 "terms": [
                     {
-                        "figure": term.figure.name,
-                        "of": term.figure.words,
-                        "seconds": term.figure.seconds,
-                        "estimated": term.figure.estimated,
+                        "figure": term.figure,
+                        "of": term.unit,
+                        "paid": term.paid,
+                        "seconds": term.seconds,
+                        "estimated": term.estimated,
                         "count": term.count,
                         "time_s": term.time_s,
                     }

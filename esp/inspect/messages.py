@@ -1,4 +1,5 @@
-"""The messages of an execution of each AAU, as a walk shows them: who sends to whom, how much, over how many hops."""
+"""The messages of an execution of each AAU, as a walk shows them: who sends to whom, how much, over how many hops; and
+what processors wait for."""
 
 import numpy as np
 from msgspec import Struct, field
@@ -6,13 +7,18 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import AAU
 from aag.mapping.grid import Grid
-from interpreter.listeners import Array
+from interpreter.listeners import Array, Traffic
+from interpreter.metrics import WAITING, Index
+from interpreter.result import AauMetrics
 from sag.machine import NetworkCosts
 
 Ints = NDArray[np.int64]
 
 MOST_PHASES = 64
 """Phases of an execution that are kept; a pipelined loop has one for each block of each owner."""
+
+_ROUNDING = 1e-9
+"""Share of the waiting for senders up to which that for links is rounding."""
 
 _PAIRS = 4
 """Partners that are named where they follow no rule."""
@@ -35,11 +41,47 @@ class Execution(Struct):
     volume: int = 0
 
 
+class Waits(Struct):
+    """Seconds that processors waited in an AAU, together, in the iterations that were walked."""
+
+    links: float = 0.0
+    senders: dict[int, float] = field(default_factory=dict)
+    """Rank of a sender -> for it."""
+
+
+class Wait(Struct, frozen=True, kw_only=True):
+    """A part of the waiting of an AAU, mean over processors. `on`: sender (its call came later), links (they were
+    busy), end (others ended later). `processor`: the sender that most of it is for, for `most_s`."""
+
+    on: str
+    time_s: float
+    processor: int | None = None
+    most_s: float = 0.0
+
+
+def waits_of(watcher: "Watcher", aau: AauMetrics, time_s: float) -> tuple[Wait, ...]:
+    """What the waiting of an AAU is for, in the shares that were seen."""
+    waits = watcher.waits(aau.id)
+    senders = sum(waits.senders.values())
+    if senders + waits.links <= 0:
+        return (Wait(on="end", time_s=time_s),) if aau.kind == "End" else ()
+    scale = time_s / (senders + waits.links)
+    found = []
+    if senders:
+        rank = max(waits.senders, key=lambda each: (waits.senders[each], -each))
+        found.append(Wait(on="sender", time_s=senders * scale, processor=rank, most_s=waits.senders[rank] * scale))
+    if waits.links > _ROUNDING * senders:
+        found.append(Wait(on="links", time_s=waits.links * scale))
+    return tuple(found)
+
+
 class Watcher:
     """A listener that keeps, for each AAU, the messages of that execution among those walked that moves most bytes; of
     equal ones the first."""
 
     def __init__(self) -> None:
+        self._waits: dict[int, Waits] = {}
+        self._began: tuple[Array, Array] | None = None
         self._now: dict[int, Execution] = {}
         self._most: dict[int, Execution] = {}
 
@@ -63,16 +105,45 @@ class Watcher:
         source: Ints,
         destination: Ints,
         size_bytes: Ints,
-        sent: Array,  # noqa: ARG002 (the protocol's)
+        sent: Array,
         received: Array,  # noqa: ARG002 (the protocol's)
     ) -> None:
-        """Keep them."""
+        """Keep them. What a receiver waited beyond the call of the send, it waited for links."""
+        if self._began is not None:
+            began, waited = self._began
+            late = np.minimum(waited, np.maximum(sent - began, 0.0))[0]
+            waits = self._waits.setdefault(aau, Waits())
+            waits.links += float((waited[0] - late).sum())
+            for rank, each in zip(source[late > 0].tolist(), late[late > 0].tolist(), strict=True):
+                waits.senders[rank] = waits.senders.get(rank, 0.0) + each
+            self._began = None
         made = self._now.setdefault(aau, Execution())
         made.volume += int(np.broadcast_to(size_bytes, source.shape).sum())
         if len(made.phases) < MOST_PHASES:
             made.phases.append(Seen(name, source.copy(), destination.copy(), np.array(size_bytes)))
         else:
             made.more += 1
+
+    def spent(
+        self,
+        aau: int,  # noqa: ARG002 (the protocol's)
+        category: int,
+        began: Array,
+        seconds: Array,
+        ranks: Index,  # noqa: ARG002 (the protocol's)
+        traffic: Traffic | None,
+        weight: float,
+    ) -> None:
+        """Keep how long receivers wait, until it is known when their messages were sent."""
+        if category == WAITING and traffic is not None:
+            self._began = began, np.broadcast_to(seconds * weight, began.shape)
+
+    def corrected(self) -> None:
+        """What is kept are shares, which corrections hardly change."""
+
+    def waits(self, aau: int) -> "Waits":
+        """What processors waited for in an AAU."""
+        return self._waits.get(aau, Waits())
 
     def skipped(self, aau: AAU, iterations: Ints) -> None:
         """What is not walked is like what was."""

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from esp.inspect.explain import Communication, Explanation, Formula
-from esp.inspect.response import Term
+from esp.inspect.explain import Communication, Explanation, Formula, Term
+from esp.inspect.messages import Wait
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import messages, source_text
 from esp.output.numbers import count, percent, plural, seconds
@@ -108,9 +108,8 @@ def _formulas(told: Explanation, screen: Screen, *, every: bool) -> str:
     for each in told.formulas:
         runs = f", {plural(each.executions, 'run')} together" if each.executions != 1 else ""
         head = f"  aau {each.aau} {each.category} {seconds(each.time_s)}{runs}: {printable(each.label)}"
-        head += " (what others do longer)" if each.category == "waiting" else ""
         lines += [flow(head.split(" "), screen.columns, " ", "     "), *_terms(each, screen, every=every)]
-    if any(term.figure.estimated for each in told.formulas for term in each.terms):
+    if any(term.estimated for each in told.formulas for term in each.terms):
         lines.append("  ~ the machine's figure is only an estimate")
     return "\n".join(lines)
 
@@ -120,16 +119,16 @@ def _terms(formula: Formula, screen: Screen, *, every: bool) -> list[str]:
     if not every and len(shown) > _MOST_TERMS + 1:
         shown = formula.terms[:_MOST_TERMS]
     counts = [amount(term.count) for term in shown]
-    prices = [price(term.figure.seconds) for term in shown]
+    prices = [price(term.seconds) for term in shown]
     wide, narrow = max(map(len, counts), default=0), max(map(len, prices), default=0)
     least = 13 if screen.columns >= 72 else 8
     lines = [
-        f"    {often:>{max(wide, least)}} x {each:>{max(narrow, 9)}} {'~' if term.figure.estimated else ' '}"
+        f"    {often:>{max(wide, least)}} x {each:>{max(narrow, 9)}} {'~' if term.estimated else ' '}"
         f"= {seconds(term.time_s):>8}  "
         for term, often, each in zip(shown, counts, prices, strict=True)
     ]
     lines = [
-        line + shorten(term.figure.words, max(8, screen.columns - len(line)))
+        line + shorten(_words(term), max(8, screen.columns - len(line)))
         for line, term in zip(lines, shown, strict=True)
     ]
     left = formula.terms[len(shown) :]
@@ -138,9 +137,28 @@ def _terms(formula: Formula, screen: Screen, *, every: bool) -> list[str]:
             f"    {plural(len(left), 'smaller term')}, {seconds(sum(term.time_s for term in left))} together "
             "(--all shows them)"
         )
-    if formula.rest_s:
-        lines.append(f"    {seconds(formula.rest_s)} hang on the order of messages and follow no figure")
+    if formula.hidden_s:
+        text = f"less {seconds(formula.hidden_s)} hidden: by overlap, or over before the receiver called"
+        lines.append(paragraph("   ", text, screen.columns))
+    lines += [paragraph("   ", _waited(each), screen.columns) for each in formula.waits]
     return lines
+
+
+def _words(term: Term) -> str:
+    """What a term is for; figures of messages say on which side."""
+    side = {"sending": "sent", "receiving": "received"}.get(term.paid, "")
+    return f"{term.unit}, {side}" if side and "message" in term.unit else term.unit
+
+
+def _waited(wait: Wait) -> str:
+    time = seconds(wait.time_s)
+    match wait.on:
+        case "sender":
+            return f"{time} for senders, {seconds(wait.most_s)} of it for processor {wait.processor}"
+        case "links":
+            return f"{time} for links that are busy"
+        case _:
+            return f"{time} for the last processor to end"
 
 
 def amount(value: float) -> str:

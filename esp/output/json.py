@@ -12,7 +12,7 @@ from esp.output.partial import reasons
 from esp.output.table import speed_up
 from esp.prediction import Prediction, first
 from esp.version import __version__
-from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts
+from interpreter.result import AauMetrics, FigureCount, LineMetrics, MessageSummary, Parts
 
 SCHEMA = 1
 """Of a document: counts up when a field changes its meaning or goes; a new field does not count."""
@@ -79,6 +79,10 @@ def content(prediction: Prediction, wanted: Sections | None = None) -> dict[str,
         "load_s": first(prediction.load_s),
         **_parts(prediction.parts),
         "io_s": first(prediction.io_s),
+        "hidden_s": first(prediction.hidden_s),
+        "counts": _counts(prediction.counts.of()),
+        "flops": dict(prediction.counts.flops()),
+        "bytes_moved": prediction.counts.bytes_moved(),
         "messages": prediction.messages,
         "bytes": prediction.bytes,
         "imbalance": first(prediction.imbalance),
@@ -105,10 +109,15 @@ def content(prediction: Prediction, wanted: Sections | None = None) -> dict[str,
             "communication_s": each.communication_s[0].tolist(),
             "overhead_s": each.overhead_s[0].tolist(),
             "waiting_s": each.waiting_s[0].tolist(),
+            "counts": [
+                {"figure": count.figure.path, "paid": count.paid, "each": count.of_each(prediction.processors).tolist()}
+                for count in prediction.counts.of()
+                if count.each is not None
+            ],
         }
     if wanted.aaus is None or wanted.aaus:
         chosen = [a for a in prediction.aaus if wanted.aaus is None or a.id in wanted.aaus]
-        told["aaus"] = [_aau(each) for each in chosen]
+        told["aaus"] = [_aau(prediction, each) for each in chosen]
     return told
 
 
@@ -149,13 +158,15 @@ def _line(prediction: Prediction, line: LineMetrics) -> dict[str, Any]:
         **_parts(line.parts),
         "max_s": None if line.max_s is None else first(line.max_s),
         "max_processor": line.max_processor,
+        "hidden_s": first(line.hidden_s),
+        "counts": _counts(prediction.counts.of(line.aaus)),
         "messages": line.messages,
         "bytes": line.bytes,
         "aaus": list(line.aaus),
     }
 
 
-def _aau(aau: AauMetrics) -> dict[str, Any]:
+def _aau(prediction: Prediction, aau: AauMetrics) -> dict[str, Any]:
     return {
         "id": aau.id,
         "kind": aau.kind,
@@ -169,9 +180,24 @@ def _aau(aau: AauMetrics) -> dict[str, Any]:
         "max_processor": aau.max_processor,
         "clock_s": first(aau.clock_s),
         "executions": aau.executions,
+        "hidden_s": first(aau.hidden_s),
+        "counts": _counts(prediction.counts.of((aau.id,))),
         "misses": aau.misses,
         "communication": None if aau.comm is None else _communication(aau.comm),
     }
+
+
+def _counts(counts: Sequence[FigureCount]) -> list[dict[str, Any]]:
+    return [
+        {
+            "figure": each.figure.path,
+            "paid": each.paid,
+            "mean": each.mean,
+            "largest": each.largest,
+            "time_s": first(each.time_s),
+        }
+        for each in counts
+    ]
 
 
 def _communication(summary: MessageSummary) -> dict[str, Any]:

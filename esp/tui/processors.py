@@ -10,6 +10,7 @@ from interpreter.engine import Walker, finish, start
 from interpreter.listeners import Watch
 from interpreter.setting import Setting
 from interpreter.summary import About
+from interpreter.summary import by_processor as by_processor_of
 from sag.scenario import export
 from sag.unit import System
 
@@ -44,5 +45,5 @@ def by_processor(stages: api.Stages, system: System, request: api.Request, watch
         raise PredictionError(
             "there are too many processors and AAUs to keep each of them apart.", hint="Choose fewer processors."
         )
-    parts = {aau: table[:, 0, :] for aau, table in run.ledger.parts.items()}
+    parts = {aau: table[:, 0, :] for aau, table in by_processor_of(run).items()}
     return ByProcessor(parts=parts, procs=run.procs)

@@ -22,8 +22,8 @@ from esp.validate.measured import Pair, alone, measure
 from esp.validate.valgrind import Geometry
 from interpreter.application import Application
 from interpreter.engine import Walker, start
-from interpreter.metrics import Tally
 from interpreter.setting import Setting
+from interpreter.summary import counts_of
 from sag.machine import Machine, MemoryCosts
 from sag.scenario import export
 from sag.unit import System
@@ -230,6 +230,7 @@ def predicted_misses(
     walker = Walker(stages.graph, values)
     run = start(Application(stages.node_program), stages.graph, machine, setting, walker)
     walker.visit(run, stages.graph.body)
+    counts = counts_of(run)
     found: dict[int, Pair] = {}
     nests: dict[int, int] = {}
     swept = {
@@ -245,9 +246,7 @@ def predicted_misses(
             continue
         line = aau.span.line
         nests.setdefault(line, swept.get(aau.id, line))
-        tally = run.ledger.tallies.get(aau.id)
-        written = 0.0 if tally is None else float(tally[Tally.WRITE_MISSES, 0])
-        read = 0.0 if tally is None else float(tally[Tally.MISSES, 0]) - written
+        read, written = (counts.total(f"memory.{kind}_miss", (aau.id,)) for kind in ("read", "write"))
         before = found.get(line, (0.0, 0.0))
         found[line] = (before[0] + read, before[1] + written)
     return found, nests

@@ -39,7 +39,7 @@ from interpreter.state import Run
 from sag.machine import NetworkCosts
 
 if TYPE_CHECKING:
-    from interpreter.models.message import Ends, Pattern
+    from interpreter.models.pattern import Ends, Pattern
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

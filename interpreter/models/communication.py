@@ -17,18 +17,18 @@ from aag.graph.aau import Comm, Work
 from aag.spmd.nodes import Exchange
 from aag.spmd.steps import CollectiveCall, Phase, Step
 from interpreter import shared
+from interpreter.counts import OVERHEAD, CountColumn
 from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
-from interpreter.models.compute import Cost, Packing, charge, price, seconds, sorted_uses, times, values_of
+from interpreter.models.compute import Cost, Packing, charge, priced, sorted_uses, values_of
 from interpreter.models.contention import forget_routes
-from interpreter.models.law import constant
-from interpreter.models.message import Pattern, pattern, transfer
+from interpreter.models.message import transfer
+from interpreter.models.pattern import Pattern, pattern
 from interpreter.reduce import all_of
 from interpreter.state import CommEntry, Run
 from sag.machine import NetworkCosts
 
 Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 Leg = tuple[Stage, Ints | int]
 """A stage of a collective, and the elements of each message, or of all that are equally long."""
 
@@ -103,7 +103,7 @@ def make_plan(
             )
             run.complete = False
         return Plan((), CommEntry(array, pattern_name))
-    software = None
+    software = ""
     if pattern_name == "transpose":
         steps = _all_to_all(run, steps, network)
         software = _software(network, "transpose")
@@ -170,7 +170,7 @@ def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Seque
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
 
-def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None, software: Floats | None) -> Pattern:
+def _phase(run: Run, network: NetworkCosts, phase: Phase, together: int | None, software: str) -> Pattern:
     packing = packing_of(run, network, phase.element_bytes, contiguous=phase.contiguous)
     return pattern(
         run,
@@ -193,17 +193,14 @@ def packing_of(run: Run, network: NetworkCosts, element_bytes: int, *, contiguou
         return None
     per_byte = network.copy_per_byte_s if contiguous else network.pack_per_byte_s
     if run.machine.memory is not None or per_byte.any():
-        each, guessed = per_byte[:, None] * element_bytes, network.pack_estimated
-        estimated = per_byte * element_bytes if guessed else np.zeros(1)
-    else:
-        each, estimated = seconds(run, PACKING)
-    return Packing(each, estimated)
+        return Packing(CountColumn(((OVERHEAD, "memory.copy" if contiguous else "memory.pack", 1.0),)), 1)
+    return Packing(run.prices.of(Work(overhead=PACKING)), element_bytes)
 
 
-def _software(network: NetworkCosts, kind: str) -> Floats | None:
-    """Run-time software of each participant in a stage of a collective; None: there is none."""
+def _software(network: NetworkCosts, kind: str) -> str:
+    """The collective, if there is run-time software of each participant in its stages."""
     how = network.collectives.get(kind)
-    return None if how is None or not how.stage_software_s.any() else how.stage_software_s[:, None]
+    return "" if how is None or not how.stage_software_s.any() else kind
 
 
 def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: Work | None) -> list[Batch]:
@@ -217,17 +214,11 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
             "algorithm that suits its topology (Def 8)",
         )
     software = _software(network, call.kind)
-    each = None if combine is None else price(run, combine)
     batches: list[Batch] = []
     joined: list[Pattern] = []
     together = False
     legs = _stages(run, network, call, algorithm)
     for stage, elements in legs if call.kind == "barrier" else _moving(legs):
-        work = None
-        if each is not None and stage.combines:
-            some = np.array([elements]) if isinstance(elements, int) else elements[: 1 if constant(elements) else None]
-            work = times(each, some.astype(np.float64))
-            work = Cost(work.computation, work.overhead, work.estimated * (stage.source.size / run.procs))
         messages = pattern(
             run,
             network,
@@ -235,7 +226,8 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
             source=stage.source,
             destination=stage.destination,
             size_bytes=elements * call.element_bytes,
-            combine=work,
+            element_bytes=call.element_bytes,
+            combining=combine if stage.combines else None,
             software=software,
             together=0 if stage.together else None,
         )
@@ -324,8 +316,8 @@ def _pack_collective(
     result: list[list[tuple[Cost, Ints]]] = [[], []]
     for side, elements in zip(result, (gives, gets), strict=True):
         if elements.any():
-            count = elements.ravel().astype(np.float64)
-            side.append((packing.cost(count, float(count.sum()), run.procs), call.members.ravel()))
+            counts = packing.of(run, elements.ravel() * call.element_bytes)
+            side.append((priced(counts), call.members.ravel()))
     return result[0], result[1]
 
 

@@ -8,13 +8,14 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.graph.aau import AAU, Counts, IterD, Work
+from aag.graph.aau import AAU, IterD, Work
 from aag.ir.evaluate import Environment, Value
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
 from interpreter import shared
-from interpreter.metrics import COMPUTATION, OVERHEAD, Index, Tally
-from interpreter.reduce import any_of
+from interpreter.counts import Basis, CountColumn, Counts
+from interpreter.metrics import COMPUTATION, OVERHEAD, Index
+from interpreter.reduce import all_of
 from interpreter.shared import Classes, Figures, Shared
 from interpreter.state import Run
 
@@ -27,99 +28,44 @@ FEW = 8
 MASK_SHARE = 0.5
 """The share of iterations for which a mask is taken to hold that data decide; the prediction says so."""
 
-NONE: Array = np.zeros(1)
 LOOP_SETUP = Work(computation=(("loop.setup", 1.0),))
 LOOP_STEP = Work(computation=(("loop.iteration", 1.0),))
-
-
-class Price(Struct, frozen=True):
-    """Seconds of one execution, each (S or 1, 1), and how much of it is only estimated, (S or 1,)."""
-
-    computation: Array
-    overhead: Array
-    estimated: Array
-
-
-NOTHING = Price(np.zeros((1, 1)), np.zeros((1, 1)), np.zeros(1))
+ONCE: Array = np.ones((1, 1))
 
 
 class Cost(Struct, frozen=True):
-    """What an AAU costs each processor once, (S or 1, P or 1) each; None: nothing. `estimated` (S or 1,): the mean
-    over processors of what is only estimated."""
+    """What an AAU costs each processor once, (S or 1, P or 1) each; None: nothing. `counts`: what it pays for that;
+    None: that is counted elsewhere."""
 
     computation: Figures | None
     overhead: Figures | None
-    estimated: Array
-
-
-def seconds(run: Run, counts: Counts) -> tuple[Array, Array]:
-    """Seconds of some operations, (S or 1, 1), and the estimated ones among them, (S or 1,).
-
-    A class that the machine does not price is charged nothing, which is announced.
-    """
-    total = estimated = NONE
-    costs = run.machine.processor
-    for name, often in counts:
-        if not often:
-            continue
-        if name not in costs.time_s:
-            run.assume("unpriced", f"the machine {run.machine.name} has no time for {name}: it is not charged")
-            run.complete = False
-            continue
-        time = costs.of(name) * often
-        total = total + time
-        if costs.estimated.get(name, False):
-            estimated = estimated + time
-    return total[:, None], estimated
-
-
-def price(run: Run, work: Work) -> Price:
-    """The price of one execution of `work`."""
-    key = ("price", id(work))
-    known = run.memo.get(key)
-    if isinstance(known, Price):
-        return known
-    computation, sure = seconds(run, work.computation)
-    overhead, guessed = seconds(run, work.overhead)
-    result = Price(computation, overhead, sure + guessed)
-    run.memo[key] = result
-    return result
+    counts: Counts | None = None
 
 
 class Packing(Struct, frozen=True):
-    """Gathering elements into a message buffer, or scattering them: overhead of an element, (S or 1, 1), and how much
-    of it is only estimated, (S or 1,)."""
+    """Gathering elements into a message buffer, or scattering them: what each of so many bytes pays."""
 
-    each: Array
-    estimated: Array
+    column: CountColumn
+    bytes: int
 
-    def cost(self, elements: Array, total: float, procs: int) -> Cost:
-        """The cost of `elements` (M,), of which there are `total`."""
-        return Cost(None, self.each * elements[None, :], self.estimated * (total / procs))
+    def of(self, run: Run, sizes: Ints) -> Counts:
+        """What messages of some sizes (N,) pay."""
+        return Counts(run.prices.basis(self.column), sizes[None, :] / self.bytes)
 
 
-def times(work: Price, often: Array) -> Cost:
-    """The cost of executing `work` as often as (P,) says."""
-    per_processor = often[None, :]
-    mean = float(often.mean())
-    computation = work.computation * per_processor if any_of(work.computation) else None
-    overhead = work.overhead * per_processor if any_of(work.overhead) else None
-    return Cost(computation, overhead, work.estimated * mean)
+def priced(counts: Counts) -> Cost:
+    """What counts cost."""
+    return Cost(counts.seconds(counts.basis.computation), counts.seconds(counts.basis.overhead), counts)
 
 
 def charge(run: Run, aau: int, cost: Cost, ranks: Index = None) -> None:
     """Let all processors pay, or those that `ranks` selects."""
     if cost.computation is not None:
-        run.spend(aau, COMPUTATION, cost.computation, ranks)
+        run.busy(aau, COMPUTATION, cost.computation, ranks)
     if cost.overhead is not None:
-        run.spend(aau, OVERHEAD, cost.overhead, ranks)
-    guess(run, aau, cost)
-
-
-def guess(run: Run, aau: int, cost: Cost | None) -> None:
-    """Count what is only estimated of a cost."""
-    if cost is not None:
-        run.count(aau, Tally.ESTIMATED_S, cost.estimated)
+        run.busy(aau, OVERHEAD, cost.overhead, ranks)
+    if cost.counts is not None:
+        run.pay(aau, cost.counts, ranks)
 
 
 def charge_work(run: Run, aau: int, work: Work) -> None:
@@ -129,13 +75,7 @@ def charge_work(run: Run, aau: int, work: Work) -> None:
     key = ("once", id(work))
     cost = run.memo.get(key)
     if not isinstance(cost, Cost):
-        each = price(run, work)
-        cost = Cost(
-            each.computation if any_of(each.computation) else None,
-            each.overhead if any_of(each.overhead) else None,
-            each.estimated,
-        )
-        run.memo[key] = cost
+        cost = run.memo[key] = priced(Counts(run.prices.basis(run.prices.of(work)), ONCE))
     charge(run, aau, cost)
 
 
@@ -218,82 +158,34 @@ def _nest_cost(
     run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array, classes: Classes | None
 ) -> Cost:
     """As `nest_cost`, from the iterations of all processors or of one of each class."""
-    share = None if classes is None else classes.sizes() / run.procs
-    depth = level.shape[1]
-    unit = _unit_prices(run, aau, depth)
-    often = [level[:, number].astype(np.float64) for number in range(depth)]
-    if not depth:
-        often.append(count.astype(np.float64))
+    often = [np.ones(count.size), *level.T] if level.shape[1] else [np.ones(count.size), count]
     if aau.masked.computation:
-        often.append(masked.astype(np.float64))
-    guessed = unit.whole.estimated
-    for number, each in unit.estimated:
-        average = often[number].sum() / often[number].size if share is None else often[number] @ share
-        guessed = guessed + each * float(average)
-    return Cost(
-        _linear(unit.whole.computation, unit.computation, often, classes),
-        _linear(unit.whole.overhead, unit.overhead, often, classes),
-        guessed,
-    )
+        often.append(masked)
+    table = np.array(often, np.float64)
+    if all_of(table == table[:, :1]):
+        table = table[:, :1]
+    elif classes is not None:
+        return priced(Counts(_basis(run, aau, level.shape[1]), Shared(table, classes)))
+    return priced(Counts(_basis(run, aau, level.shape[1]), table))
 
 
-class Unit(Struct, frozen=True):
-    """What an execution of a nest costs besides its iterations, and what each iteration costs at each level (with no
-    loop each execution) and behind the mask: their numbers and figures, where these are not 0."""
-
-    whole: Price
-    computation: tuple[tuple[int, Array], ...]
-    overhead: tuple[tuple[int, Array], ...]
-    estimated: tuple[tuple[int, Array], ...]
-
-
-def _unit_prices(run: Run, aau: IterD, depth: int) -> Unit:
-    """The prices of a nest."""
+def _basis(run: Run, aau: IterD, depth: int) -> Basis:
+    """What an execution of a nest pays besides its iterations, and what each iteration pays at each level (with no loop
+    each execution) and behind the mask."""
     key = ("unit", aau.id, depth)
     known = run.memo.get(key)
-    if isinstance(known, Unit):
+    if isinstance(known, Basis):
         return known
-    columns = [[work] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
-    for number, works in enumerate(columns):
-        works.extend([LOOP_STEP, LOOP_SETUP] if number < depth - 1 else [LOOP_STEP])
+    works = [[work] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
+    for number, each in enumerate(works):
+        each.extend([LOOP_STEP, LOOP_SETUP] if number < depth - 1 else [LOOP_STEP])
     if depth:
-        columns[-1].append(aau.work)
+        works[-1].append(aau.work)
     else:
-        columns.append([aau.work])
+        works.append([aau.work])
     if aau.masked.computation:
-        columns.append([aau.masked])
-    parts = [_sum(run, works) for works in columns]
-    found = Unit(
-        _sum(run, [aau.setup, *([LOOP_SETUP] if depth else [])]),
-        _numbered([each.computation for each in parts]),
-        _numbered([each.overhead for each in parts]),
-        _numbered([each.estimated for each in parts]),
-    )
+        works.append([aau.masked])
+    works.insert(0, [aau.setup, *([LOOP_SETUP] if depth else [])])
+    found = run.prices.basis(*(run.prices.of(*each) for each in works))
     run.memo[key] = found
     return found
-
-
-def _numbered(figures: list[Array]) -> tuple[tuple[int, Array], ...]:
-    return tuple((number, each) for number, each in enumerate(figures) if any_of(each))
-
-
-def _sum(run: Run, works: list[Work]) -> Price:
-    """The price of all of them together."""
-    total, *rest = [price(run, each) for each in works if each.computation or each.overhead] or [NOTHING]
-    for each in rest:
-        total = Price(
-            total.computation + each.computation, total.overhead + each.overhead, total.estimated + each.estimated
-        )
-    return total
-
-
-def _linear(
-    constant: Array, columns: tuple[tuple[int, Array], ...], often: list[Array], classes: Classes | None
-) -> Figures | None:
-    """Seconds (S or 1, P or 1): some that everybody spends, and some for each of the executions (P,); None: none."""
-    total = constant
-    for number, each in columns:
-        total = total + each * often[number]
-    if not any_of(total):
-        return None
-    return total if classes is None or total.shape[1] == 1 else Shared(total, classes)

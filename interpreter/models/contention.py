@@ -31,7 +31,7 @@ from sag.machine import NetworkCosts
 from sag.topology import Topology
 
 if TYPE_CHECKING:
-    from interpreter.models.message import Pattern
+    from interpreter.models.pattern import Pattern
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,15 +13,14 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from interpreter import shared
-from interpreter.metrics import COMMUNICATION, OVERHEAD, WAITING, Tally
-from interpreter.models.compute import guess
+from interpreter.metrics import COMMUNICATION, WAITING, Tally
 from interpreter.models.contention import apart, not_followed
-from interpreter.shared import BLOCK, Classes, Figures, Shared, blocks, classes_of, cut
+from interpreter.shared import BLOCK, Classes, Shared, blocks, classes_of, cut
 from interpreter.state import Crowd, Partners, Run, Tape, Thronged
 from sag.machine import NetworkCosts
 
 if TYPE_CHECKING:
-    from interpreter.models.message import Pattern
+    from interpreter.models.pattern import Pattern
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -152,13 +151,14 @@ def crowded(run: Run, network: NetworkCosts, messages: int, longest: int, *, tog
     return together is None and longest <= 1 and apart(network) and network.send_model == "blocking"
 
 
-def crowd_of(run: Run, source: Ints, destination: Ints, table: Table) -> Crowd:
-    """The messages of a phase by processor."""
+def crowd_of(run: Run, source: Ints, destination: Ints, table: Table) -> tuple[Crowd, Classes | None, Classes | None]:
+    """The messages of a phase by processor, and the classes of those who send and who receive: from 1 on those of each
+    kind of message; None: all are alike."""
     everybody = source.size == run.procs
     flip = _flip(source, destination) if everybody and run.procs & (run.procs - 1) == 0 else 0
     if table.which is None and everybody:
         partners: Partners = Flip(flip) if flip else _listed(run, source, destination)
-        return Crowd(
+        crowd = Crowd(
             partners=partners,
             arrive=table.arrive,
             queue=table.queue,
@@ -166,10 +166,11 @@ def crowd_of(run: Run, source: Ints, destination: Ints, table: Table) -> Crowd:
             before=table.before,
             after=table.after,
         )
+        return crowd, None, None
     kinds = table.arrive.shape[1]
     receives = _classes(run, destination, table.which, kinds)
     sends = _classes(run, source, table.which, kinds)
-    return Crowd(
+    crowd = Crowd(
         partners=Flip(flip) if flip else _partners(run, source, destination, receives, sends),
         arrive=_spread(table.arrive, receives, -np.inf),
         queue=None if table.queue is None else _spread(table.queue, receives, 0.0),
@@ -177,6 +178,7 @@ def crowd_of(run: Run, source: Ints, destination: Ints, table: Table) -> Crowd:
         before=None if table.before is None else _spread(table.before, sends, 0.0),
         after=None if table.after is None else _spread(table.after, receives, 0.0),
     )
+    return crowd, sends, receives
 
 
 def _classes(run: Run, ranks: Ints, which: Ints | None, kinds: int) -> Classes:
@@ -338,19 +340,10 @@ def _enter(run: Run, aau: int, network: NetworkCosts, messages: "Pattern") -> No
         not_followed(run)
     crowd = messages.crowd
     assert crowd is not None
-    combine = messages.combine
-    fixed: tuple[tuple[int, Figures | None], ...] = (
-        (OVERHEAD, crowd.before),
-        (COMMUNICATION, messages.software),
-        (COMMUNICATION, crowd.busy),
-        (OVERHEAD, crowd.after),
-        (0, None if combine is None else combine.computation),
-        (OVERHEAD, None if combine is None else combine.overhead),
-    )
-    for category, seconds in fixed:
+    for seconds in (messages.software, crowd.busy):
         if seconds is not None:
-            run.note(aau, category, seconds)
-    for cost in (messages.pack, messages.unpack, combine):
-        guess(run, aau, cost)
+            run.note(aau, COMMUNICATION, seconds)
+    for counts, ranks in messages.dues:
+        run.pay(aau, counts, ranks)
     run.count(aau, Tally.MESSAGES, messages.messages)
     run.count(aau, Tally.BYTES, messages.volume)

@@ -4,10 +4,13 @@ Formatting is overhead, the host link communication; both together are `io_s`. R
 all processors in a broadcast. Internal files are formatted by every processor.
 """
 
+import numpy as np
+
 from aag.graph.aau import Comm
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Expr
 from aag.spmd.nodes import HostIo
+from interpreter.counts import SENDING, CountColumn, Counts
 from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, OVERHEAD, Tally
 from interpreter.models.communication import Plan, execute, make_plan
@@ -16,6 +19,8 @@ from interpreter.state import Run
 
 ROOT = slice(0, 1)
 HOST = Traffic("host")
+FORMAT = CountColumn(((OVERHEAD, "io.format_item", 1.0),))
+LINK = (CountColumn(((SENDING, "link.startup", 1.0),)), CountColumn(((SENDING, "link.per_byte", 1.0),)))
 
 
 def host_io(run: Run, aau: Comm) -> None:
@@ -45,24 +50,22 @@ def _link(run: Run, aau: Comm, host: HostIo) -> None:
         run.assume("no-io", f"the machine {run.machine.name} describes no input and output: they could not be charged")
         run.complete = False
         return
-    formatting = (io.format_item_s * _number(run, host.items, aau))[:, None]
+    items = _number(run, host.items, aau)
+    formatting = (io.format_item_s * items)[:, None]
     if host.kind == "format":  # an internal file of each processor
-        run.spend(aau.id, OVERHEAD, formatting)
-        run.count(aau.id, Tally.IO_S, formatting[:, 0])
-        if io.estimated:
-            run.count(aau.id, Tally.ESTIMATED_S, formatting[:, 0])
+        run.busy(aau.id, OVERHEAD, formatting)
+        run.pay(aau.id, Counts(run.prices.basis(FORMAT), np.full((1, 1), float(items))))
         return
-    records = _number(run, host.records, aau)
-    link = (io.host_latency_s * records + io.host_per_byte_s * _number(run, host.bytes, aau))[:, None]
+    records, size = _number(run, host.records, aau), _number(run, host.bytes, aau)
+    link = (io.host_latency_s * records + io.host_per_byte_s * size)[:, None]
     if host.kind == "read":
         run.spend(aau.id, COMMUNICATION, link, ROOT, HOST)
-        run.spend(aau.id, OVERHEAD, formatting, ROOT)
+        run.busy(aau.id, OVERHEAD, formatting, ROOT)
     else:
-        run.spend(aau.id, OVERHEAD, formatting, ROOT)
+        run.busy(aau.id, OVERHEAD, formatting, ROOT)
         run.spend(aau.id, COMMUNICATION, link, ROOT, HOST)
-    run.count(aau.id, Tally.IO_S, (formatting + link)[:, 0] / run.procs)
-    if io.estimated:
-        run.count(aau.id, Tally.ESTIMATED_S, (formatting + link)[:, 0] / run.procs)
+    often = np.array([[items], [records], [size]], np.float64)
+    run.pay(aau.id, Counts(run.prices.basis(FORMAT, *LINK), often), ROOT)
 
 
 def _number(run: Run, expr: Expr, aau: Comm) -> int:

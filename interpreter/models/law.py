@@ -11,8 +11,10 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.distinct import distinct, distinct_with_inverse
+from interpreter.counts import RECEIVING, SENDING, CountColumn
 from interpreter.reduce import all_of
 from interpreter.state import Run
+from sag.figures import EXCHANGED, range_name
 from sag.machine import MessageRange, NetworkCosts
 
 Array = NDArray[np.float64]
@@ -36,9 +38,21 @@ class Rates(Struct, frozen=True, kw_only=True, eq=False):
     estimated: bool
 
 
+class MessageFees(Struct, frozen=True, kw_only=True):
+    """What a message pays in a range of sizes: a start-up, its bytes and its hops, three columns each."""
+
+    sent: tuple[CountColumn, ...]
+    """By a sender that is busy until the message has left."""
+    called: CountColumn
+    """By a sender that is not."""
+    received: tuple[CountColumn, ...]
+
+
 class Wire(Struct, frozen=True, kw_only=True, eq=False):
     """What a network says of all messages, in the shapes that are computed with."""
 
+    courses: tuple[tuple[MessageFees, MessageFees], ...]
+    """Of each range, for a message that goes one way and for one of an exchange."""
     bounds: tuple[float, ...]
     """Largest size of each range but the last."""
     rates: tuple[Rates, ...]
@@ -58,6 +72,13 @@ class Kinds(Struct, frozen=True, kw_only=True, eq=False):
     which: Ints | None
     size: int | None
     """Of all, where they are equally long."""
+
+    def apart(self) -> "Kinds":
+        """The same with each message a kind of its own."""
+        if self.which is None:
+            return self
+        sizes, hops = (each.take(self.which) if each.size > 1 else each for each in (self.sizes, self.hops))
+        return Kinds(sizes=sizes, hops=hops, counts=np.ones_like(self.which), which=None, size=self.size)
 
     def each(self, column: Array) -> Array:
         """(S or 1, U or 1) figures of the kinds -> one for each message, or a single column where all are equal."""
@@ -95,6 +116,7 @@ def wire_of(run: Run, network: NetworkCosts) -> Wire:
         return known
     busy, slower = network.load > 0.0, network.exchange_factor != 1.0
     wire = Wire(
+        courses=tuple((_course(*each, ""), _course(*each, EXCHANGED)) for each in enumerate(network.ranges)),
         bounds=tuple(each.upto_bytes for each in network.ranges[:-1]),
         rates=tuple(map(_rates, network.ranges)),
         mutual=network.exchange_factor[:, None] if slower.any() else None,
@@ -102,6 +124,31 @@ def wire_of(run: Run, network: NetworkCosts) -> Wire:
     )
     run.memo["wire",] = wire
     return wire
+
+
+def _course(number: int, costs: MessageRange, exchanged: str) -> MessageFees:
+    name = range_name(costs, number)
+    keys = [f"{name}.{key}{exchanged}" for key in ("startup", "per_byte", "per_hop")]
+    sent, received = [[CountColumn(((side, key, 1.0),)) for key in keys] for side in (SENDING, RECEIVING)]
+    if costs.receive_overhead_s.any():
+        received[0] = CountColumn((*received[0].fees, (RECEIVING, f"{name}.receive_overhead", 1.0)))
+    called = f"{name}.call_overhead" if costs.call_apart else f"{name}.startup"
+    return MessageFees(sent=tuple(sent), called=CountColumn(((SENDING, called, 1.0),)), received=tuple(received))
+
+
+def courses_of(wire: Wire, kinds: Kinds, mutual: NDArray[np.bool_] | None) -> tuple[list[MessageFees], Array]:
+    """What kinds of messages pay, those that are `mutual` as exchanges (U or 1): the courses that they take, and
+    (3 C, U or 1) start-ups, bytes and hops of each, one course below the other."""
+    sizes, hops = kinds.sizes, kinds.hops
+    number = np.searchsorted(np.array(wire.bounds), sizes, side="left")
+    which_of = 2 * number + (0 if mutual is None else mutual)
+    found = distinct(np.atleast_1d(which_of)).tolist()
+    shape = np.broadcast_shapes(sizes.shape, hops.shape, which_of.shape)
+    often = np.empty((3, *shape))
+    often[0], often[1], often[2] = 1.0, sizes, hops
+    if len(found) > 1:
+        often = np.concatenate([often * (which_of == each) for each in found])
+    return [wire.courses[each // 2][each % 2] for each in found], often
 
 
 def _rates(costs: MessageRange) -> Rates:

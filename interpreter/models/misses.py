@@ -18,7 +18,8 @@ from aag.spmd.course import is_uneven, temporaries
 from aag.spmd.nodes import Nest as LoweredNest
 from aag.spmd.partition import Trips
 from aag.spmd.vector import TooLarge
-from interpreter.metrics import COMPUTATION, Tally
+from interpreter.counts import CountColumn, Counts
+from interpreter.metrics import COMPUTATION
 from interpreter.models.cache import (
     MAX_CLASSES,
     Access,
@@ -30,8 +31,9 @@ from interpreter.models.cache import (
     interpret_nest,
     page_misses,
 )
-from interpreter.models.compute import alike, masked_of
+from interpreter.models.compute import Cost, alike, charge, masked_of, priced
 from interpreter.models.differing import Counted, Place, Recorder
+from interpreter.reduce import any_of
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
 from sag.machine import MemoryCosts
@@ -41,8 +43,8 @@ Ints = NDArray[np.int64]
 
 TEMPORARIES = 1 << 44
 """A pretended address, far from those that arrays have."""
-ELEMENT = 8
-"""Bytes of an element where none is known."""
+WORD = 8
+"""Bytes of an element where none is known: where the references of a nest are looked at one by one."""
 LOOKED_AT = 1 << 19
 """References looked at of a nest, on all classes of processors together, where each is looked at."""
 
@@ -52,12 +54,7 @@ class _Seen(Struct, frozen=True):
 
     before: CacheState
     after: CacheState
-    seconds: Figures
-    """(S or 1, P)."""
-    lines: float
-    writes: float
-    """Those of `lines` that were written."""
-    estimated: Array
+    cost: Cost
     statements: "tuple[tuple[int, _Seen], ...]" = ()
     """The same of each statement of a sweep, by its AAU."""
 
@@ -84,29 +81,27 @@ def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: Trips | 
     loops run, if that is known already."""
     if aau.nest is None:
         return
-    seconds = count_misses(run, aau, aau.nest, key, trips)
-    if seconds.any():
-        run.spend(aau.id, COMPUTATION, seconds)
+    seen = _seen(run, aau, aau.nest, key, trips)
+    if seen is not None:
+        charge(run, aau.id, seen.cost)
 
 
 def count_misses(
     run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: Trips | None = None
 ) -> Figures:
-    """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be charged."""
+    """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be spent."""
     seen = _seen(run, aau, nest, key, trips)
-    if seen is None:
+    if seen is None or seen.cost.counts is None:
         return np.zeros((1, 1))
-    _count(run, aau.id, seen)
-    return seen.seconds
+    run.pay(aau.id, seen.cost.counts)
+    return np.zeros((1, 1)) if seen.cost.computation is None else seen.cost.computation
 
 
 def charge_sweep(run: Run, aau: IterD, sweep: AccessSweep, key: tuple[object, ...], trips: Trips) -> None:
     """Charge the misses of a DO nest that every processor runs whole, each statement its own."""
     seen = _seen(run, aau, sweep, key, trips)
     for statement, own in () if seen is None else seen.statements:
-        _count(run, statement, own)
-        if own.seconds.any():
-            run.spend(statement, COMPUTATION, own.seconds)
+        charge(run, statement, own.cost)
 
 
 def _seen(
@@ -120,24 +115,17 @@ def _seen(
     seen = None if run.place is not None else _remembered(run, key, state)
     if seen is None:
         found = _found(run, aau, nest, key, costs, state, trips)
-        seen = _charged(run, costs, state, found)
+        written = _written(run, nest, key)
+        seen = _charged(run, costs, state, found, written)
         if isinstance(nest, AccessSweep):
+            apart = _apart(nest, found)
             seen = replace(
-                seen,
-                statements=tuple((number, _charged(run, costs, state, each)) for number, each in _apart(nest, found)),
+                seen, statements=tuple((number, _charged(run, costs, state, each, written)) for number, each in apart)
             )
         if run.place is None:
             run.memo["misses", *key] = seen
     run.cache = seen.after
     return seen
-
-
-def _count(run: Run, aau: int, seen: _Seen) -> None:
-    if seen.seconds.any():
-        run.count(aau, Tally.MISSES, seen.lines)
-        run.count(aau, Tally.WRITE_MISSES, seen.writes)
-        if seen.estimated.any():
-            run.count(aau, Tally.ESTIMATED_S, seen.estimated)
 
 
 def _apart(sweep: AccessSweep, found: _Found) -> list[tuple[int, _Found]]:
@@ -262,7 +250,7 @@ def _record(run: Run, recorder: Recorder, nest: LoweredNest, found: _Found, coun
     costs = run.machine.memory
     assert costs is not None
     sizes = () if is_uneven(nest) else [each.element_bytes for each in run.application.accesses(nest, run.env)]
-    recorder.period = max(recorder.period, costs.line_bytes // min(sizes, default=ELEMENT))
+    recorder.period = max(recorder.period, costs.line_bytes // min(sizes, default=WORD))
     recorder.counted.append(counted)
     if found.misses is not None:
         brought = float((found.misses.read + found.misses.write).mean())
@@ -358,33 +346,52 @@ def _pages(sweep: Nest, costs: MemoryCosts) -> Array:
     return found
 
 
-def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found) -> _Seen:
-    """What the misses cost on the machine of the run."""
+def _charged(run: Run, costs: MemoryCosts, state: CacheState, found: _Found, written: float) -> _Seen:
+    """What the misses cost on the machine of the run. `written`: bytes of a write that goes to memory by itself."""
     misses = found.misses
     if misses is None:
-        return _Seen(state, state, np.zeros((1, 1)), 0.0, 0.0, np.zeros(1))
+        return _Seen(state, state, Cost(None, None))
     class_of, ranks = run.application.classes()
-    seconds = _seconds(costs, misses)
+    often = np.array([misses.read, misses.write, misses.writeback])
+    basis = run.prices.basis(*_columns(costs, written))
     if found.pages is not None:
-        seconds = seconds + costs.tlb_miss_s[:, None] * found.pages.sum(axis=1)[None, :]
-    often = np.bincount(class_of, minlength=ranks.size).astype(np.float64)
-    estimated = seconds @ often / run.procs if costs.estimated else np.zeros(1)
-    spent: Figures = seconds
+        often = np.concatenate([often, found.pages.sum(axis=1)[None, :]])
+        basis = run.prices.basis(*basis.columns, PAGE)
+    if not any_of(often):
+        return _Seen(state, found.after, Cost(None, None))
+    paid: Figures = often
     if (shared_by := alike(run)) is not None:
-        spent = Shared(seconds, shared_by[0])
+        paid = Shared(often, shared_by[0])
     elif ranks.size < run.procs or not (class_of == np.arange(run.procs)).all():
-        spent = seconds[:, class_of]
-    writes = float(misses.write @ often)
-    return _Seen(state, found.after, spent, float(misses.read @ often) + writes, writes, estimated)
+        paid = often[:, class_of]
+    return _Seen(state, found.after, priced(Counts(basis, paid)))
 
 
-def _seconds(costs: MemoryCosts, misses: Misses) -> Array:
-    total: Array = (
-        costs.read_miss_s[:, None] * misses.read[None, :]
-        + costs.write_miss_s[:, None] * misses.write[None, :]
-        + costs.writeback_s[:, None] * misses.writeback[None, :]
+PAGE = CountColumn(((COMPUTATION, "memory.tlb_miss", 1.0),))
+
+
+def _columns(costs: MemoryCosts, written: float) -> tuple[CountColumn, ...]:
+    """What a line read, a write that misses and a line written back pay, and how many bytes they move. `written`: bytes
+    of a write that goes to memory by itself."""
+    line = float(costs.line_bytes)
+    return (
+        CountColumn(((COMPUTATION, "memory.read_miss", 1.0),), line),
+        CountColumn(((COMPUTATION, "memory.write_miss", 1.0),), line if costs.write_allocate else written),
+        CountColumn(((COMPUTATION, "memory.writeback", 1.0),), line),
     )
-    return total
+
+
+def _written(run: Run, nest: LoweredNest, key: tuple[object, ...]) -> float:
+    """Bytes of an element that a nest writes, mean over its references."""
+    known = run.memo.get(("written", *key[:2]))
+    if not isinstance(known, float):
+        sizes = (
+            []
+            if is_uneven(nest)
+            else [each.element_bytes for each in run.application.accesses(nest, run.env) if each.write]
+        )
+        known = run.memo["written", *key[:2]] = sum(sizes) / len(sizes) if sizes else float(WORD)
+    return known
 
 
 def _through_temporaries(shape: Nest, nest: LoweredNest, addresses: Mapping[str, int]) -> tuple[Nest, Nest]:

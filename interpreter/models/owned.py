@@ -11,15 +11,16 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.graph.aau import IterSync
+from aag.graph.aau import IterSync, Work
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import Nest, OwnedLoop
 from aag.spmd.partition import Segments
 from aag.spmd.steps import Phase
+from interpreter.counts import Counts
 from interpreter.evaluate import Scalars
 from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
 from interpreter.models.communication import Plan, execute, make_plan
-from interpreter.models.compute import LOOP_SETUP, charge_work, price, seconds, sorted_uses, values_of
+from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, charge_work, sorted_uses, values_of
 from interpreter.models.misses import count_misses
 from interpreter.models.period import repeat
 from interpreter.shared import cut
@@ -49,8 +50,8 @@ class _Chain(Struct, frozen=True):
     """Overhead of an iteration at its owner."""
     other: Array
     """Overhead of an iteration of somebody else."""
-    estimated: Array
-    """(S or 1,) estimated seconds of the whole loop, mean over processors."""
+    counts: Counts
+    """Iterations of their own and of others that processors run."""
     nest: Nest
     """The loop as each processor's cache sees it: its own iterations, one after the other."""
 
@@ -67,19 +68,20 @@ def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> Non
         run.memo[key] = chain
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
-    shares = np.bincount(chain.owner, weights=chain.count, minlength=run.procs)
+    shares = np.asarray(chain.counts.often)[0]
     _walk(run, aau, chain, cut(count_misses(run, aau, chain.nest, key), slice(None)) / np.maximum(shares, 1.0))
-    run.count(aau.id, Tally.ESTIMATED_S, chain.estimated)
+    run.pay(aau.id, chain.counts)
     scalars.forget(run.env, aau.defines & scalars.relevant)
 
 
 def _make(run: Run, aau: IterSync, loop: OwnedLoop, segments: Segments) -> _Chain:
-    one = price(run, aau.work)
-    step, step_estimated = seconds(run, (("loop.iteration", 1.0),))
+    own = run.prices.of(aau.work, LOOP_STEP)
+    other = run.prices.of(Work(overhead=(*aau.work.overhead, *LOOP_STEP.computation)))
     plans: dict[tuple[object, ...], Plan] = {}
     messages = tuple(None if each is None else _plan(run, each, plans) for each in segments.messages)
     count = segments.count.astype(np.int64)
     ends = np.cumsum(count)
+    shares = np.bincount(segments.owner, weights=count, minlength=run.procs)
     return _Chain(
         owner=tuple(int(each) for each in segments.owner),
         count=tuple(int(each) for each in count),
@@ -87,10 +89,10 @@ def _make(run: Run, aau: IterSync, loop: OwnedLoop, segments: Segments) -> _Chai
         messages=messages,
         round=_round(segments.owner, count, messages),
         iterations=segments.iterations,
-        own=one.computation + step,
-        guard=one.overhead,
-        other=one.overhead + step,
-        estimated=one.estimated * (segments.iterations / run.procs) + step_estimated * segments.iterations,
+        own=run.prices.price(own, COMPUTATION)[:, None],
+        guard=run.prices.price(own, OVERHEAD)[:, None],
+        other=run.prices.price(other, OVERHEAD)[:, None],
+        counts=Counts(run.prices.basis(own, other), np.array([shares, segments.iterations - shares])),
         nest=Nest(
             span=loop.span,
             uses=loop.uses,
@@ -151,7 +153,7 @@ def _walk(run: Run, aau: IterSync, chain: _Chain, missing: Array) -> None:
         _segments(run, aau, chain, range(rounds * length, total), missing, tested)
     rest = (chain.iterations - tested)[None, :]
     if rest.any() and chain.other.any():
-        run.spend(aau.id, OVERHEAD, chain.other * rest)
+        run.busy(aau.id, OVERHEAD, chain.other * rest)
 
 
 def _segments(run: Run, aau: IterSync, chain: _Chain, which: range, missing: Array, tested: Ints) -> None:
@@ -160,12 +162,12 @@ def _segments(run: Run, aau: IterSync, chain: _Chain, which: range, missing: Arr
         who = slice(rank, rank + 1)
         ahead = chain.begin[at] - int(tested[rank])
         if ahead and chain.other.any():
-            run.spend(aau.id, OVERHEAD, chain.other * ahead, who)
+            run.busy(aau.id, OVERHEAD, chain.other * ahead, who)
         messages = chain.messages[at]
         if messages is not None:
             execute(run, aau.id, messages)
             run.count(aau.id, Tally.EXECUTIONS, -1.0)
-        run.spend(aau.id, COMPUTATION, (chain.own + missing[:, who]) * chain.count[at], who)
+        run.busy(aau.id, COMPUTATION, (chain.own + missing[:, who]) * chain.count[at], who)
         if chain.guard.any():
-            run.spend(aau.id, OVERHEAD, chain.guard * chain.count[at], who)
+            run.busy(aau.id, OVERHEAD, chain.guard * chain.count[at], who)
         tested[rank] = chain.begin[at] + chain.count[at]

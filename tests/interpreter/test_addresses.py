@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from esp import api
 from interpreter.application import Application
 from interpreter.engine import Walker, start
-from interpreter.metrics import Tally
 from interpreter.setting import Setting
+from interpreter.summary import counts_of
 from sag.scenario import Scenario, export
 
 SUM_OF_TWO = """\
@@ -49,8 +49,8 @@ def misses(addresses, text=SUM_OF_TWO, procs=1):
     walker = Walker(stages.graph, {})
     run = start(Application(stages.node_program), stages.graph, replace(machine, memory=memory), setting, walker)
     walker.visit(run, stages.graph.body)
-    total = sum(run.ledger.tallies.values())[:, 0]
-    return total[Tally.MISSES], total[Tally.WRITE_MISSES]
+    read, written = (counts_of(run).total(f"memory.{kind}_miss") for kind in ("read", "write"))
+    return read + written, written
 
 
 def test_each_line_is_missed_once_where_arrays_do_not_meet():
@@ -124,7 +124,6 @@ def test_a_row_longer_than_the_cache_is_read_anew_however_it_was_gathered(first,
         walker := Walker(stages.graph, {}),
     )
     walker.visit(run, stages.graph.body)
-    total = sum(run.ledger.tallies.values())
-    lines = (total[Tally.MISSES] - total[Tally.WRITE_MISSES]).mean() / 8
+    lines = counts_of(run).total("memory.read_miss") / 8
     rows = 20 * 256 / (1 if first == "*" else grid[0])
     assert 256 * rows <= lines <= (256 + 64) * rows

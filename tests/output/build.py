@@ -4,7 +4,18 @@ import numpy as np
 
 from aag.diagnostics import Span
 from esp.prediction import Prediction
-from interpreter.result import AauMetrics, Assumption, LineMetrics, MessageSummary, Parts, PerProcessor
+from interpreter.counts import COMPUTATION, CountColumn
+from interpreter.result import (
+    AauMetrics,
+    Assumption,
+    CountEntry,
+    CountTable,
+    LineMetrics,
+    MessageSummary,
+    Parts,
+    PerProcessor,
+)
+from sag.figures import MachineFigure
 
 SOURCE = """\
 program laplace
@@ -43,6 +54,7 @@ def line(number, shares, messages=0, sent=0, aaus=(), file="laplace.hpf", max_s=
         max_processor=None if max_s is None else 3,
         messages=messages,
         bytes=sent,
+        hidden_s=array(0.0),
         aaus=aaus,
     )
 
@@ -62,6 +74,7 @@ def aau(number, kind, label, at, shares, comm=None, parent=None, executions=50, 
         clock_s=array(0.282),
         executions=executions,
         comm=comm,
+        hidden_s=array(0.0),
         misses=misses,
     )
 
@@ -98,6 +111,14 @@ AAUS = (
 )
 
 
+def counts(processors):
+    """AAU 4 adds, more on some processors than on others."""
+    column = CountColumn(fees=((COMPUTATION, "processor.r8.add", 2.0),), moved=32.0)
+    figure = MachineFigure(path="cube.node.processor.r8.add", unit="r8.add", seconds=array(1e-7), estimated=True)
+    entry = CountEntry(aau=4, columns=(column,), often=np.arange(1.0, 1.0 + processors)[None, :])
+    return CountTable(entries=(entry,), figures={"processor.r8.add": figure}, procs=processors)
+
+
 def prediction(lines=LINES, **changes):
     """A Laplace solver on 4 x 2 processors; the total is the sum of its lines."""
     sums = [
@@ -118,6 +139,8 @@ def prediction(lines=LINES, **changes):
         "time_s": array(sum(sums)),
         "timed_s": array(0.2701),
         "load_s": array(1.25),
+        "hidden_s": array(0.0),
+        "counts": counts(processors),
         "parts": parts(*sums),
         "io_s": array(0.0),
         "messages": sum(each.messages for each in lines),

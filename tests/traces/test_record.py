@@ -76,7 +76,7 @@ def test_compute_time_of_every_aau_and_processor_is_what_the_ledger_has(name, pr
     from interpreter.engine import Walker, finish, start
     from interpreter.metrics import COMPUTATION
     from interpreter.setting import Setting
-    from interpreter.summary import About
+    from interpreter.summary import About, by_processor
     from sag.scenario import export
 
     system = api.load_machine("ipsc860")
@@ -89,7 +89,7 @@ def test_compute_time_of_every_aau_and_processor_is_what_the_ledger_has(name, pr
     walker.visit(run, stages.graph.body)
     finish(run, stages.graph, About(program=name, file=name, constants={}))
     of = trace.kind == COMPUTE
-    for aau, parts in run.ledger.parts.items():
+    for aau, parts in by_processor(run).items():
         mine = of & (trace.aau == aau)
         by_rank = np.bincount(trace.rank[mine], trace.duration[mine], procs)
         np.testing.assert_allclose(by_rank, parts[COMPUTATION, 0], rtol=1e-9, atol=1e-15)

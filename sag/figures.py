@@ -1,0 +1,100 @@
+"""The figures of a machine that are times: what one operation, one miss, one start-up or one byte takes.
+
+The engine counts how often each figure is paid and multiplies (Def 21). It calls a figure by its component and key
+(``processor.r8.add``, ``network.long.startup``); a user reads its path in the description of the machine, which a
+setting may name, too (``cube.network.long.startup``).
+"""
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from sag.machine import Machine, MessageRange, NetworkCosts
+
+Array = NDArray[np.float64]
+
+EXCHANGED = " x exchange_factor"
+"""What the name of a figure of messages ends with where two processors exchange: it is multiplied by that factor."""
+
+
+class MachineFigure(Struct, frozen=True, kw_only=True, eq=False):
+    """One time of a machine. `path`: in its description; `unit`: what takes so long, for people."""
+
+    path: str
+    unit: str
+    seconds: Array
+    """(S or 1,), with all that the scenarios change (Def 11)."""
+    estimated: bool
+
+
+def figures_of(machine: Machine) -> Mapping[str, MachineFigure]:
+    """All figures by component and key."""
+
+    def named(name: str, unit: str, seconds: Array, estimated: bool) -> tuple[str, MachineFigure]:
+        component, _, key = name.partition(".")
+        path = machine.paths.get(component, f"{component}.") + key
+        return name, MachineFigure(path=path, unit=unit, seconds=seconds, estimated=estimated)
+
+    costs, memory, network, io = machine.processor, machine.memory, machine.network, machine.io
+    found = [
+        named(f"processor.{name}", name, seconds, costs.estimated.get(name, False))
+        for name, seconds in costs.time_s.items()
+    ]
+    if memory is not None:
+        found += [
+            named("memory.read_miss", "cache line read", memory.read_miss_s, memory.estimated),
+            named("memory.write_miss", "write missed", memory.write_miss_s, memory.estimated),
+            named("memory.writeback", "dirty line written back", memory.writeback_s, memory.estimated),
+            named("memory.tlb_miss", "page translation looked up", memory.tlb_miss_s, memory.estimated),
+        ]
+    if network is not None:
+        found += [named(*each) for each in _of_messages(network)]
+        guessed = network.pack_estimated
+        found += [
+            named("memory.pack", "byte packed or unpacked", network.pack_per_byte_s, guessed),
+            named("memory.copy", "byte copied", network.copy_per_byte_s, guessed),
+        ]
+        found += [
+            named(f"network.collectives.{kind}.stage_software", f"run-time stage of a {kind}", each.stage_software_s,
+                  each.estimated)
+            for kind, each in network.collectives.items()
+        ]  # fmt: skip
+    if io is not None:
+        found += [
+            named("link.startup", "transfer on the host link", io.host_latency_s, io.estimated),
+            named("link.per_byte", "byte on the host link", io.host_per_byte_s, io.estimated),
+            named("io.format_item", "item formatted", io.format_item_s, io.estimated),
+        ]
+    return dict(found)
+
+
+def _of_messages(network: NetworkCosts) -> Iterator[tuple[str, str, Array, bool]]:
+    least = 0.0
+    for number, law in enumerate(network.ranges):
+        name, sizes = range_name(law, number), _sizes(least, law.upto_bytes)
+        least = law.upto_bytes
+        whole = {
+            "startup": ("message start-up", law.call_overhead_s + law.startup_s),
+            "per_byte": ("message byte", law.per_byte_s),
+            "per_hop": ("message hop", law.per_hop_s),
+        }
+        for key, (unit, seconds) in whole.items():
+            yield f"{name}.{key}", unit + sizes, seconds, law.estimated
+            factor = network.exchange_factor
+            yield f"{name}.{key}{EXCHANGED}", f"{unit}{sizes} of an exchange", seconds * factor, law.estimated
+        if law.call_apart:
+            yield f"{name}.call_overhead", f"message call{sizes}", law.call_overhead_s, law.estimated
+        yield f"{name}.receive_overhead", f"message received{sizes}", law.receive_overhead_s, law.estimated
+
+
+def range_name(law: MessageRange, number: int) -> str:
+    """By what the figures of the range with this number are called."""
+    return f"network.{law.name or number}"
+
+
+def _sizes(least: float, most: float) -> str:
+    if least == 0 and most == np.inf:
+        return ""
+    return f" (<= {most:,.0f} B)" if most != np.inf else f" (> {least:,.0f} B)"
