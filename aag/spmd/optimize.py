@@ -48,10 +48,16 @@ _MOST_STALE = 4
 
 
 def optimize(program: NodeProgram) -> NodeProgram:
-    """The program with its communication hoisted and its redundant messages dropped, as its options say."""
+    """The program with its communication hoisted and its redundant messages dropped, as its options say.
+
+    Redundant messages are looked for twice: what a message inside a loop makes redundant must go before that message
+    leaves the loop, and what left two loops may be the same.
+    """
     symbols = Symbols(program.unit, program.layouts.arrays)
     body = program.body
     if program.options.on("hoist"):
+        if program.options.on("redundant"):
+            body, _ = _Redundant(symbols, program.layouts).body(body, ())
         body = _Hoist(symbols, program.layouts).body(body)
     if program.options.on("redundant"):
         body, _ = _Redundant(symbols, program.layouts).body(body, ())

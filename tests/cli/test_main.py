@@ -93,8 +93,8 @@ def _machine_error(file):
         (PredictionError("x"), 1),
         (CheckFailedError("x"), 3),
         (SourceError([Diagnostic(code="E1", message="x")]), 1),
-        (SourceError([Diagnostic(code="E1", message="--grid 3x3 has 9 processors")]), 2),
-        (SourceError([Diagnostic(code="E1", message="--set m: no"), Diagnostic(code="E2", message="x")]), 1),
+        (SourceError([Diagnostic(code="E1", message="‹grid 3x3› has 9 processors")]), 2),
+        (SourceError([Diagnostic(code="E1", message="‹set m›: no"), Diagnostic(code="E2", message="x")]), 1),
         (_machine_error("a.yaml"), 1),
         (_machine_error(""), 2),
         (PermissionError(13, "Permission denied", "x"), 2),
@@ -205,7 +205,7 @@ def test_an_interrupt_while_a_module_is_imported_leaves_no_traceback(name, words
 def test_before_ctrl_c_is_waited_for_nothing_else_is_imported():
     code = "import sys; known = set(sys.modules); import esp.cli.main; print(*sorted(set(sys.modules) - known))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert set(run.stdout.split()) - {"gc"} == {"esp", "esp.cli", "esp.cli.main"}
+    assert set(run.stdout.split()) - {"gc"} == {"esp", "esp.cli", "esp.cli.main", "esp.shown", "esp.version"}
 
 
 def test_a_real_interrupt_leaves_no_traceback():

@@ -194,9 +194,9 @@ TOLD = {
     9 |   do i = 1, k
       |   ^^^^^^^^^^^
        hint: give it with --set K=VALUE
-<stdin>:11:5: E501 the value of m decides the flow and cannot be computed
-   11 |     do j = 1, m
-      |     ^^^^^^^^^^^
+<stdin>:12:7: E501 the value of m decides the flow and cannot be computed
+   12 |       b = cshift(a, 1)
+      |       ^^^^^^^^^^^^^^^^
        hint: give it with --set M=VALUE
 2 errors
 """,
