@@ -48,8 +48,9 @@ def _list(console: Console) -> None:
 
 def _purpose(path: Path) -> str:
     """The first line of a program says what it is, after its name."""
-    first = path.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("!cC* ")
-    return first.removeprefix(path.name).lstrip(": ")
+    first = path.read_text(encoding="utf-8").split("\n", 1)[0]
+    comment = first[1:].strip() if first[:1] in {"!", "c", "C", "*"} else first
+    return comment.removeprefix(path.name).lstrip(": ")
 
 
 def _copy(options: argparse.Namespace, console: Console) -> None:

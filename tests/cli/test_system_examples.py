@@ -68,7 +68,7 @@ def test_list_of_programs_says_what_each_is(esp):
     assert code == 0
     rows = [row.split(maxsplit=1) for row in out.splitlines()[1:]]
     assert [row[0] for row in rows] == list(program_names())
-    assert all(len(row) == 2 for row in rows)
+    assert all(len(row) == 2 and ".hpf" not in row[1] for row in rows)
 
 
 def test_copy_programs(esp, tmp_path):
