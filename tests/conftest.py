@@ -1,6 +1,7 @@
 """What all tests share: the same random programs, the same width and the same MPI on every machine."""
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -17,6 +18,10 @@ os.environ.update(
     OMPI_MCA_rmaps_base_oversubscribe="1",
 )
 os.environ.pop("FORCE_COLOR", None)
+
+# Under nohup and in the background of a shell these are ignored, and so they would be by what a test starts and kills.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `ci` finds the same examples on every run; `explore` looks for new ones (ESP_HYPOTHESIS=explore).
 hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None)
