@@ -11,6 +11,7 @@ from aag.mapping.describe import describe_layouts
 from aag.pipeline import Overrides, abstract, lower, map_arrays, read_program
 from aag.spmd.printer import print_node
 from esp.api import Request, compiled, load_machine
+from esp.visible import visible
 
 HERE = Path(__file__).parent
 PROCS = 8
@@ -29,7 +30,7 @@ def text_of(stage, program, root):
     if stage == "ir":
         return print_program(source)
     if stage == "layouts":
-        return describe_layouts(map_arrays(source, overrides, PROCS))
+        return visible(describe_layouts(map_arrays(source, overrides, PROCS)))
     node = lower(source, overrides, PROCS, compiled(load_machine("ipsc860"), Request()))
     if stage == "node":
         return print_node(node)
