@@ -4,9 +4,7 @@ import ast
 
 ROOMS = ("aag", "sag", "interpreter", "esp")
 
-KNOWN = (
-    "interpreter.models.circuits interpreter.models.contention interpreter.models.crowd interpreter.models.message",
-)
+KNOWN = ("interpreter.models.contention interpreter.models.crowd interpreter.models.pattern",)
 """Circles that are still there."""
 
 

@@ -196,10 +196,10 @@ program p
 !HPF$ ALIGN s(i) WITH a(i,*)
   a = 1.0
   s = sum(a, dim=2)
-  a = a - spread(s, 2, n)
+  s = unpack(s, s > 0.0, s)
 end program p
 """
-"""SPREAD is not modelled, and BLOCK(32) fits three processors or more."""
+"""UNPACK is not modelled, and BLOCK(32) fits three processors or more."""
 
 
 def test_a_partial_page_shows_bounds_and_concludes_nothing(esp):
