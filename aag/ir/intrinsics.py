@@ -38,8 +38,9 @@ declaration of an array says; `type`: a constant that depends on the type only; 
 Typing = Literal[
     "first", "common", "part", "integer", "real", "double", "logical", "complex", "double complex", "character", "kind"
 ]
-"""The type of a result: that of the first argument; that of the product of the first two; that of a part of a complex
-number; or named. An argument KIND= changes its size. `kind`: that of the first, or of the parts of a complex number."""
+"""The type of a result. `first`: the type of the first argument; `common`: the type of the product of the first two;
+`part`: the type of a part of a complex number; `kind`: as `first`, or as `part` for a complex argument; all others name
+a type. An argument KIND= changes its size."""
 
 CALL = o.fixed(call=1)
 """The price of a function of which nothing is known."""
@@ -48,10 +49,13 @@ FREE = o.fixed()
 
 
 class Reduction(Struct, frozen=True, kw_only=True):
-    """How values are combined. `op`: the name in nodes; `sent`: that of the combination of partial results; `operator`
-    or `function`: what combines two; `step`: the operation class of that; `first`: what changes nothing (None: the
-    least or greatest value of the type); `bases`: the types that can be combined; `located`: it combines pairs of a
-    value and its place."""
+    """How values are combined.
+
+    `op` is the name in nodes, `sent` the operation that combines partial results. `operator` or `function` combines two
+    values at the price of the operation class `step`; `first` changes nothing when it is combined (None: the least or
+    greatest value of the type). `bases` are the types that can be combined; `located` reductions combine pairs of a
+    value and its place.
+    """
 
     op: str
     bases: tuple[str, ...]
@@ -148,7 +152,7 @@ def _dot_product(call: Call, first: Type) -> Expr:
 
 
 def _findloc(call: Call, first: Type) -> Expr:
-    """The place of the first of equal values is that of the first largest."""
+    """FINDLOC as MAXLOC of a comparison: the first place where it holds is that of its first largest value."""
     array, value, *dim = call.args
     found: Expr = Binary(".eqv." if first.base == "logical" else "==", array, value)
     keywords = dict(call.keywords)

@@ -99,7 +99,11 @@ def sign(left: Value, right: Value) -> Value:
 
 
 def whole(value: Value) -> int:
-    """An integer that is no truth value."""
+    """A value that must be an integer.
+
+    Raises:
+        Unknown: it is none; a truth value is none either.
+    """
     if isinstance(value, bool) or not isinstance(value, int):
         raise Unknown("integer", "not an integer")
     return value

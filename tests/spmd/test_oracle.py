@@ -90,7 +90,7 @@ def check(seed, procs, kind, shares):
 def assert_close(done, shares):
     """Supersets: broadcasts reach processors without need; where several references of a statement or all elements of
     an array are taken together, a message may stand further in than the loop that carries the dependence."""
-    assert shares["elements needed"] <= shares["elements"] < 4 * shares["elements needed"]
+    assert shares["elements needed"] <= shares["elements"] < 3 * shares["elements needed"]
     assert shares["messages"] <= 1.1 * shares["turns"]
     assert shares["programs with more"] <= 1 + done // 20
 
