@@ -8,8 +8,8 @@ from aag.budget import LINES, OPERANDS
 from aag.diagnostics import SourceError
 from aag.ir.visitors import walk_expressions
 from aag.source.read import read_program
+from tests.aag.source.reading import read_file
 from tests.end_to_end import fuzz
-from tests.source.reading import read_file
 
 MOST_BYTES = 2**30
 ONE = "real a(10)\n!hpf$ distribute a(block)\n"

@@ -11,8 +11,8 @@ import pytest
 from aag.diagnostics import SourceError
 from aag.running import Limits, run, scratch
 from aag.source import preprocess
+from tests.aag.source.reading import read_file
 from tests.processes.watching import MARK, marked
-from tests.source.reading import read_file
 
 FERTILE = "(setsid sleep 1000 &) ; setsid sleep 1000 & touch $TMPDIR/left; sleep 1000 & "
 """Shell: two processes in sessions of their own, one of them an orphan, and a temporary file."""
@@ -20,7 +20,7 @@ FERTILE = "(setsid sleep 1000 &) ; setsid sleep 1000 & touch $TMPDIR/left; sleep
 HOLDER = """
 import sys
 from aag.running import run, scratch
-from tests.source.reading import read_file
+from tests.aag.source.reading import read_file
 with scratch() as folder:
     (folder / "inside").touch()
     run(["sh", "-c", sys.argv[1]])

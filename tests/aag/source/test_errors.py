@@ -1,0 +1,484 @@
+"""Every finding of the front end: its whole text, line and column."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import aag.source
+from aag.diagnostics import SourceError
+from aag.source.files import decode
+from aag.source.read import read_program
+from tests.aag.source.reading import read_file
+
+LOST = "(the prediction is not complete)"
+SPELLING = "(check its spelling and its place)"
+
+ERRORS = {
+    "empty": (
+        "\n",
+        [
+            (
+                "x.f90:1: E102 there is no Fortran statement in this source"
+                " (is the file complete, and is it really in free form?)"
+            )
+        ],
+    ),
+    "no end": (
+        "program p\nx = 1\n",
+        [
+            (
+                "x.f90:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM"
+                " (the last statement stands in line 2; is the file complete?)"
+            )
+        ],
+    ),
+    "numbers that nothing holds": (
+        "k = 9223372036854775808\nx = 'a1d400' // 1d400_8\nk = 9223372036854775807; x = 1d308\nend\n",
+        [
+            (
+                "x.f90:1:5: E115 the whole number 9223372036854775808 does not fit in 64 bits"
+                " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"
+            ),
+            (
+                "x.f90:2:17: E115 the real number 1d400 is too large for eight bytes"
+                " (integers go up to 9223372036854775807, reals to 1.7976931348623157e308)"
+            ),
+        ],
+    ),
+    "statement functions of statement functions": (
+        "f0(x) = x + 1\n"
+        + "".join(f"f{k}(x) = f{k - 1}(x)*f{k - 1}(x)\n" for k in range(1, 21))
+        + "y = f20(2.)\nend\n",
+        [
+            (
+                "x.f90:13:10: E116 statement functions stand for more than 29,600 operands here"
+                " (make some of them functions with a body)"
+            )
+        ],
+    ),
+    "a tower of statement functions": (
+        "f0(x) = x\n" + "".join(f"f{k}(x) = f{k - 1}(x) + 1\n" for k in range(1, 200)) + "y = f199(2.)\nend\n",
+        [
+            (
+                "x.f90:151:11: E116 statement functions stand for an expression of more than 150 levels here"
+                " (make some of them functions with a body)"
+            )
+        ],
+    ),
+    "no end of a loop": (
+        "program p\ndo i = 1, 2\n x = 1\nend\n",
+        ["x.f90:4:1: E110 END DO is missing before this END (the DO begins in line 2)"],
+    ),
+    "no end before the next unit": (
+        "program p\nx = 1\nsubroutine s\nend\n",
+        ["x.f90:3:1: E110 END or CONTAINS is missing before this SUBROUTINE (the PROGRAM begins in line 1)"],
+    ),
+    "no end before CONTAINS": (
+        "program p\nif (x > 1) then\ncontains\nend\n",
+        ["x.f90:3:1: E110 END IF is missing before CONTAINS (the IF begins in line 2)"],
+    ),
+    "a label is missing": (
+        "program p\ndo 10 i = 1, 2\nx = 1\nend do\nend\n",
+        ["x.f90:4:1: E110 this END DO lacks the label 10 that its DO names (the DO begins in line 2)"],
+    ),
+    "the wrong end": (
+        "program p\n  if (x > 1) then\n  end do\nend\n",
+        ["x.f90:3:3: E111 found END DO where END IF is expected (the IF begins in line 2)"],
+    ),
+    "a branch outside": (
+        "program p\n  else\nend\n",
+        ["x.f90:2:3: E111 ELSE stands outside of IF (the PROGRAM begins in line 1)"],
+    ),
+    "a case outside": (
+        "do i = 1, 2\n case (1)\nend do\nend\n",
+        ["x.f90:2:2: E111 CASE stands outside of SELECT CASE (the DO begins in line 1)"],
+    ),
+    "another name": (
+        "subroutine s\nend subroutine t\n",
+        ["x.f90:2:1: E111 this END names t and ends SUBROUTINE s (the SUBROUTINE begins in line 1)"],
+    ),
+    "no name": (
+        "a: do i = 1, 2\nend do\nend\n",
+        ["x.f90:2:1: E111 this END lacks the name a of its DO (the DO begins in line 1)"],
+    ),
+    "too deep": (
+        "program p\nx = " + "(" * 17 + "1" + ")" * 17 + "\nend\n",
+        ["x.f90:2:21: E113 parentheses are nested more than 16 deep (split the expression into several statements)"],
+    ),
+    "too many blocks": (
+        "if (x > 1) then\n" * 49 + "end if\n" * 49 + "end\n",
+        ["x.f90:49:1: E114 blocks are nested more than 48 deep (move the inner ones into a procedure)"],
+    ),
+    "kinds that no compiled program can send": (
+        "program p\n  real(10) :: a\n  complex*12 :: c\n  integer(3) :: i\nend\n",
+        [
+            "x.f90:2:3: E133 REAL(10) is not supported (use 4, 8 or 16)",
+            "x.f90:3:3: E133 COMPLEX*12 is not supported (use 8, 16 or 32)",
+            "x.f90:4:3: E133 INTEGER(3) is not supported (use 1, 2, 4, 8 or 16)",
+        ],
+    ),
+    "a bad declaration": (
+        "program p\n  real :: a(8\n  a = 1\nend\n",
+        [
+            (
+                "x.f90:2:3: E120 this statement cannot be read as Fortran: a ')' is missing"
+                " (check its spelling; declarations stand before the first executable statement)"
+            )
+        ],
+    ),
+    "a declaration too late": (
+        "program p\nx = 1\nreal y\nend\n",
+        [
+            (
+                "x.f90:3:1: E120 this statement cannot be read as Fortran"
+                " (check its spelling; declarations stand before the first executable statement)"
+            )
+        ],
+    ),
+    "a bad loop": (
+        "do i = 1,,2\nend do\nend\n",
+        [f"x.f90:1:1: E120 this statement cannot be read as Fortran {SPELLING}"],
+    ),
+    "not declared": (
+        "program p\nimplicit none\nreal alpha\n  alpha = 1 + alhpa\nend\n",
+        ["x.f90:4:15: E130 alhpa is not declared (did you mean alpha?)"],
+    ),
+    "no function": (
+        "program p\nimplicit none\nreal x\nx = foo(x)\nend\n",
+        ["x.f90:4:5: E130 foo is neither a declared array nor a known function (declare foo)"],
+    ),
+    "no array": (
+        "program p\nb(1:2) = 0\nend\n",
+        ["x.f90:2:1: E130 b is used as an array and is not declared as one (declare b)"],
+    ),
+    "a loop variable": (
+        "program p\nimplicit none\n  do ii = 1, 2\n  end do\nend\n",
+        ["x.f90:3:6: E130 ii is not declared (declare ii)"],
+    ),
+    "declared twice": (
+        "program p\nreal x\ninteger x\nend\n",
+        ["x.f90:3:9: E131 x is declared twice (the first declaration stands in line 2)"],
+    ),
+    "unknown names in directives": (
+        (
+            "program p\nreal alpha(8)\n!HPF$ PROCESSORS q(4)\n!HPF$ DISTRIBUTE beta(BLOCK)\n"
+            "!HPF$ DISTRIBUTE (BLOCK) ONTO p :: alpha\n!HPF$ ALIGN gamma(i) WITH alpah(i)\n!HPF$ DYNAMIC delta\n"
+            "!HPF$ TEMPLATE t(m)\nend\n"
+        ),
+        [
+            (
+                "x.f90:4:18: E132 DISTRIBUTE names beta, and there is no such array or template (declare the array or"
+                " template beta)"
+            ),
+            (
+                "x.f90:5:36: E132 ONTO names p, and there is no such processor arrangement (declare the processor"
+                " arrangement p)"
+            ),
+            "x.f90:6:13: E132 ALIGN names gamma, and there is no such array (declare the array gamma)",
+            "x.f90:6:27: E132 ALIGN names alpah, and there is no such array or template (did you mean alpha?)",
+            (
+                "x.f90:7:15: E132 DYNAMIC names delta, and there is no such array or template (declare the array or "
+                "template"
+                " delta)"
+            ),
+            "x.f90:8:18: E132 TEMPLATE names m, and there is no such name (declare the name m)",
+        ],
+    ),
+    "unknown directive": (
+        "program p\n!HPF$ DISTIBUTE a(BLOCK)\nend\n",
+        ["x.f90:2:7: E140 unknown directive DISTIBUTE (did you mean DISTRIBUTE?)"],
+    ),
+    "unknown directive far from all": ("program p\n!HPF$ XYZZY\nend\n", ["x.f90:2:7: E140 unknown directive XYZZY"]),
+    "directive errors": (
+        """\
+program p
+!HPF$ PROCESSORS 4
+!HPF$ TEMPLATE t(8
+!HPF$ ALIGN a(i) WIHT t(i)
+!HPF$ ALIGN a(i,i) WITH t(i)
+!HPF$ ALIGN a(1) WITH t(1)
+!HPF$ ALIGN a(i) WITH *
+!HPF$ DISTRIBUTE a(BLOK)
+!HPF$ DISTRIBUTE a(BLOCK) ONTO
+!HPF$ DISTRIBUTE a(BLOCK) ONTO q(1:2)
+!HPF$ DISTRIBUTE a(BLOCK) TO q
+!HPF$ INDEPENDENT, NEWS(a)
+!HPF$ TEMPLATE, DYNAMC :: t
+!HPF$ DIMENSION t
+!HPF$ ALIGN a(i) WITH t(i+)
+!HPF$ 'a'
+!HPF$ NO TEMPLATE
+end
+""",
+        [
+            "x.f90:2:18: E141 expected the name of a processor arrangement but found '4'",
+            "x.f90:3:19: E141 expected ')' but the text ends",
+            "x.f90:4:18: E141 expected 'WITH' and the target of the alignment but found 'WIHT' (did you mean WITH?)",
+            "x.f90:5:17: E141 the dummy index i occurs twice",
+            "x.f90:6:15: E141 expected a dummy index, ':' or '*' but found '1'",
+            "x.f90:7:24: E141 expected the target of the alignment after '*'",
+            "x.f90:8:20: E141 expected BLOCK, CYCLIC or '*' but found 'BLOK' (did you mean BLOCK?)",
+            "x.f90:9:31: E141 expected the name of a processor arrangement but the text ends",
+            "x.f90:10:33: E141 ONTO a part of a processor arrangement is not supported (write ONTO Q)",
+            "x.f90:11:27: E141 expected the end of the directive but found 'TO'",
+            "x.f90:12:20: E141 unknown clause NEWS of INDEPENDENT (did you mean NEW?)",
+            "x.f90:13:17: E141 unknown attribute DYNAMC (did you mean DYNAMIC?)",
+            "x.f90:14:17: E141 DIMENSION needs '::' and names",
+            "x.f90:15:27: E141 expected an expression but found ')'",
+            "x.f90:16:7: E141 expected a directive but found ''a''",
+            "x.f90:17:10: E141 expected 'SEQUENCE' but found 'TEMPLATE'",
+        ],
+    ),
+    "directives out of place": (
+        (
+            "program p\nreal a(8)\nwhere (a > 0)\n!HPF$ REDISTRIBUTE a(BLOCK)\nend where\ncontains\n!HPF$ "
+            "DYNAMIC a\nend\n"
+            "!HPF$ DYNAMIC a\n"
+        ),
+        [
+            "x.f90:4:7: E142 REALIGN and REDISTRIBUTE are statements and cannot stand in WHERE (move the directive)",
+            "x.f90:7:7: E142 a mapping directive must stand inside a program unit (move the directive)",
+            "x.f90:9:7: E142 a directive stands behind the end of the program (move the directive)",
+        ],
+    ),
+    "all at once": (
+        "program p\nimplicit none\nreal a(8)\n!HPF$ DISTRIBUTE b(BLOCK)\n!HPF$ ALIGN a\na = c\nx = = 1\nend\n",
+        [
+            (
+                "x.f90:4:18: E132 DISTRIBUTE names b, and there is no such array or template (declare the array or "
+                "template"
+                " b)"
+            ),
+            "x.f90:5:14: E141 expected 'WITH' and the target of the alignment but the text ends",
+            "x.f90:6:5: E130 c is not declared (declare c)",
+            f"x.f90:7:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", ERRORS)
+def test_errors(problems, what):
+    text, expected = ERRORS[what]
+    assert problems(text) == expected
+
+
+WARNINGS = {
+    "syntax": (
+        "x = (1\ny = 1)\nz = 'a\nw = = 2\n10\nend\n",
+        [
+            (
+                f"x.f90:1:1: W101 this statement cannot be read as Fortran: a ')' is missing; what it does is left "
+                f"out {LOST}"
+            ),
+            (
+                f"x.f90:2:1: W101 this statement cannot be read as Fortran: a ')' too many; what it does is left "
+                f"out {LOST}"
+            ),
+            (
+                "x.f90:3:1: W101 this statement cannot be read as Fortran: the quotation mark ' is not closed; what "
+                "it does"
+                f" is left out {LOST}"
+            ),
+            f"x.f90:4:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
+            f"x.f90:5:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
+        ],
+    ),
+    "not modelled": (
+        "  goto 10\nif (x > 1) then\n10 x = 1\nend if\nend\n",
+        [
+            "x.f90:1:3: W102 GO TO names no label of its block or of one around it; what this statement does is "
+            "left out " + LOST
+        ],
+    ),
+    "too long": (
+        "x = " + "+".join("y" * 300) + "\nend\n",
+        ["x.f90:1:1: W102 an expression is too long or cannot be read; what this statement does is left out " + LOST],
+    ),
+    "a directive behind a statement": (
+        "real a(8)\n  a = 1 !HPF$ INDEPENDENT\nend\n",
+        [
+            (
+                "x.f90:2:9: W103 an HPF directive after a statement on the same line is a comment"
+                " (put the directive on a line of its own)"
+            )
+        ],
+    ),
+    "no loop": (
+        "!HPF$ INDEPENDENT\nx = 1\n!HPF$ INDEPENDENT\n!HPF$ INDEPENDENT\ndo i = 1, 2\nend do\nend\n",
+        [
+            "x.f90:1:7: W104 INDEPENDENT has no effect: no DO or FORALL follows it (put it directly before the loop)",
+            "x.f90:3:7: W104 INDEPENDENT has no effect: no DO or FORALL follows it (put it directly before the loop)",
+        ],
+    ),
+    "passed over": (
+        "real a(8)\n!HPF$ SHADOW a(1)\n!HPF$ ON HOME(a(1)), RESIDENT BEGIN\na(1) = 1\n!HPF$ END ON\nend\n",
+        [
+            f"x.f90:{line}:7: W105 the directive {name} is not used by the prediction (owners compute, as without it)"
+            for line, name in ((2, "SHADOW"), (3, "ON"), (5, "END ON"))
+        ],
+    ),
+    "DATA": (
+        "real a(8)\ndata a(1) /1.0/\ndata a /7*1.0/\nend\n",
+        [
+            f"x.f90:2:1: W107 DATA for parts of arrays is not used {LOST}",
+            f"x.f90:3:1: W107 the values of DATA do not fit its variables and are not used {LOST}",
+        ],
+    ),
+    "a component": (
+        "type(t) :: p\nx = p%y(3)\nend\n",
+        [f"x.f90:2:5: W109 the reference p % y(3) is not modelled: what it reads or writes is not known {LOST}"],
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WARNINGS)
+def test_warnings(warnings, what):
+    text, expected = WARNINGS[what]
+    assert warnings(text) == expected
+
+
+def test_text_beyond_column_72(warnings):
+    text = "c\n      x = 1" + " " * 61 + "+ 2\n      y = 1" + " " * 61 + "00000020\n      end\n"
+    assert warnings(text, "x.f") == [
+        (
+            "x.f:2:73: W106 2 lines have text beyond column 72, which fixed form ignores"
+            " (if the text is meant, continue the line or use free form (‹form free›))"
+        )
+    ]
+
+
+def test_binary_files():
+    with pytest.raises(SourceError) as error:
+        decode(b"\x7fELF\n\0\0", "x.f90")
+    assert str(error.value) == (
+        "x.f90:2: E101 this is a binary file, not Fortran text (give the HPF source (.hpf .f90 .f))"
+    )
+
+
+def test_unknown_extensions(problems):
+    assert problems("end\n", "x.txt") == [
+        (
+            "x.txt:0: E103 the extension .txt does not say whether the source is in free or fixed form"
+            " (say it with ‹form free› or ‹form fixed›)"
+        )
+    ]
+
+
+def test_missing_include_files(problems):
+    assert problems("include 'a.h'\nend\n", "sub/x.f90", include_dirs=["inc"]) == [
+        ("sub/x.f90:1:10: E104 the file a.h to include is not found (searched in sub, inc)")
+    ]
+
+
+def test_files_that_include_themselves(tmp_path):
+    path = tmp_path / "x.f90"
+    path.write_text("x = 1\ninclude 'x.f90'\nend\n")
+    with pytest.raises(SourceError) as error:
+        read_file(path)
+    assert str(error.value) == (
+        f"{path}:2:10: E105 INCLUDE is nested more than 16 deep; does x.f90 include itself?"
+        " (a file must not include itself, nor be included by what it includes)"
+    )
+
+
+def test_cpp_that_is_missing(problems, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert problems("end\n", "x.F90") == [
+        (
+            "x.F90:0: E106 the extension .F90 asks for the C preprocessor, and there is no cpp"
+            " (install cpp, or rename the file if it needs no preprocessing (.f90, .f))"
+        )
+    ]
+
+
+@pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
+def test_cpp_that_fails(problems):
+    assert problems("x = 1\n#if\n#endif\nend\n", "x.F90") == [
+        "x.F90:2: E107 the C preprocessor failed: #if with no expression"
+    ]
+
+
+def test_more_than_twenty_syntax_errors(problems):
+    found = problems("x = = 1\n" * 21 + "end\n")
+    assert len(found) == 22
+    assert found[-1] == (
+        "x.f90:21:1: E121 more than 20 statements cannot be read as Fortran"
+        " (is the source form right? (‹form free›, ‹form fixed›))"
+    )
+    assert all("W101" in each for each in found[:-1])
+
+
+def test_twenty_syntax_errors_are_isolated(read):
+    program = read("y = 1\n" + "x = = 1\n" * 20 + "end\n")
+    assert len(program.main.body) == 21
+    assert not program.complete
+
+
+def test_statements_that_get_lost_are_noticed(monkeypatch, problems):
+    """The self-check of the front end, provoked by a parser that drops a statement."""
+    import aag.source.stages as road
+
+    def forgetful(rows, cuts, source):
+        tree, rows, found = parse_rows(rows, cuts, source)
+        del next(part for part in tree.content[0].content if type(part).__name__ == "Execution_Part").content[1]
+        return tree, rows, found
+
+    parse_rows = road.parse_rows
+    monkeypatch.setattr(road, "parse_rows", forgetful)
+    assert problems("x = 1\n  y = 2\nz = 3\nend\n") == [
+        (
+            "x.f90:2:3: E122 this statement got lost while the program was parsed"
+            " (rewrite the construct around it in a simpler way)"
+        )
+    ]
+
+
+def test_deferred_errors_are_in_the_answer():
+    text = "program p\nimplicit none\n!HPF$ DISTRIBUTE a(BLOCK)\n!HPF$ DISTIBUTE a\nx = 1\nend\n"
+    found = [each.code for each in read_program(text, "x.f90", defer=True).diagnostics]
+    assert found == ["E140", "E130"]  # the mapping knows about a
+
+
+def test_names_of_unknown_modules_are_not_guessed_at(read):
+    program = read("program p\nuse elsewhere\nimplicit none\n!HPF$ DISTRIBUTE a(BLOCK)\nx = a(1) + b\nend\n")
+    assert program.diagnostics == ()
+
+
+def test_every_finding_shows_its_line():
+    with pytest.raises(SourceError) as error:
+        read_program("program p\n!HPF$ XYZZY\nend\n", "x.f90")
+    assert error.value.diagnostics[0].source_line == "!HPF$ XYZZY"
+
+
+def test_every_code_has_a_test_on_its_text():
+    folder = Path(aag.source.__file__).parent
+    used = {
+        code for path in folder.glob("*.py") for code in re.findall(r'"([EW]\d{3})"', path.read_text(encoding="utf-8"))
+    }
+    tested = set(re.findall(r"\b([EW]\d{3}) \S", Path(__file__).read_text(encoding="utf-8")))
+    assert used - tested == set()
+    assert len(used) > 20
+
+
+def test_trees_of_another_shape_are_set_aside(monkeypatch, read):
+    """A parser that answers otherwise than expected costs a statement, not a traceback."""
+    from aag.source import expressions, specification
+
+    def odd(self, node):
+        return node.no_such_part
+
+    monkeypatch.setitem(expressions._METHODS, "Real_Literal_Constant", odd)
+    monkeypatch.setitem(specification._METHODS, "Common_Stmt", odd)
+    found = read("common /c/ a\nx = 1\ny = 1.5\nif (x > 1) z = 2.5\nend\n")
+    assert [type(each).__name__ for each in found.main.body] == ["Assign", "Opaque", "Opaque"]
+    assert [str(each) for each in found.diagnostics] == [
+        f"x.f90:1:1: W107 the parser gives it a form that is not known here: this declaration is not used {LOST}",
+        *(
+            f"x.f90:{line}:1: W102 the parser gives it a form that is not known here; what this statement does is left"
+            f" out {LOST}"
+            for line in (3, 4)
+        ),
+    ]

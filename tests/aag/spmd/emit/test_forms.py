@@ -1,0 +1,159 @@
+"""Small programs with what the benchmarks lack, and what the text of a node program looks like."""
+
+from pathlib import Path
+
+import pytest
+
+from aag.pipeline import read_program
+from aag.spmd.emit import Nodes, NotEmitted, emit
+from esp.validate.answer import difference
+from esp.validate.given import GivenInput
+from tests.aag.spmd.emit.native import check, lowered
+from tests.aag.spmd.emit.test_benchmarks import source, values
+
+FOLDER = Path(__file__).parent / "programs"
+
+
+NAMES = """
+    names types turns copies ours output clashes lasting after storage kinds shifts
+""".split()
+
+
+@pytest.mark.parametrize("procs", [1, 3, 5])
+@pytest.mark.parametrize("name", NAMES)
+def test_program(name, procs, native, system):
+    program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
+    if name == "names":  # a branch on data: only the answer
+        answer, _ = native.answer(lowered(program, procs))
+        assert_same(native.expected("\n".join(program.lines) + "\n"), answer)
+    else:
+        check(native, program, system, procs)
+
+
+@pytest.mark.parametrize("procs", [1, 2, 3, 4, 6])
+def test_intrinsic_functions(procs, native, system):
+    check(native, read_program((FOLDER / "functions.hpf").read_text(), "functions.hpf"), system, procs)
+
+
+@pytest.mark.parametrize("procs", [1, 2, 3, 6])
+def test_input_goes_where_it_belongs(procs, native, system):
+    program = read_program((FOLDER / "input.hpf").read_text(), "input.hpf")
+    given = GivenInput((FOLDER / "input.txt").read_text())
+    check(native, program, system, procs, values={"count": 4, "late": 5}, given=given)
+
+
+def assert_same(expected, answer):
+    assert difference(expected, answer) == ""
+
+
+def test_source_lines_stand_beside_what_became_of_them():
+    program = source("laplace")
+    text = emit(lowered(program, 4, values("laplace", 12))).files["laplace.f90"]
+    for number, line in enumerate(program.lines[26:45], start=27):
+        if line.strip() and not line.strip().startswith(("!", "end", "b(i, j)")):
+            assert f"! {number:4}  {line.strip()}" in text
+
+
+def test_storage_is_the_own_part_and_its_overlap_area():
+    text = emit(lowered(source("laplace"), 4, values("laplace", 12))).files["laplace.f90"]
+    assert "call esp_store(map_a, 1, 1, 1)" in text
+    assert "call esp_store(map_b, 1, 0, 0)" in text
+
+
+def test_multipliers_of_gauss_go_to_a_buffer_and_the_matrix_is_packed():
+    text = emit(lowered(source("gauss"), 4, values("gauss", 12))).files["gauss.f90"]
+    assert "a(i, a_at2(j)) = a(i, a_at2(j)) - a_far1(i, k) * a(k, a_at2(j))" in text
+    assert "call esp_pack(map_a, 1, a_at2)" in text
+
+
+@pytest.mark.parametrize(
+    ("statement", "reason"),
+    [
+        ("read (*, *, end=9) x", "END="),
+        ("read (*, nml=some)", "NAMELIST"),
+        ("call other(x)", "other"),
+        ("call random_number(a)", "RANDOM_NUMBER"),
+        ("x = sum(pack(a, a > 1))", "PACK"),
+        ("x = total(a)\ncontains\ninteger function total(of)\ninteger :: of(9)\ntotal = of(1)\nend function", "total"),
+    ],
+)
+def test_what_cannot_be_written_is_refused(statement, reason):
+    (found,) = refusals(statement)
+    assert reason in found.message
+    assert found.span.line == 5
+    assert found.span.column
+    assert found.source_line == statement.partition("\n")[0]
+
+
+def refusals(statement):
+    first, _, rest = statement.partition("\n")
+    lines = ["program p", "integer :: x, a(9)", "!hpf$ distribute a(block)", "a = 1", first, "print *, x", rest]
+    text = "\n".join([*lines, "end program p"]) + "\n"
+    with pytest.raises(NotEmitted) as refused:
+        emit(lowered(read_program(text, "p.hpf"), 2))
+    return refused.value.diagnostics
+
+
+def test_all_that_cannot_be_written_is_refused_at_once():
+    read = "read (*, *, err=9) x"
+    statement = f"{read}\nif (x > 1) then\na = pack(a, a > 1)\ncall other(x)\nend if\n{read}\nopen (7, err=9)"
+    found = [(each.span.line, each.message.partition(": ")[2]) for each in refusals(statement)]
+    assert [line for line, _ in found] == [5, 8, 9, 12]
+    assert found[0][1].endswith("READ statements with ERR=, END= or EOR=; so in line 11")
+    assert found[3][1] == "OPEN statements with ERR=, END= or EOR="
+
+
+def test_files_are_opened_by_rank_0(native):
+    lines = [
+        "program p",
+        "real :: a(4)",
+        "!hpf$ distribute a(block)",
+        "a = 1",
+        "open (7, file='told')",
+        "write (7, *) sum(a)",
+        "rewind (7)",
+        "close (7)",
+        "end program p",
+    ]
+    answer, _ = native.answer(lowered(read_program("\n".join(lines) + "\n", "p.hpf"), 2))
+    assert answer == ""
+    assert (native.folder / "program" / "told").read_text().split() == ["4.00000000"]
+
+
+@pytest.mark.parametrize("name", ["run", "clean", "makefile", "counters", "mpi", "esp_mine"])
+def test_no_program_is_called_like_something_else(name, native):
+    lines = ["real :: a(4)", "!hpf$ distribute a(block)", "a = 1", f"print *, '{name}', sum(a)"]
+    program = read_program("\n".join([f"program {name}", *lines, f"end program {name}"]) + "\n", "p.hpf")
+    emission = emit(lowered(program, 2))
+    assert emission.name != name
+    assert f"{name}.f90" not in emission.files
+    answer, _ = native.answer(lowered(program, 2))
+    assert answer.split() == [name, "4.00000000"]
+
+
+def test_a_function_like_an_intrinsic_one_is_refused():
+    (found,) = refusals("x = max(x)\ncontains\ninteger function max(of)\ninteger :: of\nmax = of\nend function max")
+    assert "the function max is called like an intrinsic one" in found.message
+
+
+@pytest.mark.parametrize("name", ["copies", "names"])
+def test_algorithms_of_collectives_may_be_others(name, native):
+    program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
+    node_program = lowered(program, 5)
+    expected = native.expected("\n".join(program.lines) + "\n")
+    cube, mesh = Nodes(box=(2, 2, 2), of=(0, 7, 3, 2, 6)), Nodes(box=(3, 3), of=(8, 7, 6, 3, 0))
+    for broadcast, reduction, concatenation, gather, nodes in (
+        ("linear", "linear", "ring", "linear", mesh),
+        ("binomial", "binomial", "binomial", "auto", None),
+        ("auto", "auto", "auto", "auto", cube),
+        ("auto", "auto", "auto", "auto", mesh),
+    ):
+        chosen = {"broadcast": broadcast, "reduction": reduction, "concatenation": concatenation, "gather": gather}
+        assert_same(expected, native.answer(node_program, chosen, nodes=nodes)[0])
+
+
+def test_inspector_of_a_multicast_walks_what_moves_and_not_who_computes_with_it():
+    text = emit(lowered(source("gauss"), 4, values("gauss", 12))).files["gauss.f90"]
+    assert text.count("exit ! the same for all j") == 1
+    text = emit(lowered(source("laplace"), 4, values("laplace", 12))).files["laplace.f90"]
+    assert "the same for all" not in text

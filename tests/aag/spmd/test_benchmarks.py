@@ -1,0 +1,90 @@
+"""Every benchmark, run on small grids: messages against brute force, reads against valid copies, results against
+the serial meaning."""
+
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from aag.pipeline import Options, Overrides, lower, main_unit, map_arrays, read_program
+from tests.aag.spmd.machine import Machine
+from tests.aag.spmd.serial import Serial
+
+FOLDER = Path(__file__).resolve().parents[3] / "benchmarks_hpf"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.hpf"))
+PROCS = (1, 2, 3, 4, 5, 7, 8, 16)
+PLAIN = Options(disabled=frozenset(("hoist", "coalesce", "redundant")))
+FULL = Options()
+
+
+@lru_cache
+def source(name):
+    return read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
+
+
+def values(name, n):
+    constants = {entity.name for entity in main_unit(source(name)).entities if "parameter" in entity.attributes}
+    wanted = {"n": n, "m": n + 1, "k": 3, "reps": 2}
+    return {each: value for each, value in wanted.items() if each in constants}
+
+
+@lru_cache
+def serial(name, n):
+    program = source(name)
+    layouts = map_arrays(program, Overrides(procs=1, values=values(name, n)), 1)
+    return Serial(main_unit(program), layouts).run(main_unit(program).body)
+
+
+def check(name, n, procs, options, distribute=None):
+    overrides = Overrides(procs=procs, values=values(name, n), distribute=distribute or {})
+    node_program = lower(source(name), overrides, procs, options)
+    machine = Machine(node_program, exact=options is PLAIN, frugal=options is FULL).run()
+    truth = serial(name, n)
+    for array, expected in truth.arrays.items():
+        copies = machine.copies[array]
+        everywhere = np.broadcast_to(expected.ravel(order="F"), copies.value.shape)
+        np.testing.assert_allclose(copies.value[copies.owned], everywhere[copies.owned], rtol=1e-12, atol=1e-12)
+    for scalar in ("check", "err", "it", "pi", "q", "integral", "e", "s", "r"):
+        if scalar in truth.types and scalar in truth.scalars and scalar not in truth.arrays:
+            np.testing.assert_allclose(machine.scalars[scalar], truth.scalars[scalar], rtol=1e-10)
+    return machine
+
+
+@pytest.mark.parametrize("options", [PLAIN, FULL], ids=["plain", "optimised"])
+@pytest.mark.parametrize("procs", PROCS)
+@pytest.mark.parametrize("name", NAMES)
+def test_benchmark(name, procs, options):
+    for n in (5, 11):
+        check(name, n, procs, options)
+
+
+FORMATS = ("block", "cyclic", "cyclic(3)", "*")
+
+
+@pytest.mark.parametrize("options", [PLAIN, FULL], ids=["plain", "optimised"])
+@pytest.mark.parametrize("first", FORMATS)
+@pytest.mark.parametrize("second", FORMATS)
+@pytest.mark.parametrize(("name", "what"), [("laplace", "temp"), ("redblack", "u"), ("gauss", "a")])
+def test_other_distributions(name, what, first, second, options):
+    check(name, 10, 4, options, {what: f"({first},{second})"})
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("n", [4, 8, 13, 20])
+@pytest.mark.parametrize("name", NAMES)
+def test_more_sizes(name, n):
+    for procs in PROCS:
+        for options in (PLAIN, FULL):
+            check(name, n, procs, options)
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("procs", PROCS)
+@pytest.mark.parametrize("name", ["laplace", "laplace_bb", "redblack", "gauss"])
+def test_all_distributions(name, procs):
+    what = {"redblack": "u", "gauss": "a"}.get(name, "temp")
+    for first in FORMATS:
+        for second in FORMATS:
+            for options in (PLAIN, FULL):
+                check(name, 7, procs, options, {what: f"({first},{second})"})

@@ -1,0 +1,64 @@
+"""The line that says how far long work has come."""
+
+import pytest
+
+from esp.cli import progress
+from esp.cli.console import Console
+from esp.output.screen import Screen
+from interpreter.engine import interpret_with
+from interpreter.setting import Setting
+from interpreter.summary import About
+from tests.esp.cli.conftest import Stream
+from tests.interpreter.hand import Hand, machine, phase
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds that a test sets."""
+    now = [100.0]
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_it_is_shown_after_a_second_and_goes_away(clock):
+    stream = Stream(terminal=True)
+    with progress.ProgressLine(Console(screen=Screen()), stream) as watch:
+        watch(20, 0.25)
+        assert stream.getvalue() == ""
+        clock[0] += 2.0
+        watch(20, 0.5)
+        watch(20, 0.51)
+        shown = stream.getvalue()
+        assert shown == "\rline 20: 50% of its iterations interpreted, 2 s"
+    assert stream.getvalue() == shown + "\r" + " " * (len(shown) - 1) + "\r"
+
+
+@pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
+def test_nobody_is_told_where_nobody_looks(clock, terminal, quiet):
+    stream = Stream(terminal=terminal)
+    with progress.ProgressLine(Console(screen=Screen(), quiet=quiet), stream) as watch:
+        assert watch is None
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.parametrize("unroll", [False, True])
+def test_loops_within_loops_add_up(unroll):
+    """What is told is the outermost loop and never goes back."""
+    heard = []
+    hand = Hand(4)
+    inner = hand.loop("j", 5, hand.comm(phase([0, 1, 2], [1, 2, 3], 10)), hand.compute([1, 2, 3, 4]), line=7)
+    outer = hand.loop("i", 10, inner, line=6)
+    interpret_with(
+        hand,
+        hand.graph(outer),
+        machine(),
+        Setting(force_unroll=unroll),
+        About(program="hand", file="hand.hpf", constants={}),
+        watch=lambda *told: heard.append(told),
+    )
+    lines, shares = zip(*heard, strict=True)
+    assert set(lines) == {6}
+    assert list(shares) == sorted(shares)
+    assert shares[0] == 0.0
+    assert 0.0 < shares[-1] < 1.0
+    assert not unroll or len(set(shares)) == 50
