@@ -3,9 +3,13 @@
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
 from esp.errors import PredictionError, UsageError
+
+if TYPE_CHECKING:
+    from sag.unit import System
 
 EXAMPLES = """\
 examples:
@@ -53,23 +57,29 @@ def execute(options: argparse.Namespace) -> int:
 
 def _explore(options: argparse.Namespace, procs: int | None) -> int:
     """The interface, until somebody leaves it."""
-    from esp import api
-    from esp.cli.reading import STANDARD_INPUT, source_of
+    from esp.cli.reading import STANDARD_INPUT
     from esp.tui.app import Explorer
-    from esp.tui.opening import open_program
-    from sag.scenario import export
+    from esp.tui.opening import opening
 
     if options.program == STANDARD_INPUT:
         raise UsageError("the keyboard is standard input here.", hint="Write the program to a file first.")
-    request = request_of(options, procs)
-    opened = None
+    wanted = None
     if options.program is not None:
-        system = api.load_machine(options.system)
-        export(system, request.scenario)  # a change that cannot be is said here, not on the screen
-        opened = open_program(source_of(options.program, options.form), system, request)
-    app = Explorer(opened)
+        # All of this happens once the first frame is drawn.
+        wanted = opening(
+            options.program, lambda: _machine(options.system), lambda: request_of(options, procs), options.form
+        )
+    app = Explorer(wanted)
     app.run()
+    if app.ended_by is not None:
+        raise app.ended_by
     return app.return_code or 0
+
+
+def _machine(name: str) -> "System":
+    from esp.api import load_machine
+
+    return load_machine(name)
 
 
 def _without_terminal(options: argparse.Namespace, procs: int | None) -> int:

@@ -4,8 +4,8 @@
     sliders     the what-ifs
     question    what is asked of the engine, and what it answers
     engine      a thread that answers; the newest question wins
-    fan         many positions of the sliders in one walk, so that the next question has its answer ready
     sheets/     state -> lines of text with roles: what each part of the screen says
+    opening     from names to a program that is read, after the first frame
     app         textual: keys, mouse and messages into steps, sheets onto widgets
     screens/    dialogues
     widgets/    what draws sheets and sliders

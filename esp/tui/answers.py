@@ -2,8 +2,7 @@
 
 from msgspec.structs import replace
 
-from esp.api import Prediction
-from esp.prediction import first
+from esp.prediction import Prediction, first
 from esp.tui.question import Answer, Closer, Finished, ListedProgram, PredictedAnswer
 from esp.tui.sliders import SIZE, size_slider
 from esp.tui.state import State, put_cursor, settings, time_s
@@ -56,7 +55,8 @@ def _predicted(state: State, answer: PredictedAnswer) -> State:
         after = _sorted(after)
     found = answer.outcome
     if not isinstance(found, Prediction):
-        return after
+        wrong = found.place
+        return put_cursor(after, "source", wrong.line) if wrong.line and wrong.file == after.file else after
     if not after.sizes:
         after = _with_size(after, found)
     if "source" not in after.cursor and answer.key == after.selected:

@@ -1,9 +1,10 @@
 """The app: turns keys, mouse and answers into steps of the state, and the state into what the widgets draw."""
 
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
@@ -11,15 +12,14 @@ from textual.binding import Binding
 from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.screen import Screen
-from textual.theme import Theme
 from textual.widget import Widget
 
 from esp.tui import state as steps
 from esp.tui.answers import answered
+from esp.tui.commands import choices_to_take, commands
 from esp.tui.dialogues import Dialogues
-from esp.tui.engine import Engine
 from esp.tui.lines import joined
-from esp.tui.opening import Opened
+from esp.tui.opening import Opened, Opening
 from esp.tui.question import Answer, Closer, Finished, ListedProgram, PredictedAnswer
 from esp.tui.served import leave_when_told, leave_with_server
 from esp.tui.sheets import choices, detail, frame, timeline
@@ -27,8 +27,12 @@ from esp.tui.sheets.changes import changes
 from esp.tui.sheets.views import sheet
 from esp.tui.sliders import BANDWIDTH, LOAD, PROCS, SIZE, SPEED
 from esp.tui.state import VIEWS, State, View
+from esp.tui.themes import DARK, LIGHT
 from esp.tui.widgets.bars import Bar, SliderBar
 from esp.tui.widgets.sheet_view import SheetView
+
+if TYPE_CHECKING:
+    from esp.tui.engine import Engine
 
 _DRAWN_S = 1.0
 """How long the other choices wait for the selected one to be drawn."""
@@ -44,31 +48,6 @@ _MOST_WHY = 12
 _MEDIUM, _LARGE = 100, 160
 """Columns from which the list of choices shows more."""
 
-DARK = Theme(
-    name="esp-dark",
-    primary="#7fb4ff",
-    background="#10141a",
-    surface="#161b23",
-    panel="#1d242e",
-    foreground="#d5dde6",
-    error="#ff7b72",
-    warning="#e3b341",
-    success="#6fcf7f",
-    dark=True,
-)
-LIGHT = Theme(
-    name="esp-light",
-    primary="#1f5fbf",
-    background="#fbfcfd",
-    surface="#f1f4f7",
-    panel="#e6ebf0",
-    foreground="#24303d",
-    error="#c0281c",
-    warning="#946800",
-    success="#1a7f37",
-    dark=False,
-)
-
 
 class Answered(Message):
     """The engine said something."""
@@ -76,6 +55,14 @@ class Answered(Message):
     def __init__(self, answer: Answer) -> None:
         super().__init__()
         self.answer = answer
+
+
+class WasRead(Message):
+    """A program was read, or was not."""
+
+    def __init__(self, opening: Opening, found: Opened | State | Exception) -> None:
+        super().__init__()
+        self.opening, self.found = opening, found
 
 
 class Explorer(Dialogues, App[None]):
@@ -104,14 +91,19 @@ class Explorer(Dialogues, App[None]):
         Binding("N", "message(-1)", "message before", show=False),
         Binding("escape", "out", "back", show=False),
         Binding("question_mark,f1", "help", "help", show=False),
+        Binding("f5,ctrl+r", "reload", "read the program again", show=False),
         Binding("q,ctrl+q", "quit", "quit", show=False),
+        Binding("ctrl+c", "quit", "quit", show=False, priority=True),
     ]
 
-    def __init__(self, opened: Opened | None) -> None:
-        """`opened`: what to begin with; None asks for a program first."""
+    def __init__(self, opening: Opening | Opened | None) -> None:
+        """`opening`: what to begin with; None asks for a program first."""
         super().__init__()
-        self._opened = opened
-        self.state = opened.state if opened is not None else steps.nothing()
+        self._opening = opening if isinstance(opening, Opening) else None
+        self._opened = opening if isinstance(opening, Opened) else None
+        self.state = steps.nothing() if self._opened is None else self._opened.state
+        self.ended_by: Exception | None = None
+        """Why the first program or machine cannot be used at all."""
         self._engine: Engine | None = None
         self._beat = 0
         self._asked_for: tuple[str, ...] = ()
@@ -148,18 +140,54 @@ class Explorer(Dialogues, App[None]):
         self.set_interval(SLOW_S, self._turn)
         leave_when_told(self)
         leave_with_server(self)
-        if self._opened is None:
-            self.action_open_program()
-        else:
+        if self._opening is not None:
+            self.begin(self._opening)
+        elif self._opened is not None:
             self.start(self._opened)
+        else:
+            self.action_open_program()
 
     def on_unmount(self) -> None:
         """The thread ends with the app."""
         if self._engine is not None:
             self._engine.stop()
 
+    def begin(self, opening: Opening) -> None:
+        """Show the name of a program; read it when that is on the screen."""
+        if self._engine is not None:
+            self._engine.stop()
+            self._engine = None
+        self._opening = opening
+        self.apply(steps.numbered(steps.nothing(opening.file, busy=True), self.state.number), anew=True)
+        self.call_after_refresh(threading.Thread(target=self._read, args=(opening,), daemon=True).start)
+
+    def _read(self, opening: Opening) -> None:
+        """In a thread that ends with it."""
+        found: Opened | State | Exception
+        try:
+            found = opening.opened()
+        except Exception as error:  # noqa: BLE001 (the app raises it)
+            found = error
+        self.post_message(WasRead(opening, found))
+
+    @on(WasRead)
+    def was_read(self, message: WasRead) -> None:
+        """Work on it, or show why not."""
+        if message.opening is not self._opening:
+            return
+        match message.found:
+            case Opened() as opened:
+                self.start(opened)
+            case State() as why:
+                self.apply(steps.numbered(why, self.state.number), anew=True)
+            case error:
+                self.ended_by = error
+                self.exit(return_code=1)
+
     def start(self, opened: Opened) -> None:
         """Work on a program and a machine from now on."""
+        from esp.tui.engine import Engine
+
         if self._engine is not None:
             self._engine.stop()
         self._opened = opened
@@ -444,42 +472,20 @@ class Explorer(Dialogues, App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: everything a key does, every choice, every size."""
         del screen
-        yield from (SystemCommand(title, what, act) for title, what, act in self._commands())
+        yield from (SystemCommand(title, what, act) for title, what, act in commands(self))
         # Too many for the list that comes first: these are found by typing.
-        yield from (SystemCommand(title, what, act, discover=False) for title, what, act in self._choices())
+        yield from (SystemCommand(title, what, act, discover=False) for title, what, act in choices_to_take(self))
 
-    def _commands(self) -> Iterable[tuple[str, str, Callable[[], object]]]:
-        state = self.state
-        yield "Open a program", "a file, or one that comes with esp (o)", self.action_open_program
-        yield "Open a machine", "predict for another machine (s)", self.action_open_machine
-        for number, view in enumerate(VIEWS, 1):
-            name = frame.NAMES[view]
-            yield f"View: {name}", f"show the {name.lower()} ({number})", partial(self.action_view, view)
-        yield "What if", "move load, bandwidth, speed, processors, size (w)", self.action_what_if
-        yield "Reset what-ifs", "put all sliders back (r)", self.action_reset
-        yield "Set a value", "of a PARAMETER or variable (v)", self.action_set_value
-        yield "Export", "what is on the screen, to a file (e)", self.action_export
-        yield "Wide view", "give the view the whole width (z)", self.action_wide
-        yield "Light or dark", "change the colours", self.action_light_or_dark
-        for name, size in state.sizes.items():
-            if name != state.size_name:
-                yield f"Size slider: {name}", f"move {name} (now {size})", partial(self._move_size, name)
-        yield "Help", "keys and marks (?)", self.action_help
-        yield "Quit", "end esp (q)", self.exit
-
-    def _choices(self) -> Iterable[tuple[str, str, Callable[[], object]]]:
-        for each in self.state.choices:
-            label = f"{each.shown} {'x'.join(map(str, each.grid))}".rstrip()
-            yield f"Choose {label}", "look at this distribution", partial(self._choose, each.key)
-            yield f"Compare with {label}", "side by side with the selected one", partial(self._compare, each.key)
-
-    def _choose(self, key: str) -> None:
+    def choose(self, key: str) -> None:
+        """Look at this choice."""
         self.apply(steps.select(self.state, key))
 
-    def _compare(self, key: str) -> None:
+    def compare(self, key: str) -> None:
+        """Look at it beside the selected choice."""
         self.apply(steps.look_at(steps.marked(self.state, key), "compare"), anew=True)
 
-    def _move_size(self, name: str) -> None:
+    def move_size(self, name: str) -> None:
+        """The size slider moves this PARAMETER."""
         self.apply(steps.sized_by(self.state, name))
 
     def action_light_or_dark(self) -> None:

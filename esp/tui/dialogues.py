@@ -10,12 +10,12 @@ from rich.markup import escape
 from aag.diagnostics import SourceError
 from aag.ir.evaluate import Value
 from aag.visible import escaped
-from esp import api, locate
+from esp import locate
 from esp.errors import EspError, UsageError
 from esp.tui import export
 from esp.tui import state as steps
-from esp.tui.engine import failure
-from esp.tui.opening import Opened, open_program, read
+from esp.tui.failures import failure
+from esp.tui.opening import Opened, Opening, open_program, opening
 from esp.tui.screens.asking import Asking, Choosing, Values
 from esp.tui.screens.help import Help
 from esp.tui.sliders import NEUTRAL, PROCS, SIZE
@@ -28,7 +28,9 @@ from sag.scenario import export as flatten
 if TYPE_CHECKING:
     from textual.app import App
 
+    from esp.request import Request
     from esp.tui.state import State
+    from sag.unit import System
 
     _Base = App[None]
 else:
@@ -45,6 +47,8 @@ class Dialogues(_Base):
 
     state: "State"
     _opened: Opened | None
+    _opening: Opening | None
+    begin: Callable[[Opening], None]
     apply: Callable[..., None]
     start: Callable[[Opened], None]
 
@@ -64,14 +68,31 @@ class Dialogues(_Base):
         if name is None:
             return
         try:
-            source = read(name)
-            before = self._opened
-            system = api.load_machine("ipsc860") if before is None else before.system
-            procs = None if before is None else int(self.state.sliders[PROCS].value)
-            scenario = Scenario() if before is None else before.request.scenario
-            self.start(open_program(source, system, api.Request(procs=procs, scenario=scenario)))
-        except (SourceError, EspError, MachineError) as error:
+            locate.find_program(name)
+        except EspError as error:
             self._say(error, "No program opened")
+            return
+        before = self._opened
+        slider = self.state.sliders.get(PROCS)
+        procs = None if before is None or slider is None else int(slider.value)
+        scenario = Scenario() if before is None else before.request.scenario
+
+        def machine() -> "System":
+            from esp import api
+
+            return api.load_machine("ipsc860") if before is None else before.system
+
+        def request() -> "Request":
+            from esp.request import Request
+
+            return Request(procs=procs, scenario=scenario)
+
+        self.begin(opening(name, machine, request))
+
+    def action_reload(self) -> None:
+        """Read the program again."""
+        if self._opening is not None:
+            self.begin(self._opening)
 
     def action_open_machine(self) -> None:
         """Ask for a machine."""
@@ -81,6 +102,8 @@ class Dialogues(_Base):
     def _open_machine(self, name: str | None) -> None:
         if name is None or self._opened is None:
             return
+        from esp import api
+
         try:
             system = api.load_machine(name)
             flatten(system, self._opened.request.scenario)

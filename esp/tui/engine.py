@@ -16,11 +16,10 @@ from msgspec.structs import replace
 from aag.diagnostics import SourceError
 from esp import api
 from esp.errors import EspError
-from esp.output import diagnostics
-from esp.output.screen import Screen
 from esp.traces.record import predicted_trace
 from esp.tui.choices import choices_for, chosen, in_place_of
 from esp.tui.course import Course, course_of
+from esp.tui.failures import failure
 from esp.tui.processors import by_processor
 from esp.tui.question import (
     Answer,
@@ -37,8 +36,6 @@ from esp.tui.question import (
     Settings,
 )
 from esp.tui.recent import RecentAnswers
-from esp.visible import visible
-from interpreter.errors import UnresolvedError
 from interpreter.listeners import Watch
 from sag.errors import MachineError
 from sag.unit import System
@@ -55,8 +52,6 @@ REST_S = 10.0
 """After so long without a question nobody minds a search for cyclic garbage, which stops everything for a moment."""
 OBJECTS = 500_000
 """New objects that are worth one. Python itself begins far later (`esp.cli.main`), but then while a slider moves."""
-
-_WIDE = Screen(76)
 
 V = TypeVar("V")
 
@@ -263,18 +258,3 @@ def _or_why(make: Callable[[], V]) -> V | Failure:
         return make()
     except (SourceError, EspError, MachineError) as error:
         return failure(error)
-
-
-def failure(error: Exception) -> Failure:
-    """Why there is no result, as a person reads it."""
-    match error:
-        case UnresolvedError():
-            reasons = tuple(visible(f"{each.span}: {each.message}") for each in error.diagnostics)
-            text = diagnostics.several(diagnostics.diagnostic(each, _WIDE) for each in error.diagnostics)
-            return Failure(text=text, names=error.names, reasons=reasons)
-        case SourceError():
-            return Failure(text=diagnostics.several(diagnostics.diagnostic(e, _WIDE) for e in error.diagnostics))
-        case MachineError():
-            return Failure(text=diagnostics.several(diagnostics.machine_finding(e, _WIDE) for e in error.findings))
-        case _:
-            return Failure(text=str(error))

@@ -1,26 +1,73 @@
 """From names to what the interface works on: a program that is read, a machine that is loaded, a first request."""
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.diagnostics import SourceError
-from aag.source.joining import Form
-from esp import api
-from esp.tui.state import State, opened
-from sag.unit import System
+from esp.tui.state import State, opened, unreadable
+
+if TYPE_CHECKING:
+    from aag.source.joining import Form
+    from esp import api
+    from sag.unit import System
 
 
 class Opened(Struct, frozen=True, kw_only=True, eq=False):
     """A program on a machine, and the first state of the screen."""
 
-    source: api.Source
-    system: System
-    request: api.Request
+    source: "api.Source"
+    system: "System"
+    request: "api.Request"
     state: State
 
 
-def open_program(source: api.Source, system: System, request: api.Request) -> Opened:
+class Opening(Struct, frozen=True, kw_only=True, eq=False):
+    """A program that is not read yet. `file`: its name; `open`: reads it and loads the machine, after the first
+    frame is drawn; `read_lines`: its text, where `open` fails."""
+
+    file: str
+    open: Callable[[], Opened]
+    read_lines: Callable[[], tuple[str, ...]] = tuple
+
+    def opened(self) -> Opened | State:
+        """The open program; where its text is no program, a state that says why.
+
+        Raises:
+            esp.errors.EspError: there is no such file, or an option cannot be used.
+            sag.errors.MachineError: the machine or a change of it cannot be used.
+        """
+        from esp.tui.failures import failure
+
+        try:
+            return self.open()
+        except SourceError as error:
+            lines = self.read_lines()
+            return unreadable(self.file, lines, failure(error, lines))
+
+
+def opening(
+    name: str, machine: "Callable[[], System]", request: "Callable[[], api.Request]", form: "Form | None" = None
+) -> Opening:
+    """What opens a program, by its path or the name of one that comes with esp. `machine`: loads the machine;
+    `request`: reads the options."""
+
+    def open_it() -> Opened:
+        from sag.scenario import export
+
+        system, asked = machine(), request()
+        export(system, asked.scenario)  # refuses a change that the machine cannot have
+        return open_program(read(name, form), system, asked)
+
+    return Opening(file=name, open=open_it, read_lines=lambda: text_of(name))
+
+
+def open_program(source: "api.Source", system: "System", request: "api.Request") -> Opened:
     """Make the number of processors definite: what is asked for, else what the program says, else the machine's."""
+    from esp import api
+
     procs = request.procs
     if procs is None:
         try:
@@ -33,11 +80,24 @@ def open_program(source: api.Source, system: System, request: api.Request) -> Op
     return Opened(source=source, system=system, request=request, state=state)
 
 
-def read(name: str, form: Form | None = None) -> api.Source:
+def read(name: str, form: "Form | None" = None) -> "api.Source":
     """A program by its path or the name of one that comes with esp.
 
     Raises:
         esp.errors.UnreadableFileError: there is none.
         aag.diagnostics.SourceError: it is no program.
     """
+    from esp import api
+
     return api.read_source(name, form=form)
+
+
+def text_of(name: str) -> tuple[str, ...]:
+    """The lines of a program, whatever is in it.
+
+    Raises:
+        esp.errors.UnreadableFileError: there is no such file.
+    """
+    from esp.locate import find_program
+
+    return tuple(find_program(name).read_text(encoding="utf-8", errors="replace").splitlines())

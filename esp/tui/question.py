@@ -6,8 +6,9 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from aag.diagnostics import NOWHERE, Span
 from aag.ir.evaluate import Value
-from esp.api import Prediction
+from esp.prediction import Prediction
 from esp.tui.course import Course
 
 WRITTEN = ""
@@ -44,6 +45,8 @@ class Failure(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     reasons: tuple[str, ...] = ()
     """For each name: where and why it is needed."""
+    place: Span = NOWHERE
+    """The first place in the program that the text names."""
 
 
 Outcome = Prediction | Failure

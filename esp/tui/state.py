@@ -5,16 +5,14 @@ Nothing here draws, computes a prediction or knows a key: the app turns keys, mo
 """
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from aag.graph.cluster import FOLDED
 from aag.ir.evaluate import Value
-from esp.api import Prediction, Request
 from esp.explore.ties import stated_error, ties
-from esp.prediction import first
+from esp.prediction import Prediction, first
 from esp.tui.course import Course
 from esp.tui.lines import Key
 from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Failure, Outcome, Settings
@@ -31,6 +29,9 @@ from esp.tui.sliders import (
     scenario_of,
     size_slider,
 )
+
+if TYPE_CHECKING:
+    from esp.request import Request
 
 View = Literal["source", "tree", "timeline", "compare"]
 VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare")
@@ -103,7 +104,7 @@ class State(Struct, frozen=True, kw_only=True):
 
 
 def opened(
-    file: str, lines: tuple[str, ...], system: str, procs: int, request: Request, *, bundled: bool = False
+    file: str, lines: tuple[str, ...], system: str, procs: int, request: "Request", *, bundled: bool = False
 ) -> State:
     """The first state for a program on a machine. `procs`: how many processors the first prediction has."""
     scenario = request.scenario
@@ -124,9 +125,15 @@ def opened(
     )
 
 
-def nothing() -> State:
-    """The state before any program is opened."""
-    return State(file="no program", lines=(), system="", sliders={PROCS: procs_slider(1)})
+def nothing(file: str = "no program", *, busy: bool = False) -> State:
+    """The state before a program is opened. `busy`: it is being read."""
+    return State(file=file, lines=(), system="", busy=busy)
+
+
+def unreadable(file: str, lines: tuple[str, ...], why: Failure) -> State:
+    """The state for a program that cannot be read: its text, with the cursor on what is wrong."""
+    at = why.place.line if why.place.file == file else 0
+    return replace(nothing(file), lines=lines, outcomes={WRITTEN: why}, cursor={"source": at} if at else {})
 
 
 def numbered(state: State, number: int) -> State:
@@ -368,6 +375,8 @@ def fold(state: State, aau: int) -> State:
 
 def coarser(state: State) -> State:
     """Hide the inside of all loops, then that of the program, then nothing."""
+    from aag.graph.cluster import FOLDED
+
     found = prediction(state)
     if found is None:
         return state

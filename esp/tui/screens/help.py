@@ -21,7 +21,8 @@ TEXT = """\
   v                  set the value of a PARAMETER or variable
   e                  export what is on the screen
   Ctrl+p             all commands, by name
-  q, Ctrl+q          quit
+  F5                 read the program again, after it was edited
+  q, Ctrl+c          quit
 
 [b]Choices[/b]  every sensible DISTRIBUTE, the fastest first; ◆ as in the
 source, B what the selected one is compared with. Ties are closer to

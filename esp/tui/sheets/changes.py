@@ -1,6 +1,5 @@
 """Beside the sliders: which lines moved, and which did not."""
 
-from esp.explore.whatif import MOVED
 from esp.prediction import Prediction, first
 from esp.tui.lines import Piece, SheetLine, aged, joined
 from esp.tui.sheets.figures import stale
@@ -38,6 +37,8 @@ def _fitting(text: str, width: int) -> str:
 def moved_lines(found: Prediction, before: Prediction) -> tuple[list[int], int]:
     """The lines whose time changed, as `esp whatif` has it, the largest change first; and how many others take as much
     time as would count as a change."""
+    from esp.explore.whatif import MOVED
+
     now = {each.line: first(each.parts.time_s) for each in found.lines if each.file == found.file}
     then = {each.line: first(each.parts.time_s) for each in before.lines if each.file == before.file}
     least_s = MOVED * first(before.time_s)

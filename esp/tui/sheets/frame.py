@@ -24,9 +24,10 @@ def heading(state: State, width: int, beat: int = 0) -> tuple[SheetLine, SheetLi
     choice = choice_of(state, state.selected)
     if choice is not None:
         left.append((f"  {choice.shown}", ""))
-    procs = int(state.sliders[PROCS].value) if found is None else found.processors
-    shape = f" ({grid(found.grid)})" if found is not None and found.grid else ""
-    left.append((f"  {plural(procs, 'proc')}{shape}  {state.system}", ""))
+    if PROCS in state.sliders:
+        procs = int(state.sliders[PROCS].value) if found is None else found.processors
+        shape = f" ({grid(found.grid)})" if found is not None and found.grid else ""
+        left.append((f"  {plural(procs, 'processor')}{shape}  {state.system}", ""))
     if found is not None and width >= 100:
         left.append((f"  {' '.join(constants(found.constants)[:4])}", "faint"))
     right = _time(state, beat)
@@ -40,7 +41,8 @@ def _time(state: State, beat: int) -> list[Piece]:
     if state.slow:
         right.append((f"{SPINNER[beat % len(SPINNER)]} ", "spinner"))
     if found is None:
-        right.append(("no prediction " if isinstance(outcome(state), Failure) else "... ", "bad"))
+        failed = isinstance(outcome(state), Failure)
+        right.append(("no prediction ", "bad") if failed else ("predicting ... " * state.busy, "spinner"))
         return right
     old = stale(state)
     right.append((f" {whole_time(found)} ", "old" if old else "time"))

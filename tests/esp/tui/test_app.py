@@ -30,7 +30,7 @@ end program unknown
 @pytest.fixture
 def quick(made, monkeypatch):
     """A program whose engine answers at once."""
-    monkeypatch.setattr("esp.tui.app.Engine", made.engine())
+    monkeypatch.setattr("esp.tui.engine.Engine", made.engine())
     return made.opened()
 
 

@@ -20,7 +20,7 @@ SCENES = {
 
 @pytest.mark.parametrize("size", SIZES, ids=lambda size: f"{size[0]}x{size[1]}")
 def test_screens(size, made, driving, monkeypatch):
-    monkeypatch.setattr("esp.tui.app.Engine", made.engine())
+    monkeypatch.setattr("esp.tui.engine.Engine", made.engine())
 
     async def all_scenes():
         found = {}
