@@ -472,9 +472,10 @@ class Explorer(Dialogues, App[None]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """The command palette: everything a key does, every choice, every size."""
         del screen
-        yield from (SystemCommand(title, what, act) for title, what, act in commands(self))
-        # Too many for the list that comes first: these are found by typing.
-        yield from (SystemCommand(title, what, act, discover=False) for title, what, act in choices_to_take(self))
+        for shown, listed in ((True, commands(self.state)), (False, choices_to_take(self.state))):
+            for title, what, method, *arguments in listed:
+                # Choices are too many for the list that comes first: they are found by typing.
+                yield SystemCommand(title, what, partial(getattr(self, method), *arguments), discover=shown)
 
     def choose(self, key: str) -> None:
         """Look at this choice."""
