@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from esp.prediction import Prediction, first
-from esp.tui.question import Answer, Closer, Finished, ListedProgram, PredictedAnswer
+from esp.tui.question import Alone, Answer, Closer, Finished, Impact, ListedProgram, PredictedAnswer
 from esp.tui.sliders import SIZE, size_slider
 from esp.tui.state import State, put_cursor, settings, time_s
 
@@ -19,6 +19,10 @@ def answered(state: State, answer: Answer) -> State:
             return _predicted(state, answer)
         case Closer():
             return _looked_at(state, answer)
+        case Alone():
+            return replace(state, alone_s=answer.times_s)
+        case Impact():
+            return replace(state, impact=answer, impact_of=(answer.key, settings(state)))
         case Finished():
             return _done(state)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding
-from textual.containers import Container, Horizontal, Vertical
+from textual.containers import Container, Horizontal
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
@@ -18,14 +18,15 @@ from esp.tui import state as steps
 from esp.tui.answers import answered
 from esp.tui.commands import choices_to_take, commands
 from esp.tui.dialogues import Dialogues
-from esp.tui.lines import joined
+from esp.tui.lines import Piece
 from esp.tui.opening import Opened, Opening
-from esp.tui.question import Answer, Closer, Finished, ListedProgram, PredictedAnswer
+from esp.tui.question import Alone, Answer, Closer, Finished, Impact, ListedProgram, PredictedAnswer
 from esp.tui.served import leave_when_told, leave_with_server
 from esp.tui.sheets import choices, detail, frame, timeline
 from esp.tui.sheets.changes import changes
+from esp.tui.sheets.figures import change
 from esp.tui.sheets.views import sheet
-from esp.tui.sliders import BANDWIDTH, LOAD, PROCS, SIZE, SPEED
+from esp.tui.sliders import ORDER
 from esp.tui.state import VIEWS, State, View
 from esp.tui.themes import DARK, LIGHT
 from esp.tui.widgets.bars import Bar, SliderBar
@@ -40,13 +41,11 @@ _DRAWN_S = 1.0
 SLOW_S = 0.1
 """Who waits for longer than this should see that something is going on."""
 
-_SLIDERS = (LOAD, BANDWIDTH, SPEED, PROCS, SIZE)
-
 _MOST_WHY = 12
 """Lines below the view at most, where they say why there is no prediction."""
 
-_MEDIUM, _LARGE = 100, 160
-"""Columns from which the list of choices shows more."""
+_BORDER = 2
+"""Columns of the list of choices for its border and its scroll bar."""
 
 
 class Answered(Message):
@@ -73,7 +72,7 @@ class Explorer(Dialogues, App[None]):
     BINDINGS = [  # noqa: RUF012 (textual wants it so)
         *(Binding(str(number), f"view('{view}')", view, show=False) for number, view in enumerate(VIEWS, 1)),
         Binding("w", "what_if", "what if", show=False),
-        Binding("m", "mark", "compare with", show=False),
+        Binding("b", "pin", "pin as B", show=False),
         Binding("z", "wide", "wide", show=False),
         Binding("o", "open_program", "open a program", show=False),
         Binding("s", "open_machine", "another machine", show=False),
@@ -117,16 +116,13 @@ class Explorer(Dialogues, App[None]):
     def compose(self) -> ComposeResult:
         """All widgets; what they show comes from `draw`."""
         yield Bar(id="heading")
+        yield Bar(id="tabs")
         with Horizontal(id="panes"):
-            with Vertical(id="left"):
-                yield Bar(id="left-title")
-                yield SheetView(id="choices")
-            with Vertical(id="right"):
-                yield Bar(id="tabs")
-                yield SheetView(id="view")
-                yield Bar(id="detail")
+            yield SheetView(id="choices")
+            yield SheetView(id="view")
+        yield Bar(id="detail")
         with Container(id="strip"):
-            for name in _SLIDERS:
+            for name in ORDER:
                 yield SliderBar(name)
             yield Bar(id="moved")
         yield Bar(id="keys")
@@ -245,7 +241,7 @@ class Explorer(Dialogues, App[None]):
                 self._stale = True
             case PredictedAnswer(key=key) if key != self.state.selected:
                 self._stale = True
-            case PredictedAnswer() | Finished() | Closer():
+            case PredictedAnswer() | Finished() | Closer() | Alone() | Impact():
                 self.draw()
         if self.state.selected in self.state.fresh:
             self.call_after_refresh(self._tell_engine)
@@ -262,7 +258,6 @@ class Explorer(Dialogues, App[None]):
         state = self.state
         self._draw_heading()
         self._draw_choices()
-        self.bar("tabs").show(lambda width: (frame.tabs(state, width),))
         self._draw_view(anew=anew)
         self._draw_detail()
         self._draw_sliders()
@@ -291,14 +286,19 @@ class Explorer(Dialogues, App[None]):
     def _draw_choices(self) -> None:
         self._stale = False
         state = self.state
-        title = f" Choices ({len(state.choices)})" if state.choices else " Choices"
-        self.bar("left-title").show(lambda _: (joined([(title, "pane"), (" by time", "faint")]),))
+        self.bar("tabs").show(lambda width: (frame.tabs(state, width),))
         found = cast("SheetView", self.screen_stack[0].query_one("#choices"))
+        found.styles.width = choices.pane_width(state, self.size.width) + _BORDER
         found.show(partial(choices.sheet, state), state.selected)
 
     def _draw_sliders(self) -> None:
         for slider in self.screen_stack[0].query(SliderBar):
-            slider.show(self.state.sliders.get(slider.of))
+            slider.show(self.state.sliders.get(slider.of), self._effect(slider.of))
+
+    def _effect(self, name: str) -> Piece:
+        """What a slider does by itself, as a piece of text."""
+        both = steps.effect(self.state, name)
+        return ("", "") if both is None else change(*both)
 
     def _draw_view(self, *, anew: bool = False) -> None:
         state = self.state
@@ -309,7 +309,7 @@ class Explorer(Dialogues, App[None]):
         why = steps.failed(state)
         height = self._detail if why is None else max(self._detail, min(_MOST_WHY, len(why.text.splitlines())))
         bar.styles.height = height
-        bar.show(partial(detail.lines, state))
+        bar.show(partial(detail.lines, state, of_choice=self.where == "choices"))
 
     def _draw_keys(self) -> None:
         where = self.where
@@ -324,19 +324,20 @@ class Explorer(Dialogues, App[None]):
         return "choices" if focused is not None and focused.id == "choices" else self.state.view
 
     def on_descendant_focus(self) -> None:
-        """Other keys are worth showing."""
+        """Other keys are worth showing, and other words."""
         if self._there:
             self._draw_keys()
+            self._draw_detail()
 
     def on_resize(self, event: events.Resize) -> None:
         """More room, more to say."""
         width, height = event.size.width, event.size.height
         main = self.screen_stack[0]
-        main.query_one("#left").styles.width = 36 if width < _MEDIUM else 48 if width < _LARGE else 68
-        self._detail = 4 if height < 30 else 7 if height < 45 else 9
+        self._detail = 3 if height < 30 else 6 if height < 45 else 8
+        self._draw_choices()
         self._draw_detail()
-        main.set_class(width >= _MEDIUM, "medium")
-        main.set_class(width >= _LARGE, "huge")
+        main.set_class(width < frame.THREE_SLIDERS, "narrow")
+        main.set_class(width >= frame.SIX_SLIDERS, "huge")
 
     # --- messages of widgets ---
 
@@ -406,11 +407,9 @@ class Explorer(Dialogues, App[None]):
         """To the sliders."""
         self._go_to(self.query(SliderBar).first())
 
-    def action_mark(self) -> None:
-        """Compare with this choice."""
-        self.apply(steps.mark(self.state, self.state.selected))
-        if self.state.marked is not None and self.state.view != "compare":
-            self.notify("Select another choice, then 4 shows both side by side.", title="Marked as B", timeout=4)
+    def action_pin(self) -> None:
+        """Keep what is on the screen to compare with."""
+        self.apply(steps.pin(self.state))
 
     def action_wide(self) -> None:
         """The view gets the whole width, or no longer."""
@@ -483,7 +482,7 @@ class Explorer(Dialogues, App[None]):
 
     def compare(self, key: str) -> None:
         """Look at it beside the selected choice."""
-        self.apply(steps.look_at(steps.marked(self.state, key), "compare"), anew=True)
+        self.apply(steps.look_at(steps.pin_choice(self.state, key), "compare"), anew=True)
 
     def move_size(self, name: str) -> None:
         """The size slider moves this PARAMETER."""

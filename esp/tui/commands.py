@@ -17,7 +17,8 @@ def commands(state: State) -> Iterable[Command]:
     for number, view in enumerate(VIEWS, 1):
         name = frame.NAMES[view]
         yield f"View: {name}", f"show the {name.lower()} ({number})", "action_view", view
-    yield "What if", "move load, bandwidth, speed, processors, size (w)", "action_what_if"
+    yield "What if", "move load, bandwidth, latency, speed, processors, size (w)", "action_what_if"
+    yield "Pin as B", "keep what is on the screen to compare with (b)", "action_pin"
     yield "Reset what-ifs", "put all sliders back (r)", "action_reset"
     yield "Set a value", "of a PARAMETER or variable (v)", "action_set_value"
     yield "Export", "what is on the screen, to a file (e)", "action_export"

@@ -16,24 +16,29 @@ from msgspec.structs import replace
 from aag.diagnostics import SourceError
 from esp import api
 from esp.errors import EspError
+from esp.prediction import first as time_of
 from esp.traces.record import predicted_trace
 from esp.tui.choices import choices_for, chosen, in_place_of
 from esp.tui.course import Course, course_of
 from esp.tui.failures import failure
+from esp.tui.impact import swings
 from esp.tui.processors import by_processor
 from esp.tui.question import (
+    Alone,
     Answer,
     ByProcessor,
     ChoiceRow,
     Closer,
     Failure,
     Finished,
+    Impact,
     ListedProgram,
     Outcome,
     PredictedAnswer,
     ProgramList,
     Question,
     Settings,
+    Swing,
 )
 from esp.tui.recent import RecentAnswers
 from interpreter.listeners import Watch
@@ -153,6 +158,9 @@ class Engine:
         outcome = self._tell(question, request, first)
         if question.processors or question.course:
             self._deliver(self._look_closer(question, request, first))
+        self._deliver_alone(question)
+        if question.impact and not isinstance(outcome, Failure):
+            self._deliver_impact(question, request, first)
         self._seen.wait(self._patience_s)
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
             for choice in listing.choices:
@@ -169,10 +177,52 @@ class Engine:
         self._deliver(PredictedAnswer(number=question.number, key=choice.key, outcome=outcome))
         return outcome
 
+    def _deliver_alone(self, question: Question) -> None:
+        """What each of several sliders does alone; most often this is at hand, as one moved after the other."""
+        times = {name: self._time_under(question, settings) for name, settings in question.alone}
+        known = {name: time_s for name, time_s in times.items() if time_s is not None}
+        if question.alone:
+            self._deliver(Alone(number=question.number, key=question.wanted, times_s=known))
+
+    def _time_under(self, question: Question, settings: Settings) -> float | None:
+        """The time of the wanted choice under other settings; None where it has no prediction."""
+        self._go_on(question)
+        other = replace(question, settings=settings)
+        request = self._asked(settings)
+        listing = self._list(other, request)
+        if isinstance(listing, Failure):
+            return None
+        key = in_place_of(question.wanted, tuple(self._met.values()), listing.choices)
+        choice = next(each for each in listing.choices if each.key == key)
+        found = self._outcomes.use((settings, key), lambda: self._interpreted(other, request, choice))
+        return None if isinstance(found, Failure) else time_of(found.time_s)
+
+    def _deliver_impact(self, question: Question, request: api.Request, choice: ChoiceRow) -> None:
+        """What matters most, first for the machine, which is quick, then with the number of processors."""
+        asked, now = chosen(request, choice), question.settings
+        watch = self._watch(question)
+        base_s, found = swings(self._lowered(question, request, choice), self._system, asked, watch)
+
+        def deliver() -> None:
+            furthest = sorted(found, key=lambda each: -each.reach_s(base_s))
+            self._deliver(Impact(number=question.number, key=choice.key, base_s=base_s, swings=tuple(furthest)))
+
+        deliver()
+        procs = now.procs or 1
+        half = self._time_under(question, replace(now, procs=procs // 2)) if procs > 1 else None
+        double = self._time_under(question, replace(now, procs=2 * procs))
+        less, more = f"{procs // 2}" if procs > 1 else "", f"{2 * procs}"
+        found = (*found, Swing(name="processors", less=less, less_s=half, more=more, more_s=double))
+        deliver()
+
     def _asked(self, settings: Settings) -> api.Request:
         request = self._request
         scenario = replace(
-            request.scenario, load=settings.load, bandwidth=settings.bandwidth, processor_speed=settings.processor_speed
+            request.scenario,
+            load=settings.load,
+            bandwidth=settings.bandwidth,
+            latency=settings.latency,
+            processor_speed=settings.processor_speed,
         )
         same = settings.procs == request.procs
         return replace(

@@ -57,6 +57,7 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     load: str | None = None
     bandwidth: str | None = None
+    latency: str | None = None
     processor_speed: str | None = None
     procs: int | None = None
     values: tuple[tuple[str, Value], ...] = ()
@@ -77,6 +78,10 @@ class Question(Struct, frozen=True, kw_only=True):
     """Each AAU on each processor."""
     course: bool = False
     """The course of events."""
+    alone: tuple[tuple[str, Settings], ...] = ()
+    """Where several sliders moved: each of them, and the settings with only that one moved."""
+    impact: bool = False
+    """What matters most."""
 
 
 class ByProcessor(Struct, frozen=True, kw_only=True, eq=False):
@@ -122,10 +127,42 @@ class Closer(Struct, frozen=True, kw_only=True):
     course: Course | Failure | None = None
 
 
+class Alone(Struct, frozen=True, kw_only=True):
+    """The time of the wanted choice with one slider moved at a time: name of the slider -> seconds."""
+
+    number: int
+    key: str
+    times_s: Mapping[str, float]
+
+
+class Swing(Struct, frozen=True, kw_only=True):
+    """A figure that is made smaller and larger, all else as it is: how that is written, and the times."""
+
+    name: str
+    less: str
+    less_s: float | None
+    """None: there is no prediction, or nothing less."""
+    more: str
+    more_s: float | None
+
+    def reach_s(self, base_s: float) -> float:
+        """The largest difference it makes."""
+        return max((abs(each - base_s) for each in (self.less_s, self.more_s) if each is not None), default=0.0)
+
+
+class Impact(Struct, frozen=True, kw_only=True):
+    """What matters most to a choice: the time as it is, and what each figure does to it, the furthest first."""
+
+    number: int
+    key: str
+    base_s: float
+    swings: tuple[Swing, ...]
+
+
 class Finished(Struct, frozen=True, kw_only=True):
     """All of a question is answered."""
 
     number: int
 
 
-Answer = ListedProgram | PredictedAnswer | Closer | Finished
+Answer = ListedProgram | PredictedAnswer | Closer | Alone | Impact | Finished

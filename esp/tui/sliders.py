@@ -1,4 +1,4 @@
-"""The what-ifs that move: load, bandwidth, processor speed, processors, problem size.
+"""The what-ifs that move: load, bandwidth, latency, processor speed, processors, problem size.
 
 A slider stands on one of its notches. A notch is text as an option takes it (Def 11), so that what the interface
 shows can be typed at `esp run` as it stands.
@@ -9,11 +9,14 @@ from collections.abc import Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-LOAD, BANDWIDTH, SPEED, PROCS, SIZE = "load", "bandwidth", "processor_speed", "procs", "size"
+LOAD, BANDWIDTH, LATENCY, SPEED = "load", "bandwidth", "latency", "processor_speed"
+PROCS, SIZE = "procs", "size"
+ORDER = (LOAD, BANDWIDTH, LATENCY, SPEED, PROCS, SIZE)
+"""As they stand on the screen."""
 
 FACTORS = ("x0.1", "x0.25", "x0.5", "x0.75", "x1", "x1.5", "x2", "x3", "x4", "x6", "x8", "x16")
 LOADS = tuple(f"{percent}%" for percent in range(0, 100, 5))
-NEUTRAL = {LOAD: "0%", BANDWIDTH: "x1", SPEED: "x1"}
+NEUTRAL = {LOAD: "0%", BANDWIDTH: "x1", LATENCY: "x1", SPEED: "x1"}
 """Where a slider changes nothing; such a what-if is not asked for at all."""
 
 MOST_PROCS = 1024
@@ -45,6 +48,11 @@ class Slider(Struct, frozen=True, kw_only=True):
     def moved(self) -> bool:
         """Whether it stands elsewhere than at the start."""
         return self.at != self.home
+
+    @property
+    def described(self) -> str:
+        """What it changes and to what: ``bandwidth x2``."""
+        return f"{self.label} {self.value}"
 
     def to(self, at: int) -> "Slider":
         """It, on another notch; beyond either end, on the last one there."""
@@ -92,7 +100,7 @@ def procs_slider(procs: int) -> Slider:
     numbers = sorted({procs, *(2**power for power in range(MOST_PROCS.bit_length()))})
     at = numbers.index(procs)
     notches = tuple(str(each) for each in numbers)
-    return Slider(name=PROCS, label="procs", title="processors", notches=notches, at=at, home=at)
+    return Slider(name=PROCS, label="processors", title="processors", notches=notches, at=at, home=at)
 
 
 def size_slider(name: str, size: int) -> Slider:

@@ -15,10 +15,11 @@ from esp.explore.ties import stated_error, ties
 from esp.prediction import Prediction, first
 from esp.tui.course import Course
 from esp.tui.lines import Key
-from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Failure, Outcome, Settings
+from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Failure, Impact, Outcome, Settings
 from esp.tui.question import Question as Asked
 from esp.tui.sliders import (
     BANDWIDTH,
+    LATENCY,
     LOAD,
     PROCS,
     SIZE,
@@ -33,13 +34,22 @@ from esp.tui.sliders import (
 if TYPE_CHECKING:
     from esp.request import Request
 
-View = Literal["source", "tree", "timeline", "compare"]
-VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare")
+View = Literal["source", "tree", "timeline", "compare", "impact"]
+VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare", "impact")
 
 _SHIFT = 8
 """Columns by which the source is shifted at a time."""
 
 Values = tuple[tuple[str, Value], ...]
+
+
+class Pinned(Struct, frozen=True, kw_only=True):
+    """A prediction that others are compared with: of a choice under some settings. `name` says both."""
+
+    key: str
+    settings: Settings
+    name: str
+    prediction: Prediction
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -78,8 +88,11 @@ class State(Struct, frozen=True, kw_only=True):
     """Predictions with all sliders where they started: what a what-if is held against."""
 
     selected: str = WRITTEN
-    marked: str | None = None
-    """The choice that the selected one is compared with; None: the next best."""
+    pinned: Pinned | None = None
+    """What is kept to compare with; None: the next best choice takes its place."""
+    alone_s: Mapping[str, float] = field(default_factory=dict)
+    """Name of a slider -> the time with only that one moved, where several are."""
+    impact: Impact | None = None
     view: View = "source"
     wide: bool = False
     """Whether the view has the whole width."""
@@ -97,6 +110,8 @@ class State(Struct, frozen=True, kw_only=True):
     course: Course | Failure | None = None
     closer_of: tuple[str, Settings] | None = None
     """The choice and settings that the last two belong to."""
+    impact_of: tuple[str, Settings] | None = None
+    """The choice and settings that `impact` belongs to."""
     window: tuple[float, float] = (0.0, 1.0)
     """The part of the run that the timeline shows, as shares of it."""
     message: int = -1
@@ -109,8 +124,9 @@ def opened(
     """The first state for a program on a machine. `procs`: how many processors the first prediction has."""
     scenario = request.scenario
     sliders = (
-        machine_slider(LOAD, "load", "network load", _text(scenario.load)),
+        machine_slider(LOAD, "load", "network load by others", _text(scenario.load)),
         machine_slider(BANDWIDTH, "bandwidth", "bandwidth of the network", _text(scenario.bandwidth)),
+        machine_slider(LATENCY, "latency", "latency of a message", _text(scenario.latency)),
         machine_slider(SPEED, "cpu speed", "processor speed", _text(scenario.processor_speed)),
         procs_slider(procs),
     )
@@ -150,12 +166,44 @@ def _text(given: object) -> str | None:
 
 def settings(state: State) -> Settings:
     """Where everything stands that decides a prediction."""
-    changes = scenario_of(state.sliders)
+    return _settings(state, state.sliders)
+
+
+def _settings(state: State, sliders: Mapping[str, Slider]) -> Settings:
+    changes = scenario_of(sliders)
     values = dict(state.values)
-    size = state.sliders.get(SIZE)
+    size = sliders.get(SIZE)
     if size is not None and size.moved:
         values[state.size_name] = int(size.value)
-    return Settings(**changes, procs=int(state.sliders[PROCS].value), values=tuple(sorted(values.items())))
+    return Settings(**changes, procs=int(sliders[PROCS].value), values=tuple(sorted(values.items())))
+
+
+def moved_sliders(state: State) -> tuple[Slider, ...]:
+    """The sliders that do not stand where they started."""
+    return tuple(each for each in state.sliders.values() if each.moved)
+
+
+def _alone(state: State) -> tuple[tuple[str, Settings], ...]:
+    """Where several sliders moved: the settings with only one of them moved."""
+    moved = moved_sliders(state)
+    if len(moved) < 2:
+        return ()
+    home = {name: each.to(each.home) for name, each in state.sliders.items()}
+    return tuple((each.name, _settings(state, {**home, each.name: each})) for each in moved)
+
+
+def effect(state: State, name: str) -> tuple[float, float] | None:
+    """What a slider does alone: the time with it and the time as asked; None where it stands where it started, or
+    that is not predicted yet."""
+    slider, before = state.sliders.get(name), base(state)
+    if slider is None or before is None or not slider.moved:
+        return None
+    found = prediction(state)
+    if len(moved_sliders(state)) > 1:
+        now_s = state.alone_s.get(name)
+    else:
+        now_s = None if found is None or state.selected not in state.fresh else first(found.time_s)
+    return None if now_s is None else (now_s, first(before.time_s))
 
 
 def question(state: State) -> Asked:
@@ -166,6 +214,8 @@ def question(state: State) -> Asked:
         wanted=state.selected,
         processors=state.view == "tree" or state.processor is not None,
         course=state.view == "timeline",
+        alone=_alone(state),
+        impact=state.view == "impact",
     )
 
 
@@ -188,7 +238,7 @@ def prediction(state: State) -> Prediction | None:
 def base(state: State) -> Prediction | None:
     """What the selected prediction is held against: the same choice with all sliders at home, else that of the source;
     None while they are at home."""
-    if not any(each.moved for each in state.sliders.values()):
+    if not moved_sliders(state):
         return None
     return state.home.get(state.selected) or state.home.get(WRITTEN)
 
@@ -199,17 +249,34 @@ def time_s(state: State, key: str) -> float | None:
     return first(found.time_s) if isinstance(found, Prediction) else None
 
 
+def best_s(state: State) -> float | None:
+    """The shortest time of all choices, where there is any."""
+    return min((found for key in state.outcomes if (found := time_s(state, key)) is not None), default=None)
+
+
 def bounds_only(state: State) -> bool:
     """Whether some prediction is incomplete, so that the order of the choices may be wrong."""
     return any(isinstance(each, Prediction) and not each.complete for each in state.outcomes.values())
 
 
-def rival(state: State) -> str | None:
-    """The choice that the selected one is compared with: the marked one, else the fastest of the others."""
-    known = {each.key for each in state.choices}
-    if state.marked is not None and state.marked in known and state.marked != state.selected:
-        return state.marked
-    return next((key for key in state.order if key != state.selected and time_s(state, key) is not None), None)
+def beside(state: State) -> Pinned | None:
+    """What the selected choice is compared with: what was pinned, else the fastest of the others."""
+    pinned = state.pinned
+    if pinned is not None and (pinned.key, pinned.settings) != (state.selected, settings(state)):
+        return pinned
+    others = (_as_it_is(state, key) for key in state.order if key != state.selected)
+    return next((each for each in others if each is not None), None)
+
+
+def _as_it_is(state: State, key: str) -> Pinned | None:
+    """A choice under the settings of now."""
+    choice, found = choice_of(state, key), state.outcomes.get(key)
+    if choice is None or not isinstance(found, Prediction):
+        return None
+    grid = "x".join(map(str, choice.grid))
+    name = " ".join(filter(None, (choice.shown, grid))) + (f", {choice.origin}" if choice.origin else "")
+    changes = "".join(f", {each.described}" for each in moved_sliders(state))
+    return Pinned(key=key, settings=settings(state), name=f"{name}{changes}", prediction=found)
 
 
 def tied(state: State) -> Mapping[str, int]:
@@ -261,7 +328,7 @@ def typed(state: State, name: str, text: str) -> State:
 
 def back_home(state: State) -> State:
     """All sliders go to where they started."""
-    if not any(each.moved for each in state.sliders.values()):
+    if not moved_sliders(state):
         return state
     return asking(replace(state, sliders={name: each.to(each.home) for name, each in state.sliders.items()}))
 
@@ -288,14 +355,18 @@ def select(state: State, key: str) -> State:
     return _closer_look(after)
 
 
-def mark(state: State, key: str) -> State:
-    """A choice is marked to be compared with, or no longer."""
-    return replace(state, marked=None if state.marked == key else key)
+def pin(state: State) -> State:
+    """Keep the prediction on the screen to compare with, or keep it no longer."""
+    kept = _as_it_is(state, state.selected)
+    if kept is None:
+        return state
+    same = state.pinned is not None and (state.pinned.key, state.pinned.settings) == (kept.key, kept.settings)
+    return replace(state, pinned=None if same else kept)
 
 
-def marked(state: State, key: str) -> State:
-    """A choice to be compared with, whether or not it was marked before."""
-    return replace(state, marked=key)
+def pin_choice(state: State, key: str) -> State:
+    """Keep a choice as it is now to compare with."""
+    return replace(state, pinned=_as_it_is(state, key))
 
 
 def look_at(state: State, view: View) -> State:
@@ -360,7 +431,8 @@ def _closer_look(state: State) -> State:
         current and state.by_processor is not None
     )
     wants_course = state.view == "timeline" and not (current and state.course is not None)
-    return asking(state) if wants_processors or wants_course else state
+    wants_impact = state.view == "impact" and state.impact_of != (state.selected, settings(state))
+    return asking(state) if wants_processors or wants_course or wants_impact else state
 
 
 def put_cursor(state: State, view: str, key: Key) -> State:

@@ -11,11 +11,11 @@ TEXT = """\
 [b]Keys[/b]
   Tab, Shift+Tab     next part of the screen, the one before
   arrows, Page Up ..  move in lists and sliders; so does the mouse
-  1 2 3 4            annotated source, graph, timeline, comparison
+  1 2 3 4 5          source, parts, timeline, comparison, what matters
   w                  what if: the sliders; Left and Right move them,
                      Enter types any value, r puts all of them back
-  m                  mark the selected choice as B: what the others are
-                     compared with (4)
+  b                  pin as B: keep what the screen shows, with its sliders,
+                     to compare with (4); once more unpins it
   z                  the view gets the whole width
   o, s               open another program, another machine
   v                  set the value of a PARAMETER or variable
@@ -25,14 +25,18 @@ TEXT = """\
   q, Ctrl+c          quit
 
 [b]Choices[/b]  every sensible DISTRIBUTE, the fastest first; ◆ as in the
-source, B what the selected one is compared with. Ties are closer to
-each other than the stated error of the prediction.
+source, B what the selected one is compared with. "+1% =2" is 1 % behind
+the fastest and too close to choice 2 to call.
+
+[b]What if[/b]  behind each slider that moved: what it does alone. The line
+below: what all do together. 5 changes one thing at a time and shows
+first what matters most.
 
 [b]Source[/b]  the time of each line, mean over processors. After a slider
 moved, the column change says which lines moved. Left and Right
 shift long lines.
 
-[b]Graph[/b]  application abstraction units. Enter folds one, f all
+[b]Parts[/b]  of the program (AAUs), as a tree. Enter folds one, f all
 loops, then the program, then nothing. p shows the processors below
 a unit; Enter on one of them, or [ and ], shows that processor alone,
 Escape the mean again.

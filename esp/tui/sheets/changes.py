@@ -1,37 +1,63 @@
-"""Beside the sliders: which lines moved, and which did not."""
+"""Below the sliders: what they do together, which lines move and which do not, and how that compares with B."""
 
+from esp.output.numbers import seconds
 from esp.prediction import Prediction, first
-from esp.tui.lines import Piece, SheetLine, aged, joined
-from esp.tui.sheets.figures import stale
+from esp.tui.lines import Piece, SheetLine, aged, fitted, joined
+from esp.tui.sheets.figures import change, stale
 from esp.tui.state import State, base, prediction
 
 
 def changes(state: State, width: int) -> tuple[SheetLine, ...]:
-    """One line: ``moved: 36, 38; the other 5 did not``; dimmed where it is of older settings."""
-    shown = _changes(state, width)
+    """One line, such as ``1.04 s instead of 1.03 s (+1%)  moved: line 36; 6 others did not``; dimmed where it is of
+    older settings."""
+    pieces = _changes(state, width)
+    shown = (joined(fitted(pieces, width) if sum(len(text) for text, _ in pieces) > width else pieces),)
     return aged(shown) if stale(state) else shown
 
 
-def _changes(state: State, width: int) -> tuple[SheetLine, ...]:
+def _changes(state: State, width: int) -> list[Piece]:
     found, before = prediction(state), base(state)
-    if found is None or before is None:
-        return (joined([(_fitting("w moves the sliders", width), "faint")]),)
+    if found is None:
+        return []
+    pinned = _against_b(state, found)
+    if before is None:
+        return [
+            *pinned,
+            ("  " if pinned else "", ""),
+            ("what if: w goes to the sliders, 5 shows what matters most", "faint"),
+        ]
     lines, others = moved_lines(found, before)
+    now_s, then_s = first(found.time_s), first(before.time_s)
+    head: list[Piece] = [
+        (f"{seconds(now_s)} ", "strong"),
+        (f"instead of {seconds(then_s)}", ""),
+        *_in_brackets(change(now_s, then_s)),
+        *([("  ", ""), *pinned] if pinned else []),
+    ]
     if not lines:
-        return (joined([(_fitting("no line moved", width), "faint")]),)
-    head: Piece = ("moved: ", "moved")
+        return [*head, ("  no line moved", "faint")]
+    label: Piece = ("  moved: line ", "moved") if len(lines) == 1 else ("  moved: lines ", "moved")
     names = [str(line) for line in lines]
     rest = f"; {others} did not" if others else ""
-    room = width - len(head[0]) - len(rest)
+    room = width - sum(len(text) for text, _ in (*head, label)) - len(rest)
     shown = ", ".join(names)
     while len(shown) > room and len(names) > 1:
         names.pop()
         shown = f"{', '.join(names)} and {len(lines) - len(names)} more"
-    return (joined([head, (shown, ""), (rest, "faint")]),)
+    return [*head, label, (shown, ""), (rest, "faint")]
 
 
-def _fitting(text: str, width: int) -> str:
-    return text if len(text) <= width else ""
+def _against_b(state: State, found: Prediction) -> list[Piece]:
+    """How the prediction on the screen compares with what is pinned."""
+    if state.pinned is None:
+        return []
+    then_s = first(state.pinned.prediction.time_s)
+    by = change(first(found.time_s), then_s)
+    return [("B ", "marked"), (seconds(then_s), ""), *_in_brackets((f"now {by[0]}", by[1]))]
+
+
+def _in_brackets(by: Piece) -> list[Piece]:
+    return [(" (", ""), by, (")", "")]
 
 
 def moved_lines(found: Prediction, before: Prediction) -> tuple[list[int], int]:

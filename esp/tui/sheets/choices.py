@@ -1,70 +1,130 @@
-"""The list on the left: every choice of a distribution, the fastest first."""
+"""The list on the left: every choice of a distribution, the fastest first; and the selected one in words."""
+
+from collections.abc import Sequence
 
 from esp.output.figures import grid
-from esp.output.numbers import percentages
-from esp.output.partial import INCOMPLETE
-from esp.prediction import Prediction, four
+from esp.output.numbers import percentages, seconds
+from esp.prediction import Prediction, first, four
 from esp.tui.lines import Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
 from esp.tui.question import ChoiceRow
 from esp.tui.sheets.figures import ROLES, change, whole_time
-from esp.tui.state import State, bounds_only, choice_of, rival, tied, time_s
-
-_WITH_DIFFERENCE = 42
-_WITH_SHARES = 58
+from esp.tui.state import State, beside, best_s, bounds_only, choice_of, tied, time_s
 
 OWN, OTHER = "◆", "B"
 """Marks of the source's own choice, and of the one that the selected one is compared with."""
 
+_NUMBERS = 17
+"""Columns of a row that are no name: rank, mark, time, and blanks; the grid comes on top."""
+
+_DISTANCE = 10
+"""Columns of the distance from the best."""
+
+_SHARES = 20
+"""Columns of the four categories."""
+
+_USUAL = len("(BLOCK,CYCLIC)")
+
+_ROOM_FOR_BOTH = 100
+"""Columns from which the list has its distances beside any view."""
+
+_MOST = 0.57
+"""The largest part of the screen for the list."""
+
+
+def pane_width(state: State, columns: int) -> int:
+    """Columns that the list needs in a terminal of this width."""
+    grids = _grids(state)
+    longest = max([len(each.shown) for each in state.choices], default=0)
+    needed = _NUMBERS + grids + max(longest, _USUAL)
+    if state.view == "source" or columns >= _ROOM_FOR_BOTH:
+        needed += _DISTANCE + bounds_only(state)
+    if columns >= 3 * (needed + _SHARES):
+        needed += _SHARES
+    return min(needed, int(_MOST * columns))
+
+
+def _grids(state: State) -> int:
+    return max([4, *(len(grid(each.grid)) for each in state.choices)])
+
 
 def sheet(state: State, width: int) -> Sheet:
     """The choices; while a question is being answered, in the order of the one before."""
-    shapes = max([4, *(len(grid(each.grid)) for each in state.choices)])
+    grids = _grids(state)
+    rest = width - _NUMBERS - grids - _USUAL
+    with_distance, with_shares = rest >= _DISTANCE, rest >= _DISTANCE + _SHARES
     fields = [
         Field("#", 2),
         Field("", 1),
-        Field("distribute", 0, "<"),
-        Field("grid", shapes, "<"),
-        Field("time", 8 + (len(INCOMPLETE) if bounds_only(state) else 0), gap=0),
+        Field("distribution", 0, "<"),
+        Field("grid", grids, "<"),
+        Field("time", 8, gap=0),
     ]
-    if width >= _WITH_DIFFERENCE:
-        fields.append(Field("vs best", 8))
-    if width >= _WITH_SHARES:
+    if with_distance:
+        fields.append(Field("vs best", _DISTANCE - 1) if not bounds_only(state) else Field("", _DISTANCE))
+    if with_shares:
         fields += [Field(name, 4) for name in ROLES]
     layout = SheetLayout(fields, width)
+    if not state.choices:
+        waiting = "predicting ..." if state.busy else ""
+        return Sheet(layout.heading(), (joined([(f" {waiting}", "spinner")]),))
     by_key = {each.key: each for each in state.choices}
     ordered = [by_key[key] for key in state.order if key in by_key]
-    best_s = min((found for each in ordered if (found := time_s(state, each.key)) is not None), default=None)
-    ties, other = tied(state), rival(state)
+    names = told_apart([each.shown for each in ordered], layout.widths[2])
+    best, ties, other = best_s(state), tied(state), beside(state)
     lines = []
-    for rank, choice in enumerate(ordered, 1):
-        cells = _cells(state, choice, other)
-        if width >= _WITH_DIFFERENCE:
-            cells.append(_behind(state, choice, best_s, ties))
-        if width >= _WITH_SHARES:
+    for rank, (choice, name) in enumerate(zip(ordered, names, strict=True), 1):
+        cells = _cells(state, choice, name, is_other=other is not None and other.key == choice.key)
+        if with_distance:
+            cells.append(_behind(state, choice, best, ties.get(choice.key)))
+        if with_shares:
             cells += _shares(state, choice)
         old = state.slow and choice.key not in state.fresh
         lines.append(layout.line([str(rank), *cells], choice.key, "old" if old else ""))
-    return Sheet(layout.heading(), (*lines, *_legend(state, ordered, ties, width), *_to_paste(state, width)))
+    more = [joined([(f" {state.left_out} more were not tried", "faint")])] if state.left_out else []
+    return Sheet(layout.heading(), (*lines, *more))
 
 
-def _cells(state: State, choice: ChoiceRow, other: str | None) -> list[Piece | str]:
-    mark: Piece = (OTHER, "marked") if choice.key == other else (OWN, "own") if choice.written else ("", "")
+def told_apart(names: Sequence[str], width: int) -> list[str]:
+    """The names in so many columns, no two different ones looking alike: with B for BLOCK and C for CYCLIC where one
+    is too long; then without what all have in common; then cut in the middle or numbered."""
+    found = list(names)
+    if max(map(len, found), default=0) > width:
+        found = [each.replace("BLOCK", "B").replace("CYCLIC", "C") for each in found]
+    if max(map(len, found), default=0) > width:
+        parts = [each.split(" ") for each in found]
+        if len({len(each) for each in parts}) == 1:
+            differ = [len(set(column)) > 1 for column in zip(*parts, strict=True)]
+            found = [" ".join(part for part, own in zip(each, differ, strict=True) if own) for each in parts]
+    shown = [each if len(each) <= width else f"{each[: width - 2]}.." for each in found]
+    if len(set(shown)) < len(set(names)):
+        shown = [each if len(each) <= width else f"..{each[len(each) - width + 2 :]}" for each in found]
+    if len(set(shown)) < len(set(names)):
+        numbers = {each: str(number) for number, each in enumerate(dict.fromkeys(found), 1)}
+        shown = [f"{each[: width - 2 - len(numbers[each])]}..{numbers[each]}" for each in found]
+    return shown
+
+
+def _cells(state: State, choice: ChoiceRow, name: str, *, is_other: bool) -> list[Piece | str]:
+    mark: Piece = (OTHER, "marked") if is_other else (OWN, "own") if choice.written else ("", "")
     outcome = state.outcomes.get(choice.key)
     time: Piece | str = "" if outcome is None else ("no", "bad")
     if isinstance(outcome, Prediction):
-        time = whole_time(outcome)
-    return [mark, choice.shown, grid(choice.grid) or "-", time]
+        # "?" says it where there is no room for the word, which stands in the next column.
+        time = seconds(first(outcome.time_s)) + ("" if outcome.complete else "?")
+    return [mark, name, grid(choice.grid) or "-", time]
 
 
-def _behind(state: State, choice: ChoiceRow, best_s: float | None, ties: dict[str, int] | object) -> Piece:
-    found = time_s(state, choice.key)
-    if found is None or best_s is None:
+def _behind(state: State, choice: ChoiceRow, best: float | None, tie: int | None) -> Piece:
+    """How far behind the best, and with which row it ties; nothing where predictions are incomplete."""
+    outcome, found = state.outcomes.get(choice.key), time_s(state, choice.key)
+    if isinstance(outcome, Prediction) and not outcome.complete:
+        return "incomplete", "bad"
+    if found is None or best is None or bounds_only(state):
         return "", ""
-    if found == best_s:
-        return "best", "good"
-    if isinstance(ties, dict) and choice.key in ties:
-        return f"tie {ties[choice.key]}", "faint"
-    return change(found, best_s)[0], ""
+    if found == best and tie is None:
+        return ("", "") if state.busy else ("best", "good")
+    distance = change(found, best)[0]
+    return (f"{distance} ={tie}", "faint") if tie is not None else (distance, "")
 
 
 def _shares(state: State, choice: ChoiceRow) -> list[Piece]:
@@ -77,28 +137,36 @@ def _shares(state: State, choice: ChoiceRow) -> list[Piece]:
     ]
 
 
-def _legend(state: State, ordered: list[ChoiceRow], ties: object, width: int) -> list[SheetLine]:
-    """What the marks mean, as far as there are any; below the list, where nothing else stands."""
-    told: list[list[Piece]] = []
-    told += [[(OWN, "own"), (f" {each.origin}", "faint")] for each in ordered if each.written and each.origin]
-    if rival(state) is not None:
-        told.append([(OTHER, "marked"), (" compared with (m marks it)", "faint")])
-    if ties and width >= _WITH_DIFFERENCE:
-        told.append([("tie", "faint"), (" too close to call", "faint")])
-    if state.left_out:
-        told.append([(f"{state.left_out} more were not tried", "faint")])
-    return [joined(()), *(joined([(" ", ""), *each]) for each in told)] if told else []
-
-
-def _to_paste(state: State, width: int) -> list[SheetLine]:
-    """The directives that make the source have the selected choice; none where all predictions are incomplete, as
-    `esp compare` has it."""
-    if bounds_only(state):
-        told = "the predictions are incomplete, so their order may be wrong: nothing to paste"
-        return [joined(()), *(joined([(" ", ""), *line.pieces]) for line in wrapped(words(told, "bad"), width - 1))]
-    choice = choice_of(state, state.selected)
-    if choice is None or not choice.directives:
+def sentences(state: State, width: int) -> list[SheetLine]:
+    """The selected choice in words: its name in full, its distance from the best, ties, what to paste."""
+    choice, found = choice_of(state, state.selected), state.outcomes.get(state.selected)
+    if choice is None or not isinstance(found, Prediction):
         return []
-    lines = [line for each in choice.directives for line in wrapped(words(each, "directive"), width - 1, 8)]
-    shown = [joined([(" ", ""), *line.pieces]) for line in lines]
-    return [joined(()), joined([(" to paste into the source:", "faint")]), *shown]
+    told: list[Piece] = [(f"{choice.shown} {grid(choice.grid)}".rstrip(), "strong")]
+    if choice.origin:
+        told += words(f"{OWN} {choice.origin}", "own")
+    told += [(f"{whole_time(found)},", ""), *_standing(state, found)]
+    shown = wrapped(told, width, 2)
+    if bounds_only(state):
+        return [
+            *shown,
+            *wrapped(
+                words("the predictions are incomplete: their order may be wrong, nothing to paste", "bad"), width, 2
+            ),
+        ]
+    if choice.directives:
+        paste = [(each, "directive") for each in choice.directives]
+        shown += wrapped([*words("to paste (y copies):", "faint"), *paste], width, 2)
+    return shown
+
+
+def _standing(state: State, found: Prediction) -> list[Piece]:
+    if bounds_only(state):
+        return []
+    tie, best = tied(state).get(state.selected), best_s(state)
+    same = [] if tie is None else words(f"too close to call with choice {tie} (={tie})", "faint")
+    if state.busy:
+        return words("comparing ...", "faint")
+    if best is None or first(found.time_s) <= best:
+        return same or [("fastest", "good")]
+    return [*words(f"{change(first(found.time_s), best)[0]} on the fastest{';' if same else ''}"), *same]

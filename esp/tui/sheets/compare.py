@@ -7,9 +7,9 @@ from esp.output.numbers import count, data, seconds
 from esp.output.partial import INCOMPLETE
 from esp.output.screen import printable
 from esp.prediction import CATEGORIES, Prediction, first, four
-from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined
+from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
 from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell, whole_time
-from esp.tui.state import State, choice_of, prediction, rival
+from esp.tui.state import State, beside, choice_of, moved_sliders, prediction
 from interpreter.result import LineMetrics
 
 _WITH_SHARES = 88
@@ -17,11 +17,11 @@ _WITH_NAMES = 48
 
 
 def sheet(state: State, width: int) -> Sheet:
-    """A is the selected choice, B the one that `rival` says."""
-    one, other_key = prediction(state), rival(state)
-    other = state.outcomes.get(other_key) if other_key is not None else None
-    if one is None or not isinstance(other, Prediction) or other_key is None:
+    """A is the selected choice, B what `beside` says."""
+    one, pinned = prediction(state), beside(state)
+    if one is None or pinned is None:
         return Sheet(None, (joined([("There is no second choice with a prediction to compare with.", "faint")]),))
+    other = pinned.prediction
     shares = width >= _WITH_SHARES
     time = 8 if one.complete and other.complete else 8 + len(INCOMPLETE)
     fields = [Field("line", 4), Field("A", time), Field("B", time), Field("A to B", 7)]
@@ -29,7 +29,7 @@ def sheet(state: State, width: int) -> Sheet:
         fields += [Field("A comp", 6, gap=2), Field("comm", 4), Field("B comp", 6, gap=2), Field("comm", 4)]
     fields.append(Field("source", 0, "<", 2))
     layout = SheetLayout(fields, width)
-    names = [_name("A", state, state.selected), _name("B", state, other_key)]
+    names = [*_name("A", _selected(state), width), *_name("B", pinned.name, width)]
     times = [whole_time(one), whole_time(other)]
     categories = CATEGORIES if width >= _WITH_NAMES else ROLES
     lines = [*names, joined(()), *_totals(layout, one, other, times, categories, shares=shares), joined(())]
@@ -37,12 +37,16 @@ def sheet(state: State, width: int) -> Sheet:
     return Sheet(layout.heading(), tuple(lines))
 
 
-def _name(letter: str, state: State, key: str) -> SheetLine:
-    choice = choice_of(state, key)
+def _name(letter: str, text: str, width: int) -> list[SheetLine]:
+    return wrapped([(letter, "marked" if letter == "B" else "own"), *words(text, "strong")], width, 2)
+
+
+def _selected(state: State) -> str:
+    choice = choice_of(state, state.selected)
     if choice is None:
-        return joined(())
-    told = f"{choice.shown} {grid(choice.grid)}".rstrip() + (f", {choice.origin}" if choice.origin else "")
-    return joined([(f"   {letter} ", "marked" if letter == "B" else "own"), (told, "strong")])
+        return ""
+    name = f"{choice.shown} {grid(choice.grid)}".rstrip() + (f", {choice.origin}" if choice.origin else "")
+    return name + "".join(f", {each.described}" for each in moved_sliders(state))
 
 
 def _totals(
@@ -92,9 +96,9 @@ def _lines(layout: SheetLayout, one: Prediction, other: Prediction, *, shares: b
 def messages_text(state: State, line: int) -> list[tuple[str, str]]:
     """What each of the two choices sends for a line: letter and sentence; nothing for one that sends nothing."""
     found = []
-    for letter, key in (("A", state.selected), ("B", rival(state))):
-        outcome = state.outcomes.get(key) if key is not None else None
-        if not isinstance(outcome, Prediction) or key is None:
+    pinned = beside(state)
+    for letter, outcome in (("A", prediction(state)), ("B", None if pinned is None else pinned.prediction)):
+        if outcome is None:
             continue
         aaus = next((e.aaus for e in outcome.lines if e.line == line and e.file == outcome.file), ())
         talking = hottest_communication(each for each in outcome.aaus if each.id in aaus)

@@ -8,7 +8,7 @@ from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.tui.course import doing
 from esp.tui.lines import Piece, SheetLine, aged, joined, words, wrapped
 from esp.tui.question import Failure
-from esp.tui.sheets import compare, timeline
+from esp.tui.sheets import choices, compare, timeline
 from esp.tui.sheets.figures import ROLES, stale
 from esp.tui.sheets.tree import processor_text
 from esp.tui.state import State, outcome, prediction
@@ -18,10 +18,10 @@ _WITH_NAMES = 90
 """Columns from which the categories have their full names."""
 
 
-def lines(state: State, width: int) -> list[SheetLine]:
+def lines(state: State, width: int, *, of_choice: bool = False) -> list[SheetLine]:
     """As many lines as there is to say, dimmed where they are of older settings; the widget shows those it has room
-    for."""
-    shown = _lines(state, width)
+    for. `of_choice`: the selected choice comes first."""
+    shown = [*(choices.sentences(state, width) if of_choice else ()), *_lines(state, width)]
     return [*aged(shown)] if stale(state) else shown
 
 
@@ -41,6 +41,8 @@ def _lines(state: State, width: int) -> list[SheetLine]:
             return _timeline(state, width)
         case "compare":
             return _compare(state, shown, width)
+        case "impact":
+            return _trust(shown, width)
 
 
 def printable_lines(text: str) -> list[str]:

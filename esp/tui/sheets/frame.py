@@ -14,7 +14,13 @@ from esp.tui.state import VIEWS, State, View, base, choice_of, outcome, predicti
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
-NAMES: dict[View, str] = {"source": "Source", "tree": "Graph", "timeline": "Timeline", "compare": "Compare"}
+NAMES: dict[View, str] = {
+    "source": "Source",
+    "tree": "Parts",
+    "timeline": "Timeline",
+    "compare": "Compare",
+    "impact": "What matters",
+}
 
 
 def heading(state: State, width: int, beat: int = 0) -> tuple[SheetLine, SheetLine]:
@@ -57,7 +63,7 @@ def _where(state: State, width: int) -> SheetLine:
     if found is None:
         return joined([(" " * width, "")])
     parts = four(found.parts)
-    names = CATEGORIES if width >= 110 else ROLES
+    names = CATEGORIES if width >= 76 else ROLES
     old = stale(state)
     pieces: list[Piece] = [(" ", "")]
     for name, role, share in zip(names, ROLES, percentages(parts), strict=True):
@@ -66,31 +72,48 @@ def _where(state: State, width: int) -> SheetLine:
     return SheetLine((*pieces, *bar(parts, first(found.time_s), max(0, room)), (" ", "")))
 
 
+THREE_SLIDERS, SIX_SLIDERS = 100, 160
+"""Columns from which so many sliders stand beside each other."""
+
+_INSTEAD = 76
+"""Columns below which tabs have no numbers."""
+
+
 def tabs(state: State, width: int) -> SheetLine:
-    """The views, the current one marked; each piece that is a tab has the role ``tab`` or ``tab-on``."""
-    pieces: list[Piece] = []
-    for number, view in enumerate(VIEWS, 1):
-        label = f" {number} {NAMES[view]} " if width >= 42 else f" {NAMES[view]} "
-        pieces.append((label, "tab-on" if view == state.view else "tab"))
-    return SheetLine(tuple(fitted(pieces, width)))
+    """What the list on the left holds, then the views at the right end, the current one marked; each piece that is a
+    tab has the role ``tab`` or ``tab-on``."""
+    labels = [(f" {number} {NAMES[view]} " if width >= _INSTEAD else f" {NAMES[view]} ") for number, view in _NUMBERED]
+    found: list[Piece] = [
+        (label, "tab-on" if view == state.view else "tab") for label, (_, view) in zip(labels, _NUMBERED, strict=True)
+    ]
+    number = f"{plural(len(state.choices), 'choice')}" if state.choices else "choices"
+    left: list[Piece] = [(f" {number}", "pane"), (" by time", "faint")]
+    return SheetLine((*fitted(left, max(0, width - sum(map(len, labels)))), *found))
+
+
+_NUMBERED = tuple(enumerate(VIEWS, 1))
 
 
 def tab_at(state: State, width: int, column: int) -> View | None:
     """The view whose tab is at a column."""
     begin = 0
-    for (text, _), view in zip(tabs(state, width).pieces, VIEWS, strict=False):
+    views = iter(VIEWS)
+    for text, role in tabs(state, width).pieces:
+        view = next(views) if role in ("tab", "tab-on") else None
         if begin <= column < begin + len(text):
             return view
         begin += len(text)
     return None
 
 
-_LABEL = 9
+_LABEL = 10
+_EFFECT = 6
+"""Columns for what a slider does: ``+453%``."""
 _TRACK_FROM = _LABEL + 1
 
 
-def slider(each: Slider, width: int, *, focused: bool) -> SheetLine:
-    """A slider: its name, a track with a knob, its value; a tick where it stood at the start."""
+def slider(each: Slider, width: int, *, focused: bool, effect: Piece = ("", "")) -> SheetLine:
+    """A slider: its name, a track with a knob, its value and what that does; a tick where it stood at the start."""
     length = _track(each, width)
     knob, home = _place(each, each.at, length), _place(each, each.home, length)
     track: list[Piece] = []
@@ -104,7 +127,8 @@ def slider(each: Slider, width: int, *, focused: bool) -> SheetLine:
     label = f"{each.label[:_LABEL]:<{_LABEL}}"
     value = f" {each.value:<{_value(each)}}"
     name_role = "label-on" if focused else "label"
-    return SheetLine(((label, name_role), (" ", ""), *track, (value, "moved" if each.moved else "")), each.name)
+    shown = (value, "moved" if each.moved else "")
+    return SheetLine(((label, name_role), (" ", ""), *track, shown, *fitted([effect], _EFFECT, ">")), each.name)
 
 
 def notch_at(each: Slider, width: int, column: int) -> int | None:
@@ -117,7 +141,7 @@ def notch_at(each: Slider, width: int, column: int) -> int | None:
 
 
 def _track(each: Slider, width: int) -> int:
-    return max(4, width - _TRACK_FROM - _value(each) - 1)
+    return max(4, width - _TRACK_FROM - _value(each) - 1 - _EFFECT)
 
 
 def _value(each: Slider) -> int:
@@ -133,13 +157,7 @@ GLOBAL_KEYS = (("ctrl+p", "^p", "commands"), ("question_mark", "?", "help"), ("q
 """Key, how it is written, what it does."""
 
 KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "choices": (
-        ("enter", "⏎", "look at"),
-        ("m", "m", "mark B"),
-        ("w", "w", "what if"),
-        ("e", "e", "export"),
-        ("o", "o", "open"),
-    ),
+    "choices": (("enter", "⏎", "look at"), ("b", "b", "pin as B"), ("w", "w", "what if"), ("o", "o", "open")),
     "source": (
         ("left", "←→", "shift"),
         ("z", "z", "wide"),
@@ -161,8 +179,21 @@ KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("z", "z", "wide"),
         ("w", "w", "what if"),
     ),
-    "compare": (("m", "m", "mark B"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export")),
-    "what-if": (("left", "←→", "move"), ("enter", "⏎", "type"), ("r", "r", "reset"), ("v", "v", "set a value")),
+    "compare": (("b", "b", "pin as B"), ("z", "z", "wide"), ("w", "w", "what if"), ("e", "e", "export")),
+    "what-if": (
+        ("left", "←→", "move"),
+        ("enter", "⏎", "type"),
+        ("r", "r", "reset"),
+        ("b", "b", "pin B"),
+        ("5", "5", "what matters"),
+    ),
+    "impact": (
+        ("w", "w", "what if"),
+        ("b", "b", "pin as B"),
+        ("z", "z", "wide"),
+        ("e", "e", "export"),
+        ("o", "o", "open"),
+    ),
 }
 """Where the focus is -> the keys worth a place in the footer."""
 

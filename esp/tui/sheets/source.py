@@ -9,6 +9,7 @@ from esp.tui.sheets.figures import bar, change, level, share_cells, time_cell
 from esp.tui.state import State, base, prediction
 from interpreter.result import LineMetrics
 
+_WITH_LEVEL = 44
 _WITH_SHARES = 64
 _WITH_ALL = 96
 _BAR = 10
@@ -19,17 +20,18 @@ def sheet(state: State, width: int) -> Sheet:
     found = prediction(state)
     before = base(state)
     digits = max(3, len(str(len(state.lines))))
-    fields = [Field("time", 8)]
+    narrow = width < _WITH_LEVEL
+    fields = [Field("time", 7 if narrow else 8)]
     if before is not None:
         fields.append(Field("change", 6))
-    if width < _WITH_SHARES:
-        fields.append(Field("", 1))
-    else:
+    if width >= _WITH_SHARES:
         fields.append(Field("where", _BAR, "<"))
+    elif not narrow:
+        fields.append(Field("", 1))
     if width >= _WITH_ALL:
         fields += [Field(name, 4) for name in ("comp", "comm", "wait", "ovhd")]
         fields += [Field("msgs", 6), Field("bytes", 7)]
-    fields += [Field("line", max(4, digits)), Field("source", 0, "<")]
+    fields += [Field("line", max(4, digits + 1)), Field("source", 0, "<")]
     layout = SheetLayout(fields, width)
     known = _by_line(found)
     earlier = _by_line(before)
@@ -44,10 +46,10 @@ def sheet(state: State, width: int) -> Sheet:
             old = earlier.get(number)
             cells.append(change(time_s, 0.0 if old is None else without_rounding(first(old.parts.time_s), total_s)))
         share = time_s / total_s if total_s > 0 else 0.0
-        if width < _WITH_SHARES:
-            cells.append(level(share))
-        else:
+        if width >= _WITH_SHARES:
             cells.append("" if metrics is None else bar(four(metrics.parts), total_s, _BAR))
+        elif not narrow:
+            cells.append(level(share))
         if width >= _WITH_ALL:
             cells += share_cells(metrics.parts) if metrics is not None and time_s > 0 else [""] * 4
             sent = metrics is not None and metrics.messages

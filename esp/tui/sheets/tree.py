@@ -40,7 +40,7 @@ def sheet(state: State, width: int) -> Sheet:
 
 
 def _layout(state: State, width: int) -> SheetLayout:
-    who = "AAU, mean over processors" if state.processor is None else f"AAU, processor {state.processor} alone"
+    who = "part, mean of processors" if state.processor is None else f"part, processor {state.processor} alone"
     fields = [Field(who, 0, "<"), Field("time", 8)]
     if width >= _WITH_BAR:
         fields.append(Field("where", _BAR, "<"))

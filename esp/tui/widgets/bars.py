@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from esp.tui.lines import SheetLine
+from esp.tui.lines import Piece, SheetLine
 from esp.tui.sheets import frame
 from esp.tui.sliders import Slider
 from esp.tui.widgets.drawing import is_dark, strip_of
@@ -100,11 +100,12 @@ class SliderBar(Widget, can_focus=True):
         self.of = name
         self.slider: Slider | None = None
         self._held = False
+        self._effect: Piece = ("", "")
 
-    def show(self, slider: Slider | None) -> None:
-        """Draw a slider."""
-        if slider != self.slider:
-            self.slider = slider
+    def show(self, slider: Slider | None, effect: Piece = ("", "")) -> None:
+        """Draw a slider and what it does."""
+        if slider != self.slider or effect != self._effect:
+            self.slider, self._effect = slider, effect
             self.tooltip = None if slider is None else slider.title
             self.refresh()
 
@@ -113,7 +114,9 @@ class SliderBar(Widget, can_focus=True):
         width = self.size.width
         nothing = self.slider is None or y > 0
         line = (
-            SheetLine() if nothing or self.slider is None else frame.slider(self.slider, width, focused=self.has_focus)
+            SheetLine()
+            if nothing or self.slider is None
+            else frame.slider(self.slider, width, focused=self.has_focus, effect=self._effect)
         )
         return strip_of(line, width, self.rich_style, dark=is_dark(self))
 

@@ -4,12 +4,24 @@ import numpy as np
 from msgspec.structs import replace
 
 from esp.api import Prediction, Request
+from esp.prediction import first
 from esp.traces.trace import COMPUTE, OVERHEAD, RECEIVE, SEND, WAIT, Trace, TraceAbout, TracePlace
 from esp.tui import state as steps
 from esp.tui.answers import answered
 from esp.tui.course import course_of
 from esp.tui.opening import Opened
-from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Closer, Finished, ListedProgram, PredictedAnswer
+from esp.tui.question import (
+    WRITTEN,
+    Alone,
+    ByProcessor,
+    ChoiceRow,
+    Closer,
+    Finished,
+    Impact,
+    ListedProgram,
+    PredictedAnswer,
+    Swing,
+)
 
 FACTORS = {WRITTEN: 1.0, "(BLOCK,*) 8": 1.01, "(*,BLOCK) 8": 1.25, "(CYCLIC,*) 8": 6.75}
 """Key of a choice -> its communication, as a multiple of that of the source's own."""
@@ -62,13 +74,7 @@ class Made:
 
     def answers(self, question):
         """What an engine would say: less bandwidth or more load only stretches communication."""
-        settings = question.settings
-        stretch = 1.0
-        if settings.bandwidth is not None:
-            stretch /= float(settings.bandwidth[1:])
-        if settings.load is not None:
-            stretch /= 1 - float(settings.load[:-1]) / 100
-        speed = 1.0 if settings.processor_speed is None else float(settings.processor_speed[1:])
+        stretch, speed = self.stretched(question.settings)
         yield ListedProgram(
             number=question.number, choices=CHOICES, wanted=question.wanted, left_out=3, sized_by=("n",)
         )
@@ -82,7 +88,38 @@ class Made:
                     processors=self.by_processor() if question.processors else None,
                     course=course_of(self.trace()) if question.course else None,
                 )
+            if each.key == question.wanted and question.alone:
+                yield Alone(number=question.number, key=each.key, times_s=self.alone(question, each))
+            if each.key == question.wanted and question.impact:
+                yield self.impact(question, each.key, first(outcome.time_s))
         yield Finished(number=question.number)
+
+    def stretched(self, settings):
+        """By how much communication is longer, and computation faster."""
+        stretch = 1.0
+        if settings.bandwidth is not None:
+            stretch /= float(settings.bandwidth[1:])
+        if settings.load is not None:
+            stretch /= 1 - float(settings.load[:-1]) / 100
+        return stretch, 1.0 if settings.processor_speed is None else float(settings.processor_speed[1:])
+
+    def alone(self, question, choice):
+        """The time with one slider moved at a time."""
+        times = {}
+        for name, settings in question.alone:
+            stretch, speed = self.stretched(settings)
+            times[name] = first(self.prediction(FACTORS[choice.key] * stretch, 1 / speed, choice.grid).time_s)
+        return times
+
+    def impact(self, question, key, base_s):
+        """Round shares of the time."""
+        swings = (
+            Swing(name="cpu speed", less="x0.5", less_s=1.7 * base_s, more="x2", more_s=0.65 * base_s),
+            Swing(name="bandwidth", less="x0.5", less_s=1.2 * base_s, more="x2", more_s=0.9 * base_s),
+            Swing(name="processors", less="4", less_s=None, more="16", more_s=0.96 * base_s),
+            Swing(name="load", less="0%", less_s=None, more="30%", more_s=1.03 * base_s),
+        )
+        return Impact(number=question.number, key=key, base_s=base_s, swings=swings)
 
     def by_processor(self):
         """Each AAU of the prediction on 8 processors, the last one with half as much communication again."""

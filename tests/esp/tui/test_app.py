@@ -60,7 +60,7 @@ def test_a_slider_moves_the_time(small, driving):
 def test_more_processors_are_another_list_of_choices(small, driving):
     async def then(app, pilot):
         shapes = {each.grid for each in app.state.choices}
-        await driving.press(app, pilot, "w", "down", "down", "down", "right")
+        await driving.press(app, pilot, "w", "down", "down", "down", "down", "right")
         assert {each.grid for each in app.state.choices} != shapes
         assert steps.prediction(app.state).processors == 8
 
@@ -84,15 +84,15 @@ def test_a_typed_value_is_checked(small, driving):
 
 def test_views_by_key_and_by_mouse(quick, driving):
     async def then(app, pilot):
-        for key, view in zip("1234", steps.VIEWS, strict=True):
+        for key, view in zip("12345", steps.VIEWS, strict=True):
             await driving.press(app, pilot, key)
             assert app.state.view == view
-        await pilot.click("#tabs", offset=(3, 0))
+        await pilot.click("#tabs", offset=(120 - 50, 0))
         assert app.state.view == "source"
         await pilot.click("#choices", offset=(8, 3))
         await driving.settled(app, pilot)
         assert app.state.selected == app.state.order[2]
-        await pilot.click("#slider-bandwidth", offset=(30, 0))
+        await pilot.click("#slider-bandwidth", offset=(22, 0))
         await driving.settled(app, pilot)
         assert app.state.sliders["bandwidth"].moved
         keys = app.query_one("#keys")
@@ -158,7 +158,7 @@ def test_the_timeline_zooms_moves_and_points_out(quick, driving):
 
 def test_any_two_choices_side_by_side(quick, driving):
     async def then(app, pilot):
-        await driving.press(app, pilot, "down", "down", "down", "m", "up", "4")
+        await driving.press(app, pilot, "down", "down", "down", "b", "up", "4")
         picture = driving.picture(app)
         assert "A (*,BLOCK) 8" in picture
         assert "B (CYCLIC,*) 8" in picture
@@ -169,10 +169,10 @@ def test_any_two_choices_side_by_side(quick, driving):
 def test_the_wide_view_and_back(quick, driving):
     async def then(app, pilot):
         await driving.press(app, pilot, "z")
-        assert "Choices" not in driving.picture(app)
+        assert "distribution" not in driving.picture(app)
         assert "where" in driving.picture(app).splitlines()[3]
         await driving.press(app, pilot, "z")
-        assert "Choices" in driving.picture(app)
+        assert "distribution" in driving.picture(app)
 
     driving.drive(quick, then=then)
 
@@ -283,7 +283,7 @@ def test_the_command_palette_has_every_choice(quick, driving):
         command = next(each for each in app.get_system_commands(app.screen) if each.title == "Compare with (*,BLOCK) 8")
         command.callback()
         await driving.settled(app, pilot)
-        assert (app.state.view, steps.rival(app.state)) == ("compare", "(*,BLOCK) 8")
+        assert (app.state.view, steps.beside(app.state).key) == ("compare", "(*,BLOCK) 8")
         await driving.press(app, pilot, "ctrl+p", *"size slider", "enter")
         await pilot.pause(0.2)
         await driving.press(app, pilot, "enter")

@@ -15,10 +15,12 @@ from esp.prediction import first
 from esp.tui.engine import Engine, Superseded
 from esp.tui.question import (
     WRITTEN,
+    Alone,
     ByProcessor,
     Closer,
     Failure,
     Finished,
+    Impact,
     ListedProgram,
     PredictedAnswer,
     Question,
@@ -263,3 +265,37 @@ def test_cyclic_garbage_is_searched_for_while_nobody_asks(opened, monkeypatch, r
     finally:
         engine.stop()
     assert (ring() is None) == found
+
+
+def test_each_of_several_what_ifs_is_also_predicted_alone(opened):
+    alone = (("latency", Settings(procs=4, latency="x2")), ("procs", Settings(procs=8)))
+    answers = _answers(opened, settings=Settings(procs=8, latency="x2"), alone=alone)
+    (found,) = (each for each in answers if isinstance(each, Alone))
+    values = {"n": 16, "k": 3}
+    assert found.times_s == {
+        "latency": first(api.predict("laplace_bb", procs=4, latency="x2", set=values).time_s),
+        "procs": first(api.predict("laplace_bb", procs=8, set=values).time_s),
+    }
+
+
+@pytest.mark.parametrize("given", [{}, {"bandwidth": "x4", "load": "20%"}, {"bandwidth": "1.4 MB/s"}])
+def test_what_matters_is_what_separate_predictions_say(opened, given):
+    settings = Settings(procs=4, **given)
+    *_, found = (each for each in _answers(opened, settings=settings, impact=True) if isinstance(each, Impact))
+
+    def time_s(procs=4, **changes):
+        return first(api.predict("laplace_bb", procs=procs, set={"n": 16, "k": 3}, **{**given, **changes}).time_s)
+
+    swings = {each.name: each for each in found.swings}
+    assert found.base_s == pytest.approx(time_s())
+    half, twice = {"x4": ("x2", "x8"), "1.4 MB/s": ("0.7 MB/s", "2.8 MB/s")}.get(given.get("bandwidth"), ("x0.5", "x2"))
+    assert swings["bandwidth"].less_s == pytest.approx(time_s(bandwidth=half))
+    assert swings["bandwidth"].more_s == pytest.approx(time_s(bandwidth=twice))
+    assert swings["latency"].more_s == pytest.approx(time_s(latency="x2"))
+    assert swings["cpu speed"].less_s == pytest.approx(time_s(processor_speed="x0.5"))
+    assert swings["memory speed"].more_s == pytest.approx(time_s(memory_speed="x2"))
+    assert swings["load"].more_s == pytest.approx(time_s(load="50%" if given.get("load") else "30%"))
+    assert swings["load"].less_s == (pytest.approx(time_s(load="0%")) if given.get("load") else None)
+    assert (swings["processors"].less_s, swings["processors"].more_s) == (time_s(procs=2), time_s(procs=8))
+    reach = [each.reach_s(found.base_s) for each in found.swings]
+    assert reach == sorted(reach, reverse=True)

@@ -13,7 +13,8 @@ SCENES = {
     "graph": ("2", "p"),
     "timeline": ("3", "n", "n"),
     "compare": ("4",),
-    "what-if": ("1", "w", "right", "right", "right", "right"),
+    "what-matters": ("5",),
+    "what-if": ("1", "w", "right", "right", "right", "right", "down", "right", "b", "right"),
 }
 """Name -> the keys that lead there from the scene before."""
 

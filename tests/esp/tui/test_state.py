@@ -106,12 +106,22 @@ def test_a_choice_that_is_gone_is_forgotten(home):
     assert set(after.outcomes) == {WRITTEN}
 
 
-def test_the_rival_is_the_marked_choice_or_the_next_best(home):
-    assert steps.rival(home) == home.order[1]
-    marked = steps.mark(home, home.order[2])
-    assert steps.rival(marked) == home.order[2]
-    assert steps.rival(steps.select(marked, home.order[2])) == home.order[0]
-    assert steps.mark(marked, home.order[2]).marked is None
+def test_b_is_what_is_pinned_or_the_next_best(home):
+    assert steps.beside(home).key == home.order[1]
+    pinned = steps.pin_choice(home, home.order[2])
+    assert steps.beside(pinned).key == home.order[2]
+    assert steps.beside(steps.select(pinned, home.order[2])).key == home.order[0]
+    assert steps.pin(steps.select(pinned, home.order[2])).pinned is None
+
+
+def test_what_is_pinned_stays_as_it_was(made, home):
+    """The same choice with other settings is compared with what was pinned before they changed."""
+    moved = made.answered(steps.moved(home, "load", 10))
+    then = steps.prediction(moved)
+    after = made.answered(steps.back_home(steps.pin(moved)))
+    assert steps.beside(after).prediction is then
+    assert steps.beside(after).name == "(BLOCK,BLOCK) 4x2, as in the source, load 50%"
+    assert steps.prediction(after) is not then
 
 
 def test_ties_are_those_of_the_comparison(home):

@@ -54,7 +54,7 @@ def test_in_a_terminal(tmux):
     def screen():
         return tmux("capture-pane", "-p")
 
-    text = _until(screen, "Choices (2)", "quit")
+    text = _until(screen, "2 choices", "quit")
     assert len(text.splitlines()) == 24
     assert 76 <= max(map(len, text.splitlines())) <= 80
     tmux("send-keys", "3")
@@ -75,7 +75,7 @@ def test_a_change_that_cannot_be_is_said_before_the_screen_is_taken(tmux):
 
 def test_the_terminal_is_left_as_it_was_when_the_process_is_ended(tmux):
     tmux("new-session", "-d", "-x", "80", "-y", "24", f"{ESP} tui pbs1 --procs 4; echo left $?; sleep 60")
-    _until(lambda: tmux("capture-pane", "-p"), "Choices (2)")
+    _until(lambda: tmux("capture-pane", "-p"), "2 choices")
     process = int(tmux("display", "-p", "#{pane_pid}"))
     (child,) = Path(f"/proc/{process}/task/{process}/children").read_text().split()
     assert tmux("display", "-p", "#{alternate_on} #{mouse_any_flag}").split() == ["1", "1"]
@@ -138,7 +138,7 @@ async def _in_the_browser(port, then=lambda: None):
         await page.send_json(["resize", {"width": 80, "height": 24}])
         async for message in page:
             seen += message.data if isinstance(message.data, bytes) else b""
-            if b"Choices" in seen and b"(CYCLIC)" in seen:
+            if b"2 choices" in seen and b"(CYCLIC)" in seen:
                 then()
                 break
     return seen
