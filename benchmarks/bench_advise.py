@@ -6,6 +6,7 @@ from functools import partial
 from benchmarks.measure import Figure, calls
 from esp import api
 from esp.explore.advise import advise_source, candidates_of, request_for
+from esp.prediction import first
 from sag.unit import System
 
 PROGRAMS: Mapping[str, Mapping[str, int]] = {"laplace": {}, "redblack": {}, "gauss": {"n": 64}}
@@ -19,7 +20,7 @@ RUNS = 3
 
 def _all(source: api.Source, system: System, wanted: Sequence[api.Request]) -> list[float]:
     """Every choice predicted."""
-    return [float(api.predict_source(source, system, each).time_s[0]) for each in wanted]
+    return [first(api.predict_source(source, system, each).time_s) for each in wanted]
 
 
 def figures() -> Iterator[Figure]:

@@ -25,7 +25,7 @@ from aag.source.joining import Form
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp import arguments
 from esp.locate import find_system, systems_dir
-from esp.prediction import Prediction, without_repeats
+from esp.prediction import Prediction, single, without_repeats
 from esp.request import SWITCHES, Request, asked, requested, switched
 from esp.sources import Source, read_source
 from interpreter.engine import interpret
@@ -115,8 +115,8 @@ def predict(
         trust_directives: accept INDEPENDENT, NEW and REDUCTION also where they are proved false.
         **parameters: values by name: ``n=512``.
 
-    Each of the what-ifs may also be a list or array with one value for each scenario; then all times of the
-    result are arrays of that length.
+    All times of the result are floats. Each of the what-ifs may also be a list or array with one value for each
+    scenario; then all times are arrays of that length.
 
     Raises:
         aag.diagnostics.SourceError: the program or its values prevent a prediction.
@@ -264,6 +264,8 @@ def presented(result: Result, stages: Stages, request: Request) -> Prediction:
     found = dict.fromkeys((*source.program.diagnostics, *node_program.layouts.notes, *node_program.notes))
     said = {each.text for each in result.assumptions}
     warnings = tuple(each for each in found if each.message not in said)
+    if not request.scenario.has_lists and result.scenarios == 1:
+        result = single(result)
     values = {each.name: getattr(result, each.name) for each in structs.fields(Result)}
     values["assumptions"] = without_repeats(result.assumptions, found)
     return Prediction(**values, bundled=source.bundled, asked=asked(request), warnings=warnings)

@@ -1,19 +1,20 @@
 """A prediction with what was asked for, and its first scenario as plain floats."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
-from msgspec import Struct, field
-from numpy.typing import NDArray
+from msgspec import Struct, field, structs
 
 from aag.diagnostics import Diagnostic
 from esp.shown import Printed
-from interpreter.result import Assumption, Parts
+from interpreter.result import Assumption, Figure, Parts
 from interpreter.result import Prediction as Result
 
 Plain = bool | int | float | str | list[Any] | dict[str, Any] | None
 """What JSON can say."""
+
+Record = TypeVar("Record", bound=Struct)
 
 
 class Variant(Struct, frozen=True, kw_only=True):
@@ -59,9 +60,36 @@ _NOT_CHARGED = ("this statement is not modelled and costs nothing here: ", "; no
 """What lowering and interpretation put around the same reason."""
 
 
-def first(values: NDArray[np.float64]) -> float:
+def first(values: Figure) -> float:
     """The value of the first scenario, which is the only one on the command line."""
-    return float(values.flat[0])
+    return values if isinstance(values, float) else float(values.flat[0])
+
+
+def of_scenario(values: Figure, scenario: int) -> float:
+    """The value of a scenario; one value is that of all."""
+    return first(values) if isinstance(values, float) or len(values) == 1 else float(values[scenario])
+
+
+def least_and_most(values: Figure) -> tuple[float, float]:
+    """The smallest and the largest value."""
+    return float(np.min(values)), float(np.max(values))
+
+
+def single(result: Result) -> Result:
+    """A result of one scenario with plain numbers as its figures; what has an entry for each processor stays."""
+    lines = tuple(_single(each) for each in result.lines)
+    aaus = tuple(_single(each) for each in result.aaus)
+    return _single(structs.replace(result, lines=lines, aaus=aaus))
+
+
+def _single(record: Record) -> Record:
+    return type(record)(**{name: _number(getattr(record, name)) for name in record.__struct_fields__})
+
+
+def _number(value: object) -> object:
+    if isinstance(value, Parts):
+        return _single(value)
+    return first(value) if isinstance(value, np.ndarray) else value
 
 
 def four(parts: Parts) -> tuple[float, float, float, float]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from interpreter.result import AauMetrics, LineMetrics, MessageSummary, Parts, Prediction
+from interpreter.result import AauMetrics, Figure, LineMetrics, MessageSummary, Parts, Prediction
 
 SEVERAL = "several"
 """Pattern of the communication of a unit with more than one pattern inside."""
@@ -40,18 +40,22 @@ def _unit(unit: AauMetrics, inside: Sequence[AauMetrics]) -> AauMetrics:
         unit,
         parts=_sum([each.parts for each in inside]),
         comm=_talk([each.comm for each in inside if each.comm is not None]),
-        hidden_s=np.sum([each.hidden_s for each in inside], axis=0),
+        hidden_s=_total([each.hidden_s for each in inside]),
         misses=sum(each.misses for each in inside),
     )
 
 
 def _sum(parts: Sequence[Parts]) -> Parts:
     return Parts(
-        computation_s=np.sum([each.computation_s for each in parts], axis=0),
-        communication_s=np.sum([each.communication_s for each in parts], axis=0),
-        overhead_s=np.sum([each.overhead_s for each in parts], axis=0),
-        waiting_s=np.sum([each.waiting_s for each in parts], axis=0),
+        computation_s=_total([each.computation_s for each in parts]),
+        communication_s=_total([each.communication_s for each in parts]),
+        overhead_s=_total([each.overhead_s for each in parts]),
+        waiting_s=_total([each.waiting_s for each in parts]),
     )
+
+
+def _total(figures: Sequence[Figure]) -> Figure:
+    return np.asarray(np.stack(figures).sum(axis=0))
 
 
 def _talk(told: Sequence[MessageSummary]) -> MessageSummary | None:
@@ -86,6 +90,6 @@ def _line(place: tuple[str, int], units: Sequence[AauMetrics]) -> LineMetrics:
         max_processor=None if alone is None else alone.max_processor,
         messages=sum(each.messages for each in talk),
         bytes=sum(each.bytes for each in talk),
-        hidden_s=np.sum([each.hidden_s for each in units], axis=0),
+        hidden_s=_total([each.hidden_s for each in units]),
         aaus=tuple(each.id for each in units),
     )

@@ -1,6 +1,7 @@
 """What a prediction says: frozen data, no text. `esp.output` turns it into profiles, JSON, CSV.
 
-All times are arrays of shape (S,), one value for each what-if scenario (S = 1 for a plain run). Times of lines,
+All times are arrays of shape (S,), one value for each what-if scenario; `esp.predict` makes plain numbers of them where
+no what-if was given as a list. Times of lines,
 AAUs and totals are means over processors, so parts add up to lines and lines to `time_s` (Def 4); beside them
 stand the largest value over processors and its processor.
 """
@@ -19,17 +20,21 @@ from sag.figures import MachineFigure
 
 Array = NDArray[np.float64]
 
+Figure = float | Array
+"""A figure of a prediction: (S,), one number for each scenario. In a `Prediction` of the Python API that was asked for
+no lists it is a plain float."""
+
 
 class Parts(Struct, frozen=True, kw_only=True):
     """The four categories (Def 2), each (S,), in seconds, means over processors."""
 
-    computation_s: Array
-    communication_s: Array
-    overhead_s: Array
-    waiting_s: Array
+    computation_s: Figure
+    communication_s: Figure
+    overhead_s: Figure
+    waiting_s: Figure
 
     @property
-    def time_s(self) -> Array:
+    def time_s(self) -> Figure:
         """The sum of the four."""
         return self.computation_s + self.communication_s + self.overhead_s + self.waiting_s
 
@@ -193,13 +198,13 @@ class AauMetrics(Struct, frozen=True, kw_only=True):
     span: Span
     parent: int | None
     parts: Parts
-    total_s: Array
-    max_s: Array | None
+    total_s: Figure
+    max_s: Figure | None
     max_processor: int | None
-    clock_s: Array
+    clock_s: Figure
     executions: int
     comm: MessageSummary | None
-    hidden_s: Array
+    hidden_s: Figure
     """What overlap and maxima take away from its communication, mean over processors (Def 21)."""
     misses: float
     """Cache lines missed, total over processors and executions (scenario 0)."""
@@ -211,15 +216,15 @@ class LineMetrics(Struct, frozen=True, kw_only=True):
     file: str
     line: int
     parts: Parts
-    max_s: Array | None
+    max_s: Figure | None
     max_processor: int | None
     messages: int
     bytes: int
-    hidden_s: Array
+    hidden_s: Figure
     aaus: tuple[int, ...]
 
     @property
-    def time_s(self) -> Array:
+    def time_s(self) -> Figure:
         """The sum of the parts."""
         return self.parts.time_s
 
@@ -254,12 +259,12 @@ class Prediction(Struct, frozen=True, kw_only=True):
     scenarios: int
     constants: Mapping[str, object]
     """PARAMETER values used."""
-    time_s: Array
-    timed_s: Array | None
-    load_s: Array
+    time_s: Figure
+    timed_s: Figure | None
+    load_s: Figure
     parts: Parts
-    io_s: Array
-    hidden_s: Array
+    io_s: Figure
+    hidden_s: Figure
     """What overlap and maxima take away from communication, mean over processors (Def 21)."""
     counts: CountTable
     messages: int
@@ -267,12 +272,12 @@ class Prediction(Struct, frozen=True, kw_only=True):
     lines: tuple[LineMetrics, ...]
     aaus: tuple[AauMetrics, ...]
     per_processor: PerProcessor
-    imbalance: Array
+    imbalance: Figure
     """Largest / mean computation over processors (1 is perfect balance)."""
     memory_bytes: int
     """The most that a processor needs for its data, overlap areas not included."""
     memory_usable_bytes: float | None
-    estimated_share: Array
+    estimated_share: Figure
     """Share of time_s that rests on figures which are only estimated (Def 19), between 0 and 1."""
     iterations: int
     """Iterations of synchronised loops the program makes."""

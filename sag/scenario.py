@@ -48,6 +48,11 @@ class Scenario(Struct, frozen=True, kw_only=True, eq=False):
     sets: tuple[tuple[str, WhatIf], ...] = ()
     """Path and change of any parameter, as `sag.values` reads them."""
 
+    @property
+    def has_lists(self) -> bool:
+        """Whether a what-if is a list of values, one for each scenario."""
+        return any(isinstance(each, list | tuple | np.ndarray) for each in _changes(self))
+
 
 def export(system: System, scenario: Scenario | None = None) -> Machine:
     """Flatten a machine under a scenario. One without sweeps that was asked for lately is the same object again.

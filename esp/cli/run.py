@@ -251,8 +251,9 @@ def _several(
 
         return csv.scaling(predictions)
     from esp.output import table
+    from esp.prediction import first
 
-    fastest = min(predictions, key=lambda each: float(each.time_s[0]))
+    fastest = min(predictions, key=lambda each: first(each.time_s))
     following = "" if options.quiet else _next(options, f"{fastest.processors} --annotate")
     return table.scaling(predictions, screen, following=following, impossible=impossible)
 

@@ -10,7 +10,6 @@ from math import inf
 from os import PathLike
 from typing import Any
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -228,12 +227,9 @@ def _with_own_values(sources: Sequence[Source], request: Request) -> list[tuple[
 
 
 def _refuse_scenarios(request: Request) -> None:
-    given = request.scenario
-    changes = (given.load, given.bandwidth, given.latency, given.processor_speed, given.memory_speed, given.overlap)
-    for each in (*changes, *(change for _, change in given.sets)):
-        if isinstance(each, list | tuple | np.ndarray):
-            hint = "esp.sweep crosses distributions with what-ifs."
-            raise UsageError("a comparison has one value for each what-if.", hint=hint)
+    if request.scenario.has_lists:
+        hint = "esp.sweep crosses distributions with what-ifs."
+        raise UsageError("a comparison has one value for each what-if.", hint=hint)
 
 
 def _predicting(wanted: Sequence[tuple[Source, Request]], system: System, jobs: int) -> Predictions:

@@ -28,6 +28,7 @@ from esp.api import (
 from esp.arguments import in_python
 from esp.errors import UsageError
 from esp.explore.plan import DIMENSIONS, PARAMETERS, machine_scenario
+from esp.prediction import first, of_scenario
 from esp.shown import Printed
 from sag.unit import System
 
@@ -88,12 +89,12 @@ class WhatIf(Printed, Struct, frozen=True, kw_only=True):
     @property
     def hardly_s(self) -> float:
         """Seconds from which a line has moved."""
-        return MOVED * float(self.base.time_s[0])
+        return MOVED * first(self.base.time_s)
 
     def unmoved(self) -> tuple[int, ...]:
         """Lines of the main file that take time and that no change has moved by more than `hardly_s`."""
         moved = {(each.file, each.line) for outcome in self.outcomes for each in outcome.moved}
-        lines = [each for each in self.base.lines if each.file == self.base.file and each.time_s[0] > 0]
+        lines = [each for each in self.base.lines if each.file == self.base.file and first(each.time_s) > 0]
         return tuple(each.line for each in lines if (each.file, each.line) not in moved)
 
 
@@ -222,18 +223,14 @@ def _changed(request: Request, system: System, changes: Sequence[ParameterChange
 
 
 def _outcome(label: str, base: Prediction, made: Prediction, scenario: int) -> WhatIfOutcome:
-    before = {(each.file, each.line): float(each.time_s[0]) for each in base.lines}
-    after = {(each.file, each.line): _at(each.time_s, scenario) for each in made.lines}
-    least_s = MOVED * float(base.time_s[0])
+    before = {(each.file, each.line): first(each.time_s) for each in base.lines}
+    after = {(each.file, each.line): of_scenario(each.time_s, scenario) for each in made.lines}
+    least_s = MOVED * first(base.time_s)
     moves = [
         LineMove(file=place[0], line=place[1], before_s=before.get(place, 0.0), after_s=after.get(place, 0.0))
         for place in dict.fromkeys((*before, *after))
     ]
     moved = sorted((each for each in moves if abs(each.by_s) > least_s), key=lambda each: (-abs(each.by_s), each.line))
     return WhatIfOutcome(
-        label=label, prediction=made, scenario=scenario, time_s=_at(made.time_s, scenario), moved=tuple(moved)
+        label=label, prediction=made, scenario=scenario, time_s=of_scenario(made.time_s, scenario), moved=tuple(moved)
     )
-
-
-def _at(values: Any, scenario: int) -> float:
-    return float(values[scenario if len(values) > 1 else 0])

@@ -16,7 +16,7 @@ from esp.errors import UsageError
 from esp.inspect.changes import CHANGES, changed
 from esp.inspect.decisions import Decision, decide
 from esp.inspect.messages import MessagePhase, Wait, Watcher, phases_of, waits_of
-from esp.prediction import CATEGORIES, first
+from esp.prediction import CATEGORIES, first, of_scenario
 from interpreter.application import Application
 from interpreter.engine import interpret
 from interpreter.result import AauMetrics, Assumption, FigureCount, LineMetrics, MessageSummary
@@ -295,7 +295,11 @@ def _changes(
     several = interpret(stages.node_program, stages.graph, changed(machine), _setting(request))
     here = [each.parts.time_s for each in several.aaus if each.span.line == line]
     found = [
-        Change(name=name, line_s=sum(float(each[number]) for each in here), total_s=float(several.time_s[number]))
+        Change(
+            name=name,
+            line_s=sum(of_scenario(each, number) for each in here),
+            total_s=of_scenario(several.time_s, number),
+        )
         for number, name in enumerate(CHANGES, start=1)
     ]
     twice = 2 * several.processors

@@ -7,7 +7,7 @@ from esp.output.figures import constants as constants_of
 from esp.output.figures import grid, hottest_communication, hottest_first, options, place, source_text, why
 from esp.output.numbers import count, data, percentages, plural, seconds
 from esp.output.partial import partial_text, reasons, trusted
-from esp.prediction import CATEGORIES, Prediction, first, four
+from esp.prediction import CATEGORIES, Prediction, first, four, least_and_most
 from interpreter.result import LineMetrics
 
 COLOURS = ("#4c78a8", "#e45756", "#bab0ac", "#f2a23a")
@@ -56,7 +56,7 @@ def page(prediction: Prediction) -> str:
 def _scenarios(prediction: Prediction) -> str:
     if prediction.scenarios == 1:
         return ""
-    low, high = float(prediction.time_s.min()), float(prediction.time_s.max())
+    low, high = least_and_most(prediction.time_s)
     text = f"{plural(prediction.scenarios, 'scenario')}: {seconds(low)} to {seconds(high)}; the first is shown"
     return f'<p class="note">{text}</p>'
 

@@ -11,7 +11,7 @@ from aag.diagnostics import Diagnostic, Span
 from esp.output.assumptions import lines
 from esp.output.numbers import percent
 from esp.output.screen import Screen, paragraph, printable
-from esp.prediction import Prediction
+from esp.prediction import Prediction, first
 from interpreter.result import Assumption
 
 _BODY = re.compile(r"the body of (?:the function )?(\S+) is not interpreted")
@@ -110,7 +110,7 @@ def time_shown(prediction: Prediction, shown: str) -> str:
 
 def trusted(prediction: Prediction, of: str = "the time") -> str:
     """How much rests on estimates; what is left out of a partial prediction rests on nothing at all."""
-    share = percent(float(prediction.estimated_share.flat[0]))
+    share = percent(first(prediction.estimated_share))
     if prediction.complete:
         return f"{share} of {of} rests on estimated figures"
     return f"incomplete, see partial; {share} of what is charged rests on estimated figures"

@@ -18,7 +18,7 @@ from esp.output.figures import (
 from esp.output.numbers import count, data, memory, percentages, plural, seconds, significant
 from esp.output.partial import partial_notes, time_shown, trusted
 from esp.output.screen import Screen, flow, paragraph, printable
-from esp.prediction import CATEGORIES, Interval, Prediction, Variant, first, four
+from esp.prediction import CATEGORIES, Interval, Prediction, Variant, first, four, least_and_most
 from interpreter.result import LineMetrics
 
 HOT_LINES = 10
@@ -73,7 +73,7 @@ def _which_scenario(prediction: Prediction) -> list[str]:
     """That there are others than the one that is shown, where there are."""
     if prediction.scenarios == 1:
         return []
-    low, high = float(prediction.time_s.min()), float(prediction.time_s.max())
+    low, high = least_and_most(prediction.time_s)
     return [f"{prediction.scenarios} scenarios, {seconds(low)} to {seconds(high)} (time_s); the first is shown"]
 
 

@@ -10,7 +10,7 @@ from esp.output.numbers import percentages, seconds
 from esp.output.partial import partial_notes
 from esp.output.profile import assumed_notes, heading
 from esp.output.screen import Screen, paragraph
-from esp.prediction import CATEGORIES
+from esp.prediction import CATEGORIES, first, of_scenario
 from interpreter.result import Parts
 
 _ROOM_FOR_SHARES = 72
@@ -33,12 +33,12 @@ def what_if_text(found: WhatIf, screen: Screen, *, following: str = "") -> str:
     narrow = screen.columns < _ROOM_FOR_SHARES
     labels = max(len("what if"), *(len(each.label) for each in found.outcomes))
     room = screen.columns - labels - 2 - 8 - 1 - 7 - (0 if narrow else 21) - 2
-    rows = [TableRow(("base", seconds(float(base.time_s[0])), "", *_shares(base.parts, 0), ""))]
+    rows = [TableRow(("base", seconds(first(base.time_s)), "", *_shares(base.parts, 0), ""))]
     for each in found.outcomes:
         shares = _shares(each.prediction.parts, each.scenario)
-        change = _change(each.time_s, float(base.time_s[0]))
+        change = _change(each.time_s, first(base.time_s))
         cells = (each.label, seconds(each.time_s), change, *shares, _moved(each, room))
-        rows.append(TableRow(cells, "good" if each.time_s < float(base.time_s[0]) * 0.995 else ""))
+        rows.append(TableRow(cells, "good" if each.time_s < first(base.time_s) * 0.995 else ""))
     if narrow:
         columns = [*columns[:3], columns[-1]]
         rows = [TableRow((*row.cells[:3], row.cells[-1]), row.role) for row in rows]
@@ -62,7 +62,7 @@ def _shares(parts: Parts, scenario: int) -> list[str]:
 
 def _four(parts: Parts, scenario: int) -> list[float]:
     rows = (getattr(parts, f"{name}_s") for name in CATEGORIES)
-    return [float(row[scenario if len(row) > 1 else 0]) for row in rows]
+    return [of_scenario(row, scenario) for row in rows]
 
 
 def _change(time_s: float, base_s: float) -> str:
@@ -99,7 +99,7 @@ def what_if_json(found: WhatIf) -> str:
         "system": base.system,
         "processors": base.processors,
         "grid": list(base.grid),
-        "base": {"time_s": float(base.time_s[0]), **_parts(base.parts, 0)},
+        "base": {"time_s": first(base.time_s), **_parts(base.parts, 0)},
         "changes": [
             {
                 "change": each.label,
@@ -123,7 +123,7 @@ def _parts(parts: Parts, scenario: int) -> dict[str, float]:
 
 def what_if_csv(found: WhatIf) -> str:
     """One row for the base and each change: SI units, full precision."""
-    rows: list[Sequence[object]] = [("base", float(found.base.time_s[0]), *_four(found.base.parts, 0), "")]
+    rows: list[Sequence[object]] = [("base", first(found.base.time_s), *_four(found.base.parts, 0), "")]
     for each in found.outcomes:
         moved = " ".join(str(line.line) for line in each.moved)
         rows.append((each.label, each.time_s, *_four(each.prediction.parts, each.scenario), moved))

@@ -10,6 +10,8 @@ import json
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from esp.api import Prediction, predict
 from esp.explore.compare import compare
 from esp.locate import program_names
@@ -25,17 +27,17 @@ VALUES = {"gausspivot_array": {"row": 7}, "gausspivot_do": {"row": 7}}
 def told(found: Prediction) -> dict[str, object]:
     """What a prediction says, as far as it must not change by itself."""
     return {
-        "time_s": found.time_s.tolist(),
+        "time_s": np.atleast_1d(found.time_s).tolist(),
         "counts": [found.messages, found.bytes, found.iterations, found.memory_bytes, found.complete],
         "assumed": sorted(each.text for each in found.assumptions),
         "aaus": {
             f"{each.id} {each.kind} line {each.span.line}": {
                 "counts": [each.executions, each.misses, *((each.comm.messages, each.comm.bytes) if each.comm else ())],
                 "parts_s": [
-                    each.parts.computation_s.tolist(),
-                    each.parts.communication_s.tolist(),
-                    each.parts.overhead_s.tolist(),
-                    each.parts.waiting_s.tolist(),
+                    np.atleast_1d(each.parts.computation_s).tolist(),
+                    np.atleast_1d(each.parts.communication_s).tolist(),
+                    np.atleast_1d(each.parts.overhead_s).tolist(),
+                    np.atleast_1d(each.parts.waiting_s).tolist(),
                 ],
             }
             for each in found.aaus

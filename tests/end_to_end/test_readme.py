@@ -14,6 +14,6 @@ def test_the_python_of_the_readme_runs(root):
     code = text.partition("```python\n")[2].partition("```")[0]
     names = {}
     exec(code, names)
-    assert names["prediction"].time_s.shape == (1,)
+    assert isinstance(names["prediction"].time_s, float)
     assert names["sweep"].time_s.shape == (3,)
     assert names["sweep"].time_s[0] > names["sweep"].time_s[2]

@@ -42,8 +42,8 @@ def test_it_predicts_what_the_edited_source_does(edited, esp):
 def test_python_says_it_alike(edited):
     options = {"procs": 4, "n": 12, "k": 3}
     optional = package.predict("laplace.hpf", align=TURNED, **options)
-    assert optional.time_s[0] == package.predict(edited, **options).time_s[0]
-    assert package.predict("laplace.hpf", align=[TURNED], **options).time_s[0] == optional.time_s[0]
+    assert optional.time_s == package.predict(edited, **options).time_s
+    assert package.predict("laplace.hpf", align=[TURNED], **options).time_s == optional.time_s
     assert "--align b(i, j) with temp(j, i)" in str(optional)
     with pytest.raises(SourceError, match="expected '\\)'"):
         package.predict("laplace.hpf", align="b(i,j WITH temp(j,i)")

@@ -115,7 +115,7 @@ def test_the_best_alignment_is_found_and_can_be_pasted():
     assert best.time_s < 0.9 * found.written.time_s
     kept = [line for line in TRANSPOSED.splitlines() if not line.startswith("!HPF$")]
     pasted = "\n".join([*kept[:4], *best.candidate.directives, *kept[4:]]) + "\n"
-    assert esp.predict(pasted, procs=None).time_s[0] == best.time_s
+    assert esp.predict(pasted, procs=None).time_s == best.time_s
 
 
 @pytest.mark.parametrize("text", ["lfk01", TRANSPOSED])
@@ -127,7 +127,7 @@ def test_with_alignments_too_the_advice_is_the_exhaustive_optimum(text):
     assert any(each.aligned for each in candidates)
     times = []
     for at, each in enumerate(candidates):
-        times.append((float(api.predict_source(source, system, request_for(each, request)).time_s[0]), at))
+        times.append((api.predict_source(source, system, request_for(each, request)).time_s, at))
     found = advise_source(source, system, request, [4], top=1)
     assert (found.best.time_s, candidates.index(found.best.candidate)) == min(times)
 

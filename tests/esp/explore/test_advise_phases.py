@@ -104,7 +104,7 @@ def test_moving_costs_what_assigning_to_arrays_of_the_other_mapping_sends():
     copied = [each for each in by_hand.lines if lines[each.line - 1].strip() in ("c = a", "d = b")]
     parts = [each.parts for each in copied]
     assert len(parts) == 2
-    sent_s = sum(float((each.communication_s + each.overhead_s + each.waiting_s)[0]) for each in parts)
+    sent_s = sum(each.communication_s + each.overhead_s + each.waiting_s for each in parts)
     assert moving_s(source, system, request, before, after) == pytest.approx(sent_s, rel=0.02)
     assert moving_s(source, system, request, before, before) == 0
 
@@ -125,7 +125,7 @@ def test_where_it_pays_it_takes_what_the_program_written_by_hand_takes(two):
     assert told.break_even > 1
     assert [found.mappings[each.mapping].choice.shown for each in told.parts] == ["(BLOCK,*)", "(*,BLOCK)"]
     assert told.moves == 1
-    by_hand_s = esp.predict(BY_HAND, procs=8, k=400).time_s[0]
+    by_hand_s = esp.predict(BY_HAND, procs=8, k=400).time_s
     assert by_hand_s < told.one_s
     assert told.parts_s + told.move_s == pytest.approx(by_hand_s, rel=0.05)
     assert "REDISTRIBUTE pays" in str(found)

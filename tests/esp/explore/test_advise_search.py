@@ -93,7 +93,7 @@ def check_bound(text, procs, machine, options):
     request = api.requested(procs, **options)
     try:
         stages = api.lower_source(api.read_source(text), machine, request)
-        time_s = api.interpret_stages(stages, machine, request).time_s[0]
+        time_s = api.interpret_stages(stages, machine, request).time_s
     except SourceError:
         return None
     return bool(lower_bound(stages, machine, request) <= time_s)
@@ -109,7 +109,7 @@ def test_no_choice_of_a_program_falls_below_its_bound(program, procs):
     for each in candidates_of(source, system, request, [procs])[0]:
         wanted = request_for(each, request)
         stages = api.lower_source(source, system, wanted)
-        time_s = float(api.interpret_stages(stages, system, wanted).time_s[0])
+        time_s = api.interpret_stages(stages, system, wanted).time_s
         bound_s = lower_bound(stages, system, wanted)
         assert 0 < bound_s <= time_s, each.shown
         gaps.append(bound_s / time_s)
@@ -122,7 +122,7 @@ def exhaustive(source, system, request, numbers):
     times = []
     for at, each in enumerate(candidates):
         made = api.predict_source(source, system, request_for(each, request))
-        times.append((float(made.time_s[0]), at))
+        times.append((made.time_s, at))
     return candidates, sorted(times)
 
 
@@ -165,13 +165,13 @@ def test_each_advised_time_is_that_of_a_prediction_of_its_own():
         candidate = each.candidate
         options = {"distribute": dict(candidate.choice.formats), "grid": candidate.grid}
         alone = esp.predict("laplace", procs=candidate.procs, n=64, **({} if candidate.written else options))
-        assert each.time_s == alone.time_s[0]
+        assert each.time_s == alone.time_s
 
 
 def test_the_timed_region_has_no_bound_and_is_searched_all_the_same():
     found = esp.advise("gauss", procs=4, n=16, timed=True)
     assert not found.excluded
-    assert found.best.time_s == min(float(each.prediction.timed_s[0]) for each in found.ranked)
+    assert found.best.time_s == min(each.prediction.timed_s for each in found.ranked)
 
 
 def test_interrupted_it_says_what_it_has():
@@ -227,4 +227,4 @@ def test_the_mapping_of_the_source_is_predicted_on_the_largest_number_that_it_fi
     assert [(shown, why.code) for shown, why in found.impossible] == [("(CYCLIC(4),BLOCK(34))", "E307")]
     assert found.written is not None
     assert found.written.candidate.procs == 6
-    assert found.written.time_s == esp.predict(source, procs=6).time_s[0]
+    assert found.written.time_s == esp.predict(source, procs=6).time_s

@@ -32,7 +32,7 @@ def test_each_choice_is_what_a_prediction_of_its_own_says(laplace):
     assert len(laplace.ranked) == 12
     for each in laplace.ranked:
         alone = esp.predict("laplace_bb", procs=8, n=64, distribute=dict(each.choice.formats), grid=each.grid)
-        assert each.time_s == alone.time_s[0]
+        assert each.time_s == alone.time_s
         assert each.prediction.messages == alone.messages
         assert alone.grid == each.grid
     times = [each.time_s for each in laplace.ranked]
@@ -42,7 +42,7 @@ def test_each_choice_is_what_a_prediction_of_its_own_says(laplace):
 def test_the_choice_of_the_source_is_marked(laplace):
     written = [each for each in laplace.ranked if each.written]
     assert [(each.shown, each.grid) for each in written] == [("(BLOCK,BLOCK)", (4, 2))]
-    assert written[0].time_s == esp.predict("laplace_bb", procs=8, n=64).time_s[0]
+    assert written[0].time_s == esp.predict("laplace_bb", procs=8, n=64).time_s
 
 
 @pytest.mark.parametrize("program", ["laplace_bb", "gauss", "lfk01"])
@@ -53,7 +53,7 @@ def test_what_is_to_be_pasted_gives_the_predicted_time(program, root):
     kept = [line for line in text.splitlines() if not re.match(r"!HPF\$ +(PROCESSORS|DISTRIBUTE)", line)]
     at = next(i for i, line in enumerate(kept) if line.startswith("!HPF$") or line.strip().startswith("integer :: i"))
     pasted = "\n".join([*kept[: at + 1], *best.choice.directives, *kept[at + 1 :]]) + "\n"
-    assert esp.predict(pasted, procs=None, n=48).time_s[0] == best.time_s
+    assert esp.predict(pasted, procs=None, n=48).time_s == best.time_s
 
 
 def test_a_mapping_of_the_source_that_is_no_sensible_one_is_there_all_the_same(root):
@@ -96,7 +96,7 @@ def test_a_mapping_of_the_source_that_does_not_fit_is_one_of_the_impossible(dist
     assert not any(each.written for each in found.ranked)
     for each in found.ranked:
         alone = esp.predict(SMALL_BLOCKS, procs=8, distribute=dict(each.choice.formats), grid=each.grid)
-        assert each.time_s == alone.time_s[0]
+        assert each.time_s == alone.time_s
 
 
 def test_one_whose_blocks_are_not_all_that_is_wrong_is_refused():
@@ -111,7 +111,7 @@ def test_programs_that_differ_in_directives(root):
     found = esp.compare(files, procs=4, n=64)
     assert not found.differ
     for each in found.ranked:
-        assert each.time_s == esp.predict(each.shown, procs=4, n=64).time_s[0]
+        assert each.time_s == esp.predict(each.shown, procs=4, n=64).time_s
     assert esp.compare([files[0], str(root / "benchmarks_hpf" / "laplace.hpf")], procs=4, n=64).differ
 
 
@@ -121,8 +121,8 @@ def test_a_value_is_for_the_programs_that_have_its_name(root):
     found = esp.compare(files, procs=4, k=7)
     assert not found.impossible
     assert {each.time_s for each in found.ranked} == {
-        esp.predict("laplace_bb", procs=4, k=7).time_s[0],
-        esp.predict("pi", procs=4).time_s[0],
+        esp.predict("laplace_bb", procs=4, k=7).time_s,
+        esp.predict("pi", procs=4).time_s,
     }
     with pytest.raises(SourceError, match="E301"):
         esp.compare(files, procs=4, kk=7)
@@ -196,7 +196,7 @@ end program p
 """
     mesh = {"cube.network.topology.kind": "mesh"}
     meeting = esp.predict(text, procs=8, system_set=mesh, processor_speed="x1000000", memory_speed="x1000000", io=False)
-    share = (meeting.parts.communication_s + meeting.parts.waiting_s)[0] / meeting.time_s[0]
+    share = (meeting.parts.communication_s + meeting.parts.waiting_s) / meeting.time_s
     assert stated_error(meeting) == pytest.approx(max(ERROR, CONTENDED * share))
     assert stated_error(meeting) > ERROR
     assert stated_error(esp.predict("laplace_bb", procs=8, n=64)) == ERROR
@@ -275,7 +275,7 @@ def test_the_crossover_is_that_of_trying_every_size(program, n, procs, once):
     def time_of(rank, size):
         each = found.ranked[rank - 1]
         formats = dict(each.choice.formats)
-        return esp.predict(program, procs=procs, n=size, distribute=formats, grid=each.grid).time_s[0]
+        return esp.predict(program, procs=procs, n=size, distribute=formats, grid=each.grid).time_s
 
     smallest = crossing.sizes[0]
     faster = [rank for rank in crossing.challengers if time_of(rank, smallest) < time_of(1, smallest)]

@@ -57,25 +57,25 @@ def found():
 
 def test_each_change_is_a_prediction_of_its_own(found):
     assert [each.label for each in found.outcomes] == list(ALONE)
-    assert found.base.time_s[0] == esp.predict(PROGRAM, procs=8, **SIZE).time_s[0]
+    assert found.base.time_s == esp.predict(PROGRAM, procs=8, **SIZE).time_s
     for each in found.outcomes:
         alone = esp.predict(PROGRAM, procs=8, **SIZE, **ALONE[each.label])
-        assert each.time_s == pytest.approx(alone.time_s[0], rel=1e-12)
+        assert each.time_s == pytest.approx(alone.time_s, rel=1e-12)
 
 
 def test_lines_that_moved_are_those_whose_time_differs(found):
-    least_s = MOVED * found.base.time_s[0]
+    least_s = MOVED * found.base.time_s
     moved_by_any = set()
     for each in found.outcomes:
         alone = esp.predict(PROGRAM, procs=8, **SIZE, **ALONE[each.label])
-        before = {line.line: line.time_s[0] for line in found.base.lines}
-        expected = {line.line for line in alone.lines if abs(line.time_s[0] - before.get(line.line, 0)) > least_s}
+        before = {line.line: line.time_s for line in found.base.lines}
+        expected = {line.line for line in alone.lines if abs(line.time_s - before.get(line.line, 0)) > least_s}
         assert {line.line for line in each.moved} == expected
         assert [abs(line.by_s) for line in each.moved] == sorted((abs(x.by_s) for x in each.moved), reverse=True)
         moved_by_any |= expected
     assert moved_by_any
     assert not set(found.unmoved()) & moved_by_any
-    assert set(found.unmoved()) | moved_by_any == {each.line for each in found.base.lines if each.time_s[0] > 0}
+    assert set(found.unmoved()) | moved_by_any == {each.line for each in found.base.lines if each.time_s > 0}
 
 
 def test_nothing_leaks_from_one_to_the_next():
@@ -96,7 +96,7 @@ def test_together():
         system_set={"cube.node.memory.cache_size": "16KB"},
     )
     assert found.outcomes[-1].label == "all together"
-    assert found.outcomes[-1].time_s == pytest.approx(alone.time_s[0], rel=1e-12)
+    assert found.outcomes[-1].time_s == pytest.approx(alone.time_s, rel=1e-12)
     with pytest.raises(UsageError, match="each change has one value"):
         esp.whatif(PROGRAM, procs=8, **SIZE, bandwidth=["x2", "x3"], together=True)
 

@@ -52,7 +52,7 @@ def same_times(spent_s, last_s, prediction, atol):
         totals[CATEGORY[kind]][rank] += seconds
     for part, name in PARTS.items():
         close(totals[part], getattr(prediction.per_processor, name)[0], atol)
-    close(last_s, np.full(prediction.processors, prediction.time_s[0]), 1e-9)
+    close(last_s, np.full(prediction.processors, prediction.time_s), 1e-9)
 
 
 def same_own_ends(found_s, prediction, atol=1e-9):
@@ -215,7 +215,7 @@ def check_picl(records, trace, prediction):
     for node, all_events in found.items():
         *events, (event, began, ended, _, _) = all_events
         assert (event, began) == (-901, 0.0)
-        assert ended == pytest.approx(float(prediction.time_s[0]), abs=1e-12)
+        assert ended == pytest.approx(prediction.time_s, abs=1e-12)
         assert [(event, given, data) for event, _, _, given, data in events] == [
             (event, given, data) for event, _, _, given, data in expected[node]
         ]
@@ -289,7 +289,7 @@ def check_paraver(found, trace, prediction):
     duration, tasks, states, events, sent_messages = found
     begin, end = (np.rint(each * 1e9).astype(int) for each in (trace.begin, trace.end))
     assert tasks == trace.procs
-    assert duration == round(float(prediction.time_s[0]) * 1e9)
+    assert duration == round(prediction.time_s * 1e9)
     numbers = {state: kind for kind, (state, _, _) in STATES.items()}
     some = end > begin
     expected = zip(

@@ -43,7 +43,7 @@ def test_times_of_a_trace_are_those_of_the_prediction(predicted, name, procs, va
         by_aau = np.bincount(trace.aau[of], trace.duration[of], len(prediction.aaus)) / procs
         expected = [float(getattr(each.parts, part)[0]) for each in prediction.aaus]
         np.testing.assert_allclose(by_aau, expected, rtol=1e-9, atol=1e-15)
-    assert trace.end.max() == pytest.approx(float(prediction.time_s[0]), rel=1e-12)
+    assert trace.end.max() == pytest.approx(prediction.time_s, rel=1e-12)
 
 
 SCENARIOS = [
@@ -66,7 +66,7 @@ def test_times_add_up_under_what_ifs(name, procs, values, scenario):
     for number, part in enumerate(PARTS):
         by_rank = np.bincount(trace.rank[category == number], trace.duration[category == number], procs)
         np.testing.assert_allclose(by_rank, getattr(prediction.per_processor, part)[0], rtol=1e-9, atol=1e-15)
-    assert trace.end.max() == pytest.approx(float(prediction.time_s[0]), rel=1e-9)
+    assert trace.end.max() == pytest.approx(prediction.time_s, rel=1e-9)
 
 
 @pytest.mark.parametrize(("name", "procs", "values"), CASES, ids=IDS)
@@ -100,7 +100,7 @@ def test_events_of_a_processor_follow_on_one_another(predicted, name, procs, val
     """Without gaps, without overlap, from 0 to the end."""
     trace, prediction = predicted(name, procs, **values)
     assert (np.diff(trace.rank) >= 0).all()
-    time = float(prediction.time_s[0])
+    time = prediction.time_s
     for rank in range(procs):
         mine = trace.rank == rank
         begin, end = trace.begin[mine], trace.end[mine]
@@ -140,7 +140,7 @@ def test_input_and_output_go_to_the_host(predicted):
     io = trace.is_kind(IO)
     assert set(trace.rank[io].tolist()) == {0}
     assert (trace.partner[io] == -1).all()
-    links = sum(float(each.parts.communication_s[0]) for each in prediction.aaus if each.label == "print")
+    links = sum(each.parts.communication_s for each in prediction.aaus if each.label == "print")
     assert trace.duration[io].sum() == pytest.approx(links * 4, rel=1e-9)
 
 
