@@ -72,7 +72,7 @@ def predict(
     *,
     form: Form | None = None,
     grid: Sequence[int] | str | None = None,
-    distribute: Mapping[str, str] | None = None,
+    distribute: str | Mapping[str, str] | None = None,
     align: str | Sequence[str] | None = None,
     set: Mapping[str, Any] | None = None,  # noqa: A002 (the name of the command's option)
     bandwidth: WhatIf | None = None,
@@ -99,7 +99,8 @@ def predict(
             machine's default (Def 12), as `esp run` does without ``--procs``.
         form: ``free`` or ``fixed``; by the file's suffix if not given, free for text.
         grid: extents of the processor grid: ``(4, 2)`` or ``"4x2"``.
-        distribute: name of a template or array -> formats, for example ``{"t": "(BLOCK,*)"}``.
+        distribute: formats such as ``"(BLOCK,*)"`` for everything that the program distributes, or name of a template
+            or array -> formats: ``{"t": "(BLOCK,*)"}``.
         align: an alignment, or several, instead of whatever maps these arrays in the source:
             ``"A(i,j) WITH T(j,i)"``.
         set: values by name, as `parameters`, for names that clash with an argument.

@@ -10,6 +10,7 @@ from aag.graph.cluster import LEVELS, Level
 from aag.ir.directives import Align
 from aag.ir.evaluate import Value
 from aag.ir.spelling import spell_directive
+from aag.mapping.tables import EVERYTHING
 from aag.spmd.program import OPTIMISATIONS
 from esp import arguments
 from esp.errors import UsageError
@@ -29,7 +30,7 @@ class Request(Struct, frozen=True, kw_only=True):
     """None: what the program says, else the machine's default (Def 12)."""
     grid: tuple[int, ...] | None = None
     distribute: Mapping[str, str] = field(default_factory=dict)
-    """Name of a template or array -> formats such as ``(BLOCK,*)``."""
+    """Name of a template or array -> formats such as ``(BLOCK,*)``; the name ``""`` is for all that they fit."""
     align: tuple[Align, ...] = ()
     """Alignments instead of whatever maps their arrays in the source."""
     align_texts: tuple[str, ...] = ()
@@ -55,7 +56,7 @@ def requested(
     procs: int | None = None,
     *,
     grid: Sequence[int] | str | None = None,
-    distribute: Mapping[str, str] | None = None,
+    distribute: str | Mapping[str, str] | None = None,
     align: str | Sequence[str] | None = None,
     set: Mapping[str, Any] | None = None,  # noqa: A002 (the name of the command's option)
     bandwidth: WhatIf | None = None,
@@ -91,7 +92,7 @@ def requested(
     request = Request(
         procs=arguments.processors(procs),
         grid=arguments.grid(grid),
-        distribute=dict(distribute or {}),
+        distribute={EVERYTHING: distribute} if isinstance(distribute, str) else dict(distribute or {}),
         align=arguments.alignments(align),
         align_texts=(align,) if isinstance(align, str) else tuple(align or ()),
         values={name: _python_value(value) for name, value in {**(set or {}), **parameters}.items()},

@@ -1,6 +1,7 @@
 """Mapping directives, checked and sorted by name, with the user's distributions applied."""
 
 from collections.abc import Mapping
+from math import prod
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -33,16 +34,53 @@ def tables_of(
     *,
     align: tuple[Align, ...] = (),
 ) -> Tables:
-    """The tables of a scope, where `distribute` replaces formats and `align` the mapping of its alignees. Every
+    """The tables of a scope, where `distribute` replaces formats and `align` the mapping of its alignees.
+
+    Formats of the name ``""`` are for everything that the program distributes and that has as many dimensions. Every
     problem goes to the report."""
-    reader = TableReader(scope, distribute, report, align)
+    named = {name: formats for name, formats in distribute.items() if name}
+    reader = TableReader(scope, named, report, align)
     reader.read()
+    bounds = _bounds(scope, reader, env, report)
+    if EVERYTHING in distribute:
+        ranks = {name: len(found) for name, found in bounds.items() if found is not None}
+        wanted = distributed_names(reader.aligns, reader.distributes, bounds, scope)
+        reader.distribute_all({name: ranks[name] for name in wanted if name not in named}, distribute[EVERYTHING])
     return Tables(
         aligns=reader.aligns,
         distributes=reader.distributes,
-        bounds=_bounds(scope, reader, env, report),
+        bounds=bounds,
         dynamic=frozenset(name for each in scope.directives if isinstance(each, Dynamic) for name in each.names),
     )
+
+
+EVERYTHING = ""
+"""The name of everything that a program distributes."""
+
+
+def distributed_names(
+    aligns: Mapping[str, Align],
+    distributes: Mapping[str, Distribute],
+    bounds: Mapping[str, Bounds | None],
+    scope: Scope,
+) -> list[str]:
+    """What a program distributes. Without a DISTRIBUTE: what its arrays are aligned with, else all arrays of the shape
+    of the largest."""
+    known = {name for name, found in bounds.items() if found is not None}
+    names = [name for name in distributes if name in known]
+    if not names:
+        names = sorted({align.target for align in aligns.values()} - aligns.keys() & known)
+    if not names:
+        free = {each.name: extents_of(bounds[each.name]) for each in scope.arrays() if each.name in known}
+        free = {name: extents for name, extents in free.items() if name not in aligns and extents}
+        largest = max(free.values(), key=prod, default=())
+        names = [name for name, extents in free.items() if extents == largest]
+    return names
+
+
+def extents_of(bounds: Bounds | None) -> tuple[int, ...]:
+    """The extent of each dimension."""
+    return tuple(max(0, upper - lower + 1) for lower, upper in bounds or ())
 
 
 def _bounds(
@@ -191,6 +229,22 @@ class TableReader:
             "an array is aligned or distributed once",
         )
         return False
+
+    def distribute_all(self, ranks: Mapping[str, int], text: str) -> None:
+        """Replace the formats of all names of the rank that fits; `ranks`: the number of dimensions of each."""
+        option = f"‹distribute '{text}'›"
+        try:
+            rank = len(parse_formats(text))
+        except ValueError as error:
+            self._report.add("E315", f"{option}: {error}", NOWHERE, "for example ‹distribute '(BLOCK,*)'›")
+            return
+        fitting = [name for name, its in ranks.items() if its == rank]
+        for name in fitting:
+            self._replace_formats(name, text, option)
+        if not fitting:
+            theirs = " or ".join(str(each) for each in sorted(set(ranks.values()))) or "none"
+            told = f"{option}: this has {rank} dimension{'s' * (rank != 1)}, the program distributes arrays of {theirs}"
+            self._report.add("E315", told, NOWHERE, "write one format for each dimension")
 
     def _apply_option(self, folded: str, name: str, text: str) -> None:
         option = f"‹distribute {name}={text}›"

@@ -41,10 +41,10 @@ def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = 
     group.add_argument("--grid", metavar="PxQ", help="extents of the processor grid, such as 4x2")
     group.add_argument(
         "--distribute",
-        metavar="NAME=(...)",
+        metavar="[NAME=](...)",
         action="append",
         default=[],
-        help="another distribution for a template or array: 'T=(BLOCK,*)' (repeatable)",
+        help="another distribution: '(BLOCK,*)', or for one template or array 'T=(BLOCK,*)' (repeatable)",
     )
     if aligned:
         group.add_argument(
@@ -150,7 +150,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
     request = Request(
         procs=procs,
         grid=grid_of(options.grid),
-        distribute=pairs("--distribute", options.distribute, lower=True),
+        distribute=_distributions(options.distribute),
         align=alignments(aligned),
         align_texts=tuple(aligned),
         values={name: value_of(name, text) for name, text in pairs("--set", options.set, lower=True).items()},
@@ -161,6 +161,20 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         granularity=given.get("granularity", GRANULARITIES[0]),
     )
     return switched(request, switches_of(given.get("opt", [])))
+
+
+def _distributions(given: list[str]) -> dict[str, str]:
+    """``NAME=(...)``, repeatable, or ``(...)`` for everything that the program distributes.
+
+    Raises:
+        UsageError: there is more than one for everything.
+    """
+    plain = [each for each in given if "=" not in each]
+    if len(plain) > 1:
+        hint = "esp compare predicts several distributions."
+        raise UsageError("a prediction has one distribution.", where="--distribute", hint=hint)
+    named = pairs("--distribute", [each for each in given if "=" in each], lower=True)
+    return named | ({"": plain[0]} if plain else {})
 
 
 def named_choices(given: list[str]) -> list[dict[str, str]]:

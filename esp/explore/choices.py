@@ -9,7 +9,7 @@ element for each of them. (BLOCK,BLOCK) on 8x1 is therefore missing: it is (BLOC
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from math import log, prod
+from math import log
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,7 +24,7 @@ from aag.mapping.grid import squarest
 from aag.mapping.layout import Layouts
 from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of, visible_to
-from aag.mapping.tables import tables_of
+from aag.mapping.tables import distributed_names, extents_of, tables_of
 from aag.pipeline import main_unit
 from esp.api import Request, Source, map_source
 from esp.errors import PredictionError, UsageError
@@ -103,20 +103,8 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     unit = main_unit(source.program)
     scope = scope_of(unit, visible_to(unit, source.program))
     tables = tables_of(scope, request.distribute, layouts.environment, Report())
-    extents = {
-        name: tuple(max(0, upper - lower + 1) for lower, upper in bounds)
-        for name, bounds in tables.bounds.items()
-        if bounds is not None
-    }
-    names = [name for name in tables.distributes if name in extents]
-    if not names:
-        roots = {align.target for align in tables.aligns.values()} - tables.aligns.keys()
-        names = sorted(roots & extents.keys())
-    if not names:
-        free = {each.name: extents[each.name] for each in scope.arrays() if each.name in extents}
-        free = {name: extent for name, extent in free.items() if name not in tables.aligns and extent}
-        largest = max(free.values(), key=prod, default=())
-        names = [name for name, extent in free.items() if extent == largest]
+    extents = {name: extents_of(bounds) for name, bounds in tables.bounds.items() if bounds is not None}
+    names = distributed_names(tables.aligns, tables.distributes, tables.bounds, scope)
     if not names:
         hint = "A program has to have an array for this."
         raise PredictionError("there is nothing to distribute here.", where=source.program.file, hint=hint)

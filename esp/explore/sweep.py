@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.diagnostics import Diagnostic, SourceError
+from aag.mapping.tables import EVERYTHING
 from aag.source.joining import Form
 from esp import arguments
 from esp.api import (
@@ -289,7 +290,12 @@ def _axes_of(options: Mapping[str, Any], axes: list[Axis]) -> tuple[dict[str, An
     fixed: dict[str, Any] = {}
     sets: dict[str, Any] = {}
     for name, given in options.items():
-        if name in ("set", "distribute", "opt", "system_set"):
+        if name == "distribute" and given is not None and not isinstance(given, Mapping):
+            if _is_list(given):
+                axes.append(_axis(name, name, EVERYTHING, given))
+            else:
+                fixed[name] = given
+        elif name in ("set", "distribute", "opt", "system_set"):
             fixed[name] = {}
             for key, value in given.items():
                 if _is_list(value):

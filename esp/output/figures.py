@@ -72,7 +72,7 @@ def options(asked: Mapping[str, Plain]) -> tuple[str, ...]:
     for name, given in asked.items():
         option = f"--{name.replace('_', '-')}"
         if isinstance(given, dict):
-            told += [f"{option} {part}={_written(name, each)}" for part, each in given.items()]
+            told += [f"{option} {part}{'=' * bool(part)}{_written(name, each)}" for part, each in given.items()]
         elif name == "align" and isinstance(given, list):
             told += [f"{option} {each}" for each in given]
         elif isinstance(given, bool):

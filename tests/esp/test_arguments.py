@@ -50,6 +50,38 @@ def test_other_forms_of_the_same():
     assert plain.io_s == 0.0 < esp.predict(PROGRAM, procs=8).io_s
 
 
+def test_formats_without_a_name_are_for_all_that_they_fit():
+    undirected = "".join(line for line in PROGRAM.splitlines(keepends=True) if not line.startswith("!hpf$"))
+    for program, name in (("laplace.hpf", "temp"), (PROGRAM, "a"), (undirected, "a")):
+        plain, named = (esp.predict(program, distribute=given) for given in ("(*,CYCLIC)", {name: "(*,CYCLIC)"}))
+        assert plain.grid == named.grid == (8,)
+        assert plain.time_s == named.time_s != esp.predict(program).time_s
+    listed = esp.sweep("laplace.hpf", distribute=["(BLOCK,*)", "(*,CYCLIC)"])
+    assert [axis.name for axis in listed.axes] == ["distribute"]
+    assert listed.time_s[1] == esp.predict("laplace.hpf", distribute={"temp": "(*,CYCLIC)"}).time_s
+
+
+def test_formats_that_fit_nothing():
+    with pytest.raises(SourceError, match=r"E315 .*\(BLOCK\)': this has 1 dimension, the program .* arrays of 2"):
+        esp.predict("laplace.hpf", distribute="(BLOCK)")
+    with pytest.raises(SourceError, match=r"E315 .*\(BLOK\)': 'blok' is none of BLOCK"):
+        esp.predict("pi.hpf", distribute="(BLOK)")
+
+
+def test_figures_are_floats_unless_a_what_if_is_a_list():
+    plain = esp.predict(PROGRAM, procs=4, load="20%")
+    both = esp.predict(PROGRAM, procs=4, load=["20%", "60%"])
+    alone = esp.predict(PROGRAM, procs=4, load=["20%"])
+    for prediction in (plain, plain.lines[0], plain.lines[0].parts, plain.aaus[0], plain.aaus[0].parts):
+        figures = [each for each in prediction.__struct_fields__ if each.endswith("_s")]
+        assert all(isinstance(getattr(prediction, each), float | None) for each in figures), figures
+    assert isinstance(plain.lines[0].time_s, float)
+    assert both.time_s.shape == (2,)
+    assert alone.time_s.shape == (1,)
+    assert plain.time_s == both.time_s[0] == alone.time_s[0] < both.time_s[1]
+    assert plain.parts.waiting_s == both.parts.waiting_s[0]
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [

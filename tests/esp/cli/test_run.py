@@ -90,7 +90,7 @@ def test_without_procs_the_program_decides(esp, fake):
         ("--set N=1 --set n=2", "n is given twice"),
         ("--set N=lots", "'lots' is no value for n"),
         ("--set N=nan", "'nan' is no value for n"),
-        ("--distribute (BLOCK,*)", "is not of the form NAME=VALUE"),
+        ("--distribute (BLOCK,*) --distribute (*,BLOCK)", "--distribute: a prediction has one distribution"),
         ("--opt hoist=maybe", "hoist is either on or off"),
         ("--opt hoisting=off", "there is no optimisation 'hoisting'"),
         ("--opt fuse=on", "the optimisation 'fuse' is not done"),

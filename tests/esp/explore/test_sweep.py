@@ -88,7 +88,7 @@ def _check(found, options):
         alone = _alone(**chosen)
         assert found.time_s[at] == pytest.approx(alone.time_s, rel=1e-12)
         for name in TIMES[1:]:
-            part = getattr(alone.parts, name)[0]
+            part = getattr(alone.parts, name)
             assert found.times[name][at] == pytest.approx(part, rel=1e-9, abs=1e-12 * alone.time_s)
         assert (found.messages[at], found.bytes[at], found.processors[at]) == (
             alone.messages,

@@ -41,7 +41,7 @@ def test_times_of_a_trace_are_those_of_the_prediction(predicted, name, procs, va
         by_rank = np.bincount(trace.rank[of], trace.duration[of], procs)
         np.testing.assert_allclose(by_rank, getattr(prediction.per_processor, part)[0], rtol=1e-9, atol=1e-15)
         by_aau = np.bincount(trace.aau[of], trace.duration[of], len(prediction.aaus)) / procs
-        expected = [float(getattr(each.parts, part)[0]) for each in prediction.aaus]
+        expected = [getattr(each.parts, part) for each in prediction.aaus]
         np.testing.assert_allclose(by_aau, expected, rtol=1e-9, atol=1e-15)
     assert trace.end.max() == pytest.approx(prediction.time_s, rel=1e-12)
 
