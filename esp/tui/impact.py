@@ -41,7 +41,7 @@ def swings(stages: api.Stages, system: System, request: api.Request, watch: Watc
     loads[-2:] = 0.0, max(load, busier)
     changes["load"] = Change(is_factor=False, amount=loads, text=f"{count} values")
     asked = replace(request, scenario=replace(scenario, **changes))
-    times = [float(each) for each in api.interpret_stages(stages, system, asked, watch=watch).time_s]
+    times = np.atleast_1d(api.interpret_stages(stages, system, asked, watch=watch).time_s).tolist()
     found = [
         Swing(name=label, less="x0.5", less_s=times[1 + 2 * at], more="x2", more_s=times[2 + 2 * at])
         for at, label in enumerate(_FIGURES.values())
