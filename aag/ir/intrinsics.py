@@ -36,11 +36,22 @@ Form = Literal[
 declaration of an array says; `type`: a constant that depends on the type only; `scalar`: there are no arrays."""
 
 Typing = Literal[
-    "first", "common", "part", "integer", "real", "double", "logical", "complex", "double complex", "character", "kind"
+    "first",
+    "second",
+    "common",
+    "part",
+    "integer",
+    "real",
+    "double",
+    "logical",
+    "complex",
+    "double complex",
+    "character",
+    "kind",
 ]
-"""The type of a result. `first`: the type of the first argument; `common`: the type of the product of the first two;
-`part`: the type of a part of a complex number; `kind`: as `first`, or as `part` for a complex argument; all others name
-a type. An argument KIND= changes its size."""
+"""The type of a result (`aag.spmd.symbols.result_of`). `first`, `second`: the type of that argument; `common`: the type
+of the product of the first two; `part`: the type of a part of a complex number; `kind`: real, of the size of a part of
+a complex argument; all others name a type. An argument KIND= changes its size."""
 
 CALL = o.fixed(call=1)
 """The price of a function of which nothing is known."""
@@ -83,9 +94,9 @@ class Reduction(Struct, frozen=True, kw_only=True):
 
 class Intrinsic(Struct, frozen=True, kw_only=True):
     """One row. `required`: how many of the arguments must be there, which stand first; `charge`: the price of a call,
-    None where a nest takes its place; `value`: the function that computes it for scalars (for the form `type`: from
-    base and bytes); `expansion`: for the form `expanded`, what
-    stands for a call whose first argument has the given type."""
+    None where a nest takes its place; `value`: the function that computes it for scalars, which gets the required
+    arguments by position and the others by name (for the form `type`: the base and bytes of a type); `expansion`: for
+    the form `expanded`, what stands for a call whose first argument has the given type."""
 
     name: str
     arguments: tuple[str, ...]
@@ -234,7 +245,8 @@ _ROWS = (
     *_row("tan dtan", "x", charge=_SINE, value=v.elementary(math.tan)),
     *_row("asin dasin", "x", charge=_SINE, value=v.elementary(math.asin)),
     *_row("acos dacos", "x", charge=_SINE, value=v.elementary(math.acos)),
-    *_row("atan datan", "x", charge=_SINE, value=v.elementary(math.atan)),
+    *_row("atan", "x y?", charge=_SINE, value=v.arctangent),
+    *_row("datan", "x", charge=_SINE, value=v.arctangent),
     *_row("atan2 datan2", "y x", type="common", charge=_SINE, value=lambda y, x: math.atan2(v.real(y), v.real(x))),
     *_row("sinh cosh tanh dsinh dcosh dtanh", "x", charge=_SINE),
     *_row(
@@ -258,6 +270,8 @@ _ROWS = (
     *_row("btest", "i pos", type="logical", charge=_BITS),
     *_row("bge bgt ble blt", "i j", type="logical", charge=_BITS),
     *_row("maskl maskr", "i kind?", type="integer", charge=_BITS),
+    *_row("dshiftl dshiftr", "i j shift", charge=o.fixed(logical=3)),
+    *_row("bessel_jn bessel_yn", "n x", type="second", charge=CALL),
     *_row("merge_bits", "i j mask", charge=o.fixed(logical=3)),
     *_row("popcnt poppar leadz trailz", "i", type="integer", charge=CALL),
     *_row("merge", "tsource fsource mask", charge=_BITS),

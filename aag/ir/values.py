@@ -52,6 +52,11 @@ def elementary(function: Callable[[float], float]) -> Callable[[Value], Value]:
     return lambda x: function(real(x))
 
 
+def arctangent(x: Value, y: Value | None = None) -> Value:
+    """ATAN of a number, or of the quotient of two."""
+    return math.atan(real(x)) if y is None else math.atan2(real(x), real(y))
+
+
 def absolute(value: Value) -> Value:
     """ABS."""
     return number(value) if isinstance(value, str) else abs(value)

@@ -8,6 +8,7 @@ from typing import Any
 
 from fparser.common.readfortran import FortranStringReader
 from fparser.common.sourceinfo import FortranFormat
+from fparser.two import Fortran2003, Fortran2008
 from fparser.two.parser import ParserFactory
 from fparser.two.symbol_table import SYMBOL_TABLES
 from fparser.two.utils import Base, FortranSyntaxError, InternalError, InternalSyntaxError
@@ -15,6 +16,7 @@ from fparser.two.utils import Base, FortranSyntaxError, InternalError, InternalS
 from aag.budget import READINGS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.expressions import Expr
+from aag.ir.intrinsics import INTRINSICS
 from aag.ir.scan import scanned
 from aag.source.nesting import read_assignment
 from aag.source.outline import Row, opaque_row
@@ -69,6 +71,12 @@ _count = _Count()
 
 @cache
 def _parser() -> Any:
+    """fparser, which accepts as many arguments of an intrinsic function as our table has."""
+    for known in (Fortran2003.Intrinsic_Name, Fortran2008.Intrinsic_Name):
+        for name, counts in known.generic_function_names.items():
+            row = INTRINSICS.get(name.lower())
+            if row is not None and counts["max"] is not None:
+                counts["max"] = max(counts["max"], len(row.arguments))
     return ParserFactory().create(std=_STANDARD)
 
 

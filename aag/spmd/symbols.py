@@ -290,6 +290,8 @@ def result_of(rule: Typing, types: Sequence[Type], size: int) -> Type:
     """The type of a function's result, from those of its arguments; `size`: what KIND= says, or 0."""
     first = types[0]
     match rule:
+        case "second":
+            return types[1]
         case "common":
             return wider(first, types[1]) if len(types) > 1 else first
         case "kind" | "part" if first.base == "complex":
@@ -306,7 +308,7 @@ def result_of(rule: Typing, types: Sequence[Type], size: int) -> Type:
             return Type(base="character", bytes=1)
         case "integer" | "real" | "logical":
             return Type(base=rule, bytes=size or INTEGER.bytes)
-        case _:
+        case "first" | "part":
             return replace(first, bytes=size) if size else first
 
 
