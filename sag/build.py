@@ -256,16 +256,18 @@ def _span(raw: RawFigure, key: Key, value: float, findings: Findings) -> tuple[f
 
 
 def _attribution(raw: RawFigure, outline: MachineOutline, findings: Findings) -> tuple[str, str]:
-    if raw.source is None:
-        message = f"'{raw.path}' has no source, here or above"
-        findings.add("M108", message, raw.keys[-1].place, "every figure names one of 'sources'")
-    elif raw.source.text not in outline.sources:
+    given = {"source": raw.source, "certainty": raw.certainty}
+    lacking = [name for name, each in given.items() if each is None]
+    if lacking:
+        message = f"'{raw.path}' has no {' and no '.join(lacking)}, here or above"
+        hint = (
+            f"add {' and '.join(map('{}: ...'.format, lacking))} to the figure, or to its component for all its figures"
+        )
+        findings.add("M108", message, raw.keys[-1].place, hint)
+    if raw.source is not None and raw.source.text not in outline.sources:
         message = f"'{raw.source.text}' is not one of the sources of this file"
         findings.add("M108", message, raw.source.place, nearest(raw.source.text, outline.sources))
-    if raw.certainty is None:
-        message = f"'{raw.path}' has no certainty, here or above"
-        findings.add("M108", message, raw.keys[-1].place, f"one of {', '.join(CERTAINTIES)}")
-    elif raw.certainty.text not in CERTAINTIES:
+    if raw.certainty is not None and raw.certainty.text not in CERTAINTIES:
         message = f"'{raw.certainty.text}' is no certainty"
         findings.add("M108", message, raw.certainty.place, nearest(raw.certainty.text, CERTAINTIES))
     return (raw.source.text if raw.source else "", raw.certainty.text if raw.certainty else "")

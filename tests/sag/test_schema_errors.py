@@ -179,7 +179,10 @@ MISTAKES = {
     ),
     "no source": (
         ("        source: book\n", ""),
-        (*(15, 9, "M108", "'cache_size' has no source, here or above"), "every figure names one of 'sources'"),
+        (
+            *(15, 9, "M108", "'cache_size' has no source, here or above"),
+            "add source: ... to the figure, or to its component for all its figures",
+        ),
     ),
     "unknown source": (
         ("        source: book\n", "        source: boook\n"),
@@ -187,7 +190,17 @@ MISTAKES = {
     ),
     "no certainty": (
         ("        certainty: cited\n", ""),
-        (*(15, 9, "M108", "'cache_size' has no certainty, here or above"), "one of quoted, cited, estimated, measured"),
+        (
+            *(15, 9, "M108", "'cache_size' has no certainty, here or above"),
+            "add certainty: ... to the figure, or to its component for all its figures",
+        ),
+    ),
+    "no source and no certainty": (
+        ("        source: book\n        certainty: cited\n", ""),
+        (
+            *(14, 9, "M108", "'cache_size' has no source and no certainty, here or above"),
+            "add source: ... and certainty: ... to the figure, or to its component for all its figures",
+        ),
     ),
     "unknown certainty": (
         ("certainty: cited", "certainty: vague"),
