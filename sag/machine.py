@@ -8,7 +8,7 @@ stands whether it is only estimated, so that a prediction can say how much of it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from msgspec import Struct
@@ -163,18 +163,18 @@ class Machine(Struct, frozen=True, kw_only=True):
 
     def arrays(self) -> tuple[Array, ...]:
         """Every figure that may vary between scenarios, always in the same order: P, M, C/S, I/O."""
-        found = list(self.processor.time_s.values())
-        if self.memory is not None:
-            found += [self.memory.read_miss_s, self.memory.write_miss_s, self.memory.writeback_s]
-            found += [self.memory.tlb_miss_s]
-        if self.network is not None:
-            network = self.network
-            found += [network.exchange_factor, network.load, network.overlap]
-            found += [network.pack_per_byte_s, network.copy_per_byte_s]
-            found += [collective.stage_software_s for collective in network.collectives.values()]
-            for law in network.ranges:
-                found += [law.call_overhead_s, law.startup_s, law.per_byte_s]
-                found += [law.per_hop_s, law.receive_overhead_s]
-        if self.io is not None:
-            found += [self.io.host_latency_s, self.io.host_per_byte_s, self.io.format_item_s, self.io.load_s]
-        return tuple(found)
+        return tuple(_arrays_in((self.processor, self.memory, self.network, self.io)))
+
+
+def _arrays_in(value: object) -> Iterator[Array]:
+    """The arrays of a record, and of records in it, in the order of its fields."""
+    match value:
+        case np.ndarray():
+            yield value
+        case Struct():
+            yield from _arrays_in(tuple(getattr(value, name) for name in value.__struct_fields__))
+        case Mapping():
+            yield from _arrays_in(tuple(value.values()))
+        case tuple():
+            for each in value:
+                yield from _arrays_in(each)

@@ -26,8 +26,8 @@ def changed(machine: Machine) -> Machine:
     processor, memory, bandwidth, latency = map(halved, CHANGES)
     costs, network = machine.memory, machine.network
     if costs is not None:
-        misses = {"read_miss_s": memory, "write_miss_s": memory, "writeback_s": memory, "tlb_miss_s": memory}
-        costs = structs.replace(costs, **_fields(costs, misses))
+        priced = (name for name in costs.__struct_fields__ if isinstance(getattr(costs, name), np.ndarray))
+        costs = structs.replace(costs, **_fields(costs, dict.fromkeys(priced, memory)))
     if network is not None:
         law = {"call_overhead_s": latency, "startup_s": latency, "per_hop_s": latency, "per_byte_s": bandwidth}
         ranges = tuple(structs.replace(each, **_fields(each, law)) for each in network.ranges)

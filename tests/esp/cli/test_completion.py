@@ -89,7 +89,7 @@ def test_bash_completes_what_stands_in_order(bash):
 
 def test_bash_completes_actions(bash):
     assert bash("esp", "system", "") == {"list", "show", "check", "fit"}
-    assert bash("esp", "system", "show", "clu") == {"cluster-ib"}
+    assert bash("esp", "system", "show", "ips") == {"ipsc860", "ipsc860-f90d"}
     assert bash("esp", "system", "fit", "--ba") == {"--base"}
     assert bash("esp", "examples", "copy", "--to", "s") == {"sub"}
 
