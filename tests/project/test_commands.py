@@ -7,6 +7,8 @@ import tomllib
 
 import pytest
 
+from esp.cli.parser import build_parser
+
 
 def _targets(makefile):
     return set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
@@ -27,11 +29,23 @@ def test_every_make_command_of_the_pages_exists(root):
     assert named - _targets((root / "Makefile").read_text(encoding="utf-8")) == set()
 
 
-def test_files_named_in_the_readme_exist(root):
-    text = (root / "README.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])
+def test_files_named_in_a_page_exist(page, root):
+    text = re.sub(r"`[^`]*NAME[^`]*`", "", (root / page).read_text(encoding="utf-8"))
     named = re.findall(r"`((?:[\w.]+/)+[\w.]*)`", text) + re.findall(r"\]\(([\w./-]+)\)", text)
     assert named
-    assert [name for name in named if not (root / name).exists()] == []
+    assert [name for name in named if not (list(root.glob(name)) or (root / name).exists())] == []
+
+
+def test_commands_named_in_contributing_exist(root):
+    """With their actions and options."""
+    text = (root / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`esp ([a-z]+)(?: ([^`]*))?`", text)
+    assert named
+    for command, rest in named:
+        parser = build_parser(command, alone=True)
+        words = ["laplace" if each == "FILE" else each for each in rest.split()]
+        parser.parse_args([command, *words])
 
 
 def test_ci_runs_the_test_command_of_the_readme(root):

@@ -62,6 +62,14 @@ def test_every_figure_has_a_source_that_is_spelled_out_and_a_certainty(name):
         assert len(system.sources[figure.source]) > 20, path
 
 
+def test_the_machine_of_the_page_loads():
+    page = (SYSTEMS.parent / "docs" / "machines.md").read_text(encoding="utf-8")
+    text = page.partition("```yaml\n")[2].partition("```")[0]
+    system = load_system(text, folder=SYSTEMS)
+    assert [str(each) for each in check(system) if each.code < "M3"] == []
+    assert export(system).network.ranges[0].startup_s == pytest.approx(4e-6 - 0.25e-6)
+
+
 @pytest.mark.parametrize("name", ["ipsc860", "cluster-ib"])
 def test_no_source_is_listed_that_no_figure_uses(name):
     system = load_system(SYSTEMS / f"{name}.yaml")
