@@ -29,6 +29,8 @@ examples:
   esp sweep pi.hpf --procs 1,2,4,8 --load 0%,20%,40%,60%,80% --versus load
   esp sweep laplace.hpf --procs 8 --bandwidth x0.5:x4:/100 --load 0%:60%:/100 --csv -o s.csv
   esp sweep laplace.hpf --set n=64:1024:x2 --procs 1,2,4,8 --plot times.svg
+  esp sweep laplace.hpf --procs 8 --bandwidth x0.5:x4:/30 --load 0%:60%:/20 --plot map.pdf --plot-as map
+  esp sweep laplace.hpf --procs 8 --distribute all --plot bars.png
 """
 
 INTERRUPTED = 130
@@ -75,7 +77,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     forms.add_argument("--jsonl", action="store_true", help="one JSON object a line for each prediction")
     forms.add_argument("--csv", action="store_true", help="one line for each prediction")
     forms.add_argument("--bars", action="store_true", help="bars in the terminal")
-    views.add_argument("--plot", metavar="FILE", help="also draw curves: .png, .svg, .pdf (needs matplotlib)")
+    views.add_argument("--plot", metavar="FILE", help="also draw a picture: .png, .svg, .pdf (needs matplotlib)")
+    forms_of_plot = "how it is drawn: %(choices)s (default: what fits the axes)"
+    views.add_argument("--plot-as", choices=("curves", "map", "bars"), default="", help=forms_of_plot)
     add_output(parser)
 
 
@@ -96,10 +100,12 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
     console = console_of(options)
+    if options.plot is None and options.plot_as:
+        raise UsageError("there is no picture to draw.", where="--plot-as", hint="Name its file: --plot times.svg.")
     if options.plot is not None:
-        from esp.output.plots import check_plot
+        from esp.output.plots.style import check_plot
 
-        check_plot(options.plot)
+        check_plot(options.plot, instead=", or look at --bars")
     from esp.cli.progress import ProgressLine
     from esp.explore.sweep import collect
     from esp.output import sweep as output
@@ -110,6 +116,10 @@ def execute(options: argparse.Namespace) -> int:
     if options.versus and options.versus not in names:
         hint = f"The axes are {', '.join(names)}." if names else "Give some option a list of values."
         raise UsageError(f"the sweep has no axis {options.versus!r}.", where="--versus", hint=hint)
+    if options.plot is not None:
+        from esp.output.plots.sweep import form_of
+
+        form_of(plan.axes, options.plot_as)
     total = prod(plan.shape)
     if total >= MANY:
         console.note(f"{total:,} predictions")
@@ -127,7 +137,7 @@ def execute(options: argparse.Namespace) -> int:
     elif options.json:
         text = output.sweep_json(found, versus=options.versus)
     elif options.bars:
-        from esp.output.plots import bars
+        from esp.output.bars import bars
 
         text = bars(found, console.screen)
     else:
@@ -135,9 +145,11 @@ def execute(options: argparse.Namespace) -> int:
     if found.done.any() or not found.interrupted:  # nothing kept is no reason to lose the file that was there
         console.deliver(text)
     if options.plot is not None and found.done.any():
-        from esp.output.plots import plot
+        from esp.output.plots.style import save, styled
+        from esp.output.plots.sweep import figure
 
-        plot(found, options.plot, versus=options.versus)
+        with styled():
+            save(figure(found, form=options.plot_as, versus=options.versus), options.plot)
     if found.interrupted:
         console.note(f"stopped: {int(found.done.sum()):,} of {found.done.size:,} predictions are kept")
         return INTERRUPTED

@@ -72,7 +72,7 @@ def test_numbers_and_curves_are_those_of_the_commands(root, capsys):
         kept = (root / "docs" / "paper" / f"{name}.csv").read_text(encoding="utf-8")
         assert _cells(capsys.readouterr().out) == _cells(kept, nearly=True), name
         curves = (root / "docs" / "paper" / f"{name}.svg").read_text(encoding="utf-8")
-        assert ("change of the time" in curves) == ("--versus" in words)
+        assert ("change against" in curves) == ("--versus" in words)
 
 
 def _cells(text, *, nearly=False):

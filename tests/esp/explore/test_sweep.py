@@ -20,7 +20,6 @@ from aag.diagnostics import SourceError
 from esp.cli.main import INTERRUPTED, main
 from esp.errors import UsageError
 from esp.explore.sweep import TIMES
-from esp.output.plots import look
 from interpreter.errors import UnresolvedError
 from sag.errors import MachineError
 
@@ -287,7 +286,7 @@ def test_a_program_from_standard_input(capsys, monkeypatch, program):
         ("--set n=8 --versus m", "the sweep has no axis 'm'"),
         ("--set n", "not of the form NAME=VALUE"),
         ("--jobs 0", "no number of processes"),
-        ("--procs 2,4 --plot x.gif", "'x.gif' is no picture"),
+        ("--procs 2,4 --plot x.gif", "'x.gif' is not the name of a picture"),
         ("--procs 2,4 --plot nix/x.svg", "no such folder"),
         ("--opt hoist=maybe", "neither on nor off"),
         ("--load 10%,200%", "out of range"),
@@ -363,43 +362,7 @@ def test_a_real_interrupt_ends_it_at_once_and_without_traceback(jobs, tmp_path, 
     assert process.returncode == 0
 
 
-# --- plots ---
-
-
-def test_a_plot_is_drawn_and_always_the_same(program, tmp_path, capsys):
-    files = [tmp_path / name for name in ("one.svg", "two.svg", "one.png")]
-    for file in files:
-        assert main(["sweep", program, *WORDS, "--plot", str(file)]) == 0
-    svg = files[0].read_text(encoding="utf-8")
-    assert svg == files[1].read_text(encoding="utf-8")
-    # Two numbers of processors and two bandwidths: four curves over n, each with its entry in the legend.
-    assert len(re.findall(r'id="line2d_\d+"', svg)) >= 4
-    assert "predicted time (s)" in svg
-    assert files[2].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
-
-
-@pytest.mark.parametrize("shape", [(5,), (12, 5), (1, 5), (3, 4, 5), (2, 3, 2, 5), (11, 1, 5), (1, 12, 5)])
-def test_no_two_curves_look_the_same(shape):
-    looks = {tuple(look(at, shape).values()) for at in np.ndindex(*shape[:-1])}
-    assert len(looks) == np.prod(shape[:-1])
-
-
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        ("--opt hoist=on,off", "a curve needs an axis of numbers"),
-        ("--set n=8:24 --load 0%:60%:/13", "13 curves are too many"),
-    ],
-)
-def test_what_cannot_be_drawn(program, tmp_path, capsys, words, told):
-    assert main(["sweep", program, "--procs", "2", *words.split(), "--plot", str(tmp_path / "x.svg")]) == 2
-    assert told in " ".join(capsys.readouterr().err.split())
-
-
-def test_without_matplotlib_the_way_out_is_told(program, tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert main(["sweep", program, *WORDS, "--plot", str(tmp_path / "x.svg")]) == 1
-    assert "pip install 'esp-hpf[plot]'" in " ".join(capsys.readouterr().err.split())
+# --- bars ---
 
 
 def test_bars_are_as_long_as_the_times(program, capsys):
