@@ -1,8 +1,11 @@
 """What a nest does, step by step, where start and step of each reference do not say it all (`aag.spmd.stream`)."""
 
+from collections.abc import Iterator, Sequence
+
 from msgspec import Struct
 
 from aag.ir.expressions import Element, Expr
+from aag.ir.visitors import names_in
 from aag.spmd.nodes import Index
 
 COUNTER = "$at"
@@ -55,3 +58,41 @@ class Mine(Struct, frozen=True, kw_only=True):
 
 
 Step = Act | Put | Count | Repeat | Given | Mine
+
+
+def put_in(body: Sequence[Step]) -> Iterator[str]:
+    """Scalars that get values in some steps, loop indices among them."""
+    for step in body:
+        match step:
+            case Put(name=name):
+                yield name
+            case Repeat(index=index, body=inner):
+                yield index.name
+                yield from put_in(inner)
+            case Given(body=inner, otherwise=other):
+                yield from put_in((*inner, *other))
+            case Mine(body=inner):
+                yield from put_in(inner)
+            case _:
+                pass
+
+
+def read_in(body: Sequence[Step]) -> Iterator[str]:
+    """Scalars that steps read; loop indices only where their own loop does not give them values."""
+    for step in body:
+        match step:
+            case Act(element=element):
+                yield from names_in(*element.subscripts)
+            case Put(value=value):
+                yield from names_in(value)
+            case Repeat(index=index, body=inner):
+                yield from index.reads
+                yield from (name for name in read_in(inner) if name != index.name)
+            case Given(mask=mask, body=inner, otherwise=other):
+                yield from names_in(mask)
+                yield from read_in((*inner, *other))
+            case Mine(subscript=subscript, body=inner):
+                yield from () if subscript is None else names_in(subscript)
+                yield from read_in(inner)
+            case _:
+                pass

@@ -13,6 +13,7 @@ Beyond a budget only some iterations of the outermost loop are enumerated. They 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from aag.ir.expressions import Call, Element, Expr
 from aag.ir.visitors import children, names_in
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.access import AccessSweep, buffer_of, pitch_of, with_far
-from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Repeat, Step
+from aag.spmd.acts import COUNTER, MASK_SHARE, Act, Count, Given, Mine, Put, Repeat, Step, put_in, read_in
 from aag.spmd.course import steps_of, temporaries
 from aag.spmd.formulas import Known, mask_holds
 from aag.spmd.nodes import Nest, assigns_of
@@ -45,6 +46,7 @@ Floats = NDArray[np.float64]
 Vectors = Mapping[str, NDArray[Any]]
 """Values of scalars in each execution: whole numbers, or numbers from 0 to 1 for one that is not followed."""
 _WEIGHT = "$weight"
+_ONCE = np.zeros(1, np.int64)
 
 
 class Stream(Struct, frozen=True, eq=False):
@@ -71,11 +73,28 @@ class Stream(Struct, frozen=True, eq=False):
 # --- enumeration ----------------------------------------------------------------------------------------------------
 
 
-class _Piece(Struct):
-    """The references that one step makes: in which execution of the steps around it, as the how-manieth of it."""
+class _Frame(Struct):
+    """Executions of a body: which of the executions around holds each, and where in that one its references begin."""
 
-    owner: Ints
-    place: Ints
+    around: "_Frame | None"
+    parent: Ints
+    start: Ints
+    begins: Ints | None = None
+
+    def begin(self) -> Ints:
+        """Where among all references those of each execution begin."""
+        if self.begins is None:
+            self.begins = self.start if self.around is None else self.start + self.around.begin()[self.parent]
+        return self.begins
+
+
+class _Piece(Struct):
+    """The references that one step makes, one in each execution of a body, behind those of earlier steps: `before`
+    of each execution, and `more` of all."""
+
+    frame: _Frame
+    before: Ints
+    more: int
     storage: str
     at: Ints | tuple[Ints, ...]
     """Bytes, or in a buffer the subscripts."""
@@ -95,10 +114,10 @@ def stream_of(
     """
     steps = steps_of(nest, layouts)
     walk = _Enumeration(nest, layouts, env, rank, known or {})
-    total = walk.estimated(steps)
-    walk.total = total
-    if total > budget:
-        walk.sampled_by = max(1, -(-total // budget))
+    walk.read, walk.put = frozenset(read_in(steps)), frozenset(put_in(steps))
+    if 2 * walk.at_most(steps) > budget:  # else an estimate could not exceed it by much
+        walk.total = walk.estimated(steps)
+        walk.sampled_by = max(1, -(-walk.total // budget))
     return walk.stream(steps)
 
 
@@ -114,6 +133,9 @@ class _Enumeration:
         self.sampled_by = 1
         self.thin = self.total = 0
         self.anywhere: dict[str, None] = {}
+        self.read: frozenset[str] = frozenset()
+        self.put: frozenset[str] = frozenset()
+        self.carried: dict[int, tuple[str, ...]] = {}
         self.element_bytes = 8
         stored = [each.target for each in assigns_of(nest) if isinstance(each.target, Element)]
         if stored and stored[0].name in layouts.arrays:
@@ -121,17 +143,35 @@ class _Enumeration:
         self.temporaries = dict(zip(temporaries(nest), (self.element_bytes, LOGICAL_BYTES), strict=True))
         self.far = with_far(nest, layouts, list(layouts.arrays.values()))
 
+    def at_most(self, steps: Sequence[Step]) -> float:
+        """A number of references that is not exceeded: infinite where bounds depend on other loops."""
+        total = 0.0
+        for step in steps:
+            match step:
+                case Act():
+                    total += 1
+                case Given(body=body, otherwise=other):
+                    total += max(self.at_most(body), self.at_most(other))
+                case Mine(body=body):
+                    total += self.at_most(body)
+                case Repeat(index=index, body=body):
+                    if index.reads & self.put:
+                        return inf
+                    _, _, inner, mine = self._repeated(step, {}, 1)
+                    total += inner[index.name].size * self.at_most(mine)
+        return total
+
     def estimated(self, steps: Sequence[Step]) -> int:
         """About how many references there are, from a few iterations of the outermost loop."""
         self.thin = THIN
-        size, _ = self._body(steps, {}, 1)
+        size, _ = self._body(steps, {}, _Frame(None, _ONCE, _ONCE))
         self.thin = 0
         return int(size[0])
 
     def stream(self, steps: Sequence[Step]) -> Stream:
         """All references, or those of the iterations looked at."""
-        size, made = self._body(steps, {}, 1)
-        total, pieces = int(size[0]), [each for each in made if each.place.size]
+        size, made = self._body(steps, {}, _Frame(None, _ONCE, _ONCE))
+        total, pieces = int(size[0]), [each for each in made if each.before.size]
         names = tuple(dict.fromkeys(each.storage for each in pieces))
         boxes = _boxes(pieces)
         storage, source = np.empty(total, np.uint8), np.empty(total, np.uint8)
@@ -139,7 +179,7 @@ class _Enumeration:
         weight = None if self.sampled_by == 1 else np.ones(total)
         sources = {number: at for at, number in enumerate(dict.fromkeys(self._sources(steps)))}
         for each in pieces:
-            at = each.place
+            at = each.frame.begin() + (each.before + each.more)
             storage[at], source[at], write[at] = names.index(each.storage), sources[each.source], each.write
             offset[at] = self._in_buffer(each, boxes) if isinstance(each.at, tuple) else each.at
             if weight is not None and each.weight is not None:
@@ -158,76 +198,104 @@ class _Enumeration:
                 case _:
                     pass
 
-    def _body(self, steps: Sequence[Step], vectors: Vectors, count: int) -> tuple[Ints, list[_Piece]]:
-        """How many references each of `count` executions makes, and the references."""
-        size = np.zeros(count, np.int64)
+    def _body(self, steps: Sequence[Step], vectors: Vectors, frame: _Frame) -> tuple[Ints, list[_Piece]]:
+        """How many references each execution of the frame makes, and the references."""
+        count = frame.parent.size
+        size, more = np.zeros(count, np.int64), 0
         pieces: list[_Piece] = []
         vectors = dict(vectors)
         for step in steps:
             match step:
-                case Act():
-                    self._act(step, vectors, size, pieces)
+                case Act() if self._in_memory(step.element.name):
+                    if not self.thin:
+                        storage, at = self._storage(step, vectors, count)
+                        weight = vectors.get(_WEIGHT)
+                        pieces.append(_Piece(frame, size, more, storage, at, step.write, step.source, weight))
+                    more += 1
                 case Count():
                     vectors[COUNTER] = np.arange(count)
                 case Put(name=name, value=value):
                     self._put(vectors, name, value, count)
-                case Repeat(body=body):
-                    scale, parent, inner = self._repeated(step, vectors, count)
-                    self._inside(body, parent, inner, size, pieces, scale)
+                case Repeat():
+                    scale, parent, inner, body = self._repeated(step, vectors, count)
+                    size, more = self._inside(body, parent, inner, size + more, frame, pieces, scale), 0
                 case Given():
                     holds = self._holds(step, vectors, count)
                     for body, where in ((step.body, holds), (step.otherwise, ~holds)):
-                        parent = where.nonzero()[0]
-                        self._inside(body, parent, _taken(vectors, parent), size, pieces)
+                        if body:
+                            parent = where.nonzero()[0]
+                            inner = _taken(vectors, parent)
+                            size, more = self._inside(body, parent, inner, size + more, frame, pieces), 0
                 case Mine(body=body):
                     parent = self._mine(step, vectors, count).nonzero()[0]
-                    self._inside(body, parent, _taken(vectors, parent), size, pieces)
+                    size, more = self._inside(body, parent, _taken(vectors, parent), size + more, frame, pieces), 0
             if isinstance(step, Repeat | Given | Mine):
-                for name in _put_in((step,)):
+                for name in self._carried(step):
                     vectors[name] = self._draw(count, vectors)
-        return size, pieces
+        return size + more, pieces
 
     def _inside(
-        self, body: Sequence[Step], parent: Ints, vectors: Vectors, size: Ints, pieces: list[_Piece], scale: float = 1.0
-    ) -> None:
-        """What is done inside, `parent` being the execution around each; `size` grows by it."""
-        own, inner = self._body(body, vectors, parent.size)
+        self,
+        body: Sequence[Step],
+        parent: Ints,
+        vectors: Vectors,
+        size: Ints,
+        frame: _Frame,
+        pieces: list[_Piece],
+        scale: float = 1.0,
+    ) -> Ints:
+        """Do what is inside, `parent` being the execution around each. Return how many references each execution of
+        the frame, which has made `size`, has made after that."""
+        inside = _Frame(frame, parent, parent)
+        own, inner = self._body(body, vectors, inside)
         if scale != 1.0:
-            size[:] += int(own.sum() * scale)
-            return
-        before = own.cumsum() - own
+            return np.asarray(size + int(own.sum() * scale))
         total = np.bincount(parent, own, size.size).astype(np.int64)
-        first = total.cumsum() - total
-        start = before - first[parent] + size[parent]
-        for each in inner:
-            each.place = each.place + start[each.owner]
-            each.owner = parent[each.owner]
+        before = own.cumsum() - own
+        inside.start = before + (size + total - total.cumsum())[parent]
         pieces += inner
-        size += total
+        size = size + total
         if len(inner) and int(size.sum()) > MOST:
             raise TooLarge(f"it makes more than {MOST:,} references in a few iterations")
+        return size
 
-    def _repeated(self, step: Repeat, vectors: Vectors, count: int) -> tuple[float, Ints, dict[str, NDArray[Any]]]:
-        """The iterations of a loop: how many more there are for each, whose they are, and the values of indices."""
-        index = step.index
-        vectors = {**vectors, **{name: self._draw(count, vectors) for name in _put_in(step.body)}}
+    def _carried(self, step: Step) -> Sequence[str]:
+        """Scalars that get values in a step and are read outside the loops whose indices they are."""
+        found = self.carried.get(id(step))
+        if found is None:
+            found = self.carried[id(step)] = tuple(name for name in put_in((step,)) if name in self.read)
+        return found
+
+    def _repeated(
+        self, step: Repeat, vectors: Vectors, count: int
+    ) -> tuple[float, Ints, dict[str, NDArray[Any]], Sequence[Step]]:
+        """The iterations of a loop: how many more there are for each, whose they are, the values of indices, and what
+        is done in each."""
+        index, body = step.index, step.body
+        drawn = {name: self._draw(count, vectors) for name in self._carried(step) if name != index.name}
+        vectors = {**vectors, **drawn}
         lower, upper = (self._value(each, vectors) for each in (index.lower, index.upper))
         by = np.ones(1, np.int64) if index.step is None else self._value(index.step, vectors)
         if not by.all():
             raise Unknown(index.name, "its step is zero")
-        trips = np.broadcast_to(np.maximum(0, (upper - lower + by) // by), (count,))
+        each = np.maximum(0, (upper - lower + by) // by)
+        trips = np.broadcast_to(each, (count,))
         total = int(trips.sum())
         if total > MOST:
             raise TooLarge(f"the loop over {index.name} has more than {MOST:,} iterations")
         weight, scale = None, 1.0
         if count == 1 and total > 1 and _WEIGHT not in vectors and (self.thin or self.sampled_by > 1):
-            used = _uses(step.body, index.name)
+            used = index.name in read_in(step.body)
             if self.thin:
                 number = np.unique(np.linspace(0, total - 1, min(total, self.thin)).round().astype(np.int64))
                 scale = total / number.size
             else:
                 number, weight = _blocks(total, total // self.sampled_by, self._how_many(total) if used else 1)
             parent = np.zeros(number.size, np.int64)
+        elif each.size == 1:
+            number, body = self._own(body, index.name, lower + by * np.arange(each[0]), vectors)
+            parent = np.repeat(np.arange(count), number.size)
+            number = np.tile(number, count)
         else:
             parent = np.repeat(np.arange(count), trips)
             number = np.arange(total) - np.repeat(trips.cumsum() - trips, trips)
@@ -235,7 +303,19 @@ class _Enumeration:
         inner[index.name] = _at(lower, parent) + _at(by, parent) * number
         if weight is not None:
             inner[_WEIGHT] = weight
-        return scale, parent, inner
+        return scale, parent, inner, body
+
+    def _own(self, body: tuple[Step, ...], name: str, values: Ints, vectors: Vectors) -> tuple[Ints, tuple[Step, ...]]:
+        """Which of the values of an index are mine, and what is done for these: conditions on nothing but the index
+        are asked once, not in each execution of the loop."""
+        number = np.arange(values.size)
+        while len(body) == 1 and isinstance(body[0], Mine) and body[0].subscript is not None:
+            others = names_in(body[0].subscript) - {name}
+            if others & vectors.keys():
+                break
+            number = number[self._mine(body[0], {name: values[number]}, number.size)]
+            body = body[0].body
+        return number, body
 
     def _how_many(self, trips: int) -> int:
         """Blocks of iterations of a loop: fewer where already a few iterations make too many references."""
@@ -288,22 +368,15 @@ class _Enumeration:
 
     # --- where elements lie ---------------------------------------------------------------------------------
 
-    def _act(self, step: Act, vectors: Vectors, size: Ints, pieces: list[_Piece]) -> None:
-        name = step.element.name
+    def _in_memory(self, name: str) -> bool:
+        """Whether a reference to it is one to memory."""
         layout = self.layouts.arrays.get(name)
-        if name not in self.temporaries and (layout is None or not layout.rank):
-            return
-        if not self.thin:
-            storage, at = self._storage(step, layout, vectors, size.size)
-            weight = vectors.get(_WEIGHT)
-            pieces.append(_Piece(np.arange(size.size), size.copy(), storage, at, step.write, step.source, weight))
-        size += 1
+        return name in self.temporaries or (layout is not None and layout.rank > 0)
 
-    def _storage(
-        self, step: Act, layout: Layout | None, vectors: Vectors, count: int
-    ) -> tuple[str, Ints | tuple[Ints, ...]]:
+    def _storage(self, step: Act, vectors: Vectors, count: int) -> tuple[str, Ints | tuple[Ints, ...]]:
         """The storage of an element and where it lies there."""
         element = step.element
+        layout = self.layouts.arrays.get(element.name)
         if layout is None:
             return element.name, vectors[COUNTER] * self.temporaries[element.name]
         subscripts = [
@@ -349,11 +422,11 @@ class _Enumeration:
     def _in_buffer(self, piece: _Piece, boxes: Mapping[str, tuple[Ints, Ints]]) -> Ints:
         """Bytes from the begin of a buffer that is as large as what is read of it."""
         assert isinstance(piece.at, tuple)
-        if not piece.place.size:  # a processor without a part of the loops reads no buffer
-            return piece.place
+        if not piece.before.size:  # a processor without a part of the loops reads no buffer
+            return piece.before
         low, high = boxes[piece.storage]
         pitch = self.layouts.arrays[piece.storage.rpartition("$far")[0]].element_bytes
-        at = np.zeros(piece.place.size, np.int64)
+        at = np.zeros(piece.before.size, np.int64)
         for each, first, last in zip(piece.at, low, high, strict=True):
             at = at + (each - first) * pitch
             pitch *= int(last - first + 1)
@@ -390,44 +463,6 @@ def _leaves(subscript: Expr) -> bool:
     if isinstance(subscript, Call) and subscript.name == "eoshift$":
         return True
     return any(map(_leaves, children(subscript)))
-
-
-def _put_in(body: Sequence[Step]) -> Iterator[str]:
-    """Scalars that get values in some steps."""
-    for step in body:
-        match step:
-            case Put(name=name):
-                yield name
-            case Repeat(index=index, body=inner):
-                yield index.name
-                yield from _put_in(inner)
-            case Given(body=inner, otherwise=other):
-                yield from _put_in((*inner, *other))
-            case Mine(body=inner):
-                yield from _put_in(inner)
-            case _:
-                pass
-
-
-def _uses(body: Sequence[Step], name: str) -> bool:
-    """Whether it depends on a name what the steps do."""
-
-    def uses(step: Step) -> bool:
-        match step:
-            case Act(element=element):
-                return any(name in names_in(each) for each in element.subscripts)
-            case Put(value=value):
-                return name in names_in(value)
-            case Repeat(index=index, body=inner):
-                return name in index.reads or _uses(inner, name)
-            case Given(mask=mask, body=inner, otherwise=other):
-                return name in names_in(mask) or _uses((*inner, *other), name)
-            case Mine(subscript=subscript, body=inner):
-                return name in names_in(subscript) or _uses(inner, name)
-            case _:
-                return False
-
-    return any(map(uses, body))
 
 
 def _blocks(count: int, taken: int, blocks: int) -> tuple[Ints, Floats]:
