@@ -58,22 +58,28 @@ def operations(
 
     With `coalesce` the references to one array that go the same way share an operation (their union, Def 10).
     """
+    needs = []
+    for use in dict.fromkeys(uses):
+        layout = layouts.arrays.get(use.element.name)
+        if layout is not None and layout.is_distributed:
+            reference = Reference(array=use.element.name, subscripts=use.element.subscripts, indices=use.indices)
+            needs.append(Need(reference=reference, home=home))
+    return grouped(needs, layouts, env, coalesce=coalesce)
+
+
+def grouped(needs: Iterable[Need], layouts: Layouts, env: Environment, *, coalesce: bool) -> tuple[Operation, ...]:
+    """The operations that bring some needs, as in `operations`; none for what is there already."""
     groups: dict[tuple[object, ...], list[Need]] = {}
     names: dict[tuple[object, ...], tuple[Pattern, tuple[int, ...]]] = {}
-    for number, use in enumerate(dict.fromkeys(uses)):
-        layout = layouts.arrays.get(use.element.name)
-        if layout is None or not layout.is_distributed:
-            continue
-        reference = Reference(array=use.element.name, subscripts=use.element.subscripts, indices=use.indices)
-        need = Need(reference=reference, home=home)
+    for number, need in enumerate(needs):
         found = classify(need, layouts, env)
         if found is None:
             continue
         pattern, axes = found
-        key = (reference.array, axes, pattern == "concatenation", 0 if coalesce else number)
+        key = (need.reference.array, axes, pattern == "concatenation", 0 if coalesce else number)
         groups.setdefault(key, []).append(need)
         names[key] = max(names.get(key, found), found, key=lambda each: _rank(each[0]))
-    return tuple(rebuild(tuple(needs), *names[key]) for key, needs in groups.items())
+    return tuple(rebuild(tuple(some), *names[key]) for key, some in groups.items())
 
 
 def _rank(pattern: Pattern) -> int:

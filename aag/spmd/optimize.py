@@ -11,8 +11,8 @@ from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in
 from aag.mapping.layout import Layouts
 from aag.spmd.dependence import Access, Dependence
-from aag.spmd.names import comm_names, held_names, reference_names
-from aag.spmd.needs import classify, rebuild
+from aag.spmd.names import comm_names, held_names, need_names, reference_names
+from aag.spmd.needs import classify, grouped
 from aag.spmd.nodes import (
     CallNode,
     Communicate,
@@ -192,38 +192,40 @@ class _Hoist:
         before: list[Node] = []
         inside: list[Node] = []
         for node in body:
-            moved = self._moved(node, loop, changed) if isinstance(node, Communicate) else None
-            if moved is None:
-                inside.append(node)
-            elif moved not in before:
-                before.append(moved)
+            moved = self._moved(node, loop, changed) if isinstance(node, Communicate) else ()
+            before += [each for each in moved if each not in before]
+            inside += () if moved else (node,)
         return before, tuple(inside)
 
-    def _moved(self, node: Communicate, loop: DoNode, changed: Effects) -> Communicate | None:
-        """The communication as it stands before the loop, all iterations at once; None where it must stay.
+    def _moved(self, node: Communicate, loop: DoNode, changed: Effects) -> tuple[Communicate, ...]:
+        """The communication as it stands before the loop, all iterations at once; none where it must stay.
 
         What a loop without an iteration needs is nothing: its index is part of the references, unless it surely runs.
+        What is held here may be what another message of the loop brings, so that before the loop nothing is. Where a
+        part must stay, all stays: the other part would save no message, and make the first owner wait for the last.
         """
         operation = node.operation
-        index = loop.index
-        if isinstance(operation, Gather) or (node.uses - {loop.var}) & changed.scalars:
-            return None
-        if any(self._changes(changed, need.reference, index) for need in operation.needs):
-            return None
-        if loop.var not in node.uses and runs(loop, self.env, self.around, self.varying):
-            return node
+        if isinstance(operation, Gather):
+            return ()
+        certain = runs(loop, self.env, self.around, self.varying)
         needs = []
         for need in operation.needs:
-            reference = replace(need.reference, indices=(index, *need.reference.indices))
-            home = None if need.home is None else replace(need.home, indices=reference.indices)
-            needs.append(Need(reference=reference, home=home))
-        found = [classify(need, self.layouts, self.env) for need in needs]
-        kinds = {each for each in found if each is not None}
-        if len(kinds) != 1 or None in found:
+            wide = self._widened(need, loop.index, changed, certain)
+            if wide is None or classify(wide, self.layouts, self.env) is None:
+                return ()
+            needs.append(wide)
+        found = grouped(needs, self.layouts, self.env, coalesce=True)
+        return tuple([replace(node, operation=each, uses=comm_names(self.symbols, each)) for each in found])
+
+    def _widened(self, need: Need, index: Index, changed: Effects, certain: bool) -> Need | None:
+        """What is needed in all iterations of a loop together; None where the loop decides or changes what it is."""
+        names = need_names(self.symbols, need)
+        if (names - {index.name}) & changed.scalars or self._changes(changed, need.reference, index):
             return None
-        ((pattern, axes),) = kinds
-        widened = rebuild(tuple(needs), pattern, axes)
-        return replace(node, operation=widened, uses=comm_names(self.symbols, widened))
+        if certain and index.name not in names:
+            return need
+        reference = replace(need.reference, indices=(index, *need.reference.indices))
+        return Need(reference=reference, home=need.home and replace(need.home, indices=reference.indices))
 
     def _changes(self, changed: Effects, read: Reference, index: Index) -> bool:
         """Whether the loop may write an element before it reads it: then a message before the loop comes too early."""

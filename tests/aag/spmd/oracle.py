@@ -89,8 +89,8 @@ class Need:
     """Receiver -> distinct (array, element, version)."""
     turns: dict = field(default_factory=lambda: defaultdict(set))
     """(owner, receiver) -> distinct (reference, iteration of the loops around the message)."""
-    read: set = field(default_factory=set)
-    """(owner, reference, iteration) of all that is read, also by owners, but for the element that is assigned."""
+    read: dict = field(default_factory=lambda: defaultdict(set))
+    """(owner, turn) -> elements that any processor reads, also the owner, but for the element that is assigned."""
 
 
 def needs(program, procs):
@@ -122,7 +122,7 @@ def needs(program, procs):
         turn = (key, tuple((execution, trip) for _, execution, trip, _ in loops[: depths[key]]))
         need, source = found[number], min(owning)
         if not own:
-            need.read.add((source, turn))
+            need.read[source, turn].add(place)
         for rank in running - owning:
             if (place, version) not in held[rank]:
                 held[rank].add((place, version))
@@ -185,10 +185,14 @@ def pairs(found):
     return sums
 
 
-def most_messages(found, procs):
-    """Rank -> messages that it receives at most, where each turn is a broadcast by the owner, also of what only owners
-    read: these are the supersets."""
-    return {rank: sum(source != rank for need in found.values() for source, _ in need.read) for rank in range(procs)}
+def most_received(found, procs):
+    """Rank -> (messages, elements) that it receives at most, where in each turn the owner sends all processors what any
+    of them reads, each of them, too, what only the owner reads: these are the supersets."""
+    turns = [(source, len(some)) for need in found.values() for (source, _), some in need.read.items()]
+    return {
+        rank: (sum(source != rank for source, _ in turns), sum(size for source, size in turns if source != rank))
+        for rank in range(procs)
+    }
 
 
 def body_lines(program):

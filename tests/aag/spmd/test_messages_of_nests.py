@@ -55,6 +55,22 @@ ROWS = {
   print *, sum(s)""",
         {4: 4 + 4},
     ),
+    # Nothing changes b: what each reference needs comes before the loops, by a concatenation of two stages with 4
+    # messages each.
+    "references that vary with different loops": (
+        """  real(8) :: a(10), b(10)
+  integer :: i, j
+!HPF$ DISTRIBUTE b(BLOCK)
+  forall (i = 1:10) b(i) = i
+  a = 0
+  do i = 1, 10
+    do j = 1, 9
+      a(j) = mod(2*a(j) + b(j+1) + b(11-i), 97.0d0)
+    end do
+  end do
+  print *, a""",
+        {4: 2 * 2 * 4},
+    ),
     # Every processor needs a, which nothing changes: two concatenations of two stages, 4 messages each. The loops
     # inside have no iteration at first.
     "triangles that every processor runs": (
