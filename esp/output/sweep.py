@@ -1,7 +1,8 @@
 """A sweep as a table, CSV, JSON and JSON lines."""
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from math import isnan
 from typing import Any
 
@@ -10,19 +11,21 @@ import numpy as np
 from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
 from esp.explore.ties import ERROR
+from esp.explore.winners import best, chosen, winners
 from esp.output.cells import csv_text
 from esp.output.columns import Column, TableRow, table
-from esp.output.numbers import percent, percentages, plural, seconds
+from esp.output.numbers import percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, reasons_among
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "contention")
 """Kinds of axes that make good columns, the best first."""
 
-CHOICES = ("program", "distribute", "grid")
-"""Kinds of axes of which one would choose the fastest."""
-
 _MOST_ROWS = 40
+_MOST_CHANGES = 6
+_FRACTION = re.compile(r"(?<![\w.])\d+\.\d+|(?<=^[xX])\d+\.\d+")
+_NOUNS = {"procs": "number of processors", "distribute": "distribution", "opt": "optimisation"}
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 _LONGEST_LABEL = 18
 
 
@@ -49,7 +52,16 @@ def _rank(axis: Axis) -> int:
 
 
 def _short(label: str) -> str:
-    return shorten(printable(label), _LONGEST_LABEL)
+    return shorten(printable(rounded(label)), _LONGEST_LABEL)
+
+
+def rounded(label: str) -> str:
+    """A value of an axis, with at most four digits where it is a fraction.
+
+    >>> [rounded(each) for each in ("0.0620689655", "x1.25", "33.33333%", "(BLOCK,*)", "1024")]
+    ['0.06207', 'x1.25', '33.33%', '(BLOCK,*)', '1024']
+    """
+    return _FRACTION.sub(lambda found: f"{float(found[0]):.4g}", label.strip())
 
 
 def sweep_text(sweep: Sweep, screen: Screen, *, versus: str = "", following: str = "") -> str:
@@ -63,6 +75,7 @@ def sweep_text(sweep: Sweep, screen: Screen, *, versus: str = "", following: str
         shown = _pivot(sweep, layout, screen, versus) if layout.column is not None else _list(sweep, screen, versus)
         blocks.append(shown)
     notes = _notes(sweep, screen)
+    notes[:0] = [] if versus else _winners(sweep, screen)
     if following:
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]) + "\n"
@@ -76,7 +89,7 @@ def _heading(sweep: Sweep, screen: Screen, versus: str) -> str:
     if done:
         least, most = float(np.nanmin(sweep.time_s)), float(np.nanmax(sweep.time_s))
         told.append(seconds(least) if done == 1 else f"{seconds(least)} to {seconds(most)}")
-    told += [f"shown: change against the first {versus}"] if versus else []
+    told += [_shown(sweep, versus)] if done else []
     return head + "\n" + flow(told, screen.columns, "   ", "     ")
 
 
@@ -86,20 +99,39 @@ def shared_by_all(sweep: Sweep) -> list[str]:
     return shared + [f"{axis.name}={axis.labels[0]}" for axis in sweep.axes if len(axis) == 1]
 
 
+def _shown(sweep: Sweep, versus: str) -> str:
+    if versus:
+        return f"shown: change against the first {versus}"
+    unit = _unit(sweep)
+    return "shown: time" + (f" in {unit[1]}" if unit else "")
+
+
+def _unit(sweep: Sweep) -> tuple[float, str] | None:
+    """The unit in which all times of a table can be read; None where they differ by too much."""
+    times = sweep.time_s[sweep.done]
+    if not times.size:
+        return None
+    least, most = float(times.min()), float(times.max())
+    return next((each for each in _UNITS if least >= 0.1 * each[0] and most < 1e6 * each[0]), None)
+
+
 def _cells(sweep: Sweep, versus: str) -> "np.ndarray[Any, np.dtype[np.str_]]":
     """What each cell shows."""
     if versus:
         texts = [_change(each) for each in sweep.change(versus).ravel().tolist()]
     else:
-        texts = [_time(each) for each in sweep.time_s.ravel().tolist()]
+        unit = _unit(sweep)
+        texts = [_time(each, unit) for each in sweep.time_s.ravel().tolist()]
     impossible = sweep.impossible.ravel().tolist()
     return np.array([("-" if no else each) for each, no in zip(texts, impossible, strict=True)]).reshape(
         sweep.time_s.shape
     )
 
 
-def _time(time_s: float) -> str:
-    return "" if isnan(time_s) else seconds(time_s)
+def _time(time_s: float, unit: tuple[float, str] | None) -> str:
+    if isnan(time_s):
+        return ""
+    return seconds(time_s) if unit is None else significant(time_s / unit[0])
 
 
 def _change(share: float) -> str:
@@ -115,29 +147,36 @@ def _pivot(sweep: Sweep, layout: TableLayout, screen: Screen, versus: str) -> st
     assert column is not None
     across = sweep.axes[column]
     columns = [Column(sweep.axes[at].name, _align(sweep.axes[at])) for at in layout.rows]
-    columns += [Column(_short(label), width=8) for label in across.labels]
-    choices = tuple(at for at, axis in enumerate(sweep.axes) if axis.kind in CHOICES and len(axis) > 1 and not versus)
-    cells = np.moveaxis(_starred(sweep, _cells(sweep, versus), choices), column, -1)
+    columns[-1] = Column(f"{columns[-1].title} \\ {across.name}", columns[-1].align)
+    columns += [Column(_short(label) + " " * bool(_choices(sweep, versus)), width=8) for label in across.labels]
+    texts, told = _marked(sweep, layout, versus)
+    cells = np.moveaxis(texts, column, -1)
     rows = []
     for at in _shown_rows(cells.shape[:-1]):
         named = zip(layout.rows, _full(at, layout), strict=True)
         rows.append(TableRow((*(_short(sweep.axes[axis].labels[where]) for axis, where in named), *cells[at].tolist())))
-    told = [f"{across.name} across" + (";" if choices else "")]
-    if choices:
-        of = " and ".join(sweep.axes[at].name for at in choices)
-        told += [f"* the best {of},", f"or tied with it (within {percent(ERROR)})"]
-    text = table(columns, rows, screen) + "\n" + flow(told, screen.columns, " ", "  ")
+    text = table(columns, rows, screen) + (f"\n{flow(told, screen.columns, ' ', '  ')}" if told else "")
     more = cells[..., 0].size - len(rows)
     return text + (f"\nand {more:,} more rows (--csv has all)" if more > 0 else "")
 
 
-def _starred(sweep: Sweep, cells: Any, choices: tuple[int, ...]) -> Any:
-    """The texts of cells, with a star where nothing else that one could choose is faster by more than a tie."""
-    if not choices:
-        return cells
-    times = np.where(sweep.done, sweep.time_s, np.inf)
-    best = (times <= times.min(axis=choices, keepdims=True) * (1 + ERROR)) & sweep.done
-    return np.char.add(cells, np.where(best, "*", " "))
+def _choices(sweep: Sweep, versus: str) -> tuple[int, ...]:
+    return () if versus else chosen(sweep)
+
+
+def _marked(sweep: Sweep, layout: TableLayout, versus: str) -> tuple[Any, list[str]]:
+    """The texts of cells, with marks for the best of their row and of their column, and what the marks mean."""
+    cells, choices = _cells(sweep, versus), _choices(sweep, versus)
+    told = []
+    for mark, axes in (
+        ("*", tuple(at for at in choices if at == layout.column)),
+        ("+" if layout.column in choices else "*", tuple(at for at in choices if at != layout.column)),
+    ):
+        if axes:
+            cells = np.char.add(cells, np.where(best(sweep, axes), mark, " "))
+            nouns = (_NOUNS.get(sweep.axes[at].kind, sweep.axes[at].name) for at in axes)
+            told.append(f"{mark} best {' and '.join(nouns)},")
+    return cells, [*told, f"ties within {percent(ERROR)} included"] if told else []
 
 
 def _full(at: tuple[int, ...], layout: TableLayout) -> tuple[int, ...]:
@@ -157,11 +196,14 @@ def _list(sweep: Sweep, screen: Screen, versus: str) -> str:
     """One row for each cell, with the parts of its time."""
     varied = [at for at, axis in enumerate(sweep.axes) if len(axis) > 1]
     columns = [Column(sweep.axes[at].name, _align(sweep.axes[at])) for at in varied]
-    columns += [Column("change" if versus else "time", width=8)]
+    choices = _choices(sweep, versus)
+    columns += [Column(("change" if versus else "time") + " " * bool(choices), width=8)]
     parts = screen.columns >= sum(2 + len(column.title) for column in columns) + 32
     if parts:
         columns += [Column(name, width=4, gap=2 if name == "comp" else 1) for name in ("comp", "comm", "wait", "ovhd")]
     cells = _cells(sweep, versus)
+    if choices:
+        cells = np.char.add(cells, np.where(best(sweep, choices), "*", " "))
     rows = []
     for at in _shown_rows(sweep.time_s.shape):
         texts = [_short(sweep.axes[axis].labels[at[axis]]) for axis in varied]
@@ -173,6 +215,7 @@ def _list(sweep: Sweep, screen: Screen, versus: str) -> str:
             texts += [f"{share}%" for share in percentages(four)] if sweep.done[at] else [""] * 4
         rows.append(TableRow(tuple(texts)))
     text = table(columns, rows, screen)
+    text += f"\n* the fastest, or tied with it (within {percent(ERROR)})" if choices else ""
     more = sweep.time_s.size - len(rows)
     return text + (f"\nand {more:,} more (--csv has all)" if more > 0 else "")
 
@@ -200,6 +243,40 @@ def _notes(sweep: Sweep, screen: Screen) -> list[str]:
     if len(texts) > 4:
         notes.append(paragraph("", f"and {len(texts) - 4} more (--json lists all)", width))
     return notes
+
+
+def _winners(sweep: Sweep, screen: Screen) -> list[str]:
+    """From where to where which choice is the best."""
+    found = winners(sweep)
+    if found is None:
+        return []
+    by_text: dict[str, list[str]] = {}
+    for change in found.changes:
+        others = ", ".join(f"{name} {rounded(value)}" for name, value in change.others)
+        by_text.setdefault(_runs(found.over, change.runs), []).append(others)
+    lines = [
+        (f"{'; '.join(others)}: " if others[0] and len(by_text) > 1 else "") + text for text, others in by_text.items()
+    ]
+    if len(lines) > _MOST_CHANGES:
+        lines[_MOST_CHANGES:] = [f"and {len(lines) - _MOST_CHANGES} more"]
+    return [paragraph("" if at else "fastest", printable(line), screen.columns) for at, line in enumerate(lines)]
+
+
+def _runs(over: str, runs: Sequence[tuple[str, str, str]]) -> str:
+    """``a up to n = 32, b from n = 64``."""
+    if len(runs) == 1:
+        return f"{runs[0][2]} for every {over}"
+    told = []
+    for at, (first, last, name) in enumerate(runs):
+        low, high = rounded(first), rounded(last)
+        if at == 0:
+            where = f"up to {over} = {high}"
+        elif at == len(runs) - 1:
+            where = f"from {over} = {low}"
+        else:
+            where = f"at {over} = {low}" if low == high else f"for {over} = {low} to {high}"
+        told.append(f"{name} {where}")
+    return ", ".join(told)
 
 
 # --- for programs ---

@@ -1,6 +1,5 @@
 """A sweep as a picture: curves over its longest axis of numbers, a map of two axes, or a bar for each cell."""
 
-import re
 from collections.abc import Callable, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal
@@ -15,7 +14,7 @@ from esp.output.numbers import seconds
 from esp.output.plots import scales
 from esp.output.plots.labels import NamedCurve, draw
 from esp.output.plots.style import CATEGORY_COLOURS, COLUMN_INCHES, INK, MAP, PAGE_INCHES, new_figure, thin, title
-from esp.output.sweep import shared_by_all
+from esp.output.sweep import rounded, shared_by_all
 from esp.prediction import CATEGORIES
 
 if TYPE_CHECKING:
@@ -184,9 +183,9 @@ def _map(sweep: Sweep, versus: str) -> "Figure":
     picture, axes = new_figure(PAGE_INCHES if wide else COLUMN_INCHES, 1.0 + 0.18 * len(beside) if few else 2.6)
     if few or below.numbers is None or beside.numbers is None:
         shown = axes.pcolormesh(np.ma.masked_invalid(values), cmap=MAP, norm=norm, rasterized=not few)
-        axes.set_xticks(np.arange(len(below)) + 0.5, _ticks(below))
+        axes.set_xticks(np.arange(len(below)) + 0.5, [rounded(each) for each in below.labels])
         step = 1 if few else 1 + (len(beside) - 1) // 12
-        axes.set_yticks(np.arange(0, len(beside), step) + 0.5, _ticks(beside)[::step])
+        axes.set_yticks(np.arange(0, len(beside), step) + 0.5, [rounded(each) for each in beside.labels[::step]])
         if beside.numbers is None:
             axes.invert_yaxis()
     else:
@@ -214,11 +213,6 @@ def _map(sweep: Sweep, versus: str) -> "Figure":
         title(axes, _subject(sweep))
     thin(axes)
     return picture
-
-
-def _ticks(axis: Axis) -> list[str]:
-    """The labels of an axis, numbers with at most three digits behind the first."""
-    return [re.sub(r"\d+\.\d+", lambda found: f"{float(found[0]):.4g}", each.strip()) for each in axis.labels]
 
 
 def key(picture: "Figure", shown: Any, name: str, label: Callable[[float], str]) -> None:
