@@ -48,6 +48,8 @@ class _State:
         self.edges: list[g.CommEdge] = []
         self.partial: tuple[int, str] | None = None
         """The last nest that reduced, and the name of its partial result."""
+        self.ends: dict[tuple[object, ...], tuple[_Producers, tuple[_Moved, ...], tuple[int, str] | None]] = {}
+        """Where a body that was walked from some state ended."""
 
     def arrive(self, moved: _Moved, target: int) -> None:
         """Data reach the AAU that needs them."""
@@ -85,6 +87,17 @@ def _walk(body: tuple[g.AAU, ...], state: _State) -> None:
         _visit(aau, state)
 
 
+def _iterate(number: int, body: tuple[g.AAU, ...], state: _State) -> None:
+    """One iteration of a loop. A body that was walked from the same state has told its edges: with two iterations of
+    each loop an innermost body would otherwise be walked 2**depth times."""
+    start = (number, frozenset(state.producers.items()), tuple(state.pending), state.partial)
+    if start not in state.ends:
+        _walk(body, state)
+        state.ends[start] = dict(state.producers), tuple(state.pending), state.partial
+    producers, pending, state.partial = state.ends[start]
+    state.producers, state.pending = dict(producers), [*pending]
+
+
 def _visit(aau: g.AAU, state: _State) -> None:
     match aau:
         case g.Comm(operation=operation) if operation is not None:
@@ -102,7 +115,7 @@ def _visit(aau: g.AAU, state: _State) -> None:
         case g.IterND(condition=condition, body=body):
             for _ in range(2):
                 state.reads(aau.id, names_in(condition))
-                _walk(body, state)
+                _iterate(aau.id, body, state)
             state.reads(aau.id, names_in(condition))
         case _:
             if state.pending:
@@ -126,8 +139,8 @@ def _compute(aau: g.AAU, state: _State) -> None:
         case g.Seq(assigns=assigns):
             state.writes(aau.id, assigns)
         case g.IterD(body=body) | g.IterSync(body=body):
-            _walk(body, state)
-            _walk(body, state)
+            for _ in range(2):
+                _iterate(aau.id, body, state)
         case _:
             _walk(g.children(aau), state)
 

@@ -108,3 +108,10 @@ def test_every_communication_has_an_edge_and_every_edge_a_reader(bundled, name):
         if isinstance(consumer, g.IterD) and edge.pattern != "reduction":
             assert edge.array in {need.reference.array for need in units[edge.comm].operation.needs}
             assert consumer.nest is not None
+
+
+def test_very_deep_loops(edges):
+    """Each of them a second iteration, but not 2**30 of the innermost body."""
+    loops = "do while (s < 1)\n" * 30
+    body = f"y = 1\n{loops}  forall (i = 2:n) x(i) = y(i-1)\n  y = x\n" + "end do\n" * 30
+    assert edges(body, off=["hoist"]) == [(1, 32, 32, "y", "overlap_shift"), (33, 32, 32, "y", "overlap_shift")]
