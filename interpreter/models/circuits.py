@@ -35,6 +35,7 @@ from interpreter.listeners import Correctable
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.models.compute import Cost
 from interpreter.models.contention import ALWAYS, SAME, Routes, follow, occupy, record_links, routes_of
+from interpreter.models.receive import receive
 from interpreter.state import Run
 from sag.machine import NetworkCosts
 
@@ -399,11 +400,9 @@ class Walk:
                 called = clock[rank] + before
                 sent, _, ready, _ = self.sent.pop(message)
                 start = self.times[message][2]
-                gap = sent - called
-                waiting, exposed = max(gap, 0.0), max(gap + reach, 0.0)
-                late = max(gap + reach + (start - ready), 0.0)
-                self.received.append((message, waiting + late - exposed, exposed - waiting))
-                clock[rank] = called + late + after
+                waiting, transmission, kept = receive(sent - called, reach, reach + (start - ready), max)
+                self.received.append((message, waiting, transmission))
+                clock[rank] = called + kept + after
                 if self.final:
                     del self.facts[message]
             steps.popleft()

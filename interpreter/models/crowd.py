@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from interpreter import shared
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
 from interpreter.models.contention import apart, not_followed
+from interpreter.models.receive import receive
 from interpreter.shared import BLOCK, Classes, Shared, blocks, classes_of, cut
 from interpreter.state import Crowd, Partners, Run, Tape, Thronged
 from sag.machine import NetworkCosts
@@ -299,19 +300,13 @@ def _arrive(run: Run, aau: int, messages: "Pattern", crowd: Crowd, gap: Array, p
     """Receive, and use what came, on a block of processors. `gap`: their partners' clocks when these began to send."""
     clock = run.clock[:, part]
     gap -= clock
-    waiting = np.maximum(gap, 0.0)
-    gap += cut(crowd.arrive, part)
-    late = None if crowd.queue is None else np.maximum(gap + cut(crowd.queue, part), 0.0)
-    np.maximum(gap, 0.0, out=gap)
-    clock += gap if late is None else late
-    if late is not None:
-        late -= gap
-    gap -= waiting
-    if late is not None:
-        waiting += late
+    reach = cut(crowd.arrive, part)
+    delayed = None if crowd.queue is None else reach + cut(crowd.queue, part)
+    waiting, transmission, kept = receive(gap, reach, delayed)
+    clock += kept
     if waiting.max() > 0.0:
         _note(run, aau, WAITING, waiting, part, tape)
-    _note(run, aau, COMMUNICATION, gap, part, tape)
+    _note(run, aau, COMMUNICATION, transmission, part, tape)
     if crowd.after is not None:
         clock += cut(crowd.after, part)
     for cost in () if messages.combine is None else (messages.combine.computation, messages.combine.overhead):

@@ -22,6 +22,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from interpreter.metrics import COMMUNICATION, WAITING, Ledger
+from interpreter.models.receive import receive
 from interpreter.shared import of
 from interpreter.state import Busy, Crowd, Tape, Thronged
 
@@ -146,13 +147,11 @@ class Front:
 
 def _received(crowd: Crowd, ranks: Ints, clock: Array, sent: Array, spent: list[tuple[int, Array]]) -> Array:
     """The clocks of some processors after they received what was sent at the times `sent`."""
-    gap = sent - clock
-    waiting = np.maximum(gap, 0.0)
-    gap += of(crowd.arrive, ranks)
-    exposed = np.maximum(gap, 0.0)
-    late = exposed if crowd.queue is None else np.maximum(gap + of(crowd.queue, ranks), 0.0)
-    clock = clock + late
+    reach = of(crowd.arrive, ranks)
+    delayed = None if crowd.queue is None else reach + of(crowd.queue, ranks)
+    waiting, transmission, kept = receive(sent - clock, reach, delayed)
+    clock = clock + kept
     if crowd.after is not None:
         clock = clock + of(crowd.after, ranks)
-    spent += [(WAITING, waiting + (late - exposed)), (COMMUNICATION, exposed - waiting)]
+    spent += [(WAITING, waiting), (COMMUNICATION, transmission)]
     return clock

@@ -1,15 +1,7 @@
-"""Point-to-point messages: call overhead, transmission and waiting, on both sides (Def 6).
-
-    sender    |--call--|======= transmission =======|            blocking: busy until the bytes have left
-              s                                     a
-    receiver        r |..waiting..|==transmission==|             arrives at a = s + t(m, h) if no link is busy
+"""Point-to-point messages: processors send, links delay, processors receive.
 
 Formula: t(m, h) = call overhead + startup + per_byte * m + per_hop * h, by range of size.
-Formula: receiver: waiting = max(0, s - r) + time spent for links, transmission = rest of max(0, a - r).
-Source: Parashar and Hariri, section 2.3; Def 6, Def 11.
-
-The overlap factor f hides a fraction of each transmission behind computation: a transmission that would take x
-takes (1 - f) x of its processor's time, once, also where a processor sends and receives at the same time.
+Source: Parashar and Hariri, section 2.3; Def 6, Def 11. When a processor receives is in `receive`.
 """
 
 from collections.abc import Sequence
@@ -25,8 +17,8 @@ from interpreter.models.circuits import Group, done, together
 from interpreter.models.compute import charge
 from interpreter.models.contention import Flight, delays
 from interpreter.models.crowd import inside, throng, throng_inside
-from interpreter.models.overlap import arrival_time, busy_time
 from interpreter.models.pattern import Pattern
+from interpreter.models.receive import arrival_time, busy_time, receive
 from interpreter.reduce import any_of
 from interpreter.state import Run
 from sag.machine import NetworkCosts
@@ -128,36 +120,27 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     messages, sent = flight.pattern, flight.sent
     ready = run.take(messages.receiver)
     gap = sent - ready
-    needs = messages.time
-    early = None
+    reach, delayed = messages.time, None if delay is None else messages.time + delay
     if run.overlap is not None and before is not None:
         came = before if messages.receiver is None else before[:, messages.receiver]
         early = came - sent - messages.call
         run.decide(early)
-        needs = arrival_time(messages.call, messages.time, run.overlap, early)
-    if run.recorder is not None:
-        run.decide(gap, 0.0, -needs)
-    waiting = np.maximum(gap, 0.0)
-    exposed = gap + needs
-    np.maximum(exposed, 0.0, out=exposed)
-    transmission = exposed - waiting
-    if delay is not None:
-        if early is None or run.overlap is None:
-            late = gap + (needs + delay)
-        else:  # the whole course of the message is later, also for a receiver that comes when it is under way
-            early -= delay
+        reach = arrival_time(messages.call, messages.time, run.overlap, early)
+        if delay is not None:  # the whole course of the message is later, also for a receiver that comes meanwhile
+            early = early - delay
             run.decide(early)
-            late = gap + arrival_time(messages.call + delay, messages.time + delay, run.overlap, early)
-        run.decide(late)
-        late = np.maximum(late, 0.0)
-        waiting += late - exposed
-        exposed = late
+            delayed = arrival_time(messages.call + delay, messages.time + delay, run.overlap, early)
+    if run.recorder is not None:
+        run.decide(gap, 0.0, -reach)
+        if delayed is not None:
+            run.decide(gap + delayed)
+    waiting, transmission, kept = receive(gap, reach, delayed)
     if run.timekeeper is not None:
         traffic = Traffic("receive", messages.source, messages.bytes_of_each())
         run.tell(aau, WAITING, ready, waiting, messages.receiver, traffic)
         taken = transmission if messages.receive is None else transmission + messages.receive
         run.tell(aau, COMMUNICATION, ready + waiting, taken, messages.receiver, traffic)
-    ready += exposed
+    ready += kept
     if messages.receive is not None:
         ready += messages.receive
         transmission += messages.receive
