@@ -4,7 +4,7 @@ The clock is one float64 for each scenario and processor (D4), shape (S, P), mea
 move the origin along, so that small differences keep their digits in long programs.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from aag.diagnostics import Span
 from aag.graph.aau import AAU
 from aag.ir.evaluate import Value
-from interpreter import shared
 from interpreter.application import Application
 from interpreter.counts import Counts, Prices
 from interpreter.listeners import Listener, Timekeeper, Traffic, Watch
@@ -169,8 +168,6 @@ class Run(Struct):
     """Who shows progress."""
     env: dict[str, Value] = field(default_factory=dict)
     cache: Equatable | None = None
-    place: object = None
-    """Where misses of a loop are known from other iterations, or taken down (`models.differing`)."""
     links: Links = field(default_factory=Links)
     window: object = None
     """Operations whose messages may meet those that are sent next (`models.circuits`)."""
@@ -182,8 +179,8 @@ class Run(Struct):
     active: NDArray[np.bool_] | None = None
     """(S,) scenarios that still run; None: all."""
     recorder: Recorder | None = None
-    memo: dict[tuple[object, ...], object] = field(default_factory=dict)
-    """What models computed before, by their own keys."""
+    results: dict[Hashable, dict[Hashable, object]] = field(default_factory=dict)
+    """What functions of the models remember (`interpreter.remembered`)."""
     ended: dict[int, Array] = field(default_factory=dict)
     """AAU -> largest clock when it last ended, (S,)."""
     assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
@@ -280,28 +277,6 @@ class Run(Struct):
             self.clock[0][ranks] = times[0]
         else:
             self.clock[:, ranks] = times
-
-    def remember(self, key: tuple[object, ...], value: object) -> object:
-        """Keep what an AAU needs while some values last. `key`: kind, AAU, values. On very many processors only the
-        latest of each kind and AAU is kept; answers what was dropped for it."""
-        self.memo[key] = value
-        if self.procs < shared.MANY:
-            return None
-        newest = ("newest", *key[:2])
-        former = self.memo.get(newest)
-        self.memo[newest] = key
-        return self.memo.pop(former, None) if isinstance(former, tuple) and former != key else None
-
-    def recall(self, key: tuple[object, ...]) -> object:
-        """What was retained, in this interpretation or in an earlier one."""
-        found = self.memo.get(key)
-        return self.application.answers.find(key) if found is None else found
-
-    def retain(self, key: tuple[object, ...], value: object, nbytes: int) -> None:
-        """Keep what depends on nothing but the program and the key, while there is room for it also for later
-        interpretations."""
-        self.memo[key] = value
-        self.application.answers.keep(key, value, nbytes)
 
     def decide(self, gap: Array, *offsets: Array | float) -> None:
         """Remember a decision, while a period is sought. The array must not be changed afterwards."""

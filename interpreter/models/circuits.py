@@ -34,13 +34,15 @@ from aag.distinct import distinct_with_inverse
 from interpreter.listeners import Correctable
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.models.compute import Cost
-from interpreter.models.contention import ALWAYS, SAME, Routes, follow, occupy, record_links, routes_of
+from interpreter.models.contention import ALWAYS, SAME, follow, occupy, record_links
 from interpreter.models.receive import receive
+from interpreter.models.routes import Ends, Routes, routes_of
+from interpreter.remembered import remembered
 from interpreter.state import Run
 from sag.machine import NetworkCosts
 
 if TYPE_CHECKING:
-    from interpreter.models.pattern import Ends, Pattern
+    from interpreter.models.pattern import Pattern
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -221,30 +223,21 @@ def _correct(
         changes[key][scenario, window.receivers[message]] += new - old
 
 
-def _meet(run: Run, network: NetworkCosts, ends: tuple["Ends", ...]) -> bool:
+@remembered(lambda _run, _network, ends: ends)
+def _meet(run: Run, network: NetworkCosts, ends: tuple[Ends, ...]) -> bool:
     """Whether messages of different processors want the same link."""
-    key = ("meet", *ends)
-    known = run.memo.get(key)
-    if isinstance(known, bool):
-        return known
-    source = np.concatenate([each.source for each in ends])
-    routes = routes_of(run, network, source, np.concatenate([each.destination for each in ends]))
-    found = False
-    if routes.shared:
-        _, first, which = distinct_with_inverse(routes.link)
-        sender = source[routes.message]
-        found = bool((sender != sender[first][which]).any())
-    run.memo[key] = found
-    return found
+    routes = routes_of(run, network, ends)
+    if not routes.shared:
+        return False
+    _, first, which = distinct_with_inverse(routes.link)
+    sender = np.concatenate([each.source for each in ends])[routes.message]
+    return bool((sender != sender[first][which]).any())
 
 
-def _script(run: Run, network: NetworkCosts, groups: Sequence[Group], ends_of: tuple["Ends", ...]) -> Script:
-    key = ("script", tuple(len(group.patterns) for group in groups), *ends_of)
-    known = run.memo.get(key)
-    if isinstance(known, Script):
-        return known
+@remembered(lambda _run, _network, groups, ends: (tuple([len(group.patterns) for group in groups]), ends))
+def _script(run: Run, network: NetworkCosts, groups: Sequence[Group], ends_of: tuple[Ends, ...]) -> Script:
     destination = np.concatenate([each.destination for each in ends_of])
-    routes = routes_of(run, network, np.concatenate([each.source for each in ends_of]), destination)
+    routes = routes_of(run, network, ends_of)
     steps: list[list[int]] = [[] for _ in range(run.procs)]
     first = 0
     for group in groups:
@@ -256,9 +249,7 @@ def _script(run: Run, network: NetworkCosts, groups: Sequence[Group], ends_of: t
                 for message, rank in enumerate(ranks.tolist(), end - each.messages):
                     steps[rank].append(-message - 1 if receiving else message + 1)
     links = tuple(tuple(link for link in row if link >= 0) for row in routes.links.tolist())
-    script = Script(tuple(map(tuple, steps)), routes, links, destination)
-    run.memo[key] = script
-    return script
+    return Script(tuple(map(tuple, steps)), routes, links, destination)
 
 
 def _columns(run: Run, parts: Sequence[tuple[Array, int]]) -> Array:

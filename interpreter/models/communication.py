@@ -14,17 +14,17 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.graph.aau import Comm, Work
-from aag.spmd.nodes import Exchange
+from aag.spmd.nodes import Exchange, Operation
 from aag.spmd.steps import CollectiveCall, Phase, Step
 from interpreter import shared
 from interpreter.counts import OVERHEAD, CountColumn
 from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
-from interpreter.models.compute import Cost, Packing, charge, priced, sorted_uses, values_of
-from interpreter.models.contention import forget_routes
+from interpreter.models.compute import Cost, Packing, charge, priced
 from interpreter.models.message import transfer
 from interpreter.models.pattern import Pattern, pattern
 from interpreter.reduce import all_of
+from interpreter.remembered import by_values, of_aau, remembered
 from interpreter.state import CommEntry, Run
 from sag.machine import NetworkCosts
 
@@ -59,30 +59,24 @@ class Plan(Struct, frozen=True):
 
 def communicate(run: Run, aau: Comm) -> None:
     """Interpret a Comm AAU that moves data between processors."""
-    operation = aau.operation
-    if operation is None:
-        return
-    key = ("comm", aau.id, values_of(sorted_uses(run, aau), run.env))
-    plan = run.memo.get(key)
-    if not isinstance(plan, Plan):
-        steps = run.application.steps(operation, run.env)
-        if any(step.bounded for step in steps):
-            run.assume(
-                "bound",
-                f"the elements of {operation.array} that move are coupled in too many combinations to "
-                "be counted: they are an upper bound",
-                aau.span,
-            )
-        concurrent = (
-            isinstance(operation, Exchange)
-            and run.machine.network is not None
-            and run.machine.network.exchange == "concurrent"
+    if aau.operation is not None:
+        execute(run, aau.id, _plan(run, aau, aau.operation))
+
+
+@remembered(of_aau, by_values)
+def _plan(run: Run, aau: Comm, operation: Operation) -> Plan:
+    """What the operation of an AAU does with the values that hold now."""
+    steps = run.application.steps(operation, run.env)
+    if any(step.bounded for step in steps):
+        run.assume(
+            "bound",
+            f"the elements of {operation.array} that move are coupled in too many combinations to "
+            "be counted: they are an upper bound",
+            aau.span,
         )
-        plan = make_plan(run, steps, array=operation.array, pattern_name=operation.pattern, concurrent=concurrent)
-        dropped = run.remember(key, plan)
-        for batch in dropped.batches if isinstance(dropped, Plan) else ():
-            forget_routes(run, batch.patterns)
-    execute(run, aau.id, plan)
+    network = run.machine.network
+    concurrent = isinstance(operation, Exchange) and network is not None and network.exchange == "concurrent"
+    return make_plan(run, steps, array=operation.array, pattern_name=operation.pattern, concurrent=concurrent)
 
 
 def make_plan(
@@ -266,24 +260,22 @@ def _stages(run: Run, network: NetworkCosts, call: CollectiveCall, algorithm: st
 
     if not alike or call.kind not in EQUAL:
         return [(stage, _equal(stage.elements)) for stage in found(call.elements)]
+    if run.procs >= shared.MANY:
+        return [(stage, value) for stage in found(np.broadcast_to(value, call.elements.shape))]
     key = (
-        ()
-        if run.procs >= shared.MANY
-        else (
-            "stages",
-            call.kind,
-            algorithm,
-            network.topology,
-            call.members.shape,
-            call.members.tobytes(),
-            call.root.tobytes(),
-        )
+        "stages",
+        call.kind,
+        algorithm,
+        network.topology,
+        call.members.shape,
+        call.members.tobytes(),
+        call.root.tobytes(),
     )
-    known = run.recall(key)
+    known = run.application.answers.find(key)
     if not isinstance(known, list):
         known = list(found(np.broadcast_to(value, call.elements.shape)))
-        if key:
-            run.retain(key, known, sum(2 * each.source.nbytes + 1000 for each in known) + 2 * call.members.nbytes)
+        nbytes = sum(2 * each.source.nbytes + 1000 for each in known) + 2 * call.members.nbytes
+        run.application.answers.keep(key, known, nbytes)
     return [(stage, value) for stage in known]
 
 

@@ -8,14 +8,14 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.graph.aau import AAU, IterD, Work
-from aag.ir.evaluate import Environment, Value
+from aag.graph.aau import IterD, Work
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
 from interpreter import shared
 from interpreter.counts import Basis, CountColumn, Counts
 from interpreter.metrics import COMPUTATION, OVERHEAD, Index
 from interpreter.reduce import all_of
+from interpreter.remembered import of_aau, remembered
 from interpreter.shared import Classes, Figures, Shared
 from interpreter.state import Run
 
@@ -70,52 +70,29 @@ def charge(run: Run, aau: int, cost: Cost, ranks: Index = None) -> None:
 
 def charge_work(run: Run, aau: int, work: Work) -> None:
     """Every processor executes `work` once."""
-    if not (work.computation or work.overhead):
-        return
-    key = ("once", id(work))
-    cost = run.memo.get(key)
-    if not isinstance(cost, Cost):
-        cost = run.memo[key] = priced(Counts(run.prices.basis(run.prices.of(work)), ONCE))
-    charge(run, aau, cost)
+    if work.computation or work.overhead:
+        charge(run, aau, _once(run, work))
 
 
-def values_of(names: tuple[str, ...], env: Environment) -> tuple[Value | None, ...]:
-    """The values on which an answer about a node depends: a key for caches."""
-    return tuple(env.get(name) for name in names)
-
-
-def sorted_uses(run: Run, aau: AAU) -> tuple[str, ...]:
-    """The names an AAU uses, in a fixed order."""
-    key = ("uses", aau.id)
-    known = run.memo.get(key)
-    if isinstance(known, tuple):
-        return known
-    names = tuple(sorted(aau.uses))
-    run.memo[key] = names
-    return names
+@remembered(lambda _, work: work)
+def _once(run: Run, work: Work) -> Cost:
+    return priced(Counts(run.prices.basis(run.prices.of(work)), ONCE))
 
 
 def alike(run: Run) -> tuple[Classes, Ints] | None:
     """Classes of processors with equal local shapes, and a rank of each (K,), where there are very many processors and
     few classes."""
-    if run.procs * run.scenarios < shared.MANY:
-        return None
-    known = run.memo.get(("alike",))
-    if isinstance(known, Alike):
-        return known.found
+    return None if run.procs * run.scenarios < shared.MANY else _alike(run)
+
+
+@remembered()
+def _alike(run: Run) -> tuple[Classes, Ints] | None:
     number, ranks = run.application.classes()
-    found = None
-    if FEW * ranks.size <= run.procs:
-        found = shared.classes_of(run.procs, ranks.size), ranks
-        found[0].number[...] = number
-    run.memo["alike",] = Alike(found)
+    if FEW * ranks.size > run.procs:
+        return None
+    found = shared.classes_of(run.procs, ranks.size), ranks
+    found[0].number[...] = number
     return found
-
-
-class Alike(Struct, frozen=True):
-    """Answer of `alike`, kept."""
-
-    found: tuple[Classes, Ints] | None
 
 
 def masked_of(nest: Nest, trips: Trips) -> Ints | Array:
@@ -169,13 +146,10 @@ def _nest_cost(
     return priced(Counts(_basis(run, aau, level.shape[1]), table))
 
 
+@remembered(of_aau, lambda _run, _aau, depth: depth)
 def _basis(run: Run, aau: IterD, depth: int) -> Basis:
     """What an execution of a nest pays besides its iterations, and what each iteration pays at each level (with no loop
     each execution) and behind the mask."""
-    key = ("unit", aau.id, depth)
-    known = run.memo.get(key)
-    if isinstance(known, Basis):
-        return known
     works = [[work] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
     for number, each in enumerate(works):
         each.extend([LOOP_STEP, LOOP_SETUP] if number < depth - 1 else [LOOP_STEP])
@@ -186,6 +160,4 @@ def _basis(run: Run, aau: IterD, depth: int) -> Basis:
     if aau.masked.computation:
         works.append([aau.masked])
     works.insert(0, [aau.setup, *([LOOP_SETUP] if depth else [])])
-    found = run.prices.basis(*(run.prices.of(*each) for each in works))
-    run.memo[key] = found
-    return found
+    return run.prices.basis(*(run.prices.of(*each) for each in works))

@@ -16,19 +16,17 @@ whenever it was ready: a link has no more time than there is, whoever gets it fi
 Source: ground truth with one circuit for each link and direction (SimGrid with a concurrency limit of one).
 """
 
-from collections.abc import Hashable, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from aag.distinct import distinct
+from interpreter.models.routes import Routes, apart, routes_of
 from interpreter.reduce import all_of, any_of
 from interpreter.state import Run
 from sag.machine import NetworkCosts
-from sag.topology import Topology
 
 if TYPE_CHECKING:
     from interpreter.models.pattern import Pattern
@@ -36,14 +34,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-DIRECT = ("hypercube", "mesh", "torus", "ring")
-"""Topologies in which a link of one hop serves one source only."""
-
 ALWAYS = 4096
 """Processors x scenarios up to which links are followed from the start."""
-
-FEW = 64
-"""Messages of a batch up to which their routes are kept for other programs."""
 
 LARGEST_LINK_TABLE = 256_000_000
 """Bytes that the times of links may take."""
@@ -59,26 +51,13 @@ class Flight(Struct, frozen=True):
     sent: Array
 
 
-class Routes(Struct, frozen=True):
-    """Links of each message of a batch, (M, H) padded with -1; `shared`: two of them use the same link.
-
-    `looked`: the same with the last column of the link table in place of -1. `link`: those that are taken; `message`:
-    by which message, and `cell`: where they stand in `links`."""
-
-    links: Ints
-    shared: bool
-    looked: Ints
-    message: Ints
-    cell: Ints
-    link: Ints
-
-
 def delays(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, blocking: bool) -> tuple[Array | None, ...]:
     """How much later than uncontended the messages of each flight arrive; None: not at all."""
     waits = tuple([flight.pattern.link_wait for flight in flights])
     if not _follow(run, network, flights, blocking=blocking):
         return waits
-    late = _schedule(run, _routes(run, network, flights), flights)
+    routes = routes_of(run, network, tuple([flight.pattern.ends for flight in flights]))
+    late = _schedule(run, routes, flights)
     if late is None:
         return waits
     if len(flights) == 1:
@@ -132,11 +111,6 @@ def follow(run: Run, network: NetworkCosts, count: int) -> bool:
     return True
 
 
-def apart(network: NetworkCosts) -> bool:
-    """Whether a link of one hop serves one source only."""
-    return network.topology.kind in DIRECT and network.duplex == "full"
-
-
 def not_followed(run: Run) -> None:
     """Say that links are not followed."""
     run.assume(
@@ -144,55 +118,6 @@ def not_followed(run: Run) -> None:
         f"waiting for links is left out where more than {run.setting.contention_messages} "
         "messages are under way at once",
     )
-
-
-def _routes(run: Run, network: NetworkCosts, flights: Sequence[Flight]) -> Routes:
-    key = ("routes", *[flight.pattern.ends for flight in flights])
-    known = run.memo.get(key)
-    if isinstance(known, Routes):
-        return known
-    routes = routes_of(
-        run,
-        network,
-        np.concatenate([flight.pattern.source for flight in flights]),
-        np.concatenate([flight.pattern.destination for flight in flights]),
-    )
-    run.memo[key] = routes
-    return routes
-
-
-def routes_of(run: Run, network: NetworkCosts, sender: Ints, receiver: Ints) -> Routes:
-    """The routes of messages between ranks."""
-    source, destination = run.node[sender], run.node[receiver]
-    topology = network.topology
-    if source.size <= FEW and isinstance(topology, Hashable):
-        return _known_routes(topology, network.duplex, run.size, source.tobytes(), destination.tobytes())
-    return _routed(topology, network.duplex, run.size, source, destination)
-
-
-@lru_cache(maxsize=512)
-def _known_routes(topology: Topology, duplex: str, size: int, source: bytes, destination: bytes) -> Routes:
-    """The routes of few messages, which are often the same in another program, too."""
-    return _routed(topology, duplex, size, np.frombuffer(source, np.int64), np.frombuffer(destination, np.int64))
-
-
-def _routed(topology: Topology, duplex: str, size: int, source: Ints, destination: Ints) -> Routes:
-    links = topology.routes(source, destination, size)
-    if duplex == "half":
-        links = topology.undirected(links, size)
-    cell = np.flatnonzero(links >= 0)
-    link = links.take(cell)
-    looked = np.where(links < 0, topology.link_count(size), links)  # the last column is a link that nobody takes
-    return Routes(links, bool(distinct(link).size < link.size), looked, cell // max(1, links.shape[1]), cell, link)
-
-
-def forget_routes(run: Run, patterns: Sequence["Pattern"]) -> None:
-    """The messages will not be sent again."""
-    for some in (patterns, *((each,) for each in patterns)):
-        run.memo.pop(("routes", *(each.ends for each in some)), None)
-    ends = [each.ends for each in patterns]
-    for key in [key for key in run.memo if key[0] in ("meet", "script") and any(each in key for each in ends)]:
-        del run.memo[key]
 
 
 def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | None:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from interpreter import shared
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
-from interpreter.models.contention import apart, not_followed
+from interpreter.models.contention import not_followed
 from interpreter.models.receive import receive
+from interpreter.models.routes import apart
+from interpreter.remembered import remembered
 from interpreter.shared import BLOCK, Classes, Shared, blocks, classes_of, cut
 from interpreter.state import Crowd, Partners, Run, Tape, Thronged
 from sag.machine import NetworkCosts
@@ -279,12 +281,10 @@ def _length(run: Run) -> int:
     return 1 << max(0, (BLOCK // run.scenarios).bit_length() - 1)
 
 
+@remembered()
 def _scratch(run: Run) -> Array:
     """Room for one number for each processor and scenario, always the same: new memory costs as much as its use."""
-    known = run.memo.get(("scratch",))
-    if not isinstance(known, np.ndarray):
-        known = run.memo["scratch",] = np.empty_like(run.clock)
-    return known
+    return np.empty_like(run.clock)
 
 
 def _prepare(run: Run, messages: "Pattern", crowd: Crowd, part: slice) -> None:

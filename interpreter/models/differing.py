@@ -126,8 +126,12 @@ class Place(Struct):
     """Where the walk of a loop is: in which iteration, and how many nests it has reached in it."""
 
     differing: Differing[Any]
-    number: int
+    number: int = 0
     reached: int = 0
+
+    def at(self, number: int) -> None:
+        """Come to an iteration."""
+        self.number, self.reached = number, 0
 
     def counted(self, key: tuple[object, ...], trips: Array) -> Counted | None:
         """Return what the nest counts that is reached next; None: that is not known."""

@@ -15,6 +15,7 @@ from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, OVERHEAD, Tally
 from interpreter.models.communication import Plan, execute, make_plan
 from interpreter.models.sync import everybody
+from interpreter.remembered import remembered
 from interpreter.state import Run
 
 ROOT = slice(0, 1)
@@ -31,17 +32,18 @@ def host_io(run: Run, aau: Comm) -> None:
     if run.setting.io and host.kind != "control":
         _link(run, aau, host)
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
-    for number, shared in enumerate(host.shared):
+    for shared in host.shared:
         amount = _number(run, shared.bytes, aau)
         if run.procs == 1 or not amount:
             continue
-        key = ("read", aau.id, number, amount)
-        plan = run.memo.get(key)
-        if not isinstance(plan, Plan):
-            plan = make_plan(run, (everybody(run, "broadcast", 1, amount),), array="", pattern_name="broadcast")
-            run.memo[key] = plan
-        execute(run, aau.id, plan)
+        execute(run, aau.id, _plan(run, amount))
         run.count(aau.id, Tally.EXECUTIONS, -1.0)
+
+
+@remembered(lambda _, amount: amount)
+def _plan(run: Run, amount: int) -> Plan:
+    """How rank 0 tells all processors so many bytes."""
+    return make_plan(run, (everybody(run, "broadcast", 1, amount),), array="", pattern_name="broadcast")
 
 
 def _link(run: Run, aau: Comm, host: HostIo) -> None:

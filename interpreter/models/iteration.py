@@ -5,31 +5,36 @@ Formula: TCall_iter(i) = TCall_iter(i-1) + T_ovhd + T_blk1 + T_comm1(i-1) + ...:
 Source: Parashar and Hariri, section 2.3; Def 16, 17, 18.
 """
 
+from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cache
+
 from msgspec import Struct
 
 from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, walk
 from aag.ir.evaluate import Unknown
-from aag.spmd.nodes import DoNode
+from aag.spmd.nodes import DoNode, Nest
+from aag.spmd.partition import Trips
 from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, touching
 from interpreter.metrics import Tally
 from interpreter.models.cache import CacheState
-from interpreter.models.compute import (
-    LOOP_SETUP,
-    LOOP_STEP,
-    Cost,
-    charge,
-    charge_work,
-    masked_of,
-    nest_cost,
-    sorted_uses,
-    values_of,
-)
+from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, Cost, charge, charge_work, masked_of, nest_cost
 from interpreter.models.differing import LONG, Differing, Place, Recorder, sampled
-from interpreter.models.misses import cache_of, charge_misses, state_of
+from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
 from interpreter.models.period import repeat
-from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, sweep
+from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
+from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
 from interpreter.state import Run
+
+
+class Carried(Struct, frozen=True):
+    """What iterations of a loop leave to each other."""
+
+    names: tuple[str, ...] | None
+    """Scalars that the body changes and that decide what it does; None where the loop variable is one of them."""
+    places: frozenset[str]
+    """Scalars that the loop changes, its variable among them, and that decide where loops inside touch memory."""
 
 
 def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
@@ -39,29 +44,33 @@ def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
             return ""
         sweep(run, aau)
         return _counted(run, scalars, aau, aau.loop, aau.body)
-    key = ("nest", aau.id, values_of(sorted_uses(run, aau), run.env))
-    cost, trips = run.memo.get(key), None
-    if not isinstance(cost, Cost):
-        try:
-            trips = run.application.trips(aau.nest, run.env)
-        except Unknown as unknown:
-            raise scalars.unresolved(unknown, aau.span, run.env) from unknown
-        if trips.bounded:
-            run.assume(
-                "bound",
-                f"the indices of {aau.label} are coupled in too many combinations to be counted: "
-                "its iterations are an upper bound",
-                aau.span,
-            )
-        if aau.nest.mask is not None and trips.masked is None:
-            run.assume("mask", "data decide the mask: it is taken to hold for half of the elements", aau.span)
-        cost = nest_cost(run, aau, trips.level, trips.count, masked_of(aau.nest, trips))
-        run.remember(key, cost)
+    nest, key = aau.nest, ("nest", aau.id, by_values(run, aau))
+    trips = cache(lambda: run.application.trips(nest, run.env))
+    try:
+        cost = _nest(run, key, aau, nest, trips)
+    except Unknown as unknown:
+        raise scalars.unresolved(unknown, aau.span, run.env) from unknown
     charge(run, aau.id, cost)
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
-    charge_misses(run, aau, key, trips)
+    charge_misses(run, aau, nest, key, trips)
     scalars.forget(run.env, aau.defines & scalars.relevant)
     return ""
+
+
+@remembered(lambda _, key, *_rest: key[1], lambda _, key, *_rest: key[2])
+def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips]) -> Cost:
+    """What a nest costs with the values that hold now."""
+    found = trips()
+    if found.bounded:
+        run.assume(
+            "bound",
+            f"the indices of {aau.label} are coupled in too many combinations to be counted: "
+            "its iterations are an upper bound",
+            aau.span,
+        )
+    if nest.mask is not None and found.masked is None:
+        run.assume("mask", "data decide the mask: it is taken to hold for half of the elements", aau.span)
+    return nest_cost(run, aau, found.level, found.count, masked_of(nest, found))
 
 
 def synchronised(run: Run, scalars: Scalars, aau: IterSync) -> str:
@@ -77,15 +86,14 @@ def synchronised(run: Run, scalars: Scalars, aau: IterSync) -> str:
 
 def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, body: tuple[AAU, ...]) -> str:
     first, step, count = scalars.trips(loop, run.env, aau.span)
-    names, followed = _dependence(run, aau, loop.var, body), followed_of(run)
-    places = _places(run, aau, loop.var, body) if names is not None else frozenset[str]()
-    if places:
+    carried, followed = _carried(run, aau, loop.var, body), followed_of(run)
+    names, places = carried.names, carried.places
+    if names is not None and places:
         if followed.walks * count <= FOLLOWED:
-            now = Followed(followed.walks * max(1, count), followed.lost)
-            names = None if loop.var in places else tuple(sorted({*(names or ()), *places}))
+            followed = Followed(followed.walks * max(1, count), followed.lost)
+            names = None if loop.var in places else tuple(sorted({*names, *places}))
         else:
-            now = Followed(followed.walks, followed.lost | places)
-        run.memo["followed",] = now
+            followed = Followed(followed.walks, followed.lost | places)
     start = dict(run.env)
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
@@ -95,21 +103,22 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         values = range(first, first + count * step, step)
         run.application.expect(loop.var, values)
         differing = _differing(run, aau, loop, body, values)
+    place = None if differing is None else Place(differing)
 
     def one(number: int) -> str:
-        if differing is not None:
-            run.place = Place(differing, number)
+        if place is not None:
+            place.at(number)
         run.env[loop.var] = first + number * step
         charge_work(run, aau.id, LOOP_STEP)
         left = own_leave(run.visit(run, body), loop.name)
         return "" if left == "cycle" else left
 
     walked = run.walked
-    left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
+    with following(run, followed), nullcontext() if place is None else placed(run, place):
+        left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
     run.application.expect(loop.var, ())
     if differing is not None:
-        run.place, run.cache = None, differing.after
-    run.memo["followed",] = followed
+        run.cache = differing.after
     if left == "exit":
         return ""
     if left:
@@ -123,7 +132,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
 def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range) -> Differing[CacheState] | None:
     """Some iterations in which misses are counted for all; None: they are counted in each."""
     costs, setting = run.machine.memory, run.setting
-    if costs is None or not setting.memory or setting.force_unroll or len(values) < LONG or run.place is not None:
+    if costs is None or not setting.memory or setting.force_unroll or len(values) < LONG or place_of(run):
         return None
     if not _is_countable(body) or _carries_over(loop.var, body):
         return None
@@ -134,9 +143,10 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
 
     def replay(number: int, before: CacheState) -> tuple[Recorder, CacheState]:
         aside, recorder = run.aside(), Recorder()
-        aside.place, aside.cache = recorder, before
+        aside.cache = before
         aside.env[loop.var] = values[number]
-        aside.visit(aside, body)
+        with placed(aside, recorder):
+            aside.visit(aside, body)
         return recorder, state_of(aside)
 
     if not isinstance(found, Differing):
@@ -171,22 +181,12 @@ def _reaches_memory(aau: AAU) -> bool:
     return isinstance(aau, IterSync) and aau.owned is not None
 
 
-def _dependence(run: Run, aau: AAU, var: str, body: tuple[AAU, ...]) -> tuple[str, ...] | None:
-    """Scalars that the body changes and that decide what it does; None where the loop variable is one of them."""
-    key = ("dependence", aau.id)
-    known = run.memo.get(key)
-    if isinstance(known, Dependence):
-        return known.names
-    wanted = needed(body)
-    names = None if var and var in wanted else tuple(sorted(wanted & defined(body)))
-    run.memo[key] = Dependence(names)
-    return names
-
-
-class Dependence(Struct, frozen=True):
-    """Answer of `_dependence`, kept."""
-
-    names: tuple[str, ...] | None
+@remembered(of_aau)
+def _carried(_: Run, _aau: AAU, var: str, body: tuple[AAU, ...]) -> Carried:
+    """What iterations of a loop with the variable `var` ("": none) leave to each other."""
+    wanted, changed = needed(body), defined(body)
+    names = None if var and var in wanted else tuple(sorted(wanted & changed))
+    return Carried(names, touching(body) & (changed | {var}))
 
 
 def _carries_over(var: str, body: tuple[AAU, ...]) -> bool:
@@ -194,15 +194,6 @@ def _carries_over(var: str, body: tuple[AAU, ...]) -> bool:
     depend on those before it."""
     inside = {each.loop.var for each in walk(body) if isinstance(each, IterD | IterSync) and each.loop}
     return bool((needed(body) | touching(body)) & defined(body) - inside - {var})
-
-
-def _places(run: Run, aau: AAU, var: str, body: tuple[AAU, ...]) -> frozenset[str]:
-    """Scalars that the loop changes, its variable among them, and that decide where loops inside touch memory."""
-    key = ("places", aau.id)
-    known = run.memo.get(key)
-    if not isinstance(known, frozenset):
-        known = run.memo[key] = touching(body) & (defined(body) | {var})
-    return known
 
 
 def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
@@ -232,16 +223,15 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         how = own_leave(run.visit(run, aau.body), aau.name)
         return "" if how == "cycle" else how
 
-    followed = followed_of(run)
-    run.memo["followed",] = Followed(followed.walks, followed.lost | _places(run, aau, "", aau.body))
-    how = repeat(run, aau, count, one, names=_dependence(run, aau, "", aau.body) or ())
-    if not how and left:
-        run.env.clear()
-        run.env.update(last)
-        how = one(count)
-    elif not how:
-        charge_work(run, aau.id, aau.work)
-    run.memo["followed",] = followed
+    carried, followed = _carried(run, aau, "", aau.body), followed_of(run)
+    with following(run, Followed(followed.walks, followed.lost | carried.places)):
+        how = repeat(run, aau, count, one, names=carried.names or ())
+        if not how and left:
+            run.env.clear()
+            run.env.update(last)
+            how = one(count)
+        elif not how:
+            charge_work(run, aau.id, aau.work)
     run.env.clear()
     run.env.update(after)
     return "" if how == "exit" else how

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from aag.distinct import distinct, distinct_with_inverse
 from interpreter.counts import RECEIVING, SENDING, CountColumn
 from interpreter.reduce import all_of
+from interpreter.remembered import remembered
 from interpreter.state import Run
 from sag.figures import EXCHANGED, range_name
 from sag.machine import MessageRange, NetworkCosts
@@ -109,21 +110,17 @@ def constant(values: NDArray[np.generic]) -> bool:
     return values.strides == (0,) or all_of(values == values[:1])
 
 
-def wire_of(run: Run, network: NetworkCosts) -> Wire:
+@remembered()
+def wire_of(_: Run, network: NetworkCosts) -> Wire:
     """The network of the run as a wire."""
-    known = run.memo.get(("wire",))
-    if isinstance(known, Wire):
-        return known
     busy, slower = network.load > 0.0, network.exchange_factor != 1.0
-    wire = Wire(
+    return Wire(
         courses=tuple((_course(*each, ""), _course(*each, EXCHANGED)) for each in enumerate(network.ranges)),
         bounds=tuple(each.upto_bytes for each in network.ranges[:-1]),
         rates=tuple(map(_rates, network.ranges)),
         mutual=network.exchange_factor[:, None] if slower.any() else None,
         queue=(network.load / (2.0 * (1.0 - network.load)))[:, None] if busy.any() else None,
     )
-    run.memo["wire",] = wire
-    return wire
 
 
 def _course(number: int, costs: MessageRange, exchanged: str) -> MessageFees:

@@ -5,7 +5,8 @@ nest; what a nest misses is remembered for the state in which it found the cache
 have settled cost nothing more. Processors whose local parts have equal shapes share one count in `models.cache`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 from msgspec import Struct
@@ -28,12 +29,14 @@ from interpreter.models.cache import (
     Listed,
     Misses,
     Nest,
+    Traces,
     interpret_nest,
     page_misses,
 )
 from interpreter.models.compute import Cost, alike, charge, masked_of, priced
 from interpreter.models.differing import Counted, Place, Recorder
 from interpreter.reduce import any_of
+from interpreter.remembered import Key, by_values, remembered
 from interpreter.shared import Figures, Shared
 from interpreter.state import Run
 from sag.machine import MemoryCosts
@@ -59,6 +62,39 @@ class _Seen(Struct, frozen=True):
     """The same of each statement of a sweep, by its AAU."""
 
 
+@remembered()
+def _all_seen(_: Run) -> dict[Key, _Seen]:
+    """What nests missed when they were reached last."""
+    return {}
+
+
+@remembered()
+def _traces(_: Run) -> Traces:
+    """References that were looked at."""
+    return {}
+
+
+@remembered()
+def _places(_: Run) -> list[Place | Recorder | None]:
+    """In which iteration of a loop the walk is, or who takes down what is counted in it; the innermost is last."""
+    return [None]
+
+
+@contextmanager
+def placed(run: Run, place: Place | Recorder) -> Iterator[None]:
+    """Misses of a loop are known from other iterations, or are taken down."""
+    _places(run).append(place)
+    try:
+        yield
+    finally:
+        _places(run).pop()
+
+
+def place_of(run: Run) -> Place | Recorder | None:
+    """Where misses are known or taken down; None: they are counted."""
+    return _places(run)[-1]
+
+
 class _Found(Struct, frozen=True, eq=False):
     """What a nest missed on each class of processors (None: it reaches no array), and the state after it."""
 
@@ -76,54 +112,50 @@ class _Found(Struct, frozen=True, eq=False):
         return own + self.after.nbytes() + 500
 
 
-def charge_misses(run: Run, aau: IterD, key: tuple[object, ...], trips: Trips | None) -> None:
+def charge_misses(run: Run, aau: IterD, nest: LoweredNest, key: Key, trips: Callable[[], Trips]) -> None:
     """Charge the misses of one execution of a nest; `key` says which nest with which values, `trips` how often its
-    loops run, if that is known already."""
-    if aau.nest is None:
-        return
-    seen = _seen(run, aau, aau.nest, key, trips)
+    loops run."""
+    seen = _seen(run, aau, nest, key, trips)
     if seen is not None:
         charge(run, aau.id, seen.cost)
 
 
-def count_misses(
-    run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: Trips | None = None
-) -> Figures:
+def count_misses(run: Run, aau: IterSync, nest: LoweredNest) -> Figures:
     """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be spent."""
-    seen = _seen(run, aau, nest, key, trips)
+    key = ("owned", aau.id, by_values(run, aau))
+    seen = _seen(run, aau, nest, key, lambda: run.application.trips(nest, run.env))
     if seen is None or seen.cost.counts is None:
         return np.zeros((1, 1))
     run.pay(aau.id, seen.cost.counts)
     return np.zeros((1, 1)) if seen.cost.computation is None else seen.cost.computation
 
 
-def charge_sweep(run: Run, aau: IterD, sweep: AccessSweep, key: tuple[object, ...], trips: Trips) -> None:
+def charge_sweep(run: Run, aau: IterD, sweep: AccessSweep, key: Key, trips: Callable[[], Trips]) -> None:
     """Charge the misses of a DO nest that every processor runs whole, each statement its own."""
     seen = _seen(run, aau, sweep, key, trips)
     for statement, own in () if seen is None else seen.statements:
         charge(run, statement, own.cost)
 
 
-def _seen(
-    run: Run, aau: IterD | IterSync, nest: LoweredNest, key: tuple[object, ...], trips: Trips | None
-) -> _Seen | None:
+def _seen(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: Key, trips: Callable[[], Trips]) -> _Seen | None:
     """What one execution of a nest misses, and the caches after it; None: the machine has none."""
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
         return None
     state = state_of(run)
-    seen = None if run.place is not None else _remembered(run, key, state)
-    if seen is None:
+    place, known = place_of(run), _all_seen(run)
+    seen = known.get(key) if place is None else None
+    if seen is None or not (seen.before is state or seen.before.same_as(state)):
         found = _found(run, aau, nest, key, costs, state, trips)
-        written = _written(run, nest, key)
+        written = _written(run, nest, key[:2])
         seen = _charged(run, costs, state, found, written)
         if isinstance(nest, AccessSweep):
             apart = _apart(nest, found)
             seen = replace(
                 seen, statements=tuple((number, _charged(run, costs, state, each, written)) for number, each in apart)
             )
-        if run.place is None:
-            run.memo["misses", *key] = seen
+        if place is None:
+            known[key] = seen
     run.cache = seen.after
     return seen
 
@@ -149,13 +181,6 @@ def _apart(sweep: AccessSweep, found: _Found) -> list[tuple[int, _Found]]:
         )
         for at, source in enumerate(sources)
     ]
-
-
-def _remembered(run: Run, key: tuple[object, ...], state: CacheState) -> _Seen | None:
-    known = run.memo.get(("misses", *key))
-    if isinstance(known, _Seen) and (known.before is state or known.before.same_as(state)):
-        return known
-    return None
 
 
 def state_of(run: Run) -> CacheState:
@@ -188,23 +213,23 @@ def _found(
     run: Run,
     aau: IterD | IterSync,
     nest: LoweredNest,
-    key: tuple[object, ...],
+    key: Key,
     costs: MemoryCosts,
     state: CacheState,
-    trips: Trips | None,
+    trips: Callable[[], Trips],
 ) -> _Found:
     """What the nest misses from a state on: by a replay, or from what is known of other iterations of a loop."""
-    if run.place is None:
+    place = place_of(run)
+    if place is None:
         return _replayed(run, aau, nest, key, costs, state, trips)
-    trips = trips or run.application.trips(nest, run.env)
-    often = trips.count[run.application.classes()[1]].astype(np.float64)
-    if isinstance(run.place, Place):
-        counted = run.place.counted(key[:2], often)
+    often = trips().count[run.application.classes()[1]].astype(np.float64)
+    if isinstance(place, Place):
+        counted = place.counted(key[:2], often)
         if counted is not None:
             return _between(counted, state, _statements(nest))
     found = _replayed(run, aau, nest, key, costs, state, trips)
-    if isinstance(run.place, Recorder):
-        _record(run, run.place, nest, found, Counted(key[:2], often, _figures(found, often.size)))
+    if isinstance(place, Recorder):
+        _record(run, place, nest, found, Counted(key[:2], often, _figures(found, often.size)))
     return found
 
 
@@ -212,10 +237,10 @@ def _replayed(
     run: Run,
     aau: IterD | IterSync,
     nest: LoweredNest,
-    key: tuple[object, ...],
+    key: Key,
     costs: MemoryCosts,
     state: CacheState,
-    trips: Trips | None,
+    trips: Callable[[], Trips],
 ) -> _Found:
     """What the nest misses from a state on: as it was found in an earlier interpretation, or by a replay."""
     cache = cache_of(costs)
@@ -228,9 +253,7 @@ def _replayed(
     for part in _parts(run, nest, key, trips):
         if isinstance(part, Nest) and not part.accesses:
             continue
-        traces = run.memo.setdefault(("traces",), {})
-        assert isinstance(traces, dict)
-        more, after = interpret_nest(part, cache, after, traces)
+        more, after = interpret_nest(part, cache, after, _traces(run))
         misses = (
             more
             if misses is None
@@ -239,7 +262,7 @@ def _replayed(
     pages = None
     if misses is not None and costs.tlb_entries:
         tested = aau.tested if isinstance(aau, IterD) else 0
-        pages = _pages(_shape(run, nest, trips or run.application.trips(nest, run.env), tested), costs)
+        pages = _pages(_shape(run, nest, trips(), tested), costs)
     found = _Found(misses, after, pages)
     run.application.answers.keep(question, found, found.nbytes())
     return found
@@ -281,23 +304,29 @@ def _statements(nest: LoweredNest) -> int:
     return len({touch.source for touch in nest.touches}) if isinstance(nest, AccessSweep) else 1
 
 
-def _parts(run: Run, nest: LoweredNest, key: tuple[object, ...], trips: Trips | None) -> tuple[Nest | Listed, ...]:
+def _parts(run: Run, nest: LoweredNest, key: Key, trips: Callable[[], Trips]) -> tuple[Nest | Listed, ...]:
     """The nest as the cache sees it: what is done one after the other."""
-    known = run.memo.get(("accesses", *key))
-    if isinstance(known, tuple):
-        return known
     if is_uneven(nest):
-        latest = run.memo.get(("listed", *key[:2]))
-        if isinstance(latest, tuple) and latest[0] == key:
-            return latest[1:]
-        found = _listed(run, nest)
+        latest = _latest(run, nest, key[:2])
+        if key[2] not in latest:
+            latest.clear()
+            latest[key[2]] = _listed(run, nest)
+        found = latest[key[2]]
         if found is not None:
-            run.memo["listed", *key[:2]] = key, found
             return (found,)
-    shape = _shape(run, nest, trips or run.application.trips(nest, run.env))
-    parts = _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
-    run.memo["accesses", *key] = parts
-    return parts
+    return _even(run, nest, key, trips)
+
+
+@remembered(lambda _run, _nest, which: which)
+def _latest(_: Run, _nest: LoweredNest, _which: Key) -> dict[object, Listed | None]:
+    """The references of a nest one by one, by the latest values."""
+    return {}
+
+
+@remembered(lambda _run, _nest, key, _trips: key[:2], lambda _run, _nest, key, _trips: key[2])
+def _even(run: Run, nest: LoweredNest, _key: Key, trips: Callable[[], Trips]) -> tuple[Nest, ...]:
+    shape = _shape(run, nest, trips())
+    return _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
 
 
 def _listed(run: Run, nest: LoweredNest) -> Listed | None:
@@ -381,17 +410,12 @@ def _columns(costs: MemoryCosts, written: float) -> tuple[CountColumn, ...]:
     )
 
 
-def _written(run: Run, nest: LoweredNest, key: tuple[object, ...]) -> float:
+@remembered(lambda _run, _nest, which: which)
+def _written(run: Run, nest: LoweredNest, _which: Key) -> float:
     """Bytes of an element that a nest writes, mean over its references."""
-    known = run.memo.get(("written", *key[:2]))
-    if not isinstance(known, float):
-        sizes = (
-            []
-            if is_uneven(nest)
-            else [each.element_bytes for each in run.application.accesses(nest, run.env) if each.write]
-        )
-        known = run.memo["written", *key[:2]] = sum(sizes) / len(sizes) if sizes else float(WORD)
-    return known
+    accesses = () if is_uneven(nest) else run.application.accesses(nest, run.env)
+    sizes = [each.element_bytes for each in accesses if each.write]
+    return sum(sizes) / len(sizes) if sizes else float(WORD)
 
 
 def _through_temporaries(shape: Nest, nest: LoweredNest, addresses: Mapping[str, int]) -> tuple[Nest, Nest]:

@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from aag.graph.aau import IterSync, Work
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import Nest, OwnedLoop
-from aag.spmd.partition import Segments
 from aag.spmd.steps import Phase
 from interpreter.counts import Counts
 from interpreter.evaluate import Scalars
 from interpreter.metrics import COMPUTATION, OVERHEAD, Tally
 from interpreter.models.communication import Plan, execute, make_plan
-from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, charge_work, sorted_uses, values_of
+from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, charge_work
 from interpreter.models.misses import count_misses
 from interpreter.models.period import repeat
+from interpreter.remembered import by_values, of_aau, remembered
 from interpreter.shared import cut
 from interpreter.state import Run
 
@@ -58,23 +58,21 @@ class _Chain(Struct, frozen=True):
 
 def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> None:
     """Interpret an owned loop."""
-    key = ("owned", aau.id, values_of(sorted_uses(run, aau), run.env))
-    chain = run.memo.get(key)
-    if not isinstance(chain, _Chain):
-        try:
-            chain = _make(run, aau, loop, run.application.segments(loop, run.env))
-        except Unknown as unknown:
-            raise scalars.unresolved(unknown, aau.span, run.env) from unknown
-        run.memo[key] = chain
+    chain = _chain(run, aau, loop, scalars)
     run.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
     shares = np.asarray(chain.counts.often)[0]
-    _walk(run, aau, chain, cut(count_misses(run, aau, chain.nest, key), slice(None)) / np.maximum(shares, 1.0))
+    _walk(run, aau, chain, cut(count_misses(run, aau, chain.nest), slice(None)) / np.maximum(shares, 1.0))
     run.pay(aau.id, chain.counts)
     scalars.forget(run.env, aau.defines & scalars.relevant)
 
 
-def _make(run: Run, aau: IterSync, loop: OwnedLoop, segments: Segments) -> _Chain:
+@remembered(of_aau, by_values)
+def _chain(run: Run, aau: IterSync, loop: OwnedLoop, scalars: Scalars) -> _Chain:
+    try:
+        segments = run.application.segments(loop, run.env)
+    except Unknown as unknown:
+        raise scalars.unresolved(unknown, aau.span, run.env) from unknown
     own = run.prices.of(aau.work, LOOP_STEP)
     other = run.prices.of(Work(overhead=(*aau.work.overhead, *LOOP_STEP.computation)))
     plans: dict[tuple[object, ...], Plan] = {}

@@ -8,18 +8,17 @@ from collections import Counter
 from typing import TypeVar
 
 import numpy as np
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.distinct import distinct
 from aag.graph.aau import Work
 from interpreter import shared
 from interpreter.counts import SENDING, CountColumn, Counts
 from interpreter.models.compute import ONCE, Cost, Packing
 from interpreter.models.crowd import Table, crowd_of, crowded
 from interpreter.models.law import Kinds, Law, Wire, constant, courses_of, kinds_of, law, wire_of
-from interpreter.reduce import all_of
+from interpreter.models.routes import Ends, Index, ends_of
 from interpreter.shared import Classes, Shared
 from interpreter.state import Crowd, Run
 from sag.machine import NetworkCosts
@@ -27,7 +26,6 @@ from sag.machine import NetworkCosts
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-Index = Ints | slice | None
 Number = TypeVar("Number", np.int64, np.float64)
 
 
@@ -39,7 +37,7 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     """
 
     name: str
-    ends: "Ends"
+    ends: Ends
     source: Ints
     destination: Ints
     size_bytes: Ints | int
@@ -256,49 +254,6 @@ def _cost(kinds: Kinds, counts: Counts | None, crowd: Crowd | None) -> Cost | No
     )
 
 
-class Ends(Struct, frozen=True, eq=False):
-    """From where to where the messages of a phase go: what does not depend on their sizes."""
-
-    source: Ints
-    destination: Ints
-    hops: Ints
-    """(M,)"""
-    near: bool
-    """Whether all are as far."""
-    longest: int
-    """Largest number of hops."""
-    sender: Index
-    receiver: Index
-    known: list[Index] = field(default_factory=list)
-    """The answer of `participants`, once it was asked for."""
-
-    @staticmethod
-    def between(source: Ints, destination: Ints, hops: Ints) -> "Ends":
-        """The ends of messages of so many hops (M,)."""
-        return Ends(
-            source, destination, hops, constant(hops), int(hops.max(initial=0)), evenly(source), evenly(destination)
-        )
-
-    def participants(self) -> Index:
-        """Who sends or receives."""
-        if not self.known:
-            self.known.append(evenly(distinct(np.concatenate([self.source, self.destination]))))
-        return self.known[0]
-
-
-def ends_of(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> Ends:
-    """What is known of the ends of messages; phases with the same ends share it, but on very many processors."""
-    many = run.procs >= shared.MANY
-    key = () if many else ("ends", network.topology, source.tobytes(), destination.tobytes())
-    known = run.recall(key)
-    if isinstance(known, Ends):
-        return known
-    ends = Ends.between(source, destination, _hops(run, network, source, destination))
-    if key:
-        run.retain(key, ends, 6 * source.nbytes + 500)
-    return ends
-
-
 def _mutual(run: Run, source: Ints, destination: Ints) -> Bools:
     """(M,) whether the receiver sends to the sender in the same phase."""
     partner = np.full(run.procs, -1, np.int64)
@@ -340,21 +295,6 @@ def _shortest(hold: Array) -> float:
     return least if np.isfinite(least) else 0.0
 
 
-def _hops(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> Ints:
-    """The hops of each message; one number that is broadcast, where all are as far."""
-    many: Ints | None = None
-    one = np.zeros(1, np.int64)
-    for part in shared.blocks(source.size, shared.BLOCK):
-        some = network.topology.hops(run.node.take(source[part]), run.node.take(destination[part]), run.size)
-        if many is None:
-            one = one if part.start else some[:1]
-            if all_of(some == one):
-                continue
-            many = np.full(source.size, one[0])
-        many[part] = some
-    return np.broadcast_to(one[0], source.shape) if many is None else many
-
-
 def _common(kinds: Kinds, messages: int) -> tuple[tuple[int, int], ...]:
     """The commonest sizes, largest first, and how many of the messages have them."""
     if kinds.size is not None:
@@ -363,12 +303,3 @@ def _common(kinds: Kinds, messages: int) -> tuple[tuple[int, int], ...]:
     for size, count in zip(kinds.sizes.tolist(), kinds.counts.tolist(), strict=True):
         often[size] += count
     return tuple(sorted(often.most_common(4), reverse=True))
-
-
-def evenly(ranks: Ints) -> Index:
-    """The same ranks as a slice, where they are evenly spaced and ascending: views are cheaper than copies."""
-    if ranks.size == 1:
-        return slice(int(ranks[0]), int(ranks[0]) + 1)
-    if ranks.size and (step := int(ranks[1] - ranks[0])) > 0 and all_of(ranks[1:] - ranks[:-1] == step):
-        return slice(int(ranks[0]), int(ranks[-1]) + 1, step)
-    return ranks

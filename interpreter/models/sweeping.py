@@ -4,14 +4,17 @@ Operations are charged as the walk comes to them. Misses are those of all loops 
 parallel nest.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from msgspec import Struct
 
 from aag.graph.aau import IterD, IterND, IterSync
 from aag.ir.evaluate import Unknown
 from aag.spmd.access import AccessSweep
 from aag.spmd.vector import TooLarge
-from interpreter.models.compute import values_of
 from interpreter.models.misses import charge_sweep
+from interpreter.remembered import remembered, values_of
 from interpreter.state import Run
 
 FOLLOWED = 10_000
@@ -25,10 +28,25 @@ class Followed(Struct, frozen=True):
     lost: frozenset[str] = frozenset()
 
 
+@remembered()
+def _around(_: Run) -> list[Followed]:
+    """What holds inside each loop that the walk is in, innermost last."""
+    return [Followed()]
+
+
 def followed_of(run: Run) -> Followed:
     """What holds for the loops around."""
-    known = run.memo.get(("followed",))
-    return known if isinstance(known, Followed) else Followed()
+    return _around(run)[-1]
+
+
+@contextmanager
+def following(run: Run, now: Followed) -> Iterator[None]:
+    """What holds for the loops inside."""
+    _around(run).append(now)
+    try:
+        yield
+    finally:
+        _around(run).pop()
 
 
 def sweep(run: Run, aau: IterD | IterSync | IterND) -> None:
@@ -57,7 +75,8 @@ def _charged(run: Run, aau: IterD, number: str, each: AccessSweep) -> bool:
         return False
     key = (f"sweep {number}", aau.id, values_of(tuple(sorted(each.uses)), run.env))
     try:
-        charge_sweep(run, aau, each, key, run.application.trips(each, run.env))
+        trips = run.application.trips(each, run.env)
+        charge_sweep(run, aau, each, key, lambda: trips)
     except (Unknown, TooLarge):
         return False
     return True

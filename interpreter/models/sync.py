@@ -8,20 +8,21 @@ import numpy as np
 from aag.graph.aau import SyncSeq
 from aag.spmd.steps import CollectiveCall
 from interpreter.models.communication import Plan, execute, make_plan
-from interpreter.models.compute import sorted_uses, values_of
+from interpreter.remembered import by_values, of_aau, remembered
 from interpreter.state import Run
 
 
 def reduce(run: Run, aau: SyncSeq) -> None:
     """Partial results are combined; all processors have the result afterwards."""
-    key = ("reduce", aau.id, values_of(sorted_uses(run, aau), run.env))
-    plan = run.memo.get(key)
-    if not isinstance(plan, Plan):
-        call = run.application.combine_call(aau.combine, run.env)
-        steps = () if call is None else (call,)
-        plan = make_plan(run, steps, array=aau.combine.home.array, pattern_name="reduction", combine=aau.work)
-        run.memo[key] = plan
-    execute(run, aau.id, plan)
+    execute(run, aau.id, _plan(run, aau))
+
+
+@remembered(of_aau, by_values)
+def _plan(run: Run, aau: SyncSeq) -> Plan:
+    """What the reduction of an AAU does with the values that hold now."""
+    call = run.application.combine_call(aau.combine, run.env)
+    steps = () if call is None else (call,)
+    return make_plan(run, steps, array=aau.combine.home.array, pattern_name="reduction", combine=aau.work)
 
 
 def everybody(run: Run, kind: str, elements: int, element_bytes: int) -> CollectiveCall:

@@ -27,7 +27,18 @@ from interpreter.models.cache.listed import Listed, interpret_listed
 from interpreter.models.cache.nests import MAX_CLASSES, Access, Cache, CacheState, Misses, Nest, Traces, interpret_even
 from interpreter.models.cache.pages import page_misses
 
-__all__ = ["MAX_CLASSES", "Access", "Cache", "CacheState", "Listed", "Misses", "Nest", "interpret_nest", "page_misses"]
+__all__ = [
+    "MAX_CLASSES",
+    "Access",
+    "Cache",
+    "CacheState",
+    "Listed",
+    "Misses",
+    "Nest",
+    "Traces",
+    "interpret_nest",
+    "page_misses",
+]
 
 
 def interpret_nest(
