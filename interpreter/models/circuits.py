@@ -24,7 +24,6 @@ from collections import deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from math import inf
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -35,27 +34,18 @@ from interpreter.listeners import Correctable
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.models.compute import Cost
 from interpreter.models.contention import ALWAYS, SAME, follow, occupy, record_links
+from interpreter.models.pattern import Batch
 from interpreter.models.receive import receive
 from interpreter.models.routes import Ends, Routes, routes_of
 from interpreter.remembered import remembered
 from interpreter.state import Run
 from sag.machine import NetworkCosts
 
-if TYPE_CHECKING:
-    from interpreter.models.pattern import Pattern
-
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MOST = 20_000
 """Messages of an operation, times scenarios, up to which events are followed one by one."""
-
-
-class Group(Struct, frozen=True, eq=False):
-    """Stages whose sends all come before their receives, and do not block, or a single stage."""
-
-    patterns: tuple["Pattern", ...]
-    concurrent: bool
 
 
 class Script(Struct, frozen=True, eq=False):
@@ -84,7 +74,7 @@ class Window(Struct, eq=False):
     """For each scenario and message what is in the ledger: waiting and transmission."""
 
 
-def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Group]) -> list[tuple[Array, ...]] | None:
+def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Batch]) -> list[tuple[Array, ...]] | None:
     """How much later than uncontended each message of an operation arrives, (S, M) for each stage; None where stages
     can be taken one after the other: where links serve both directions, or all processors, they never are."""
     patterns = [each for group in groups for each in group.patterns]
@@ -97,7 +87,7 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Group])
     if (
         count * run.scenarios > MOST
         or run.procs * run.scenarios > ALWAYS
-        or any(each.crowd is not None for each in patterns)
+        or any(each.dense is not None for each in patterns)
     ):
         return None
     window = known if isinstance(known, Window) and _may_meet(run, known) else None
@@ -235,7 +225,7 @@ def _meet(run: Run, network: NetworkCosts, ends: tuple[Ends, ...]) -> bool:
 
 
 @remembered(lambda _run, _network, groups, ends: (tuple([len(group.patterns) for group in groups]), ends))
-def _script(run: Run, network: NetworkCosts, groups: Sequence[Group], ends_of: tuple[Ends, ...]) -> Script:
+def _script(run: Run, network: NetworkCosts, groups: Sequence[Batch], ends_of: tuple[Ends, ...]) -> Script:
     destination = np.concatenate([each.destination for each in ends_of])
     routes = routes_of(run, network, ends_of)
     steps: list[list[int]] = [[] for _ in range(run.procs)]
@@ -257,7 +247,7 @@ def _columns(run: Run, parts: Sequence[tuple[Array, int]]) -> Array:
     return np.concatenate([np.broadcast_to(each, (run.scenarios, count)) for each, count in parts], axis=1)
 
 
-def _spent(run: Run, network: NetworkCosts, groups: Sequence[Group]) -> list[Array]:
+def _spent(run: Run, network: NetworkCosts, groups: Sequence[Batch]) -> list[Array]:
     """Seconds (S, M): before a send, of a send, until the message enters, until it is ready, from its call until it
     has arrived, before a receive, after a receive, for which it holds its links."""
     none = np.zeros((1, 1))

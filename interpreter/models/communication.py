@@ -22,7 +22,7 @@ from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
 from interpreter.models.compute import Cost, Packing, charge, priced
 from interpreter.models.message import transfer
-from interpreter.models.pattern import Pattern, pattern
+from interpreter.models.pattern import Batch, Pattern, pattern
 from interpreter.reduce import all_of
 from interpreter.remembered import by_values, of_aau, remembered
 from interpreter.state import CommEntry, Run
@@ -38,13 +38,6 @@ PACKING = (("index.1d", 1.0), ("load", 1.0), ("loop.iteration", 1.0), ("store", 
 
 EQUAL = ("broadcast", "reduction")
 """Collectives in which every message carries what one processor contributes."""
-
-
-class Batch(Struct, frozen=True):
-    """Patterns that are under way one after the other or, if `concurrent`, together."""
-
-    patterns: tuple[Pattern, ...]
-    concurrent: bool
 
 
 class Plan(Struct, frozen=True):
@@ -127,7 +120,7 @@ def execute(run: Run, aau: int, plan: Plan) -> None:
     run.count(aau, Tally.EXECUTIONS, 1.0)
     for cost, ranks in plan.before:
         charge(run, aau, cost, ranks)
-    transfer(run, aau, [(batch.patterns, batch.concurrent) for batch in plan.batches])
+    transfer(run, aau, plan.batches)
     for cost, ranks in plan.after:
         charge(run, aau, cost, ranks)
 

@@ -17,19 +17,16 @@ Source: ground truth with one circuit for each link and direction (SimGrid with 
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
+from interpreter.models.pattern import Pattern
 from interpreter.models.routes import Routes, apart, routes_of
 from interpreter.reduce import all_of, any_of
 from interpreter.state import Run
 from sag.machine import NetworkCosts
-
-if TYPE_CHECKING:
-    from interpreter.models.pattern import Pattern
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -47,7 +44,7 @@ SAME = 1e-6
 class Flight(Struct, frozen=True):
     """Messages under way: when each send was called, (S, M)."""
 
-    pattern: "Pattern"
+    pattern: Pattern
     sent: Array
 
 

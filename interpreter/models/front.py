@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from interpreter.metrics import COMMUNICATION, WAITING, Ledger
 from interpreter.models.receive import receive
 from interpreter.shared import of
-from interpreter.state import Busy, Crowd, Tape, Thronged
+from interpreter.tape import Busy, DensePhase, DensePhases, Tape
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -67,7 +67,7 @@ class Front:
         """Told the number of each iteration, from 0."""
         self.total = total
         self.partners = [
-            crowd.partners for entry in tape.entries if isinstance(entry, Thronged) for crowd in entry.crowds
+            phase.partners for entry in tape.entries if isinstance(entry, DensePhases) for phase in entry.phases
         ]
         self.place = np.full(total.shape.procs, -1, np.int32)
         self.marked = np.zeros(total.shape.procs, np.bool_)
@@ -107,7 +107,7 @@ class Front:
         self.place[ranks] = np.arange(ranks.size)
         spent: dict[tuple[int, int], Array] = {}
         for entry in self.tape.entries:
-            if isinstance(entry, Thronged):
+            if isinstance(entry, DensePhases):
                 clock, parts = self._phases(entry, ranks, clock)
                 for category, seconds in parts:
                     known = spent.get((entry.aau, category))
@@ -117,20 +117,20 @@ class Front:
         self.place[ranks] = -1
         return clock, spent
 
-    def _phases(self, entry: Thronged, ranks: Ints, clock: Array) -> tuple[Array, list[tuple[int, Array]]]:
+    def _phases(self, entry: DensePhases, ranks: Ints, clock: Array) -> tuple[Array, list[tuple[int, Array]]]:
         spent: list[tuple[int, Array]] = []
         sent = []
-        for crowd in entry.crowds:
-            partner = self.place[crowd.partners.sources(ranks)]
+        for phase in entry.phases:
+            partner = self.place[phase.partners.sources(ranks)]
             partner = np.where(partner < 0, np.arange(ranks.size), partner)
-            if crowd.before is not None:
-                clock = clock + of(crowd.before, ranks)
+            if phase.before is not None:
+                clock = clock + of(phase.before, ranks)
             sent.append(clock[partner])
-            clock = clock + of(crowd.busy, ranks)
+            clock = clock + of(phase.busy, ranks)
             if not entry.together:
-                clock = _received(crowd, ranks, clock, sent.pop(), spent)
-        for crowd, times in zip(entry.crowds, sent, strict=True) if entry.together else ():
-            clock = _received(crowd, ranks, clock, times, spent)
+                clock = _received(phase, ranks, clock, sent.pop(), spent)
+        for phase, times in zip(entry.phases, sent, strict=True) if entry.together else ():
+            clock = _received(phase, ranks, clock, times, spent)
         return clock, spent
 
     def _enter(self, ranks: Ints, spent: dict[tuple[int, int], Array], left: int) -> None:
@@ -145,13 +145,12 @@ class Front:
             self.total.charge(aau, category, change[None, :], ranks)
 
 
-def _received(crowd: Crowd, ranks: Ints, clock: Array, sent: Array, spent: list[tuple[int, Array]]) -> Array:
+def _received(phase: DensePhase, ranks: Ints, clock: Array, sent: Array, spent: list[tuple[int, Array]]) -> Array:
     """The clocks of some processors after they received what was sent at the times `sent`."""
-    reach = of(crowd.arrive, ranks)
-    delayed = None if crowd.queue is None else reach + of(crowd.queue, ranks)
-    waiting, transmission, kept = receive(sent - clock, reach, delayed)
+    delayed = None if phase.delayed is None else of(phase.delayed, ranks)
+    waiting, transmission, kept = receive(sent - clock, of(phase.arrive, ranks), delayed)
     clock = clock + kept
-    if crowd.after is not None:
-        clock = clock + of(crowd.after, ranks)
+    if phase.after is not None:
+        clock = clock + of(phase.after, ranks)
     spent += [(WAITING, waiting), (COMMUNICATION, transmission)]
     return clock

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
-from interpreter.models.circuits import Group, done, together
+from interpreter.models.circuits import done, together
 from interpreter.models.compute import charge
 from interpreter.models.contention import Flight, delays
-from interpreter.models.crowd import inside, throng, throng_inside
-from interpreter.models.pattern import Pattern
+from interpreter.models.dense import stays_in_blocks, transfer_dense, transfer_in_blocks
+from interpreter.models.pattern import Batch, Pattern
 from interpreter.models.receive import arrival_time, busy_time, receive
 from interpreter.reduce import any_of
 from interpreter.state import Run
@@ -35,57 +35,52 @@ MEASURABLE = 1e-12
 """Seconds above which a message is said to have waited for a link."""
 
 
-def transfer(run: Run, aau: int, batches: Sequence[tuple[tuple[Pattern, ...], bool]]) -> None:
-    """Messages of an operation: batches of phases that are `concurrent` or not."""
+def transfer(run: Run, aau: int, batches: Sequence[Batch]) -> None:
+    """Let the messages of an operation happen."""
     network = run.machine.network
     if network is None:
         return
-    groups = [
-        group
-        for patterns, concurrent in batches
-        for group in ((Group(patterns, True),) if concurrent else [Group((each,), False) for each in patterns])
+    stages = [
+        stage
+        for batch in batches
+        for stage in ((batch,) if batch.concurrent else [Batch((each,), False) for each in batch.patterns])
     ]
-    late = together(run, aau, network, groups)
+    late = together(run, aau, network, stages)
     if late is None:
-        for patterns, concurrent in batches:
-            _transfer(run, aau, network, patterns, concurrent=concurrent)
+        for batch in batches:
+            _transfer(run, aau, network, batch)
         return
-    blocking = network.send_model == "blocking"
-    for group, delay in zip(groups, late, strict=True):
-        _batch(run, aau, network, group.patterns, blocking=blocking and not group.concurrent, late=delay)
+    for stage, delay in zip(stages, late, strict=True):
+        _messages(run, aau, network, stage, late=delay)
     done(run)
 
 
-def _transfer(run: Run, aau: int, network: NetworkCosts, patterns: Sequence[Pattern], *, concurrent: bool) -> None:
+def _transfer(run: Run, aau: int, network: NetworkCosts, batch: Batch) -> None:
     """The same, where one phase can be decided about after the other."""
-    if concurrent:
-        if all(each.crowd is not None for each in patterns):
-            throng(run, aau, network, patterns, together=True)
+    if batch.concurrent:
+        if all(each.dense is not None for each in batch.patterns):
+            transfer_dense(run, aau, network, batch.patterns, together=True)
         else:
-            _batch(run, aau, network, patterns, blocking=False)
+            _messages(run, aau, network, batch)
         return
-    blocking = network.send_model == "blocking"
-    for close, group in groupby(patterns, lambda each: inside(run, each)):
+    for close, group in groupby(batch.patterns, lambda each: stays_in_blocks(run, each)):
         if close:
-            throng_inside(run, aau, network, tuple(group))
+            transfer_in_blocks(run, aau, network, tuple(group))
             continue
         for each in group:
-            if each.crowd is None:
-                _batch(run, aau, network, (each,), blocking=blocking)
+            if each.dense is None:
+                _messages(run, aau, network, Batch((each,), False))
             else:
-                throng(run, aau, network, (each,), together=False)
+                transfer_dense(run, aau, network, (each,), together=False)
 
 
-def _batch(
-    run: Run,
-    aau: int,
-    network: NetworkCosts,
-    patterns: Sequence[Pattern],
-    *,
-    blocking: bool,
-    late: Sequence[Array | None] | None = None,
+def _messages(
+    run: Run, aau: int, network: NetworkCosts, batch: Batch, *, late: Sequence[Array | None] | None = None
 ) -> None:
-    """`late`: how much later each message arrives than uncontended, where that is known."""
+    """Let one phase happen after the other as single messages. `late`: how much later each arrives than uncontended,
+    where that is known."""
+    blocking = network.send_model == "blocking" and not batch.concurrent
+    patterns = batch.patterns
     if run.tape is not None:
         run.tape.entries.append(None)
     f = run.overlap

@@ -16,11 +16,12 @@ from aag.graph.aau import Work
 from interpreter import shared
 from interpreter.counts import SENDING, CountColumn, Counts
 from interpreter.models.compute import ONCE, Cost, Packing
-from interpreter.models.crowd import Table, crowd_of, crowded
 from interpreter.models.law import Kinds, Law, Wire, constant, courses_of, kinds_of, law, wire_of
+from interpreter.models.partners import Table, dense_phase, is_dense
 from interpreter.models.routes import Ends, Index, ends_of
 from interpreter.shared import Classes, Shared
-from interpreter.state import Crowd, Run
+from interpreter.state import Run
+from interpreter.tape import DensePhase
 from sag.machine import NetworkCosts
 
 Array = NDArray[np.float64]
@@ -47,7 +48,7 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     """Largest number of hops."""
     whole_s: float
     """Sum of the times of all messages in scenario 0."""
-    crowd: Crowd | None
+    dense: DensePhase | None
     """The same messages by processor, where there are very many; `source` and so on are empty then."""
     sender: Index
     receiver: Index
@@ -85,6 +86,13 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
     def bytes_of_each(self) -> Ints:
         """(M,)."""
         return each_of(self.size_bytes, self.source.size)
+
+
+class Batch(Struct, frozen=True, eq=False):
+    """Patterns that are under way one after the other or, if `concurrent`, all sends before all receives."""
+
+    patterns: tuple[Pattern, ...]
+    concurrent: bool
 
 
 def each_of(sizes: Ints | int, messages: int) -> Ints:
@@ -130,7 +138,7 @@ def pattern(
     stage = network.collectives[software].stage_software_s if software else None
     alone = combining is None and stage is None
     simple = alone or (messages == run.procs and (combining is None or kinds.size is not None))
-    by_processor = crowded(run, network, messages, longest, together=together) and simple and table.receive is None
+    by_processor = is_dense(run, network, messages, longest, together=together) and simple and table.receive is None
     common = _common(kinds, messages)
     if by_processor:
         kinds, table, mutual = _by_mutual(kinds, table, mutual)
@@ -154,19 +162,19 @@ def pattern(
     sent, received = _dues(run, wire, kinds, exchanged, blocking=blocking)
     sent += [pack] if pack is not None else []
     received += [each for each in (pack, combine) if each is not None]
-    crowd = None
+    dense = None
     participants = ends.participants() if stage is not None and not by_processor else None
     if by_processor:
         packs = None if pack is None else pack.seconds(pack.basis.overhead)
         before = None if packs is None else shared.cut(packs, slice(None))
-        crowd, sends, receives = crowd_of(
+        dense, sends, receives = dense_phase(
             run,
             source,
             destination,
             Table(
                 which=kinds.which if kinds.which is not None or kinds.hops.size == 1 else np.arange(messages),
                 arrive=time,
-                queue=link_wait,
+                delayed=None if link_wait is None else time + link_wait,
                 busy=time if blocking else call,
                 before=before,
                 after=before,
@@ -195,7 +203,7 @@ def pattern(
         sizes=common,
         longest=longest,
         whole_s=table.whole_s,
-        crowd=crowd,
+        dense=dense,
         sender=ends.sender,
         receiver=ends.receiver,
         time=time,
@@ -206,8 +214,8 @@ def pattern(
         shortest=_shortest(hold),
         link_wait=link_wait,
         receive=receive,
-        pack=_cost(kinds, pack, crowd),
-        unpack=_cost(kinds, pack, crowd),
+        pack=_cost(kinds, pack, dense),
+        unpack=_cost(kinds, pack, dense),
         combine=_cost(kinds, combine, None),
         software=None if stage is None else stage[:, None],
         participants=participants,
@@ -243,9 +251,9 @@ def _joined(run: Run, parts: list[Counts], classes: Classes | None) -> Counts:
     return Counts(basis, Shared(values, classes))
 
 
-def _cost(kinds: Kinds, counts: Counts | None, crowd: Crowd | None) -> Cost | None:
-    """What counts of kinds cost each message; in a crowd that is told by processor."""
-    if counts is None or crowd is not None:
+def _cost(kinds: Kinds, counts: Counts | None, dense: DensePhase | None) -> Cost | None:
+    """What counts of kinds cost each message; of a dense phase that is known by processor."""
+    if counts is None or dense is not None:
         return None
     computation, overhead = (counts.seconds(each) for each in (counts.basis.computation, counts.basis.overhead))
     return Cost(

@@ -23,7 +23,8 @@ from interpreter.errors import InterpretationError
 from interpreter.metrics import Ledger, Tally, merged
 from interpreter.models.front import Front, playable, tell_apart
 from interpreter.reduce import all_of, any_of, every, largest, least
-from interpreter.state import Equatable, Recorder, Run, Tape
+from interpreter.state import Equatable, Recorder, Run
+from interpreter.tape import Tape
 
 Array = NDArray[np.float64]
 Floats = NDArray[np.floating]
@@ -155,7 +156,7 @@ class _Walk:
         self.base = run.origin
         self.history: deque[Snapshot] = deque([self._snapshot(None, None)])
         self.number = 0
-        self.crowded = (
+        self.taped = (
             run.scenarios == 1
             and run.procs >= shared.MANY
             and outer is None
@@ -186,8 +187,8 @@ class _Walk:
             run.active = live
             frozen = self._keep(~live)
         run.ledger = Ledger(self.parent.shape)
-        record = self.outer_recorder is not None or (self.number >= QUIET and not self.crowded)
-        run.tape, self.tape = (Tape() if self.crowded else None), None
+        record = self.outer_recorder is not None or (self.number >= QUIET and not self.taped)
+        run.tape, self.tape = (Tape() if self.taped else None), None
         run.recorder = Recorder() if record else None
         _afford(run, self.aau, 1, self.number + int(self.left.max()))
         run.walked += 1
@@ -203,7 +204,7 @@ class _Walk:
             self.outer_recorder.gaps += run.recorder.gaps
             self.outer_recorder.choices += run.recorder.choices
         run.ledger, run.recorder, run.active = self.parent, self.outer_recorder, self.outer
-        if self.crowded:
+        if self.taped:
             self.tape, run.tape = run.tape, None
         self.number += 1
         self.left[live] -= 1

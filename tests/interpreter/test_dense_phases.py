@@ -1,4 +1,4 @@
-"""Very many processors: phases charged by processor and loops walked by their fronts give what the plain walk gives."""
+"""Dense phases charged by processor and loops walked by their fronts give what the plain walk gives."""
 
 import numpy as np
 import pytest
@@ -30,25 +30,25 @@ class Alike(Hand):
 
 
 def compare(monkeypatch, procs, build, grid=(), on=None, settings_=APART, hand_=Hand):
-    """The same program as a crowd and plainly; answers the crowd's prediction and the plain one."""
+    """The same program with dense phases and by messages; answers both predictions."""
     results = []
-    for crowd in (1, 1 << 40):
-        monkeypatch.setattr(shared, "MANY", crowd)
+    for many in (1, 1 << 40):
+        monkeypatch.setattr(shared, "MANY", many)
         hand = hand_(procs, grid=grid)
         results.append(hand.run(*build(hand), on=on, setting=settings_))
-    crowd, plain = results
-    additive(crowd)
+    dense, plain = results
+    additive(dense)
     for name in ("end_s", "computation_s", "communication_s", "overhead_s", "waiting_s"):
-        one, other = getattr(crowd.per_processor, name), getattr(plain.per_processor, name)
+        one, other = getattr(dense.per_processor, name), getattr(plain.per_processor, name)
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-9 * float(plain.time_s[0]), err_msg=name)
-    for mine, theirs in zip(crowd.aaus, plain.aaus, strict=True):
+    for mine, theirs in zip(dense.aaus, plain.aaus, strict=True):
         for name in ("computation_s", "communication_s", "overhead_s", "waiting_s"):
             np.testing.assert_allclose(getattr(mine.parts, name), getattr(theirs.parts, name), rtol=1e-9, atol=1e-15)
         if mine.max_s is not None and theirs.max_s is not None:
             np.testing.assert_allclose(mine.max_s, theirs.max_s, rtol=1e-9, atol=1e-15)
-    np.testing.assert_allclose(crowd.estimated_share, plain.estimated_share, rtol=1e-9, atol=1e-15)
-    assert (crowd.messages, crowd.bytes, crowd.iterations) == (plain.messages, plain.bytes, plain.iterations)
-    return crowd, plain
+    np.testing.assert_allclose(dense.estimated_share, plain.estimated_share, rtol=1e-9, atol=1e-15)
+    assert (dense.messages, dense.bytes, dense.iterations) == (plain.messages, plain.bytes, plain.iterations)
+    return dense, plain
 
 
 @pytest.mark.parametrize("lean", [False, True])
@@ -62,8 +62,8 @@ def test_an_idle_wave_through_a_grid(monkeypatch, lean):
         return hand.compute(slow), hand.loop("i", 100, shift, hand.compute(700), hand.seq(3))
 
     setting = Setting(contention=False, detail_cells=cells)
-    crowd, plain = compare(monkeypatch, 1600, build, grid=(40, 40), settings_=setting)
-    assert crowd.iterations_walked <= plain.iterations_walked
+    dense, plain = compare(monkeypatch, 1600, build, grid=(40, 40), settings_=setting)
+    assert dense.iterations_walked <= plain.iterations_walked
 
 
 def test_fronts_are_walked_alone(monkeypatch):
@@ -89,7 +89,7 @@ def test_fronts_are_walked_alone(monkeypatch):
     assert iterations > 290
 
 
-def test_reductions_of_a_crowd(monkeypatch):
+def test_dense_reductions(monkeypatch):
     work = Work(computation=(("op", 1.0),), overhead=(("op", 2.0),))
 
     def build(hand):
@@ -115,14 +115,14 @@ def test_nests_that_classes_of_processors_share(monkeypatch, cells, share):
         return hand.nest(equal, work), hand.nest(other, work), hand.loop("i", 30, hand.nest(equal, work), shift)
 
     setting = Setting(contention=False, detail_cells=cells, detail_bytes=share or 10**9)
-    crowd, _ = compare(monkeypatch, 200, build, settings_=setting, hand_=Alike)
-    assert (crowd.aaus[2].max_s is None) == (share == 1)
+    dense, _ = compare(monkeypatch, 200, build, settings_=setting, hand_=Alike)
+    assert (dense.aaus[2].max_s is None) == (share == 1)
 
 
 @pytest.mark.parametrize(
     "options", [{}, {"switching": "none"}, {"receive": 1e-6}, {"factor": 1.5, "switching": "none"}]
 )
-def test_concurrent_phases_of_a_crowd(monkeypatch, options):
+def test_concurrent_dense_phases(monkeypatch, options):
     """All sends come before all receives, and messages meet on links where so few are followed."""
 
     def build(hand):
@@ -164,7 +164,7 @@ def test_only_the_latest_of_what_depends_on_the_index_is_kept(monkeypatch, excha
 
 @settings(max_examples=40)
 @given(data=st.data())
-def test_random_crowds(data):
+def test_random_dense_phases(data):
     procs = data.draw(st.sampled_from([64, 100, 256]))
     skew = np.zeros(procs)
     for _ in range(data.draw(st.integers(0, 3))):
