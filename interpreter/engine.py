@@ -17,6 +17,7 @@ from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown, Value
 from aag.spmd.program import NodeProgram
 from aag.spmd.vector import TooLarge
 from interpreter.application import Application
+from interpreter.books import Books
 from interpreter.counts import Prices
 from interpreter.errors import InterpretationError
 from interpreter.evaluate import Scalars, leave_of
@@ -28,6 +29,7 @@ from interpreter.models.condition import choose
 from interpreter.models.io import host_io
 from interpreter.models.iteration import iterate, synchronised, undetermined
 from interpreter.models.sync import reduce
+from interpreter.network import network_of
 from interpreter.reduce import largest
 from interpreter.result import Prediction
 from interpreter.setting import Setting
@@ -77,7 +79,6 @@ def interpret_with(
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
         run = start(application, graph, machine, setting, walker, listener)
-        walker.books = run.ledger
         run.watch = watch
         walker.visit(run, graph.body)
         return finish(run, graph, about)
@@ -93,41 +94,34 @@ def start(
 ) -> Run:
     """The state before the first AAU: all clocks at 0 (Def 1), caches cold, links free."""
     procs, scenarios = application.procs, machine.scenarios
-    network = machine.network
     cells = procs * graph.count
     detail = cells <= setting.detail_cells and 32 * cells * scenarios <= setting.detail_bytes
     shape = Shape(
         scenarios=scenarios, procs=procs, detail=detail, whole=detail or 8 * cells * scenarios <= setting.detail_bytes
     )
     env: dict[str, Value] = {**setting.values, **application.constants, NUMBER_OF_PROCESSORS: procs}
-    overlap = None
-    if network is not None:
-        factor = network.overlap if setting.overlap is None else np.array([setting.overlap])
-        overlap = factor[:, None] if factor.any() else None
-    run = Run(
+    whole = Ledger(shape)
+    books = Books(whole, whole)
+    return Run(
         application=application,
         machine=machine,
         setting=setting,
         visit=walker.visit,
+        prices=Prices(machine, lambda name: _unpriced(books, machine, name)),
         clock=np.zeros((scenarios, procs)),
         origin=np.zeros((scenarios, 1)),
-        ledger=Ledger(shape),
-        prices=Prices(machine, lambda name: _unpriced(run, name)),
-        node=np.arange(procs) if network is None else network.topology.place(application.grid),
-        size=procs if network is None else network.topology.size(application.grid),
-        overlap=overlap,
-        critical=graph.critical,
+        books=books,
+        network=network_of(machine, procs, application.grid, setting.overlap),
         listener=listener,
-        env=env,
         timekeeper=listener if listener is not None and isinstance(listener, Timekeeper) else None,
+        env=env,
     )
-    return run
 
 
-def _unpriced(run: Run, operation: str) -> None:
+def _unpriced(books: Books, machine: Machine, operation: str) -> None:
     """Say that the machine has no time for an operation."""
-    run.assume("unpriced", f"the machine {run.machine.name} has no time for {operation}: it is not charged")
-    run.complete = False
+    books.assume("unpriced", f"the machine {machine.name} has no time for {operation}: it is not charged")
+    books.complete = False
 
 
 def finish(run: Run, graph: g.Graph, about: About) -> Prediction:
@@ -151,23 +145,23 @@ def finish(run: Run, graph: g.Graph, about: About) -> Prediction:
     if run.setting.timed:
         own_end, idle = _between_marks(run, own_end, idle)
     if end is not None:
-        run.note(end.id, WAITING, idle, give=True)
-        run.ended[end.id] = largest(run.clock) + run.origin[:, 0]
-        run.count(end.id, Tally.EXECUTIONS, 1.0)
+        run.books.note(end.id, WAITING, idle, give=True)
+        run.books.ended[end.id] = largest(run.clock) + run.origin[:, 0]
+        run.books.count(end.id, Tally.EXECUTIONS, 1.0)
     return summarise(run, graph, about, own_end)
 
 
 def _between_marks(run: Run, own_end: Array, idle: Array) -> tuple[Array, Array]:
     """Keep of the ledger what was spent between two readings of the clock (Def 5). The region begins when the last
     comes to the first reading: the time by which others came earlier is taken off their idling."""
-    if len(run.marks) < 2:
-        run.assume("timed", "the program does not read the clock twice: the profile is that of the whole program")
+    if len(run.books.marks) < 2:
+        run.books.assume("timed", "the program does not read the clock twice: the profile is that of the whole program")
         return own_end, idle
-    (began, before), (ended, after) = run.marks[0], run.marks[-1]
+    (began, before), (ended, after) = run.books.marks[0], run.books.marks[-1]
     if before is None or after is None:
-        run.assume("timed", "the program reads the clock inside a loop: the profile is that of the whole program")
+        run.books.assume("timed", "the program reads the clock inside a loop: the profile is that of the whole program")
         return own_end, idle
-    run.ledger = difference(after, before)
+    run.books.ledger = difference(after, before)
     start, stop = largest(began)[:, None], largest(ended)[:, None]
     return ended - start, (stop - ended) - (start - began)
 
@@ -177,7 +171,6 @@ class Walker:
 
     def __init__(self, graph: g.Graph, given: Mapping[str, Value], steps: int = NO_SETTING.scalar_steps) -> None:
         self.scalars = Scalars(graph, given, steps)
-        self.books: Ledger | None = None
 
     def visit(self, run: Run, body: tuple[g.AAU, ...]) -> str:
         """Interpret the AAUs of a body one after the other."""
@@ -205,7 +198,7 @@ class Walker:
                     hint="choose a smaller problem",
                 )
                 raise InterpretationError((finding,)) from problem
-            run.ended[aau.id] = largest(run.clock) + run.origin[:, 0]
+            run.books.ended[aau.id] = largest(run.clock) + run.origin[:, 0]
             if listener is not None:
                 listener.left(aau, run.clock + run.origin)
             if left:
@@ -215,7 +208,7 @@ class Walker:
     def nothing(self, run: Run, aau: g.AAU) -> str:
         """Start and End: no time of their own (Def 1; the wait at the end is settled after the walk)."""
         if isinstance(aau, g.Start):
-            run.count(aau.id, Tally.EXECUTIONS, 1.0)
+            run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
         return ""
 
     def spawn(self, run: Run, aau: g.Spawn) -> str:
@@ -225,25 +218,28 @@ class Walker:
     def sequence(self, run: Run, aau: g.Seq) -> str:
         """Replicated statements: every processor computes them (Def 15)."""
         charge_work(run, aau.id, aau.work)
-        run.count(aau.id, Tally.EXECUTIONS, 1.0)
+        run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
         if aau.assigns:
             self.scalars.assign(run.env, aau.assigns)
         elif aau.defines:
             self.scalars.forget(run.env, aau.defines & self.scalars.relevant)
         if aau.unmodelled:
-            run.assume("unmodelled", f"line {aau.span.line}: {aau.unmodelled}; no time is charged for it", aau.span)
-            run.complete = False
+            run.books.assume(
+                "unmodelled", f"line {aau.span.line}: {aau.unmodelled}; no time is charged for it", aau.span
+            )
+            run.books.complete = False
         if aau.clock_mark:
             self._mark(run)
         return leave_of(aau)
 
     def _mark(self, run: Run) -> None:
-        kept = run.setting.timed and run.ledger is self.books
-        ledger = merged([run.ledger, Ledger(run.ledger.shape)]) if kept else None
-        if len(run.marks) > 1:
-            run.marks.pop()
+        books = run.books
+        kept = run.setting.timed and books.ledger is books.whole
+        ledger = merged([books.ledger, Ledger(books.ledger.shape)]) if kept else None
+        if len(books.marks) > 1:
+            books.marks.pop()
         times = run.clock + run.origin
-        run.marks.append((times if run.setting.timed else largest(times)[:, None], ledger))
+        books.marks.append((times if run.setting.timed else largest(times)[:, None], ledger))
 
     def iteration(self, run: Run, aau: g.IterD) -> str:
         """IterD."""
@@ -277,9 +273,9 @@ class Walker:
     def call(self, run: Run, aau: g.Call) -> str:
         """Call: its own overhead, and the body where it is known."""
         charge_work(run, aau.id, aau.work)
-        run.count(aau.id, Tally.EXECUTIONS, 1.0)
+        run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
         if aau.assumption:
-            run.assume("call", f"line {aau.span.line}: {aau.assumption}", aau.span)
+            run.books.assume("call", f"line {aau.span.line}: {aau.assumption}", aau.span)
         left = self.visit(run, aau.body)
         if not aau.body:
             self.scalars.forget(run.env, aau.defines & self.scalars.relevant)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from aag.diagnostics import Span
 from aag.graph.aau import AAU, Graph, children
 from aag.ir.evaluate import Value
+from interpreter.books import CommEntry
 from interpreter.counts import RECEIVING, SENDING, CountColumn, Prices
 from interpreter.metrics import COMMUNICATION, COMPUTATION, OVERHEAD, WAITING, Category, Ledger, Tally
 from interpreter.reduce import largest, mean, means_of
@@ -25,7 +26,7 @@ from interpreter.result import (
     Prediction,
 )
 from interpreter.shared import BLOCK, Classes, blocks
-from interpreter.state import CommEntry, Run
+from interpreter.state import Run
 from sag.figures import figures_of
 
 _ROUNDING = 1e-6
@@ -50,7 +51,7 @@ class About(Struct, frozen=True, kw_only=True):
     notes: tuple[tuple[str, str, Span | None], ...] = ()
 
 
-class _Books:
+class _Sums:
     """The ledger, read by AAU: counts are priced."""
 
     def __init__(self, ledger: Ledger, prices: Prices) -> None:
@@ -172,12 +173,12 @@ class _Books:
 class _Sum:
     """What some AAUs (None: all) spend in a category (None: in all)."""
 
-    def __init__(self, books: _Books, aaus: frozenset[int] | None, category: int | None) -> None:
-        self.shape = books.shape
-        self.everybody = np.zeros((books.shape.scenarios, 1))
+    def __init__(self, sums: _Sums, aaus: frozenset[int] | None, category: int | None) -> None:
+        self.shape = sums.shape
+        self.everybody = np.zeros((sums.shape.scenarios, 1))
         self.shared: dict[Classes, Array] = {}
         self.wide: list[Array] = []
-        for _, classes, seconds in _spent(books, aaus, category):
+        for _, classes, seconds in _spent(sums, aaus, category):
             if classes is None and seconds.shape[1] == 1:
                 self.everybody = self.everybody + seconds
             elif classes is None:
@@ -223,18 +224,18 @@ def _entries(ledger: Ledger) -> Iterator[CountEntry]:
 
 
 def _spent(
-    books: _Books, aaus: frozenset[int] | None, category: int | None
+    sums: _Sums, aaus: frozenset[int] | None, category: int | None
 ) -> Iterator[tuple[int, Classes | None, Array]]:
     """What some AAUs (None: all) spend in a category (None: in all): AAU, classes, and seconds of the classes (S, K),
     or of each processor or of all alike, (S, P or 1)."""
-    ledger = books.ledger
-    for entry in books.entries:
+    ledger = sums.ledger
+    for entry in sums.entries:
         if entry.ordinary or not (aaus is None or entry.aau in aaus):
             continue
         for kind in {COMPUTATION, OVERHEAD} & ({COMPUTATION, OVERHEAD} if category is None else {category}):
             total = np.zeros((1, 1))
             for column, often in zip(entry.columns, entry.often, strict=True):
-                price = books.price(column, kind)
+                price = sums.price(column, kind)
                 if np.count_nonzero(price):
                     total = total + price[:, None] * often
             if np.count_nonzero(total):
@@ -266,41 +267,42 @@ def _extrapolate(run: Run) -> None:
     """Say where the machine is larger than any that was built, or has nodes to spare (Def 14)."""
     machine = run.machine
     if run.procs > machine.largest_built:
-        run.assume(
+        run.books.assume(
             "extrapolated",
             f"the largest {machine.name} built has {machine.largest_built:,} processors; "
             f"{run.procs:,} are an extrapolation",
         )
-    if machine.network is not None and run.size > run.procs:
+    if machine.network is not None and run.network.size > run.procs:
         grid = "x".join(map(str, run.application.grid))
-        run.assume(
+        run.books.assume(
             "idle-nodes",
-            f"the grid {grid} takes {run.procs:,} of {run.size:,} nodes; the others route messages and compute nothing",
+            f"the grid {grid} takes {run.procs:,} of {run.network.size:,} nodes; "
+            "the others route messages and compute nothing",
         )
 
 
 def counts_of(run: Run) -> CountTable:
     """What the ledger of a walk has counted so far."""
-    return CountTable(entries=tuple(_entries(run.ledger)), figures=figures_of(run.machine), procs=run.procs)
+    return CountTable(entries=tuple(_entries(run.books.ledger)), figures=figures_of(run.machine), procs=run.procs)
 
 
 def by_processor(run: Run) -> dict[int, Array]:
     """AAU -> (4, S, P), what it cost each processor in the four categories. Only where that is kept (D9)."""
-    books = _Books(run.ledger, Prices(run.machine, lambda _: None))
-    found = {aau: np.zeros((4, run.scenarios, run.procs)) for aau in books.known}
+    sums = _Sums(run.books.ledger, Prices(run.machine, lambda _: None))
+    found = {aau: np.zeros((4, run.scenarios, run.procs)) for aau in sums.known}
     for category in Category:
-        for aau, classes, seconds in _spent(books, None, category):
+        for aau, classes, seconds in _spent(sums, None, category):
             found[aau][category] += seconds if classes is None else seconds[:, classes.number]
     return found
 
 
 def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Prediction:
-    """Read the books. `own_end` (S, P): when each processor came to its own end."""
+    """Read the sums. `own_end` (S, P): when each processor came to its own end."""
     _extrapolate(run)
-    books = _Books(run.ledger, Prices(run.machine, lambda _: None))
-    totals = books.totals()
-    aaus = tuple([_aau(run, books, *each) for each in _families(graph.body, None)])
-    tallies = books.counted(each.id for each in aaus)
+    sums = _Sums(run.books.ledger, Prices(run.machine, lambda _: None))
+    totals = sums.totals()
+    aaus = tuple([_aau(run, sums, *each) for each in _families(graph.body, None)])
+    tallies = sums.counted(each.id for each in aaus)
     counts = _counts(tallies)
     means = means_of(totals)
     io = run.machine.io
@@ -308,11 +310,11 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
     held = run.application.bytes_held()
     memory = int(held.max(initial=0))
     if usable is not None and memory > usable:
-        run.assume("memory", f"a processor needs {memory} bytes for its data, its node has {int(usable)}")
+        run.books.assume("memory", f"a processor needs {memory} bytes for its data, its node has {int(usable)}")
     for code, text, span in about.notes:
-        run.assume(code, text, span)
+        run.books.assume(code, text, span)
     for text in run.machine.notes:
-        run.assume("machine", text)
+        run.books.assume("machine", text)
     computation = totals[COMPUTATION]
     average = mean(computation)
     return Prediction(
@@ -328,12 +330,12 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
         timed_s=_timed(run),
         load_s=_full(run, None if io is None else io.load_s),
         parts=_parts(means),
-        io_s=books.io,
-        hidden_s=books.hidden(each.id for each in aaus),
-        counts=CountTable(entries=books.entries, figures=books.priced.figures, procs=run.procs),
+        io_s=sums.io,
+        hidden_s=sums.hidden(each.id for each in aaus),
+        counts=CountTable(entries=sums.entries, figures=sums.priced.figures, procs=run.procs),
         messages=round(counts[Tally.MESSAGES]),
         bytes=round(counts[Tally.BYTES]),
-        lines=_lines(books, aaus, about.file),
+        lines=_lines(sums, aaus, about.file),
         aaus=aaus,
         per_processor=PerProcessor(
             end_s=own_end, computation_s=totals[0], communication_s=totals[1], overhead_s=totals[2], waiting_s=totals[3]
@@ -341,11 +343,11 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
         imbalance=np.divide(largest(computation), average, out=np.ones(run.scenarios), where=average > 0),
         memory_bytes=memory,
         memory_usable_bytes=usable,
-        estimated_share=_estimated(run, aaus, books.estimated, means),
+        estimated_share=_estimated(run, aaus, sums.estimated, means),
         iterations=round(counts[Tally.ITERATIONS]),
-        iterations_walked=run.walked,
-        assumptions=tuple(run.assumptions.values()),
-        complete=run.complete and about.complete,
+        iterations_walked=run.books.walked,
+        assumptions=tuple(run.books.assumptions.values()),
+        complete=run.books.complete and about.complete,
     )
 
 
@@ -359,11 +361,11 @@ def _families(body: tuple[AAU, ...], parent: int | None) -> list[tuple[AAU, int 
     return found
 
 
-def _aau(run: Run, books: _Books, aau: AAU, parent: int | None, inside: list[int]) -> AauMetrics:
-    own = books.means(aau.id)
-    largest, processor = books.largest(inside)
-    tally = _counts(books.tally(aau.id))
-    entry = run.table.get(aau.id)
+def _aau(run: Run, sums: _Sums, aau: AAU, parent: int | None, inside: list[int]) -> AauMetrics:
+    own = sums.means(aau.id)
+    largest, processor = sums.largest(inside)
+    tally = _counts(sums.tally(aau.id))
+    entry = run.books.table.get(aau.id)
     return AauMetrics(
         id=aau.id,
         kind=type(aau).__name__,
@@ -371,14 +373,14 @@ def _aau(run: Run, books: _Books, aau: AAU, parent: int | None, inside: list[int
         span=aau.span,
         parent=parent,
         parts=_parts(own),
-        total_s=books.total(inside),
+        total_s=sums.total(inside),
         max_s=largest,
         max_processor=processor,
-        clock_s=run.ended.get(aau.id, np.zeros(run.scenarios)),
+        clock_s=run.books.ended.get(aau.id, np.zeros(run.scenarios)),
         executions=round(tally[Tally.EXECUTIONS]),
         comm=None if entry is None else _message_summary(entry, tally),
-        hidden_s=books.hidden((aau.id,)),
-        misses=books.misses.get(aau.id, 0.0),
+        hidden_s=sums.hidden((aau.id,)),
+        misses=sums.misses.get(aau.id, 0.0),
     )
 
 
@@ -404,7 +406,7 @@ def _varies(entry: CommEntry, tally: Sequence[float]) -> Literal["", "sizes", "m
     return "" if isclose(executions * entry.volume, volume, rel_tol=_ROUNDING) else "sizes"
 
 
-def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[LineMetrics, ...]:
+def _lines(sums: _Sums, aaus: tuple[AauMetrics, ...], file: str) -> tuple[LineMetrics, ...]:
     """Lines that took time or sent messages, in the order of the files and lines (Def 4)."""
     places: dict[tuple[str, int], list[AauMetrics]] = {}
     for each in aaus:
@@ -412,9 +414,9 @@ def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[Line
     result = []
     for (name, line), here in sorted(places.items()):
         ids = [each.id for each in here]
-        parts = sum([books.means(each) for each in ids], start=books.none)
-        tally = _counts(books.counted(ids))
-        largest, processor = books.largest(ids)
+        parts = sum([sums.means(each) for each in ids], start=sums.none)
+        tally = _counts(sums.counted(ids))
+        largest, processor = sums.largest(ids)
         result.append(
             LineMetrics(
                 file=name,
@@ -424,7 +426,7 @@ def _lines(books: _Books, aaus: tuple[AauMetrics, ...], file: str) -> tuple[Line
                 max_processor=processor,
                 messages=round(tally[Tally.MESSAGES]),
                 bytes=round(tally[Tally.BYTES]),
-                hidden_s=books.hidden(ids),
+                hidden_s=sums.hidden(ids),
                 aaus=tuple(ids),
             )
         )
@@ -437,9 +439,9 @@ def _parts(means: Array) -> Parts:
 
 def _timed(run: Run) -> Array | None:
     """Def 5: between the first and the last reading of the clock."""
-    if len(run.marks) < 2:
+    if len(run.books.marks) < 2:
         return None
-    spent: Array = largest(run.marks[-1][0]) - largest(run.marks[0][0])
+    spent: Array = largest(run.books.marks[-1][0]) - largest(run.books.marks[0][0])
     return spent
 
 
@@ -447,7 +449,7 @@ def _estimated(run: Run, aaus: tuple[AauMetrics, ...], estimated: Array, means: 
     """Share of computation, overhead and communication that rests on estimated figures; waiting follows from them."""
     guessed = estimated.copy()
     for each in aaus:
-        entry = run.table.get(each.id)
+        entry = run.books.table.get(each.id)
         if entry is not None:
             guessed += each.parts.communication_s * entry.estimated
     spent = means[:WAITING].sum(axis=0)

@@ -29,7 +29,6 @@ def by_processor(stages: api.Stages, system: System, request: api.Request, watch
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
         run = start(Application(program), graph, export(system, request.scenario), setting, walker)
-        walker.books = run.ledger
         run.watch = watch
         walker.visit(run, graph.body)
         about = About(
@@ -41,7 +40,7 @@ def by_processor(stages: api.Stages, system: System, request: api.Request, watch
             notes=(),
         )
         finish(run, graph, about)
-    if not run.ledger.shape.detail:
+    if not run.books.ledger.shape.detail:
         raise PredictionError(
             "there are too many processors and AAUs to keep each of them apart.", hint="Choose fewer processors."
         )

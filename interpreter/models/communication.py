@@ -17,6 +17,7 @@ from aag.graph.aau import Comm, Work
 from aag.spmd.nodes import Exchange, Operation
 from aag.spmd.steps import CollectiveCall, Phase, Step
 from interpreter import shared
+from interpreter.books import CommEntry
 from interpreter.counts import OVERHEAD, CountColumn
 from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
@@ -25,7 +26,7 @@ from interpreter.models.message import transfer
 from interpreter.models.pattern import Batch, Pattern, pattern
 from interpreter.reduce import all_of
 from interpreter.remembered import by_values, of_aau, remembered
-from interpreter.state import CommEntry, Run
+from interpreter.state import Run
 from sag.machine import NetworkCosts
 
 Ints = NDArray[np.int64]
@@ -61,7 +62,7 @@ def _plan(run: Run, aau: Comm, operation: Operation) -> Plan:
     """What the operation of an AAU does with the values that hold now."""
     steps = run.application.steps(operation, run.env)
     if any(step.bounded for step in steps):
-        run.assume(
+        run.books.assume(
             "bound",
             f"the elements of {operation.array} that move are coupled in too many combinations to "
             "be counted: they are an upper bound",
@@ -85,10 +86,10 @@ def make_plan(
     network = run.machine.network
     if network is None:
         if steps and run.procs > 1:
-            run.assume(
+            run.books.assume(
                 "no-network", f"the machine {run.machine.name} describes no network: communication could not be charged"
             )
-            run.complete = False
+            run.books.complete = False
         return Plan((), CommEntry(array, pattern_name))
     software = ""
     if pattern_name == "transpose":
@@ -117,7 +118,7 @@ def make_plan(
 def execute(run: Run, aau: int, plan: Plan) -> None:
     """Let the messages of a plan happen."""
     _enter(run, aau, plan.entry)
-    run.count(aau, Tally.EXECUTIONS, 1.0)
+    run.books.count(aau, Tally.EXECUTIONS, 1.0)
     for cost, ranks in plan.before:
         charge(run, aau, cost, ranks)
     transfer(run, aau, plan.batches)
@@ -127,9 +128,9 @@ def execute(run: Run, aau: int, plan: Plan) -> None:
 
 def _enter(run: Run, aau: int, entry: CommEntry) -> None:
     """Put an execution into the table: a copy of the first that sends anything, and the largest number of hops."""
-    known = run.table.get(aau)
+    known = run.books.table.get(aau)
     if known is None or (entry.messages and not known.messages):
-        run.table[aau] = replace(entry)
+        run.books.table[aau] = replace(entry)
     elif entry.hops > known.hops:
         known.hops = entry.hops
 
@@ -152,7 +153,7 @@ def _all_to_all(run: Run, steps: Sequence[Step], network: NetworkCosts) -> Seque
             contiguous=all(phase.contiguous for phase in phases),
             name=f"transpose {number}",
         )
-        for number, pick in exchange_steps(source, destination, run.node, how.algorithm)
+        for number, pick in exchange_steps(source, destination, run.network.node, how.algorithm)
     ]
     return [*ordered, *(step for step in steps if not isinstance(step, Phase))]
 
@@ -195,7 +196,7 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     how = network.collectives.get(call.kind)
     algorithm = "auto" if how is None else how.algorithm
     if how is None:
-        run.assume(
+        run.books.assume(
             "collective",
             f"the machine {run.machine.name} does not say how a {call.kind} is done; assuming the "
             "algorithm that suits its topology (Def 8)",
@@ -246,10 +247,10 @@ def _stages(run: Run, network: NetworkCosts, call: CollectiveCall, algorithm: st
         counted = counted[np.arange(call.root.size), call.root]
     value = counted.item(0)
     alike = all_of(counted == value)
-    box = network.topology.box(run.size)
+    box = network.topology.box(run.network.size)
 
     def found(elements: Ints) -> Iterator[Stage]:
-        return stages(call.kind, call.members, call.root, elements, algorithm, node=run.node, box=box)
+        return stages(call.kind, call.members, call.root, elements, algorithm, node=run.network.node, box=box)
 
     if not alike or call.kind not in EQUAL:
         return [(stage, _equal(stage.elements)) for stage in found(call.elements)]

@@ -65,7 +65,7 @@ def charge(run: Run, aau: int, cost: Cost, ranks: Index = None) -> None:
     if cost.overhead is not None:
         run.busy(aau, OVERHEAD, cost.overhead, ranks)
     if cost.counts is not None:
-        run.pay(aau, cost.counts, ranks)
+        run.books.pay(aau, cost.counts, ranks)
 
 
 def charge_work(run: Run, aau: int, work: Work) -> None:

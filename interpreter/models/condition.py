@@ -17,7 +17,7 @@ from interpreter.state import Run
 
 def choose(run: Run, scalars: Scalars, aau: CondtD | CondtSync) -> str:
     """Interpret a conditional; answers how its body was left."""
-    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     for number, branch in enumerate(aau.branches):
         verdict = True if branch.condition is None else scalars.holds(branch.condition, run.env)
         if verdict is None:
@@ -37,7 +37,7 @@ def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> s
     line = aau.span.line
     weights = _weights(run, aau, first)
     start, origin = run.clock.copy(), run.origin
-    cache, outer = run.cache, run.weight
+    cache, outer = run.cache, run.books.weight
     likely = int(np.argmax(weights))
     kept = cache
     mixed = np.zeros_like(start)
@@ -47,13 +47,13 @@ def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> s
             break
         run.clock[...] = start
         if branch is not None:
-            run.weight = outer * reached[number]
+            run.books.weight = outer * reached[number]
             charge_work(run, aau.id, branch.work)
             start[...] = run.clock
         if weight <= 0.0:
             continue
         run.cache = cache
-        run.weight = outer * weight
+        run.books.weight = outer * weight
         if branch is not None:
             env = dict(run.env)
             run.visit(run, branch.body)
@@ -64,13 +64,13 @@ def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> s
         if number == likely:
             kept = run.cache
     run.clock[...] = mixed
-    run.weight = outer
+    run.books.weight = outer
     run.cache = kept
     *taken, none = weights
     shown = ", ".join(f"{weight:.0%}" for weight in taken)
     if none > 0.0:
         shown += f", none of them {none:.0%}"
-    run.assume(
+    run.books.assume(
         "branch",
         f"line {line}: the condition cannot be computed; its branches are weighted {shown}"
         + (", those that leave the loop not at all" if any(map(_leaves, branches)) else ""),

@@ -86,7 +86,7 @@ def _follow(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, block
     than its own link: until then none can meet another."""
     if network.switching != "circuit" or not run.setting.contention:
         return False
-    if not run.links.followed:
+    if run.network.links is None:
         many = run.procs * run.scenarios > ALWAYS
         alone = many and apart(network) and blocking and all(flight.pattern.longest <= 1 for flight in flights)
         if alone:
@@ -96,21 +96,18 @@ def _follow(run: Run, network: NetworkCosts, flights: Sequence[Flight], *, block
 
 def follow(run: Run, network: NetworkCosts, count: int) -> bool:
     """Whether links are followed where so many messages are under way at once; from now on they are, if they can be."""
-    links = run.links
-    columns = 0 if links.followed else network.topology.link_count(run.size) + 1
+    columns = network.topology.link_count(run.network.size) + 1 if run.network.links is None else 0
     if count > run.setting.contention_messages or 32 * run.scenarios * (columns - 1) > LARGEST_LINK_TABLE:
         not_followed(run)
         return False
-    if not links.followed:
-        links.followed = True
-        links.table = np.full((run.scenarios, 4, columns), -np.inf)
-        links.free, links.taken = links.table.reshape(run.scenarios, 2, -1).swapaxes(0, 1)
+    if run.network.links is None:
+        run.network.links = np.full((run.scenarios, 4, columns), -np.inf)
     return True
 
 
 def not_followed(run: Run) -> None:
     """Say that links are not followed."""
-    run.assume(
+    run.books.assume(
         "contention",
         f"waiting for links is left out where more than {run.setting.contention_messages} "
         "messages are under way at once",
@@ -119,7 +116,7 @@ def not_followed(run: Run) -> None:
 
 def _schedule(run: Run, routes: Routes, flights: Sequence[Flight]) -> Array | None:
     """Start of each message less its readiness, (S, M); None where nobody waits and no decision is recorded."""
-    table = run.links.table
+    table = run.network.links
     assert table is not None
     if not routes.links.shape[1]:
         return None
@@ -172,8 +169,8 @@ def _held_up(run: Run, found: Array, ready: Array, grain: float) -> Array:
 
 def occupy(run: Run, routes: Routes, times: tuple[Array, Array, Array]) -> None:
     """Links remember the messages of an operation: when they were ready, started and ended."""
-    assert run.links.table is not None
-    _occupy_shared(run.links.table, routes, times)
+    assert run.network.links is not None
+    _occupy_shared(run.network.links, routes, times)
 
 
 def _taken(found: Array, routes: Routes) -> Array:
@@ -295,7 +292,7 @@ def _record_order(
             gap[scenario] = ready[scenario, after] - end[scenario, before]
     queued[np.abs(queued) < grain] = 0.0
     if ((started < 0.0) & (queued < 0.0)).any():
-        identity[:, :1] = -1 - run.walked
+        identity[:, :1] = -1 - run.books.walked
     run.recorder.choices.append(identity)
     run.decide(started)
     run.decide(queued)
@@ -307,9 +304,9 @@ def record_links(run: Run, routes: Routes, times: tuple[Array, Array, Array, Arr
     """The decisions about the messages of an operation, when they entered, were ready, started and ended: their order
     on each link, and who waits."""
     entered, ready, start, end = times
-    if run.recorder is None or run.links.table is None:
+    if run.recorder is None or run.network.links is None:
         return
     run.recorder.choices.append(np.argsort(start, axis=1, kind="stable"))
     _record_order(run, routes.links, start, entered, ready, grain, end)
-    found = run.links.table.take(routes.looked, axis=2)
+    found = run.network.links.take(routes.looked, axis=2)
     run.decide(np.where(np.isfinite(found), found - ready[:, None, :, None], -1.0))

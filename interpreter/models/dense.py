@@ -10,8 +10,8 @@ from interpreter.metrics import COMMUNICATION, WAITING, Tally
 from interpreter.models.contention import not_followed
 from interpreter.models.partners import Flip
 from interpreter.models.pattern import Pattern
-from interpreter.models.receive import receive
 from interpreter.models.routes import apart
+from interpreter.receive import receive
 from interpreter.remembered import remembered
 from interpreter.shared import BLOCK, blocks, cut
 from interpreter.state import Run
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 def transfer_dense(run: Run, aau: int, network: NetworkCosts, phases: Sequence[Pattern], *, together: bool) -> None:
     """Let phases happen one after the other or, if `together`, all sends before all receives."""
     tape, run.tape = run.tape, None
-    seen = tape if run.active is None and run.weight == 1.0 else None
+    seen = tape if run.books.active is None and run.books.weight == 1.0 else None
     dense = tuple(each.dense for each in phases if each.dense is not None)
     parts = blocks(run.procs, _length(run))
     gaps = []
@@ -119,7 +119,7 @@ def _arrive(
 def _note(run: Run, aau: int, category: int, seconds: Array, part: slice, tape: Tape | None) -> None:
     """Enter what a block waited or received for: on the tape, whose sums the ledger gets after the iteration."""
     if tape is None:
-        run.note(aau, category, seconds, part)
+        run.books.note(aau, category, seconds, part)
         return
     spent = tape.spent.get((aau, category))
     if spent is None:
@@ -139,8 +139,8 @@ def _enter(run: Run, aau: int, network: NetworkCosts, messages: Pattern) -> None
     assert phase is not None
     for seconds in (messages.software, phase.busy):
         if seconds is not None:
-            run.note(aau, COMMUNICATION, seconds)
+            run.books.note(aau, COMMUNICATION, seconds)
     for counts, ranks in messages.dues:
-        run.pay(aau, counts, ranks)
-    run.count(aau, Tally.MESSAGES, messages.messages)
-    run.count(aau, Tally.BYTES, messages.volume)
+        run.books.pay(aau, counts, ranks)
+    run.books.count(aau, Tally.MESSAGES, messages.messages)
+    run.books.count(aau, Tally.BYTES, messages.volume)

@@ -22,7 +22,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from interpreter.metrics import COMMUNICATION, WAITING, Ledger
-from interpreter.models.receive import receive
+from interpreter.receive import receive
 from interpreter.shared import of
 from interpreter.tape import Busy, DensePhase, DensePhases, Tape
 

@@ -31,13 +31,13 @@ def host_io(run: Run, aau: Comm) -> None:
         return
     if run.setting.io and host.kind != "control":
         _link(run, aau, host)
-    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     for shared in host.shared:
         amount = _number(run, shared.bytes, aau)
         if run.procs == 1 or not amount:
             continue
         execute(run, aau.id, _plan(run, amount))
-        run.count(aau.id, Tally.EXECUTIONS, -1.0)
+        run.books.count(aau.id, Tally.EXECUTIONS, -1.0)
 
 
 @remembered(lambda _, amount: amount)
@@ -49,14 +49,15 @@ def _plan(run: Run, amount: int) -> Plan:
 def _link(run: Run, aau: Comm, host: HostIo) -> None:
     io = run.machine.io
     if io is None:
-        run.assume("no-io", f"the machine {run.machine.name} describes no input and output: they could not be charged")
-        run.complete = False
+        text = f"the machine {run.machine.name} describes no input and output: they could not be charged"
+        run.books.assume("no-io", text)
+        run.books.complete = False
         return
     items = _number(run, host.items, aau)
     formatting = (io.format_item_s * items)[:, None]
     if host.kind == "format":  # an internal file of each processor
         run.busy(aau.id, OVERHEAD, formatting)
-        run.pay(aau.id, Counts(run.prices.basis(FORMAT), np.full((1, 1), float(items))))
+        run.books.pay(aau.id, Counts(run.prices.basis(FORMAT), np.full((1, 1), float(items))))
         return
     records, size = _number(run, host.records, aau), _number(run, host.bytes, aau)
     link = (io.host_latency_s * records + io.host_per_byte_s * size)[:, None]
@@ -67,7 +68,7 @@ def _link(run: Run, aau: Comm, host: HostIo) -> None:
         run.busy(aau.id, OVERHEAD, formatting, ROOT)
         run.spend(aau.id, COMMUNICATION, link, ROOT, HOST)
     often = np.array([[items], [records], [size]], np.float64)
-    run.pay(aau.id, Counts(run.prices.basis(FORMAT, *LINK), often), ROOT)
+    run.books.pay(aau.id, Counts(run.prices.basis(FORMAT, *LINK), often), ROOT)
 
 
 def _number(run: Run, expr: Expr, aau: Comm) -> int:
@@ -75,7 +76,7 @@ def _number(run: Run, expr: Expr, aau: Comm) -> int:
     try:
         return max(0, evaluate_int(expr, run.env))
     except Unknown as unknown:
-        run.assume(
+        run.books.assume(
             "io-amount",
             f"line {aau.span.line}: how much is read or written depends on {unknown.name}, which "
             "is not known: 8 items or bytes are charged",

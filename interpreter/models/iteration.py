@@ -51,7 +51,7 @@ def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
     except Unknown as unknown:
         raise scalars.unresolved(unknown, aau.span, run.env) from unknown
     charge(run, aau.id, cost)
-    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_misses(run, aau, nest, key, trips)
     scalars.forget(run.env, aau.defines & scalars.relevant)
     return ""
@@ -62,14 +62,14 @@ def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips
     """What a nest costs with the values that hold now."""
     found = trips()
     if found.bounded:
-        run.assume(
+        run.books.assume(
             "bound",
             f"the indices of {aau.label} are coupled in too many combinations to be counted: "
             "its iterations are an upper bound",
             aau.span,
         )
     if nest.mask is not None and found.masked is None:
-        run.assume("mask", "data decide the mask: it is taken to hold for half of the elements", aau.span)
+        run.books.assume("mask", "data decide the mask: it is taken to hold for half of the elements", aau.span)
     return nest_cost(run, aau, found.level, found.count, masked_of(nest, found))
 
 
@@ -95,7 +95,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         else:
             followed = Followed(followed.walks, followed.lost | places)
     start = dict(run.env)
-    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
 
     differing = None
@@ -113,7 +113,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         left = own_leave(run.visit(run, body), loop.name)
         return "" if left == "cycle" else left
 
-    walked = run.walked
+    walked = run.books.walked
     with following(run, followed), nullcontext() if place is None else placed(run, place):
         left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
     run.application.expect(loop.var, ())
@@ -123,7 +123,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         return ""
     if left:
         return left
-    if run.walked - walked < count:
+    if run.books.walked - walked < count:
         scalars.after(loop, body, run.env, start, count)
     run.env[loop.var] = first + count * step
     return ""
@@ -154,7 +154,7 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
         if found is None:
             return None
         run.application.answers.keep(key, found, found.nbytes())
-    run.assume(
+    run.books.assume(
         "cache",
         f"cache misses of {aau.label} are counted in {len(found.iterations)} of its {len(values):,} iterations "
         "and interpolated between them",
@@ -198,7 +198,7 @@ def _carries_over(var: str, body: tuple[AAU, ...]) -> bool:
 
 def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     """A while loop: its trip count by functional interpretation (Def 18), then as any loop with communication."""
-    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     sweep(run, aau)
     known = scalars.given.get(f"trips_{aau.span.line}")
     after = dict(run.env)
@@ -207,11 +207,11 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         count = max(0, known)
         for _ in range(min(count, run.setting.while_iterations)):
             scalars.simulate(aau.body, after)
-        run.assume("while", f"line {aau.span.line}: the loop runs {count} times, as asked", aau.span)
+        run.books.assume("while", f"line {aau.span.line}: the loop runs {count} times, as asked", aau.span)
     else:
         count, left, assumed, last = scalars.while_trips(aau, after, run.setting.while_iterations)
         if assumed:
-            run.assume(
+            run.books.assume(
                 "while",
                 f"line {aau.span.line}: it is not known when the condition ends the loop; it is taken "
                 f"to run to its bound, {count} iterations",

@@ -18,7 +18,7 @@ from interpreter.models.compute import charge
 from interpreter.models.contention import Flight, delays
 from interpreter.models.dense import stays_in_blocks, transfer_dense, transfer_in_blocks
 from interpreter.models.pattern import Batch, Pattern
-from interpreter.models.receive import arrival_time, busy_time, receive
+from interpreter.receive import arrival_time, busy_time, receive
 from interpreter.reduce import any_of
 from interpreter.state import Run
 from sag.machine import NetworkCosts
@@ -83,7 +83,7 @@ def _messages(
     patterns = batch.patterns
     if run.tape is not None:
         run.tape.entries.append(None)
-    f = run.overlap
+    f = run.network.overlap
     for each in patterns:
         if each.software is not None:
             run.spend(aau, COMMUNICATION, each.software, each.participants)
@@ -92,20 +92,20 @@ def _messages(
     if late is None:
         late = delays(run, network, flights, blocking=blocking)
     for flight, delay in zip(flights, late, strict=True):
-        entry = run.table.get(aau)
+        entry = run.books.table.get(aau)
         if entry is not None and not entry.contended and delay is not None and delay is not flight.pattern.link_wait:
             entry.contended = any_of(delay > MEASURABLE)
         _receive(run, aau, flight, delay, before)
-        run.count(aau, MESSAGES_AND_BYTES, flight.pattern.counted)
+        run.books.count(aau, MESSAGES_AND_BYTES, flight.pattern.counted)
         for counts, ranks in flight.pattern.dues:
-            run.pay(aau, counts, ranks)
+            run.books.pay(aau, counts, ranks)
 
 
 def _send(run: Run, aau: int, messages: Pattern, *, blocking: bool) -> Flight:
     if messages.pack is not None:
         charge(run, aau, messages.pack, messages.sender)
     sent = run.take(messages.sender)
-    busy = busy_time(messages.call, messages.time, run.overlap) if blocking else messages.call
+    busy = busy_time(messages.call, messages.time, run.network.overlap) if blocking else messages.call
     traffic = Traffic("send", messages.destination, messages.bytes_of_each()) if run.timekeeper is not None else None
     run.spend(aau, COMMUNICATION, busy, messages.sender, traffic)
     return Flight(messages, sent)
@@ -116,15 +116,15 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
     ready = run.take(messages.receiver)
     gap = sent - ready
     reach, delayed = messages.time, None if delay is None else messages.time + delay
-    if run.overlap is not None and before is not None:
+    if run.network.overlap is not None and before is not None:
         came = before if messages.receiver is None else before[:, messages.receiver]
         early = came - sent - messages.call
         run.decide(early)
-        reach = arrival_time(messages.call, messages.time, run.overlap, early)
+        reach = arrival_time(messages.call, messages.time, run.network.overlap, early)
         if delay is not None:  # the whole course of the message is later, also for a receiver that comes meanwhile
             early = early - delay
             run.decide(early)
-            delayed = arrival_time(messages.call + delay, messages.time + delay, run.overlap, early)
+            delayed = arrival_time(messages.call + delay, messages.time + delay, run.network.overlap, early)
     if run.recorder is not None:
         run.decide(gap, 0.0, -reach)
         if delayed is not None:
@@ -140,8 +140,8 @@ def _receive(run: Run, aau: int, flight: Flight, delay: Array | None, before: Ar
         ready += messages.receive
         transmission += messages.receive
     run.put(messages.receiver, ready)
-    run.note(aau, WAITING, waiting, messages.receiver)
-    run.note(aau, COMMUNICATION, transmission, messages.receiver)
+    run.books.note(aau, WAITING, waiting, messages.receiver)
+    run.books.note(aau, COMMUNICATION, transmission, messages.receiver)
     if run.listener is not None:
         run.listener.messages(
             aau,

@@ -126,7 +126,7 @@ def count_misses(run: Run, aau: IterSync, nest: LoweredNest) -> Figures:
     seen = _seen(run, aau, nest, key, lambda: run.application.trips(nest, run.env))
     if seen is None or seen.cost.counts is None:
         return np.zeros((1, 1))
-    run.pay(aau.id, seen.cost.counts)
+    run.books.pay(aau.id, seen.cost.counts)
     return np.zeros((1, 1)) if seen.cost.computation is None else seen.cost.computation
 
 
@@ -343,21 +343,21 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
     except TooLarge:
         if isinstance(nest, AccessSweep):
             raise
-        run.assume(
+        run.books.assume(
             "cache",
             "where cache misses are counted, each reference is taken to move by the same in all iterations",
             nest.span,
         )
         return None
     for name in dict.fromkeys(name for each in streams for name in each.anywhere):
-        run.assume(
+        run.books.assume(
             "cache",
             f"where cache misses are counted, the elements of {name} whose subscripts data decide are "
             "taken to be anywhere in it",
             nest.span,
         )
     if isinstance(nest, AccessSweep) and any(each.halved for each in streams):
-        run.assume(
+        run.books.assume(
             "cache",
             "where cache misses are counted, a condition that data decide is taken to hold in half of the iterations",
             nest.span,

@@ -59,11 +59,11 @@ class _Chain(Struct, frozen=True):
 def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> None:
     """Interpret an owned loop."""
     chain = _chain(run, aau, loop, scalars)
-    run.count(aau.id, Tally.EXECUTIONS, 1.0)
+    run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
     shares = np.asarray(chain.counts.often)[0]
     _walk(run, aau, chain, cut(count_misses(run, aau, chain.nest), slice(None)) / np.maximum(shares, 1.0))
-    run.pay(aau.id, chain.counts)
+    run.books.pay(aau.id, chain.counts)
     scalars.forget(run.env, aau.defines & scalars.relevant)
 
 
@@ -164,7 +164,7 @@ def _segments(run: Run, aau: IterSync, chain: _Chain, which: range, missing: Arr
         messages = chain.messages[at]
         if messages is not None:
             execute(run, aau.id, messages)
-            run.count(aau.id, Tally.EXECUTIONS, -1.0)
+            run.books.count(aau.id, Tally.EXECUTIONS, -1.0)
         run.busy(aau.id, COMPUTATION, (chain.own + missing[:, who]) * chain.count[at], who)
         if chain.guard.any():
             run.busy(aau.id, OVERHEAD, chain.guard * chain.count[at], who)

@@ -137,7 +137,7 @@ def is_dense(run: Run, network: NetworkCosts, messages: int, longest: int, *, to
     at_once = messages if together is None else together
     if run.procs * run.scenarios < shared.MANY or SPARSE * at_once < run.procs:
         return False
-    if run.overlap is not None or run.listener:
+    if run.network.overlap is not None or run.listener:
         return False
     if network.switching != "circuit" or not run.setting.contention or at_once > run.setting.contention_messages:
         return True

@@ -44,8 +44,8 @@ class Snapshot(Struct, eq=False):
     """The state at the end of an iteration, and what the iteration cost and decided."""
 
     clock: Array
-    taken: Array | None
-    free: Array | None
+    links: Array | None
+    """(S, 2, 2 (L + 1)) when they are free, and when they were taken (`Network.times`)."""
     cache: Equatable | None
     values: tuple[object, ...]
     ledger: Ledger | None
@@ -53,9 +53,9 @@ class Snapshot(Struct, eq=False):
 
     def nbytes(self) -> int:
         """Memory it holds."""
-        parts = (self.clock, self.taken, self.free)
         return (
-            sum(each.nbytes for each in parts if each is not None)
+            self.clock.nbytes
+            + (0 if self.links is None else self.links.nbytes)
             + (0 if self.ledger is None else self.ledger.nbytes())
             + (0 if self.decisions is None else self.decisions.nbytes())
         )
@@ -83,8 +83,8 @@ def repeat(
         watched = Watched(run, aau, trips)
         for number in range(trips):
             watched.at(number)
-            run.walked += 1
-            run.count(aau.id, Tally.ITERATIONS, 1.0)
+            run.books.walked += 1
+            run.books.count(aau.id, Tally.ITERATIONS, 1.0)
             left = step(number)
             if left:
                 break
@@ -120,7 +120,7 @@ class Watched:
 def _afford(run: Run, aau: AAU, more: int, trips: int) -> None:
     """Refuses `more` iterations of a loop with `trips` where the walk would never end in a person's time."""
     clocks = 1 + run.procs * run.scenarios // _CLOCKS
-    if (run.walked + more) * clocks <= run.setting.walked_iterations or run.setting.force_unroll:
+    if (run.books.walked + more) * clocks <= run.setting.walked_iterations or run.setting.force_unroll:
         return
     allowed = run.setting.walked_iterations // clocks
     raise InterpretationError(
@@ -141,7 +141,7 @@ class _Walk:
     """The walk of one loop that may repeat itself."""
 
     def __init__(self, run: Run, aau: AAU, trips: int, names: tuple[str, ...]) -> None:
-        outer = run.active
+        outer = run.books.active
         self.run, self.aau, self.names = run, aau, names
         self.trips = trips
         self.watched = Watched(run, aau, trips)
@@ -149,7 +149,7 @@ class _Walk:
         if outer is not None:
             self.left[~outer] = 0
         self.outer = outer
-        self.parent = run.ledger
+        self.parent = run.books.ledger
         self.outer_recorder = run.recorder
         self.since = np.zeros(run.scenarios, np.int64)
         self.longest = run.setting.longest_period
@@ -161,7 +161,7 @@ class _Walk:
             and run.procs >= shared.MANY
             and outer is None
             and run.recorder is None
-            and run.weight == 1.0
+            and run.books.weight == 1.0
             and run.listener is None
             and run.tape is None
         )
@@ -184,26 +184,26 @@ class _Walk:
         run = self.run
         frozen = None
         if not all_of(live):
-            run.active = live
+            run.books.active = live
             frozen = self._keep(~live)
-        run.ledger = Ledger(self.parent.shape)
+        run.books.ledger = Ledger(self.parent.shape)
         record = self.outer_recorder is not None or (self.number >= QUIET and not self.taped)
         run.tape, self.tape = (Tape() if self.taped else None), None
         run.recorder = Recorder() if record else None
         _afford(run, self.aau, 1, self.number + int(self.left.max()))
-        run.walked += 1
-        run.count(self.aau.id, Tally.ITERATIONS, 1.0)
+        run.books.walked += 1
+        run.books.count(self.aau.id, Tally.ITERATIONS, 1.0)
         how = step(self.number)
         if frozen is not None:
             self._restore(~live, frozen)
         if run.tape is not None:
             for (charged, category), seconds in run.tape.spent.items():
-                run.note(charged, category, seconds, give=True)
-        self.history.append(self._snapshot(run.ledger, run.recorder))
+                run.books.note(charged, category, seconds, give=True)
+        self.history.append(self._snapshot(run.books.ledger, run.recorder))
         if self.outer_recorder is not None and run.recorder is not None:
             self.outer_recorder.gaps += run.recorder.gaps
             self.outer_recorder.choices += run.recorder.choices
-        run.ledger, run.recorder, run.active = self.parent, self.outer_recorder, self.outer
+        run.books.ledger, run.recorder, run.books.active = self.parent, self.outer_recorder, self.outer
         if self.taped:
             self.tape, run.tape = run.tape, None
         self.number += 1
@@ -212,31 +212,25 @@ class _Walk:
         self._forget()
         return how
 
-    def _keep(self, which: Bools) -> tuple[Array, Array | None, Array | None]:
-        clock, taken, free = self._times()
-        return (clock[which], None if taken is None else taken[which], None if free is None else free[which])
+    def _keep(self, which: Bools) -> tuple[Array, Array | None]:
+        clock, links = self._times()
+        return clock[which], None if links is None else links[which]
 
-    def _restore(self, which: Bools, kept: tuple[Array, Array | None, Array | None]) -> None:
-        clock, taken, free = kept
-        links, since = self.run.links, (self.run.origin - self.base)[which]
+    def _restore(self, which: Bools, kept: tuple[Array, Array | None]) -> None:
+        clock, links = kept
+        own, since = self.run.network.links, (self.run.origin - self.base)[which]
         self.run.clock[which] = clock - since
-        if links.taken is not None and links.free is not None:
-            links.taken[which] = -np.inf if taken is None else taken - since
-            links.free[which] = -np.inf if free is None else free - since
+        if own is not None:
+            own[which] = -np.inf if links is None else (links - since[:, :, None]).reshape(-1, *own.shape[1:])
 
     def _snapshot(self, ledger: Ledger | None, decisions: Recorder | None) -> Snapshot:
         values = tuple(self.run.env.get(name) for name in self.names)
-        clock, taken, free = self._times()
-        return Snapshot(clock, taken, free, self.run.cache, values, ledger, decisions)
+        return Snapshot(*self._times(), self.run.cache, values, ledger, decisions)
 
-    def _times(self) -> tuple[Array, Array | None, Array | None]:
+    def _times(self) -> tuple[Array, Array | None]:
         """Clocks and links from the loop's own origin, as copies."""
-        links, since = self.run.links, self.run.origin - self.base
-        return (
-            self.run.clock + since,
-            None if links.taken is None else links.taken + since,
-            None if links.free is None else links.free + since,
-        )
+        since = self.run.origin - self.base
+        return self.run.clock + since, self.run.network.times(since)
 
     def _forget(self) -> None:
         """Drop what is too old to matter, or too large to keep."""
@@ -281,7 +275,7 @@ class _Walk:
             return
         ledger = self._ledger(1, 1)
         self.parent.add_linear(ledger, ledger, np.array([float(left)]), np.zeros(1, np.bool_), np.zeros(1))
-        run.walked += Front(tape, self.parent, lambda number: self.watched.at(self.trips - left + number)).walk(
+        run.books.walked += Front(tape, self.parent, lambda number: self.watched.at(self.trips - left + number)).walk(
             wave, left, noise
         )
         run.clock[0] = wave.clock + left * wave.pace - (run.origin - self.base)[0]
@@ -323,7 +317,7 @@ class _Walk:
         same = every(np.abs(moved - (then.clock - before.clock)) <= noise[:, None]) & drifting
         same &= self.since >= 2 * period
         if any_of(same):
-            same &= _links_steady(self.history[-1], then, before, noise)
+            same &= _links_steady(self.history[-1].links, then.links, before.links, noise)
         if not any_of(same):
             return none
         most = np.where(same, FAR, 0)
@@ -348,18 +342,10 @@ class _Walk:
         shift = times[:, None]
         run.clock += shift * (now.clock - then.clock)
         self._ended_later(times * (now.clock - then.clock).max(axis=1))
-        links = run.links
-        if (
-            links.free is not None
-            and links.taken is not None
-            and then.free is not None
-            and then.taken is not None
-            and now.free is not None
-            and now.taken is not None
-        ):
-            used = _used(now, then)
-            links.free += np.where(used, shift * _moved(now.free, then.free, now, then, drifting), 0.0)
-            links.taken += np.where(used, shift * _moved(now.taken, then.taken, now, then, drifting), 0.0)
+        links = run.network.links
+        if links is not None and then.links is not None and now.links is not None:
+            moved = shift[:, :, None] * _moved(now.links, then.links, now.clock - then.clock, drifting)
+            links += np.where(_used(now.links, then.links), moved, 0.0).reshape(links.shape)
         self._tell_outer(period, times)
         self.left -= periods * period
         self.since[periods > 0] = 0
@@ -369,7 +355,7 @@ class _Walk:
             earliest = run.origin + least(run.clock)[:, None]
             self.base = np.where(shift > 0, earliest, self.base)
             run.rebase(np.where(shift > 0, earliest, run.origin))
-            now.clock, now.taken, now.free = self._times()
+            now.clock, now.links = self._times()
 
     def _ledger(self, first: int, last: int) -> Ledger:
         """What the iterations from `first` back to `last` back cost together."""
@@ -379,8 +365,8 @@ class _Walk:
     def _ended_later(self, by: Array) -> None:
         """AAUs of the body last ended in the last of the added periods."""
         for each in walk(children(self.aau)):
-            if each.id in self.run.ended:
-                self.run.ended[each.id] = self.run.ended[each.id] + by
+            if each.id in self.run.books.ended:
+                self.run.books.ended[each.id] = self.run.books.ended[each.id] + by
 
     def _tell_outer(self, period: int, times: Array) -> None:
         """An outer loop must know the decisions at the end of the jump: in between they are linear."""
@@ -401,47 +387,35 @@ class _Walk:
                 outer.gaps.append((gap + factor * (gap - first), offsets))
 
 
-def _used(now: Snapshot, then: Snapshot) -> Bools:
-    """(S, L) links that some message took in the latest period."""
-    if now.free is None or then.free is None:
-        return np.zeros((now.clock.shape[0], 0), np.bool_)
-    used: Bools = np.isfinite(now.free) & (now.free != then.free)
+def _used(now: Array, then: Array) -> Bools:
+    """(S, 1, 2 (L + 1)) links that some message took in the latest period."""
+    used: Bools = np.isfinite(now[:, :1]) & (now[:, :1] != then[:, :1])
     return used
 
 
-def _moved(late: Array, early: Array, now: Snapshot, then: Snapshot, drifting: Bools) -> Array:
+def _moved(late: Array, early: Array, clock: Array, drifting: Bools) -> Array:
     """How far the times of a link move in a period in which it is used: as the clocks, where all of them move alike."""
-    by = (now.clock - then.clock)[:, :1]
     own = np.where(np.isfinite(early), late - np.where(np.isfinite(early), early, 0.0), 0.0)
-    return np.where(drifting[:, None], own, by)
+    return np.where(drifting[:, None, None], own, clock[:, :1, None])
 
 
-def _links_steady(now: Snapshot, then: Snapshot, before: Snapshot, noise: Array) -> Bools:
+def _links_steady(now: Array | None, then: Array | None, before: Array | None, noise: Array) -> Bools:
     """(S,) whether every link moved by the same in two periods, or was not used in the latest."""
-    if now.free is None or now.taken is None:
-        return np.ones(noise.size, np.bool_)
-    if then.free is None or then.taken is None or before.free is None or before.taken is None:
-        return np.zeros(noise.size, np.bool_)
-    eps = noise[:, None]
+    if now is None or then is None or before is None:
+        return np.full(noise.size, now is None)
     with np.errstate(invalid="ignore"):
-        same = (np.abs(now.free - 2.0 * then.free + before.free) <= eps) & (
-            np.abs(now.taken - 2.0 * then.taken + before.taken) <= eps
-        )
-    return every(same | ~_used(now, then))
+        same = np.abs(now - 2.0 * then + before) <= noise[:, None, None]
+    return every((same | ~_used(now, then)).reshape(noise.size, -1))
 
 
 def _links_moved_alike(now: Snapshot, then: Snapshot, moved: Array, noise: Array) -> Bools:
     """(S,) whether every link moved as the clocks did, or has long been free."""
-    if now.free is None:
-        return np.ones(moved.shape[0], np.bool_)
-    if then.free is None or now.taken is None or then.taken is None:
-        return np.zeros(moved.shape[0], np.bool_)
-    by = moved[:, :1]
-    eps = noise[:, None]
+    if now.links is None or then.links is None:
+        return np.full(noise.size, now.links is None)
     with np.errstate(invalid="ignore"):
-        alike = (np.abs(now.free - then.free - by) <= eps) & (np.abs(now.taken - then.taken - by) <= eps)
-    long_free = (now.free <= least(now.clock)[:, None]) & (then.free <= least(then.clock)[:, None])
-    return every(alike | long_free)
+        alike = np.abs(now.links - then.links - moved[:, :1, None]) <= noise[:, None, None]
+    free = [each.links[:, 0] <= least(each.clock)[:, None] for each in (now, then) if each.links is not None]
+    return every(alike.all(axis=1) | (free[0] & free[1]))
 
 
 def _until(latest: Recorder, earlier: Recorder, noise: Array) -> Ints:

@@ -97,11 +97,11 @@ def routes_of(run: Run, network: NetworkCosts, ends: tuple[Ends, ...]) -> Routes
 
 
 def _found(run: Run, network: NetworkCosts, sender: Ints, receiver: Ints) -> Routes:
-    source, destination = run.node[sender], run.node[receiver]
+    source, destination = run.network.node[sender], run.network.node[receiver]
     topology = network.topology
     if source.size <= FEW and isinstance(topology, Hashable):
-        return _known_routes(topology, network.duplex, run.size, source.tobytes(), destination.tobytes())
-    return _routed(topology, network.duplex, run.size, source, destination)
+        return _known_routes(topology, network.duplex, run.network.size, source.tobytes(), destination.tobytes())
+    return _routed(topology, network.duplex, run.network.size, source, destination)
 
 
 @lru_cache(maxsize=512)
@@ -128,9 +128,9 @@ def apart(network: NetworkCosts) -> bool:
 def _hops(run: Run, network: NetworkCosts, source: Ints, destination: Ints) -> Ints:
     """The hops of each message; one number that is broadcast, where all are as far."""
     many: Ints | None = None
-    one = np.zeros(1, np.int64)
+    one, node = np.zeros(1, np.int64), run.network.node
     for part in shared.blocks(source.size, shared.BLOCK):
-        some = network.topology.hops(run.node.take(source[part]), run.node.take(destination[part]), run.size)
+        some = network.topology.hops(node.take(source[part]), node.take(destination[part]), run.network.size)
         if many is None:
             one = one if part.start else some[:1]
             if all_of(some == one):

@@ -54,16 +54,16 @@ def sweep(run: Run, aau: IterD | IterSync | IterND) -> None:
     if run.machine.memory is None or not run.setting.memory:
         return
     for text, span in aau.unswept:
-        run.assume("cache", text, span)
+        run.books.assume("cache", text, span)
     for number, each in enumerate(aau.sweeps if isinstance(aau, IterD) else ()):
         assert isinstance(aau, IterD)
         if _charged(run, aau, str(number), each):
             continue
         near = [_charged(run, aau, f"{number}.{at}", one) for at, one in enumerate(each.instead)]
         for text, span in each.told:
-            run.assume("cache", text, span)
+            run.books.assume("cache", text, span)
         if not (near and all(near)):
-            run.assume(
+            run.books.assume(
                 "cache",
                 "cache misses of this loop are not counted, as it is not known which elements it touches",
                 aau.span,

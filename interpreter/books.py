@@ -1,0 +1,77 @@
+"""The books of a walk: what was spent, counted and assumed so far, and with what weight the next entries count."""
+
+import numpy as np
+from msgspec import Struct, field
+from numpy.typing import NDArray
+
+from aag.diagnostics import Span
+from interpreter.counts import Counts
+from interpreter.metrics import Index, Ledger, Tally
+from interpreter.result import Assumption
+from interpreter.shared import Figures
+
+Array = NDArray[np.float64]
+
+
+class CommEntry(Struct):
+    """The line of the communication table that an AAU has (its counts are in the ledger's tallies). What it says of a
+    typical execution is that of the first one that sends anything."""
+
+    array: str
+    pattern: str
+    sizes: tuple[tuple[int, int], ...] = ()
+    messages: int = 0
+    """Of that execution, and the bytes that they carry; `sizes` are theirs."""
+    volume: int = 0
+    hops: int = 0
+    """The largest number over all executions."""
+    contended: bool = False
+    estimated: float = 0.0
+    """Share of the uncontended time of its messages that rests on estimated figures."""
+
+
+class Books(Struct):
+    """All that is entered while a program is interpreted."""
+
+    whole: Ledger
+    """That of the program."""
+    ledger: Ledger
+    """Where entries go: while a loop is walked, the ledger of the iteration."""
+    weight: float = 1.0
+    """Probability of the branch that is being walked."""
+    active: NDArray[np.bool_] | None = None
+    """(S,) scenarios that still run; None: all."""
+    table: dict[int, CommEntry] = field(default_factory=dict)
+    marks: list[tuple[Array, Ledger | None]] = field(default_factory=list)
+    """Readings of the clock: (S, P) with the ledger until then, or only the latest clock, (S, 1)."""
+    ended: dict[int, Array] = field(default_factory=dict)
+    """AAU -> largest clock when it last ended, (S,)."""
+    assumptions: dict[tuple[str, str], Assumption] = field(default_factory=dict)
+    complete: bool = True
+    walked: int = 0
+    """Iterations of synchronised loops that were walked."""
+
+    def pay(self, aau: int, counts: Counts, ranks: Index = None) -> None:
+        """Enter counts in the ledger; what they take moves no clock."""
+        self.ledger.pay(aau, counts, ranks, factor=self._factor())
+
+    def note(self, aau: int, category: int, seconds: Figures, ranks: Index = None, *, give: bool = False) -> None:
+        """Enter seconds in the ledger only. `give`: nobody else changes the array afterwards."""
+        self.ledger.charge(aau, category, seconds, ranks, factor=self._factor(), give=give)
+
+    def count(self, aau: int, tally: Tally | slice, amount: float | Array) -> None:
+        """Count something, or several things (T, S or 1), weighted as time is."""
+        if self.active is None:
+            self.ledger.count(aau, tally, amount if self.weight == 1.0 else amount * self.weight)
+        else:
+            self.ledger.count(aau, tally, np.asarray(amount * self.active * self.weight, dtype=np.float64))
+
+    def assume(self, code: str, text: str, span: Span | None = None) -> None:
+        """Say once what the prediction rests on."""
+        self.assumptions.setdefault((code, text), Assumption(code=code, text=text, span=span))
+
+    def _factor(self) -> Array | None:
+        """(S, 1) by which all is multiplied that enters the ledger; None: by 1."""
+        if self.active is not None:
+            return np.asarray(self.active * self.weight, dtype=np.float64)[:, None]
+        return None if self.weight == 1.0 else np.full((1, 1), self.weight)
