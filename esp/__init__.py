@@ -6,7 +6,8 @@ application abstraction graph (AAG, room `aag`), the machine to a system abstrac
 `sag`), and `interpreter` reads one in terms of the other.
 
 `esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
-crosses everything that is given as a list, and `esp.advise` searches for the best mapping.
+crosses everything that is given as a list, and `esp.advise` searches for the best mapping. Their results print
+themselves, give their figures as rows and are pages in a notebook. `esp.ERRORS` are the exceptions they raise.
 
 The functions of the API are attributes of this package. They are loaded on first use, so that `import
 esp` and the start of the command stay cheap.
@@ -19,33 +20,64 @@ TYPE_CHECKING = False
 """As `typing` has it, which a command does not import before it waits for Ctrl-C."""
 
 if TYPE_CHECKING:
+    from aag.diagnostics import Diagnostic, SourceError
     from esp.api import Prediction, predict
-    from esp.explore.advise import advise
-    from esp.explore.compare import compare
-    from esp.explore.sweep import sweep
-    from esp.explore.whatif import whatif
+    from esp.calling import ERRORS
+    from esp.errors import EspError, PredictionError, UnreadableFileError, UsageError
+    from esp.explore.advise import Advice, advise
+    from esp.explore.compare import Comparison, compare
+    from esp.explore.sweep import Sweep, sweep
+    from esp.explore.whatif import WhatIf, whatif
     from esp.shown import Renderer
+    from interpreter.errors import UnresolvedError
+    from sag.errors import MachineError
 
-__all__ = ["Prediction", "predict", "compare", "whatif", "sweep", "advise", "__version__"]
+__all__ = [
+    "predict",
+    "compare",
+    "whatif",
+    "sweep",
+    "advise",
+    "Prediction",
+    "Comparison",
+    "WhatIf",
+    "Sweep",
+    "Advice",
+    "Diagnostic",
+    "ERRORS",
+    "EspError",
+    "PredictionError",
+    "UsageError",
+    "UnreadableFileError",
+    "SourceError",
+    "UnresolvedError",
+    "MachineError",
+    "__version__",
+]
 
 _HOMES = {
-    "Prediction": "esp.api",
-    "predict": "esp.api",
-    "compare": "esp.explore.compare",
-    "whatif": "esp.explore.whatif",
-    "sweep": "esp.explore.sweep",
-    "advise": "esp.explore.advise",
+    "esp.api": ("Prediction", "predict"),
+    "esp.explore.compare": ("Comparison", "compare"),
+    "esp.explore.whatif": ("WhatIf", "whatif"),
+    "esp.explore.sweep": ("Sweep", "sweep"),
+    "esp.explore.advise": ("Advice", "advise"),
+    "esp.calling": ("ERRORS",),
+    "esp.errors": ("EspError", "PredictionError", "UsageError", "UnreadableFileError"),
+    "aag.diagnostics": ("Diagnostic", "SourceError"),
+    "interpreter.errors": ("UnresolvedError",),
+    "sag.errors": ("MachineError",),
 }
-"""Name of the API -> the module that has it."""
+"""Module -> the names of the API that it has."""
 
 
 def __getattr__(name: str) -> object:
     """Load a name of the API when it is first asked for."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    for home, names in _HOMES.items():
+        if name in names:
+            from importlib import import_module
 
-    return getattr(import_module(_HOMES[name]), name)
+            return getattr(import_module(home), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _renderer() -> "Renderer":

@@ -23,7 +23,7 @@ from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.source.joining import Form
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
-from esp import arguments
+from esp.calling import in_python
 from esp.locate import find_system, systems_dir
 from esp.prediction import Prediction, single, without_repeats
 from esp.request import SWITCHES, Request, asked, requested, switched
@@ -65,6 +65,7 @@ class Stages(Struct, frozen=True, kw_only=True):
     graph: Graph
 
 
+@in_python
 def predict(
     source: str | PathLike[str],
     system: str | PathLike[str] = "ipsc860",
@@ -119,10 +120,19 @@ def predict(
     All times of the result are floats. Each of the what-ifs may also be a list or array with one value for each
     scenario; then all times are arrays of that length.
 
+    Example:
+        >>> import esp
+        >>> prediction = esp.predict("laplace.hpf", procs=8, n=64)
+        >>> f"{prediction.time_s:.2f} s, {prediction.messages} messages"
+        '0.12 s, 2224 messages'
+        >>> esp.predict("laplace.hpf", procs=8, n=64, distribute="(BLOCK,*)", load="30%")
+        <Prediction: laplace.hpf, 8 processors of ipsc860, 129 ms>
+
     Raises:
-        aag.diagnostics.SourceError: the program or its values prevent a prediction.
-        sag.errors.MachineError: the machine or a what-if does.
-        esp.errors.EspError: a file or argument does.
+        TypeError: an argument that neither this function nor the program has.
+        esp.SourceError: the program or its values prevent a prediction.
+        esp.MachineError: the machine or a what-if does.
+        esp.EspError: a file or argument does.
     """
     request = requested(
         procs,
@@ -145,8 +155,7 @@ def predict(
         granularity=granularity,
         **parameters,
     )
-    with arguments.in_python():
-        return predict_source(read_source(source, form=form), load_machine(system), request)
+    return predict_source(read_source(source, form=form), load_machine(system), request)
 
 
 def predict_source(source: Source, system: System, request: Request, watch: Watch | None = None) -> Prediction:

@@ -1,7 +1,6 @@
 """Arguments of `esp.predict` that are easily given in another form than is meant."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from operator import index
 from typing import TypeVar
 
@@ -12,8 +11,6 @@ from aag.ir.directives import Align
 from aag.source.directives import read_directive
 from aag.source.joining import DirectiveText, Text
 from esp.errors import UsageError
-from esp.visible import with_parameters
-from sag.errors import MachineError
 
 _MOST_PROCESSORS = 2**20
 
@@ -24,37 +21,6 @@ _KEYWORD = "align "
 _WRITE = "write for example 'A(i,j) WITH T(j,i)', as after ALIGN in a directive"
 
 Choice = TypeVar("Choice", bound=str)
-
-
-@contextmanager
-def in_python() -> Iterator[None]:
-    """Errors name arguments as Python spells them, ``load`` and ``n``, not the options of the command."""
-    try:
-        yield
-    except SourceError as error:
-        error.diagnostics = tuple(
-            replace(
-                each,
-                message=_spelled(each.message),
-                hint=_spelled(each.hint),
-                span=replace(each.span, file=_spelled(each.span.file)),
-            )
-            for each in error.diagnostics
-        )
-        error.args = ("\n".join(map(str, error.diagnostics)),)
-        raise
-    except MachineError as error:
-        error.findings = tuple(
-            replace(each, message=_spelled(each.message), hint=_spelled(each.hint)) for each in error.findings
-        )
-        error.message, error.hint = error.findings[0].message, error.findings[0].hint
-        error.args = ("\n".join(map(str, error.findings)),)
-        raise
-
-
-def _spelled(text: str) -> str:
-    """``set n=4`` as ``n=4``; other parameters have the names of arguments."""
-    return with_parameters(text, lambda name, value: value or name if name == "set" else f"{name} {value}".rstrip())
 
 
 def processors(given: object) -> int | None:

@@ -1,4 +1,4 @@
-"""Results that print themselves: `print` shows one as its command does, a notebook as a page.
+"""What the results of the Python API have in common: they print themselves and give their figures as rows.
 
 Results import no text output. `esp` registers what renders them, which is loaded when the first result is shown.
 """
@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import ClassVar, Protocol
+    from typing import Any, ClassVar, Protocol
 
     class Renderer(Protocol):
         """What renders results: `esp.output.results`."""
@@ -16,12 +16,21 @@ if TYPE_CHECKING:
         def text(self, result: object) -> str:
             """The result as its command prints it."""
 
+        def brief(self, result: object) -> str:
+            """One line that says what it is."""
+
         def page(self, result: object) -> str:
             """The result as HTML for a notebook."""
 
+        def rows(self, result: object) -> list[dict[str, Any]]:
+            """The figures of the result, one row each."""
+
+        def frame(self, result: object) -> Any:
+            """The rows as a `pandas.DataFrame`."""
+
 
 class Printed:
-    """A result of the Python API."""
+    """A result of the Python API. `print` shows what the command prints, a notebook shows a page."""
 
     __slots__ = ()
 
@@ -31,7 +40,24 @@ class Printed:
     def __str__(self) -> str:
         return type(self).renderer().text(self)
 
-    __repr__ = __str__
+    def __repr__(self) -> str:
+        return type(self).renderer().brief(self)
 
     def _repr_html_(self) -> str:
         return type(self).renderer().page(self)
+
+    def rows(self) -> "list[dict[str, Any]]":
+        """The rows that the command prints with ``--csv``, as plain Python values in SI units.
+
+        A prediction has a row for each source line, a comparison and an advice one for each choice, a what-if one for
+        the base and each change, a sweep one for each cell.
+        """
+        return type(self).renderer().rows(self)
+
+    def to_pandas(self) -> "Any":
+        """`rows` as a `pandas.DataFrame`.
+
+        Raises:
+            PredictionError: pandas is not installed.
+        """
+        return type(self).renderer().frame(self)

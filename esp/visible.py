@@ -11,7 +11,8 @@ from collections.abc import Callable
 from aag.visible import escaped
 
 _FIRST = 0x100000 + 4 * int.from_bytes(os.urandom(2), "little") % 0xFFF0
-_BEGIN, _MIDDLE, _END = (chr(_FIRST + each) for each in range(3))
+_BEGIN, _MIDDLE, _END, HTML = (chr(_FIRST + each) for each in range(4))
+"""Marks of colours, and what is around HTML in a text for a page."""
 _MARKS = re.compile(f"{_BEGIN}([0-9;]*){_MIDDLE}|{_END}")
 
 

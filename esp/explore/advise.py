@@ -29,7 +29,7 @@ from esp.api import (
     read_source,
     requested,
 )
-from esp.arguments import in_python
+from esp.calling import in_python
 from esp.errors import UsageError
 from esp.explore.advise_alignments import Alignment, alignments_of
 from esp.explore.advise_phases import Phases
@@ -147,7 +147,7 @@ class SearchProgress(Struct, frozen=True, kw_only=True):
     best_s: float
 
 
-@in_python()
+@in_python
 def advise(
     source: str | PathLike[str],
     system: str | PathLike[str] = "ipsc860",
@@ -173,10 +173,17 @@ def advise(
         phases: whether to see if REDISTRIBUTE between parts of the program pays; this predicts all distributions.
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values.
 
+    Example:
+        >>> import esp
+        >>> found = esp.advise("laplace.hpf", procs=[4, 8], n=64)
+        >>> found.best.candidate.shown, found.best.candidate.procs
+        ('(*,BLOCK)', 8)
+
     Raises:
-        aag.diagnostics.SourceError: no choice can be predicted.
-        sag.errors.MachineError: the machine or a what-if prevents it.
-        esp.errors.EspError: a file or argument does.
+        TypeError: an argument that neither esp nor the program has.
+        esp.SourceError: no choice can be predicted.
+        esp.MachineError: the machine or a what-if prevents it.
+        esp.EspError: a file or argument does.
     """
     numbers = numbers_of(procs)
     read = read_source(source, form=form)

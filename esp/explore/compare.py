@@ -21,7 +21,7 @@ from aag.pipeline import main_unit
 from aag.source.joining import Form
 from esp import arguments
 from esp.api import Prediction, Request, Source, load_machine, predict_source, read_source, requested
-from esp.arguments import in_python
+from esp.calling import in_python
 from esp.errors import UsageError
 from esp.explore.axes import values_of
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
@@ -87,7 +87,7 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
         return self.ranked[0]
 
 
-@in_python()
+@in_python
 def compare(
     source: str | PathLike[str] | Sequence[str | PathLike[str]],
     system: str | PathLike[str] = "ipsc860",
@@ -115,10 +115,19 @@ def compare(
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values such as
             ``n=512``.
 
+    Example:
+        >>> import esp
+        >>> found = esp.compare("laplace.hpf", procs=8, n=64, size="none")
+        >>> found.best.shown
+        '(*,BLOCK)'
+        >>> [row["choice"] for row in found.rows()][:2]
+        ['(*,BLOCK)', '(BLOCK,*)']
+
     Raises:
-        aag.diagnostics.SourceError: no choice can be predicted.
-        sag.errors.MachineError: the machine or a what-if prevents it.
-        esp.errors.EspError: a file or argument does.
+        TypeError: an argument that neither esp nor the program has.
+        esp.SourceError: no choice can be predicted.
+        esp.MachineError: the machine or a what-if prevents it.
+        esp.EspError: a file or argument does.
     """
     sources = [source] if isinstance(source, str | PathLike) else list(source)
     arguments.jobs(jobs)

@@ -32,7 +32,7 @@ from esp.api import (
     read_source,
     requested,
 )
-from esp.arguments import in_python
+from esp.calling import in_python
 from esp.errors import UsageError
 from esp.explore.axes import Axis, cells_of
 from esp.explore.plan import (
@@ -208,7 +208,7 @@ def _times(found: Prediction, scenarios: int, *, timed: bool) -> NDArray[np.floa
     return np.stack([np.broadcast_to(row, (scenarios,)) for row in rows])
 
 
-@in_python()
+@in_python
 def sweep(
     source: str | PathLike[str] | Sequence[str | PathLike[str]],
     system: str | PathLike[str] | Sequence[str | PathLike[str]] = "ipsc860",
@@ -239,10 +239,17 @@ def sweep(
     The axes are in the order in which they are given. Ctrl-C ends the sweep and keeps what is done: `interrupted`
     is true then.
 
+    Example:
+        >>> import esp
+        >>> table = esp.sweep("laplace.hpf", procs=[4, 8], n=[32, 64, 128])
+        >>> table.time_s.shape
+        (2, 3)
+
     Raises:
-        aag.diagnostics.SourceError: no cell can be predicted, or values are missing.
-        sag.errors.MachineError: a machine or a what-if prevents it.
-        esp.errors.EspError: a file or argument does.
+        TypeError: an argument that neither esp nor the program has.
+        esp.SourceError: no cell can be predicted, or values are missing.
+        esp.MachineError: a machine or a what-if prevents it.
+        esp.EspError: a file or argument does.
     """
     arguments.jobs(jobs)
     axes: list[Axis] = []

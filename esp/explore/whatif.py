@@ -25,7 +25,7 @@ from esp.api import (
     requested,
     switched,
 )
-from esp.arguments import in_python
+from esp.calling import in_python
 from esp.errors import UsageError
 from esp.explore.plan import DIMENSIONS, PARAMETERS, machine_scenario
 from esp.prediction import first, of_scenario
@@ -98,7 +98,7 @@ class WhatIf(Printed, Struct, frozen=True, kw_only=True):
         return tuple(each.line for each in lines if (each.file, each.line) not in moved)
 
 
-@in_python()
+@in_python
 def whatif(
     source: str | PathLike[str],
     system: str | PathLike[str] = "ipsc860",
@@ -121,10 +121,17 @@ def whatif(
             ``"each"``: every optimisation off in turn), `system_set` (path -> change). All other options of
             `esp.predict` hold for the base, too.
 
+    Example:
+        >>> import esp
+        >>> found = esp.whatif("laplace.hpf", procs=8, n=64, bandwidth="x2", load=["20%", "50%"])
+        >>> [each.label for each in found.outcomes]
+        ['bandwidth x2', 'load 20%', 'load 50%']
+
     Raises:
+        TypeError: an argument that neither esp nor the program has.
         UsageError: there is no change.
-        aag.diagnostics.SourceError: the program or its values prevent a prediction.
-        sag.errors.MachineError: the machine or a change does.
+        esp.SourceError: the program or its values prevent a prediction.
+        esp.MachineError: the machine or a change does.
     """
     changes, base = split_changes(options)
     request = requested(arguments.processors(procs), **base)

@@ -426,6 +426,26 @@ def _ranked(each: Advised) -> dict[str, Any]:
     }
 
 
+def advice_rows(found: Advice) -> list[dict[str, object]]:
+    """One row for each mapping that was predicted, the fastest first."""
+    return [
+        {
+            "rank": each.rank,
+            "mapping": each.candidate.shown,
+            "processors": each.candidate.procs,
+            "grid": grid(each.candidate.grid),
+            "time_s": each.time_s,
+            **{f"{name}_s": part_s for name, part_s in zip(CATEGORIES, four(each.prediction.parts), strict=True)},
+            "messages": each.prediction.messages,
+            "bytes": each.prediction.bytes,
+            "tie": each.tie,
+            "written": each.candidate.written,
+            "complete": each.prediction.complete,
+        }
+        for each in found.ranked
+    ]
+
+
 def _reasons(told: Reasons) -> dict[str, Any]:
     return {
         "change_s": told.change_s,

@@ -2,12 +2,12 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 _FORMULA = ("=", "+", "-", "@")
 
 
-def csv_text(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def csv_text(heading: Sequence[str], rows: Iterable[Iterable[object]]) -> str:
     """A heading and rows. Text that a spreadsheet would take for a formula begins with an apostrophe."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -16,7 +16,14 @@ def csv_text(heading: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return text.getvalue()
 
 
+def rows_as_csv(rows: Sequence[Mapping[str, object]]) -> str:
+    """Rows that share their keys, under them."""
+    return csv_text(list(rows[0]), (row.values() for row in rows)) if rows else ""
+
+
 def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     if not isinstance(value, str) or not value.startswith(_FORMULA):
         return value
     try:

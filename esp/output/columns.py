@@ -1,10 +1,12 @@
 """Tables of fixed columns: numbers never wrap and are never cut, only the last, flexible column shrinks."""
 
 from collections.abc import Sequence
+from html import escape
 
 from msgspec import Struct
 
 from esp.output.screen import Screen, shorten
+from esp.visible import HTML
 
 
 class Column(Struct, frozen=True):
@@ -28,6 +30,8 @@ def table(columns: Sequence[Column], rows: Sequence[TableRow], screen: Screen, *
 
     Lines never end in spaces, so that text is the same wherever it is copied from.
     """
+    if screen.html:
+        return _as_html(columns, rows)
     widths = [
         max(column.width, len(column.title), *(len(row.cells[i]) for row in rows), 0)
         for i, column in enumerate(columns)
@@ -41,6 +45,18 @@ def table(columns: Sequence[Column], rows: Sequence[TableRow], screen: Screen, *
         cells = [*row.cells[:-1], shorten(row.cells[-1], widths[-1])] if flexible else row.cells
         lines.append(screen.paint(row.role, _line(cells, columns, widths)))
     return "\n".join(lines)
+
+
+def _as_html(columns: Sequence[Column], rows: Sequence[TableRow]) -> str:
+    kinds = [' class="text"' if column.align == "<" else "" for column in columns]
+    titles = "".join(
+        f'<th scope="col"{kind}>{escape(column.title)}</th>' for kind, column in zip(kinds, columns, strict=True)
+    )
+    lines = [f"<table><thead><tr>{titles}</tr></thead><tbody>"]
+    for row in rows:
+        cells = "".join(f"<td{kind}>{escape(cell)}</td>" for kind, cell in zip(kinds, row.cells, strict=True))
+        lines.append(f'<tr class="{row.role}">{cells}</tr>' if row.role else f"<tr>{cells}</tr>")
+    return HTML + "\n".join([*lines, "</tbody></table>"]) + HTML
 
 
 def _line(cells: Sequence[str], columns: Sequence[Column], widths: Sequence[int]) -> str:

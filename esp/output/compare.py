@@ -1,17 +1,16 @@
 """A comparison of distributions or programs as a table, JSON and CSV."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from esp.explore.compare import Comparison, Ranked
-from esp.output.cells import csv_text
+from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import constants, grid
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import partial_notes, reasons, trusted
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
-from esp.prediction import Prediction, four
+from esp.prediction import CATEGORIES, Prediction, four
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -236,28 +235,25 @@ def _choice(each: Ranked) -> dict[str, Any]:
     }
 
 
+def comparison_rows(found: Comparison) -> list[dict[str, object]]:
+    """One row for each choice, the fastest first."""
+    return [
+        {
+            "rank": each.rank,
+            "choice": each.shown,
+            "grid": grid(each.grid),
+            "time_s": each.time_s,
+            **{f"{name}_s": part_s for name, part_s in zip(CATEGORIES, four(each.prediction.parts), strict=True)},
+            "messages": each.prediction.messages,
+            "bytes": each.prediction.bytes,
+            "tie": each.tie,
+            "written": each.written,
+            "complete": each.prediction.complete,
+        }
+        for each in found.ranked
+    ]
+
+
 def comparison_csv(found: Comparison) -> str:
     """One row for each choice, the fastest first: SI units, full precision."""
-    heading = (
-        "rank",
-        "choice",
-        "grid",
-        "time_s",
-        "computation_s",
-        "communication_s",
-        "waiting_s",
-        "overhead_s",
-        "messages",
-        "bytes",
-        "tie",
-        "written",
-        "complete",
-    )
-    rows: list[Sequence[object]] = []
-    for each in found.ranked:
-        tie = "" if each.tie is None else each.tie
-        flags = ["true" if flag else "false" for flag in (each.written, each.prediction.complete)]
-        sent = (each.prediction.messages, each.prediction.bytes)
-        figures = (each.time_s, *four(each.prediction.parts), *sent)
-        rows.append((each.rank, each.shown, grid(each.grid), *figures, tie, *flags))
-    return csv_text(heading, rows)
+    return rows_as_csv(comparison_rows(found))

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from esp.output.cells import csv_text
+from esp.output.cells import csv_text, rows_as_csv
 from esp.output.figures import grid, source_text, uncharged
 from esp.output.table import speed_up
 from esp.prediction import Prediction, first
@@ -12,19 +12,24 @@ _PARTS = ("time_s", "computation_s", "communication_s", "overhead_s", "waiting_s
 
 
 def lines(prediction: Prediction) -> str:
+    """One row for each source line."""
+    return rows_as_csv(line_rows(prediction))
+
+
+def line_rows(prediction: Prediction) -> list[dict[str, object]]:
     """One row for each source line; `complete` is false where its statement could not be charged."""
     heading = ("file", "line", *_PARTS, "max_s", "max_processor", "messages", "bytes", "complete", "source")
-    rows = []
+    rows: list[dict[str, object]] = []
     blamed = uncharged(prediction)
     for each in prediction.lines:
         # Where no single line is to blame, time may be missing from any of them.
-        complete = _boolean(prediction.complete or (bool(blamed) and (each.file, each.line) not in blamed))
-        most = "" if each.max_s is None else first(each.max_s)
-        where = "" if each.max_processor is None else each.max_processor
+        complete = prediction.complete or (bool(blamed) and (each.file, each.line) not in blamed)
+        most = None if each.max_s is None else first(each.max_s)
         text = source_text(prediction, each.file, each.line).strip()
-        row = (each.file, each.line, *_five(each.parts), most, where, each.messages, each.bytes, complete, text)
-        rows.append(row)
-    return csv_text(heading, rows)
+        sent = (each.messages, each.bytes)
+        row = (each.file, each.line, *_five(each.parts), most, each.max_processor, *sent, complete, text)
+        rows.append(dict(zip(heading, row, strict=True)))
+    return rows
 
 
 def aaus(prediction: Prediction, chosen: frozenset[int] | None) -> str:
@@ -54,12 +59,8 @@ def scaling(predictions: Sequence[Prediction]) -> str:
     for each, (ratio, efficiency) in zip(predictions, speed_up(predictions), strict=True):
         shape = grid(each.grid)
         told = (each.processors, shape, *_total(each), ratio, efficiency, each.messages, each.bytes)
-        rows.append((*told, _boolean(each.complete)))
+        rows.append((*told, each.complete))
     return csv_text(heading, rows)
-
-
-def _boolean(value: bool) -> str:
-    return "true" if value else "false"
 
 
 def _total(prediction: Prediction) -> tuple[float, ...]:

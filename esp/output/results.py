@@ -1,41 +1,133 @@
-"""Results of the Python API as text and as pages of a notebook (`esp.shown`)."""
+"""Results of the Python API as text, as pages of a notebook and as data (`esp.shown`)."""
 
-from html import escape
+from typing import Any
 
+from esp.errors import PredictionError
 from esp.explore.advise import Advice
 from esp.explore.compare import Comparison
 from esp.explore.sweep import Sweep
 from esp.explore.whatif import WhatIf
-from esp.output.advise import advice_text
-from esp.output.compare import comparison_text
+from esp.output.advise import advice_rows, advice_text
+from esp.output.compare import comparison_rows, comparison_text
+from esp.output.csv import line_rows
 from esp.output.html import page as profile_page
+from esp.output.notebook import page_of
+from esp.output.numbers import plural, seconds
 from esp.output.profile import profile
 from esp.output.screen import Screen
-from esp.output.sweep import sweep_text
-from esp.output.whatif import what_if_text
-from esp.prediction import Prediction
+from esp.output.sweep import sweep_rows, sweep_text
+from esp.output.whatif import what_if_rows, what_if_text
+from esp.prediction import Prediction, first, least_and_most
 from esp.visible import visible
+
+_WIDE = 110
+"""Columns of a text in a notebook."""
+
+_MOST_CHANGES = 3
+"""What-ifs that one line names."""
 
 
 def text(result: object) -> str:
     """What the command prints of the like."""
-    screen = Screen()
-    match result:
-        case Prediction():
-            shown = profile(result, screen)
-        case Comparison():
-            shown = comparison_text(result, screen)
-        case WhatIf():
-            shown = what_if_text(result, screen)
-        case Sweep():
-            shown = sweep_text(result, screen)
-        case Advice():
-            shown = advice_text(result, screen)
-        case _:
-            raise TypeError(f"no text for a {type(result).__name__}")
-    return visible(shown)
+    return visible(_shown(result, Screen()))
 
 
 def page(result: object) -> str:
-    """HTML: the profile of a prediction, the text of anything else."""
-    return visible(profile_page(result)) if isinstance(result, Prediction) else f"<pre>{escape(text(result))}</pre>"
+    """HTML: the profile of a prediction, the tables and the text of anything else."""
+    if isinstance(result, Prediction):
+        return visible(profile_page(result))
+    return visible(page_of(_shown(result, Screen(width=_WIDE, html=True))))
+
+
+def brief(result: object) -> str:
+    """One line that says what it is."""
+    match result:
+        case Prediction():
+            low, high = map(seconds, least_and_most(result.time_s))
+            several = "" if result.scenarios == 1 else f" to {high} in {result.scenarios} scenarios"
+            told = [_name(result.file), _machine(result), low + several + _mark(result.complete)]
+        case Comparison():
+            what = "programs" if len(result.programs) > 1 else "choices"
+            complete = all(each.prediction.complete for each in result.ranked)
+            told = [", ".join(map(_name, result.programs)), _machine(result.best.prediction)]
+            told.append(f"{len(result.ranked)} {what}")
+            told.append(f"best {result.best.shown} {seconds(result.best.time_s)}" if complete else "incomplete")
+        case WhatIf():
+            told = [_name(result.base.file), _machine(result.base)]
+            told.append(seconds(first(result.base.time_s)) + _mark(result.base.complete))
+            told += [f"{each.label} {seconds(each.time_s)}" for each in result.outcomes[:_MOST_CHANGES]]
+            told += ["..."] if len(result.outcomes) > _MOST_CHANGES else []
+        case Sweep():
+            about = dict(result.about)
+            told = [about.get("program", "programs"), " x ".join(f"{len(axis)} {axis.name}" for axis in result.axes)]
+            times = result.time_s[result.done]
+            told += [" to ".join(map(seconds, least_and_most(times)))] if times.size else []
+            told += [] if result.complete[result.done].all() else ["incomplete"]
+        case Advice():
+            best = result.best
+            complete = all(each.prediction.complete for each in result.ranked)
+            told = [_name(result.file), best.prediction.system]
+            where = f"{best.candidate.shown} on {plural(best.candidate.procs, 'processor')}"
+            told.append(f"best {where} {seconds(best.time_s)}" if complete else "incomplete")
+        case _:
+            raise TypeError(f"no text for a {type(result).__name__}")
+    return visible(f"<{type(result).__name__}: {', '.join(filter(None, told))}>")
+
+
+def _name(file: str) -> str:
+    return file.rsplit("/", 1)[-1]
+
+
+def _machine(prediction: Prediction) -> str:
+    return f"{plural(prediction.processors, 'processor')} of {prediction.system}"
+
+
+def _mark(complete: bool) -> str:
+    return "" if complete else " incomplete"
+
+
+def rows(result: object) -> list[dict[str, Any]]:
+    """The rows of ``--csv``."""
+    match result:
+        case Prediction():
+            return line_rows(result)
+        case Comparison():
+            return comparison_rows(result)
+        case WhatIf():
+            return what_if_rows(result)
+        case Sweep():
+            return list(sweep_rows(result))
+        case Advice():
+            return advice_rows(result)
+        case _:
+            raise TypeError(f"no rows for a {type(result).__name__}")
+
+
+def frame(result: object) -> Any:
+    """The rows as a `pandas.DataFrame`.
+
+    Raises:
+        PredictionError: pandas is not installed.
+    """
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        hint = "Install it with pip install 'esp-hpf[pandas]', or use rows()."
+        raise PredictionError("pandas is not installed.", where="to_pandas", hint=hint) from None
+    return DataFrame(rows(result))
+
+
+def _shown(result: object, screen: Screen) -> str:
+    match result:
+        case Prediction():
+            return profile(result, screen)
+        case Comparison():
+            return comparison_text(result, screen)
+        case WhatIf():
+            return what_if_text(result, screen)
+        case Sweep():
+            return sweep_text(result, screen)
+        case Advice():
+            return advice_text(result, screen)
+        case _:
+            raise TypeError(f"no text for a {type(result).__name__}")

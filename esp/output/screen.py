@@ -15,10 +15,14 @@ _CODES = {"strong": "1", "faint": "2", "hot": "1;31", "warm": "33", "good": "32"
 
 
 class Screen(Struct, frozen=True):
-    """A width in columns, and whether roles such as ``hot`` become colours; plain text otherwise."""
+    """A width in columns, and whether roles such as ``hot`` become colours; plain text otherwise.
+
+    `html`: tables are HTML between marks (`esp.visible`), for a page of a notebook.
+    """
 
     width: int = 80
     colour: bool = False
+    html: bool = False
 
     def paint(self, role: str, text: str) -> str:
         """`text` in the colour of its role, or as it is."""

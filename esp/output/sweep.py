@@ -12,7 +12,7 @@ from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
 from esp.explore.ties import ERROR
 from esp.explore.winners import best, chosen, winners
-from esp.output.cells import csv_text
+from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, reasons_among
@@ -282,7 +282,7 @@ def _runs(over: str, runs: Sequence[tuple[str, str, str]]) -> str:
 # --- for programs ---
 
 
-def _records(sweep: Sweep, versus: str) -> Iterator[dict[str, Any]]:
+def sweep_rows(sweep: Sweep, versus: str = "") -> Iterator[dict[str, Any]]:
     """One flat record for each cell that is done or impossible, the last axis varying fastest."""
     labels = [[(axis.name, _value(axis, at)) for at in range(len(axis))] for axis in sweep.axes]
     flat: dict[str, list[Any]] = {name: row.ravel().tolist() for name, row in sweep.times.items()}
@@ -317,21 +317,12 @@ def _value(axis: Axis, at: int) -> Any:
 
 def sweep_csv(sweep: Sweep, *, versus: str = "") -> str:
     """One row for each cell: its values, then its figures in SI units and full precision; empty where impossible."""
-    records = list(_records(sweep, versus))
-    if not records:
-        return ""
-    return csv_text(list(records[0]), ([_csv(each) for each in record.values()] for record in records))
-
-
-def _csv(value: Any) -> Any:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return "" if value is None else value
+    return rows_as_csv(list(sweep_rows(sweep, versus)))
 
 
 def sweep_lines(sweep: Sweep, *, versus: str = "") -> str:
     """One JSON object a line for each cell."""
-    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in _records(sweep, versus))
+    return "".join(json.dumps(each, ensure_ascii=False) + "\n" for each in sweep_rows(sweep, versus))
 
 
 def sweep_json(sweep: Sweep, *, versus: str = "") -> str:
@@ -346,7 +337,7 @@ def sweep_json(sweep: Sweep, *, versus: str = "") -> str:
                 for axis in sweep.axes
             ],
             "interrupted": sweep.interrupted,
-            "cells": list(_records(sweep, versus)),
+            "cells": list(sweep_rows(sweep, versus)),
             "impossible": [{"cell": cell, "code": why.code, "text": why.message} for cell, why in sweep.problems],
             "assumptions": [
                 {"code": each.code, "text": each.text, "line": each.span.line if each.span is not None else None}

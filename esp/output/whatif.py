@@ -1,10 +1,9 @@
 """What-ifs as a table, JSON and CSV."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from esp.explore.whatif import WhatIf, WhatIfOutcome
-from esp.output.cells import csv_text
+from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import percentages, seconds
 from esp.output.partial import partial_notes
@@ -121,10 +120,19 @@ def _parts(parts: Parts, scenario: int) -> dict[str, float]:
     return {f"{name}_s": each for name, each in zip(CATEGORIES, _four(parts, scenario), strict=True)}
 
 
-def what_if_csv(found: WhatIf) -> str:
-    """One row for the base and each change: SI units, full precision."""
-    rows: list[Sequence[object]] = [("base", first(found.base.time_s), *_four(found.base.parts, 0), "")]
+def what_if_rows(found: WhatIf) -> list[dict[str, object]]:
+    """One row for the base and each change; `moved`: the lines that a change moves."""
+    base = found.base
+    rows: list[dict[str, object]] = [
+        {"change": "base", "time_s": first(base.time_s), **_parts(base.parts, 0), "moved": ""}
+    ]
     for each in found.outcomes:
         moved = " ".join(str(line.line) for line in each.moved)
-        rows.append((each.label, each.time_s, *_four(each.prediction.parts, each.scenario), moved))
-    return csv_text(("change", "time_s", *(f"{name}_s" for name in CATEGORIES), "moved"), rows)
+        parts = _parts(each.prediction.parts, each.scenario)
+        rows.append({"change": each.label, "time_s": each.time_s, **parts, "moved": moved})
+    return rows
+
+
+def what_if_csv(found: WhatIf) -> str:
+    """One row for the base and each change: SI units, full precision."""
+    return rows_as_csv(what_if_rows(found))

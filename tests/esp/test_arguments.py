@@ -85,7 +85,7 @@ def test_figures_are_floats_unless_a_what_if_is_a_list():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"foo": 3}, "E301 foo: there is no such name in program laplace (its PARAMETERs: n, k, tol)"),
+        ({"set": {"foo": 3}}, "E301 foo: there is no such name in program laplace (its PARAMETERs: n, k, tol)"),
         ({"load": "150%"}, "M121 load: '150%' is out of range (it is at least 0 and below 100 %)"),
         ({"processor_speed": "fast"}, "M121 processor_speed: "),
         ({"n": "x"}, "E316 n=x: n cannot have this value"),
@@ -103,5 +103,43 @@ def test_errors_speak_of_arguments(given, told):
 @pytest.mark.parametrize("name", ["compare", "whatif", "sweep", "advise"])
 def test_the_other_functions_do_so_too(name):
     with pytest.raises(SourceError) as caught:
-        getattr(esp, name)("laplace.hpf", procs=4, foo=3, **({"load": "50%"} if name == "whatif" else {}))
+        getattr(esp, name)("laplace.hpf", procs=4, set={"foo": 3}, **({"load": "50%"} if name == "whatif" else {}))
     assert str(caught.value).startswith("E301 foo: ")
+
+
+@pytest.mark.parametrize("name", ["predict", "compare", "whatif", "sweep", "advise"])
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        ({"bandwith": "x2"}, "bandwith', and there is no such name in program laplace (did you mean 'bandwidth'?)"),
+        ({"distibute": "(BLOCK,*)"}, "(did you mean 'distribute'?)"),
+        ({"zzz": 3}, "zzz', and there is no such name in program laplace (its PARAMETERs: n, k, tol)"),
+    ],
+)
+def test_unknown_arguments(name, wrong, told):
+    more = {"load": "50%"} if name == "whatif" else {}
+    with pytest.raises(TypeError, match=rf"^{name}\(\) has no argument '") as caught:
+        getattr(esp, name)("laplace.hpf", procs=4, **wrong, **more)
+    assert str(caught.value).endswith(told)
+
+
+def test_arguments_of_one_function_are_known_there():
+    with pytest.raises(TypeError, match=r"did you mean 'size'\?"):
+        esp.compare("laplace.hpf", siz="n")
+    with pytest.raises(TypeError, match=r"its PARAMETERs"):
+        esp.predict("laplace.hpf", siz="n")
+
+
+def test_options_of_the_command_are_spelled_as_arguments():
+    with pytest.raises(UsageError) as caught:
+        esp.compare("laplace.hpf", procs=4, distribute="(BLOCK)")
+    assert str(caught.value).startswith("distribute (BLOCK): ")
+
+
+def test_all_errors_are_caught_by_name():
+    wrong = ({"set": {"foo": 3}}, {"load": "150%"}, {"grid": "4x"}, {"system": "nowhere"})
+    for given in wrong:
+        with pytest.raises(esp.ERRORS):
+            esp.predict("laplace.hpf", **given)
+    assert set(esp.ERRORS) == {esp.EspError, esp.SourceError, esp.MachineError}
+    assert issubclass(esp.UnresolvedError, esp.SourceError)
