@@ -25,6 +25,9 @@ if TYPE_CHECKING:
         def rows(self, result: object) -> list[dict[str, Any]]:
             """The figures of the result, one row each."""
 
+        def picture(self, result: object) -> Any:
+            """The result as a picture."""
+
         def frame(self, result: object) -> Any:
             """The rows as a `pandas.DataFrame`."""
 
@@ -53,6 +56,21 @@ class Printed:
         the base and each change, a sweep one for each cell.
         """
         return type(self).renderer().rows(self)
+
+    def plot(self, file: str | None = None) -> "Any":
+        """A picture, which a notebook shows; `file`: where to write it as PNG, SVG or PDF.
+
+        A sweep is curves, a map or bars, as its axes suggest; other results are bars of their rows, the most expensive
+        lines of a prediction first. The picture has `save` and the `matplotlib.figure.Figure` as `figure`.
+
+        Raises:
+            PredictionError: matplotlib is not installed.
+            UsageError: there is too much for one picture, or the file is none.
+        """
+        made = type(self).renderer().picture(self)
+        if file is not None:
+            made.save(file)
+        return made
 
     def to_pandas(self) -> "Any":
         """`rows` as a `pandas.DataFrame`.

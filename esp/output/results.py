@@ -1,6 +1,7 @@
 """Results of the Python API as text, as pages of a notebook and as data (`esp.shown`)."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from esp.errors import PredictionError
 from esp.explore.advise import Advice
@@ -20,8 +21,17 @@ from esp.output.whatif import what_if_rows, what_if_text
 from esp.prediction import Prediction, first, least_and_most
 from esp.visible import visible
 
+if TYPE_CHECKING:
+    from esp.output.plots.picture import Picture
+
 _WIDE = 110
 """Columns of a text in a notebook."""
+
+_MOST_BARS = 12
+"""Bars of a picture."""
+
+_LEAST_BAR = 0.005
+"""Share of the time from which a line has a bar."""
 
 _MOST_CHANGES = 3
 """What-ifs that one line names."""
@@ -101,6 +111,57 @@ def rows(result: object) -> list[dict[str, Any]]:
             return advice_rows(result)
         case _:
             raise TypeError(f"no rows for a {type(result).__name__}")
+
+
+def picture(result: object) -> "Picture":
+    """The result as a picture.
+
+    Raises:
+        PredictionError: matplotlib is not installed.
+        UsageError: there is too much for one picture.
+    """
+    from esp.output.plots import sweep as sweeps
+    from esp.output.plots.bars import bars
+    from esp.output.plots.picture import Picture
+    from esp.output.plots.style import need_matplotlib, styled
+
+    need_matplotlib("plot")
+    name = brief(result).strip("<>")
+    with styled():
+        if isinstance(result, Sweep):
+            return Picture(sweeps.figure(result), name)
+        shown = rows(result)
+        if isinstance(result, Prediction):
+            seen_s = _LEAST_BAR * first(result.time_s)
+            shown = sorted((row for row in shown if row["time_s"] >= seen_s), key=lambda row: -row["time_s"])
+        shown = shown[:_MOST_BARS]
+        return Picture(bars([_bar(row) for row in shown], shown, _subject(result)), name)
+
+
+def _subject(result: object) -> list[str]:
+    """Program and machine, and whether predictions are incomplete."""
+    match result:
+        case Prediction():
+            sample, complete = result, result.complete
+        case WhatIf():
+            sample, complete = result.base, result.base.complete
+        case Comparison() | Advice():
+            sample = result.best.prediction
+            complete = all(each.prediction.complete for each in result.ranked)
+        case _:
+            raise TypeError(f"no bars for a {type(result).__name__}")
+    told = [_name(sample.file)] if not isinstance(result, Comparison) else list(map(_name, result.programs))
+    told.append(sample.system if isinstance(result, Advice) else _machine(sample))
+    return told if complete else [*told, "incomplete"]
+
+
+def _bar(row: Mapping[str, Any]) -> str:
+    """What a bar is for."""
+    if "line" in row:
+        return f"line {row['line']}"
+    if "change" in row:
+        return str(row["change"])
+    return " ".join(str(row[key]) for key in ("choice", "mapping", "grid") if key in row)
 
 
 def frame(result: object) -> Any:

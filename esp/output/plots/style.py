@@ -92,6 +92,15 @@ def check_plot(file: str, where: str = "--plot", instead: str = "") -> None:
         raise UsageError(f"{file!r} is not the name of a picture.", where=where, hint=hint)
     if not path.parent.is_dir():
         raise UnreadableFileError("there is no such folder.", where=str(path.parent))
+    need_matplotlib(where, instead)
+
+
+def need_matplotlib(where: str, instead: str = "") -> None:
+    """Find out whether pictures can be drawn at all.
+
+    Raises:
+        PredictionError: matplotlib is not installed.
+    """
     from importlib.util import find_spec
 
     if find_spec("matplotlib") is None:

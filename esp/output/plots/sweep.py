@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 from esp.errors import UsageError
 from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
-from esp.output.numbers import seconds
 from esp.output.plots import scales
+from esp.output.plots.bars import LONG_LABEL, bars, time_text
 from esp.output.plots.labels import NamedCurve, draw
-from esp.output.plots.style import CATEGORY_COLOURS, COLUMN_INCHES, INK, MAP, PAGE_INCHES, new_figure, thin, title
+from esp.output.plots.style import COLUMN_INCHES, INK, MAP, PAGE_INCHES, new_figure, thin, title
 from esp.output.sweep import rounded, shared_by_all
-from esp.prediction import CATEGORIES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -31,7 +30,6 @@ _MOST_TEXTS = 80
 _MOST_ACROSS = 5
 """Values beside each other for which a column is wide enough."""
 
-_LONG_LABEL = 22
 _LONGEST_TITLE = 32
 
 
@@ -100,7 +98,7 @@ def _curves(sweep: Sweep, versus: str) -> "Figure":
         NamedCurve(_label(others, at), over, values[at], *_look(at, values.shape))
         for at in np.ndindex(*values.shape[:-1])
     ]
-    wide = max(len(each.name) for each in curves) > _LONG_LABEL
+    wide = max(len(each.name) for each in curves) > LONG_LABEL
     picture, axes = new_figure(PAGE_INCHES if wide else COLUMN_INCHES, 2.4 + 0.1 * max(0, len(curves) - 8))
     axes.grid(visible=True, axis="y")
     scales.number_axis(axes, "x", under)
@@ -179,7 +177,7 @@ def _map(sweep: Sweep, versus: str) -> "Figure":
     norm = (LogNorm if logarithmic else Normalize)(float(known.min()), float(known.max()))
     name = _against(sweep, versus) if versus else "predicted time"
     few = values.size <= _MOST_TEXTS
-    wide = (few and len(below) > _MOST_ACROSS) or max(map(len, beside.labels)) > _LONG_LABEL
+    wide = (few and len(below) > _MOST_ACROSS) or max(map(len, beside.labels)) > LONG_LABEL
     picture, axes = new_figure(PAGE_INCHES if wide else COLUMN_INCHES, 1.0 + 0.18 * len(beside) if few else 2.6)
     if few or below.numbers is None or beside.numbers is None:
         shown = axes.pcolormesh(np.ma.masked_invalid(values), cmap=MAP, norm=norm, rasterized=not few)
@@ -226,36 +224,13 @@ def key(picture: "Figure", shown: Any, name: str, label: Callable[[float], str])
     bar.set_ticks(ticks, labels=[label(each) for each in ticks])
 
 
-def time_text(time_s: float) -> str:
-    """A time in a picture."""
-    return seconds(time_s).replace("us", "µs")
-
-
 def _dark(shown: Any, norm: Any, value: float) -> bool:
     red, green, blue, _ = shown.cmap(norm(value))
     return bool(0.2126 * red**2.2 + 0.7152 * green**2.2 + 0.0722 * blue**2.2 < 0.18)
 
 
 def _bars(sweep: Sweep) -> "Figure":
-    """A bar for each cell, made of the four categories, with its time."""
+    """A bar for each cell."""
     cells = [at for at in np.ndindex(*sweep.time_s.shape) if sweep.done[at]]
     names = [_label(sweep.axes, at) for at in cells]
-    wide = max(map(len, names)) > _LONG_LABEL
-    picture, axes = new_figure(PAGE_INCHES if wide else COLUMN_INCHES, 0.9 + 0.17 * len(cells))
-    places = np.arange(len(cells))
-    left = np.zeros(len(cells))
-    for name, colour in zip(CATEGORIES, CATEGORY_COLOURS, strict=True):
-        part = np.array([sweep.times[f"{name}_s"][at] for at in cells])
-        axes.barh(places, part, 0.7, left=left, color=colour, edgecolor=INK, linewidth=0.4, label=name)
-        left = left + part
-    for place, at in zip(places.tolist(), cells, strict=True):
-        text = time_text(float(sweep.time_s[at]))
-        axes.annotate(text, (sweep.time_s[at], place), (3, 0), textcoords="offset points", va="center")
-    axes.set_yticks(places, names)
-    axes.invert_yaxis()
-    axes.tick_params(axis="y", length=0)
-    scales.time_axis(axes, "x", np.array([1.2 * float(np.nanmax(sweep.time_s))]), logarithmic=False)
-    axes.set_xlabel("predicted time")
-    title(axes, _subject(sweep))
-    picture.legend(loc="outside lower left", ncols=4 if wide else 2, handlelength=1.0, columnspacing=1.0)
-    return picture
+    return bars(names, [{name: float(each[at]) for name, each in sweep.times.items()} for at in cells], _subject(sweep))
