@@ -22,7 +22,7 @@ from esp.prediction import Prediction, first, least_and_most
 from esp.visible import visible
 
 if TYPE_CHECKING:
-    from esp.output.plots.picture import Picture
+    from esp.output.plots.picture import ResultPicture
 
 _WIDE = 110
 """Columns of a text in a notebook."""
@@ -113,7 +113,7 @@ def rows(result: object) -> list[dict[str, Any]]:
             raise TypeError(f"no rows for a {type(result).__name__}")
 
 
-def picture(result: object) -> "Picture":
+def picture(result: object) -> "ResultPicture":
     """The result as a picture.
 
     Raises:
@@ -122,20 +122,20 @@ def picture(result: object) -> "Picture":
     """
     from esp.output.plots import sweep as sweeps
     from esp.output.plots.bars import bars
-    from esp.output.plots.picture import Picture
+    from esp.output.plots.picture import ResultPicture
     from esp.output.plots.style import need_matplotlib, styled
 
     need_matplotlib("plot")
     name = brief(result).strip("<>")
     with styled():
         if isinstance(result, Sweep):
-            return Picture(sweeps.figure(result), name)
+            return ResultPicture(sweeps.figure(result), name)
         shown = rows(result)
         if isinstance(result, Prediction):
             seen_s = _LEAST_BAR * first(result.time_s)
             shown = sorted((row for row in shown if row["time_s"] >= seen_s), key=lambda row: -row["time_s"])
         shown = shown[:_MOST_BARS]
-        return Picture(bars([_bar(row) for row in shown], shown, _subject(result)), name)
+        return ResultPicture(bars([_bar(row) for row in shown], shown, _subject(result)), name)
 
 
 def _subject(result: object) -> list[str]:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _DOTS_PER_INCH = 150
 
 
-class Picture:
+class ResultPicture:
     """A picture of a result. `figure` is a `matplotlib.figure.Figure`, for whoever wants to change it."""
 
     def __init__(self, figure: "Figure", name: str) -> None:
