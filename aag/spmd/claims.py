@@ -98,7 +98,7 @@ def _false(
 
 
 def _meeting(first: Access, second: Access, level: int, varying: frozenset[str], lowering: Lowering) -> Meeting | None:
-    dependence = Dependence(first, second, lowering.env, varying, lowering.reach.around)
+    dependence = Dependence(first, second, lowering.env, varying, lowering.reach.surely)
     return dependence.meeting(level) if dependence.is_carried(level) else None
 
 
@@ -160,5 +160,5 @@ def _runs_twice(leaf: Leaf, level: int, lowering: Lowering) -> bool:
     """Whether the loop certainly has two iterations, in some iteration of the loops around it."""
     indices = leaf.indices[: level + 1]
     anywhere = Access("", (), indices, leaf.loops[: level + 1])
-    dependence = Dependence(anywhere, anywhere, lowering.env, around=lowering.reach.around)
+    dependence = Dependence(anywhere, anywhere, lowering.env, around=lowering.reach.surely)
     return dependence.is_carried(level) and dependence.is_exact

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "programs"
 
 
 NAMES = """
-    names types turns copies ours output clashes lasting after storage kinds shifts
+    names types turns copies ours output clashes lasting after storage kinds shifts left_early
 """.split()
 
 
