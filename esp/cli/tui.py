@@ -67,13 +67,25 @@ def _explore(options: argparse.Namespace, procs: int | None) -> int:
     if options.program is not None:
         # All of this happens once the first frame is drawn.
         wanted = opening(
-            options.program, lambda: _machine(options.system), lambda: request_of(options, procs), options.form
+            options.program,
+            lambda: _machine(options.system),
+            lambda: request_of(options, procs),
+            options.form,
+            _command(options),
         )
     app = Explorer(wanted)
     app.run()
     if app.ended_by is not None:
         raise app.ended_by
     return app.return_code or 0
+
+
+def _command(options: argparse.Namespace) -> str:
+    """The start of the command that predicts the same: what no slider and no choice changes."""
+    from esp.cli.again import command
+
+    kept = {"load": None, "bandwidth": None, "latency": None, "processor_speed": None, "procs": None, "grid": None}
+    return command("run", argparse.Namespace(**{**vars(options), **kept, "distribute": [], "set": []}))
 
 
 def _machine(name: str) -> "System":

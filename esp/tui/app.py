@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, cast
 
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
-from textual.binding import Binding
 from textual.containers import Container, Horizontal
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
+from esp.tui import keys, pinned
 from esp.tui import state as steps
 from esp.tui.answers import answered
 from esp.tui.commands import choices_to_take, commands
@@ -27,7 +27,7 @@ from esp.tui.sheets.changes import changes
 from esp.tui.sheets.figures import change
 from esp.tui.sheets.views import sheet
 from esp.tui.sliders import ORDER
-from esp.tui.state import VIEWS, State, View
+from esp.tui.state import State, View
 from esp.tui.themes import DARK, LIGHT
 from esp.tui.widgets.bars import Bar, SliderBar
 from esp.tui.widgets.sheet_view import SheetView
@@ -41,8 +41,8 @@ _DRAWN_S = 1.0
 SLOW_S = 0.1
 """Who waits for longer than this should see that something is going on."""
 
-_MOST_WHY = 12
-"""Lines below the view at most, where they say why there is no prediction."""
+_MOST_WHY = 0.4
+"""Share of the screen for the lines that say why there is no prediction, at most."""
 
 _BORDER = 2
 """Columns of the list of choices for its border and its scroll bar."""
@@ -69,31 +69,7 @@ class Explorer(Dialogues, App[None]):
 
     CSS_PATH = Path(__file__).with_name("theme.tcss")
     TITLE = "esp"
-    BINDINGS = [  # noqa: RUF012 (textual wants it so)
-        *(Binding(str(number), f"view('{view}')", view, show=False) for number, view in enumerate(VIEWS, 1)),
-        Binding("w", "what_if", "what if", show=False),
-        Binding("b", "pin", "pin as B", show=False),
-        Binding("z", "wide", "wide", show=False),
-        Binding("o", "open_program", "open a program", show=False),
-        Binding("s", "open_machine", "another machine", show=False),
-        Binding("v", "set_value", "set a value", show=False),
-        Binding("e", "export", "export", show=False),
-        Binding("r", "reset", "reset what-ifs", show=False),
-        Binding("f", "coarser", "fold loops", show=False),
-        Binding("p", "processors", "processors", show=False),
-        Binding("left_square_bracket", "processor(-1)", "processor before", show=False),
-        Binding("right_square_bracket", "processor(1)", "next processor", show=False),
-        Binding("plus,equals_sign", "zoom(0.5)", "zoom in", show=False),
-        Binding("minus", "zoom(2.0)", "zoom out", show=False),
-        Binding("0", "zoom(1000000.0)", "the whole run", show=False),
-        Binding("n", "message(1)", "next message", show=False),
-        Binding("N", "message(-1)", "message before", show=False),
-        Binding("escape", "out", "back", show=False),
-        Binding("question_mark,f1", "help", "help", show=False),
-        Binding("f5,ctrl+r", "reload", "read the program again", show=False),
-        Binding("q,ctrl+q", "quit", "quit", show=False),
-        Binding("ctrl+c", "quit", "quit", show=False, priority=True),
-    ]
+    BINDINGS = keys.BINDINGS
 
     def __init__(self, opening: Opening | Opened | None) -> None:
         """`opening`: what to begin with; None asks for a program first."""
@@ -307,7 +283,9 @@ class Explorer(Dialogues, App[None]):
     def _draw_detail(self) -> None:
         state, bar = self.state, self.bar("detail")
         why = steps.failed(state)
-        height = self._detail if why is None else max(self._detail, min(_MOST_WHY, len(why.text.splitlines())))
+        height = self._detail
+        if why is not None:
+            height = max(height, min(int(_MOST_WHY * self.size.height), len(why.text.splitlines())))
         bar.styles.height = height
         bar.show(partial(detail.lines, state, of_choice=self.where == "choices"))
 
@@ -409,7 +387,7 @@ class Explorer(Dialogues, App[None]):
 
     def action_pin(self) -> None:
         """Keep what is on the screen to compare with."""
-        self.apply(steps.pin(self.state))
+        self.apply(pinned.pin(self.state))
 
     def action_wide(self) -> None:
         """The view gets the whole width, or no longer."""
@@ -482,7 +460,7 @@ class Explorer(Dialogues, App[None]):
 
     def compare(self, key: str) -> None:
         """Look at it beside the selected choice."""
-        self.apply(steps.look_at(steps.pin_choice(self.state, key), "compare"), anew=True)
+        self.apply(steps.look_at(pinned.pin_choice(self.state, key), "compare"), anew=True)
 
     def move_size(self, name: str) -> None:
         """The size slider moves this PARAMETER."""

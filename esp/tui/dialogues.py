@@ -12,11 +12,11 @@ from aag.ir.evaluate import Value
 from aag.visible import escaped
 from esp import locate
 from esp.errors import EspError, UsageError
-from esp.tui import export
+from esp.tui import copying, export
 from esp.tui import state as steps
 from esp.tui.failures import failure
 from esp.tui.opening import Opened, Opening, open_program, opening
-from esp.tui.screens.asking import Asking, Choosing, Values
+from esp.tui.screens.asking import Asking, Choosing, Finding, Values
 from esp.tui.screens.help import Help
 from esp.tui.sliders import NEUTRAL, PROCS, SIZE
 from esp.values import pairs, value_of
@@ -51,6 +51,11 @@ class Dialogues(_Base):
     begin: Callable[[Opening], None]
     apply: Callable[..., None]
     start: Callable[[Opened], None]
+
+    if TYPE_CHECKING:
+
+        @property
+        def where(self) -> str: ...  # noqa: D102 (the app has it)
 
     def action_help(self) -> None:
         """Keys and marks."""
@@ -158,6 +163,40 @@ class Dialogues(_Base):
             self.apply(steps.typed(self.state, name, str(int(text)) if name in (PROCS, SIZE) else text))
         elif text == NEUTRAL.get(name):
             self.apply(steps.typed(self.state, name, text))
+
+    # --- lists ---
+
+    def action_find(self) -> None:
+        """Show only the lines that contain a text, while it is typed."""
+        where = self.where
+        if where in (*steps.VIEWS, "choices"):
+            known = self.state.wanted.get(where, "")
+            self.push_screen(Finding(known, lambda text: self.apply(steps.narrowed(self.state, where, text))))
+
+    def action_sort(self) -> None:
+        """Sort the list with the focus by something else."""
+        if self.where in steps.SORTS:
+            self.apply(steps.sorted_anew(self.state, self.where), anew=True)
+            self.notify(f"sorted by {steps.sort_of(self.state, self.where)}", timeout=2)
+
+    # --- copying ---
+
+    def action_copy_directives(self) -> None:
+        """Copy what makes the source have the selected choice."""
+        self._copy(copying.directives(self.state), "There is nothing to paste: the source has this choice.")
+
+    def action_copy_command(self) -> None:
+        """Copy the command that predicts what is on the screen."""
+        found = "" if self._opened is None else copying.command(self.state, self._opened.request)
+        self._copy(found, "There is no program.")
+
+    def _copy(self, text: str, nothing: str) -> None:
+        """By OSC 52, which the terminal must allow; the notice shows the text in any case."""
+        if not text:
+            self.notify(nothing, timeout=4)
+            return
+        self.copy_to_clipboard(text)
+        self.notify("\n".join(escape(escaped(line)) for line in text.split("\n")), title="Copied", timeout=6)
 
     # --- export ---
 

@@ -27,7 +27,8 @@ def failure(error: Exception, lines: tuple[str, ...] = ()) -> Failure:
 
 
 def _text(error: SourceError, lines: tuple[str, ...]) -> str:
-    return diagnostics.several(diagnostics.diagnostic(each, _WIDE, lines) for each in error.diagnostics)
+    shown = [diagnostics.diagnostic(each, _WIDE, lines) for each in error.diagnostics]
+    return "\n".join([f"{len(shown)} errors:", *shown] if len(shown) > 1 else shown)
 
 
 def _place(error: SourceError) -> found.Span:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 Piece = tuple[str, str]
 """Text and its role: a name such as ``faint`` or ``comp``, or nothing."""
@@ -16,6 +17,8 @@ class SheetLine(Struct, frozen=True):
 
     pieces: tuple[Piece, ...] = ()
     key: Key = None
+    whole: str = ""
+    """All of its cells, uncut: what a search looks at."""
 
     @property
     def text(self) -> str:
@@ -25,7 +28,7 @@ class SheetLine(Struct, frozen=True):
 
 def aged(lines: Iterable[SheetLine]) -> tuple[SheetLine, ...]:
     """Lines as they are, dimmed: what they say is of older settings."""
-    return tuple(SheetLine(tuple((text, "old") for text, _ in line.pieces), line.key) for line in lines)
+    return tuple(replace(line, pieces=tuple((text, "old") for text, _ in line.pieces)) for line in lines)
 
 
 class Sheet(Struct, frozen=True):
@@ -37,6 +40,13 @@ class Sheet(Struct, frozen=True):
     def row_of(self, key: Key) -> int:
         """Where a key stands; the first line where it stands nowhere."""
         return next((row for row, line in enumerate(self.lines) if line.key == key), 0)
+
+    def narrowed(self, text: str) -> "Sheet":
+        """The lines that contain a text, in whatever case; all of them without one."""
+        if not text:
+            return self
+        found = tuple(line for line in self.lines if line.key is not None and text.lower() in line.whole.lower())
+        return Sheet(self.heading, found or (joined([(f" no line contains {text!r} (Escape shows all)", "faint")]),))
 
     @property
     def text(self) -> str:
@@ -77,7 +87,8 @@ class SheetLayout:
             if at and field.gap:
                 pieces.append((" " * field.gap, role))
             pieces += fitted(_pieces(cell, role), width, field.align)
-        return SheetLine(tuple(pieces), key)
+        whole = " ".join(text for cell in cells for text, _ in _pieces(cell, "")) if key is not None else ""
+        return SheetLine(tuple(pieces), key, whole)
 
 
 def _pieces(cell: Cell, role: str) -> list[Piece]:

@@ -49,22 +49,26 @@ class Opening(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def opening(
-    name: str, machine: "Callable[[], System]", request: "Callable[[], api.Request]", form: "Form | None" = None
+    name: str,
+    machine: "Callable[[], System]",
+    request: "Callable[[], api.Request]",
+    form: "Form | None" = None,
+    command: str = "",
 ) -> Opening:
     """What opens a program, by its path or the name of one that comes with esp. `machine`: loads the machine;
-    `request`: reads the options."""
+    `request`: reads the options; `command`: as `State.command` has it."""
 
     def open_it() -> Opened:
         from sag.scenario import export
 
         system, asked = machine(), request()
         export(system, asked.scenario)  # refuses a change that the machine cannot have
-        return open_program(read(name, form), system, asked)
+        return open_program(read(name, form), system, asked, command)
 
     return Opening(file=name, open=open_it, read_lines=lambda: text_of(name))
 
 
-def open_program(source: "api.Source", system: "System", request: "api.Request") -> Opened:
+def open_program(source: "api.Source", system: "System", request: "api.Request", command: str = "") -> Opened:
     """Make the number of processors definite: what is asked for, else what the program says, else the machine's."""
     from esp import api
 
@@ -76,7 +80,7 @@ def open_program(source: "api.Source", system: "System", request: "api.Request")
             procs = system.default_processors
     request = replace(request, procs=procs)
     program = source.program
-    state = opened(program.file, program.lines, system.name, procs, request, bundled=source.bundled)
+    state = opened(program.file, program.lines, system.name, procs, request, bundled=source.bundled, command=command)
     return Opened(source=source, system=system, request=request, state=state)
 
 

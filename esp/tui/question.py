@@ -68,6 +68,15 @@ class Settings(Struct, frozen=True, kw_only=True):
         return self.procs, self.values
 
 
+class Pinned(Struct, frozen=True, kw_only=True):
+    """A prediction that others are compared with: of a choice under some settings. `name` says both."""
+
+    key: str
+    settings: Settings
+    name: str
+    prediction: Prediction
+
+
 class Question(Struct, frozen=True, kw_only=True):
     """Predict all choices under these settings, `wanted` first, and look closer at that one if asked to."""
 

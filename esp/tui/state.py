@@ -15,7 +15,7 @@ from esp.explore.ties import stated_error, ties
 from esp.prediction import Prediction, first
 from esp.tui.course import Course
 from esp.tui.lines import Key
-from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Failure, Impact, Outcome, Settings
+from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Failure, Impact, Outcome, Pinned, Settings
 from esp.tui.question import Question as Asked
 from esp.tui.sliders import (
     BANDWIDTH,
@@ -37,19 +37,17 @@ if TYPE_CHECKING:
 View = Literal["source", "tree", "timeline", "compare", "impact"]
 VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare", "impact")
 
+SORTS: Mapping[str, tuple[str, ...]] = {
+    "choices": ("time", "name", "communication"),
+    "source": ("line", "time"),
+    "compare": ("time", "line", "change"),
+}
+"""List -> what it can be sorted by."""
+
 _SHIFT = 8
 """Columns by which the source is shifted at a time."""
 
 Values = tuple[tuple[str, Value], ...]
-
-
-class Pinned(Struct, frozen=True, kw_only=True):
-    """A prediction that others are compared with: of a choice under some settings. `name` says both."""
-
-    key: str
-    settings: Settings
-    name: str
-    prediction: Prediction
 
 
 class State(Struct, frozen=True, kw_only=True):
@@ -59,6 +57,8 @@ class State(Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...]
     system: str
     bundled: bool = False
+    command: str = ""
+    """The start of the command that predicts the same: program, machine and what no slider or choice changes."""
     sliders: Mapping[str, Slider] = field(default_factory=dict)
     """By name; the problem size joins them with the first prediction, which knows the PARAMETERs."""
     values: Values = ()
@@ -98,6 +98,10 @@ class State(Struct, frozen=True, kw_only=True):
     """Whether the view has the whole width."""
     cursor: Mapping[str, Key] = field(default_factory=dict)
     """View -> what its cursor stands on."""
+    wanted: Mapping[str, str] = field(default_factory=dict)
+    """List -> what its lines must contain; lists are the views and ``choices``."""
+    sorting: Mapping[str, str] = field(default_factory=dict)
+    """List -> what it is sorted by; without an entry the first of `SORTS`."""
     shift: int = 0
     """Columns by which the source is shifted to the left."""
     closed: frozenset[int] = frozenset()
@@ -119,7 +123,14 @@ class State(Struct, frozen=True, kw_only=True):
 
 
 def opened(
-    file: str, lines: tuple[str, ...], system: str, procs: int, request: "Request", *, bundled: bool = False
+    file: str,
+    lines: tuple[str, ...],
+    system: str,
+    procs: int,
+    request: "Request",
+    *,
+    bundled: bool = False,
+    command: str = "",
 ) -> State:
     """The first state for a program on a machine. `procs`: how many processors the first prediction has."""
     scenario = request.scenario
@@ -136,6 +147,7 @@ def opened(
         lines=lines,
         system=system,
         bundled=bundled,
+        command=command,
         values=values,
         sliders={each.name: each for each in sliders},
     )
@@ -175,7 +187,8 @@ def _settings(state: State, sliders: Mapping[str, Slider]) -> Settings:
     size = sliders.get(SIZE)
     if size is not None and size.moved:
         values[state.size_name] = int(size.value)
-    return Settings(**changes, procs=int(sliders[PROCS].value), values=tuple(sorted(values.items())))
+    procs = int(sliders[PROCS].value) if PROCS in sliders else None
+    return Settings(**changes, procs=procs, values=tuple(sorted(values.items())))
 
 
 def moved_sliders(state: State) -> tuple[Slider, ...]:
@@ -259,26 +272,6 @@ def bounds_only(state: State) -> bool:
     return any(isinstance(each, Prediction) and not each.complete for each in state.outcomes.values())
 
 
-def beside(state: State) -> Pinned | None:
-    """What the selected choice is compared with: what was pinned, else the fastest of the others."""
-    pinned = state.pinned
-    if pinned is not None and (pinned.key, pinned.settings) != (state.selected, settings(state)):
-        return pinned
-    others = (_as_it_is(state, key) for key in state.order if key != state.selected)
-    return next((each for each in others if each is not None), None)
-
-
-def _as_it_is(state: State, key: str) -> Pinned | None:
-    """A choice under the settings of now."""
-    choice, found = choice_of(state, key), state.outcomes.get(key)
-    if choice is None or not isinstance(found, Prediction):
-        return None
-    grid = "x".join(map(str, choice.grid))
-    name = " ".join(filter(None, (choice.shown, grid))) + (f", {choice.origin}" if choice.origin else "")
-    changes = "".join(f", {each.described}" for each in moved_sliders(state))
-    return Pinned(key=key, settings=settings(state), name=f"{name}{changes}", prediction=found)
-
-
 def tied(state: State) -> Mapping[str, int]:
     """Choices that cannot be told apart from a faster one -> the row of that, from 1 (Def 19)."""
     found = {key: each for key in state.order if isinstance(each := state.outcomes.get(key), Prediction)}
@@ -304,7 +297,10 @@ def missing(state: State) -> Failure | None:
 
 
 def asking(state: State) -> State:
-    """The state after a new question is asked: all that is shown is old until it is answered."""
+    """The state after a new question is asked: all that is shown is old until it is answered. A program that is not
+    open has no questions."""
+    if PROCS not in state.sliders:
+        return state
     return replace(state, number=state.number + 1, busy=True, slow=False, fresh=frozenset())
 
 
@@ -355,20 +351,6 @@ def select(state: State, key: str) -> State:
     return _closer_look(after)
 
 
-def pin(state: State) -> State:
-    """Keep the prediction on the screen to compare with, or keep it no longer."""
-    kept = _as_it_is(state, state.selected)
-    if kept is None:
-        return state
-    same = state.pinned is not None and (state.pinned.key, state.pinned.settings) == (kept.key, kept.settings)
-    return replace(state, pinned=None if same else kept)
-
-
-def pin_choice(state: State, key: str) -> State:
-    """Keep a choice as it is now to compare with."""
-    return replace(state, pinned=_as_it_is(state, key))
-
-
 def look_at(state: State, view: View) -> State:
     """Another view."""
     return _closer_look(replace(state, view=view))
@@ -376,7 +358,7 @@ def look_at(state: State, view: View) -> State:
 
 def one_processor(state: State, processor: int | None) -> State:
     """The tree shows one processor, or means over all."""
-    if processor is not None:
+    if processor is not None and PROCS in state.sliders:
         processor %= int(state.sliders[PROCS].value)
     return _closer_look(replace(state, processor=processor))
 
@@ -393,18 +375,37 @@ def into_graph(state: State, line: int) -> State:
     return look_at(put_cursor(shown, "tree", min(aaus)), "tree")
 
 
+def sort_of(state: State, where: str) -> str:
+    """What a list is sorted by."""
+    return state.sorting.get(where, SORTS[where][0])
+
+
+def sorted_anew(state: State, where: str) -> State:
+    """The list is sorted by the next of what it can be sorted by."""
+    if where not in SORTS:
+        return state
+    names = SORTS[where]
+    after = names[(names.index(sort_of(state, where)) + 1) % len(names)]
+    return replace(state, sorting={**state.sorting, where: after})
+
+
+def narrowed(state: State, where: str, text: str) -> State:
+    """The list shows only what contains a text."""
+    return replace(state, wanted={**state.wanted, where: text})
+
+
 def widened(state: State) -> State:
     """The view has the whole width, or no longer."""
     return replace(state, wide=not state.wide)
 
 
 def stepped_out(state: State) -> State:
-    """One step back: no message pointed out, all processors instead of one, both panes instead of the wide view."""
+    """One step back: no message pointed out, all processors instead of one, both panes and whole lists."""
     if state.view == "timeline" and state.message >= 0:
         return replace(state, message=-1)
     if state.processor is not None:
         return replace(state, processor=None)
-    return replace(state, wide=False)
+    return replace(state, wide=False, wanted={})
 
 
 def sideways(state: State, step: int) -> State:

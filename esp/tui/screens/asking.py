@@ -41,6 +41,33 @@ class Asking(Dialogue[str]):
         self.dismiss(text)
 
 
+class Finding(Dialogue[None]):
+    """A line at the bottom; what is typed has its effect at once. Enter keeps it, Escape takes it back."""
+
+    def __init__(self, text: str, changed: Callable[[str], object]) -> None:
+        super().__init__()
+        self._text, self._changed = text, changed
+
+    def compose(self) -> ComposeResult:
+        """The line."""
+        yield Input(self._text, placeholder="show only lines that contain ... (Enter keeps, Escape shows all)")
+
+    @on(Input.Changed)
+    def narrow(self, event: Input.Changed) -> None:
+        """Show the effect."""
+        self._changed(event.value.strip())
+
+    @on(Input.Submitted)
+    def keep(self) -> None:
+        """Go back to the list."""
+        self.dismiss(None)
+
+    def action_close(self) -> None:
+        """All lines again."""
+        self._changed("")
+        self.dismiss(None)
+
+
 class Values(Dialogue[tuple[tuple[str, Value], ...]]):
     """A value for each name that the program does not say (D8); Escape gives up."""
 

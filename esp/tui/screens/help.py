@@ -16,6 +16,9 @@ TEXT = """\
                      Enter types any value, r puts all of them back
   b                  pin as B: keep what the screen shows, with its sliders,
                      to compare with (4); once more unpins it
+  /, t               show only lines that contain a text; sort the list
+  y, Y               copy the directives to paste; copy the esp run
+                     that prints what the screen shows
   z                  the view gets the whole width
   o, s               open another program, another machine
   v                  set the value of a PARAMETER or variable

@@ -6,9 +6,10 @@ from esp.output.figures import grid
 from esp.output.numbers import percentages, seconds
 from esp.prediction import Prediction, first, four
 from esp.tui.lines import Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
+from esp.tui.pinned import beside
 from esp.tui.question import ChoiceRow
 from esp.tui.sheets.figures import ROLES, change, whole_time
-from esp.tui.state import State, beside, best_s, bounds_only, choice_of, tied, time_s
+from esp.tui.state import State, best_s, bounds_only, choice_of, sort_of, tied, time_s
 
 OWN, OTHER = "◆", "B"
 """Marks of the source's own choice, and of the one that the selected one is compared with."""
@@ -69,19 +70,40 @@ def sheet(state: State, width: int) -> Sheet:
         return Sheet(layout.heading(), (joined([(f" {waiting}", "spinner")]),))
     by_key = {each.key: each for each in state.choices}
     ordered = [by_key[key] for key in state.order if key in by_key]
+    rank_of = {each.key: rank for rank, each in enumerate(ordered, 1)}
+    ordered = _sorted(state, ordered)
     names = told_apart([each.shown for each in ordered], layout.widths[2])
     best, ties, other = best_s(state), tied(state), beside(state)
     lines = []
-    for rank, (choice, name) in enumerate(zip(ordered, names, strict=True), 1):
+    for choice, name in zip(ordered, names, strict=True):
         cells = _cells(state, choice, name, is_other=other is not None and other.key == choice.key)
+        if not with_distance and _is_incomplete(state, choice):
+            cells[-1] = f"{cells[-1]}?"
         if with_distance:
             cells.append(_behind(state, choice, best, ties.get(choice.key)))
         if with_shares:
             cells += _shares(state, choice)
         old = state.slow and choice.key not in state.fresh
-        lines.append(layout.line([str(rank), *cells], choice.key, "old" if old else ""))
+        lines.append(layout.line([str(rank_of[choice.key]), *cells], choice.key, "old" if old else ""))
     more = [joined([(f" {state.left_out} more were not tried", "faint")])] if state.left_out else []
-    return Sheet(layout.heading(), (*lines, *more))
+    found = Sheet(layout.heading(), tuple(lines)).narrowed(state.wanted.get("choices", ""))
+    return Sheet(found.heading, (*found.lines, *more))
+
+
+def _sorted(state: State, by_time: list[ChoiceRow]) -> list[ChoiceRow]:
+    """The choices in the order that was asked for; their numbers stay those of the order by time."""
+    match sort_of(state, "choices"):
+        case "name":
+            return sorted(by_time, key=lambda each: (each.shown, each.grid))
+        case "communication":
+            return sorted(by_time, key=lambda each: _communication_s(state, each))
+        case _:
+            return by_time
+
+
+def _communication_s(state: State, choice: ChoiceRow) -> float:
+    found = state.outcomes.get(choice.key)
+    return four(found.parts)[1] if isinstance(found, Prediction) else float("inf")
 
 
 def told_apart(names: Sequence[str], width: int) -> list[str]:
@@ -109,15 +131,19 @@ def _cells(state: State, choice: ChoiceRow, name: str, *, is_other: bool) -> lis
     outcome = state.outcomes.get(choice.key)
     time: Piece | str = "" if outcome is None else ("no", "bad")
     if isinstance(outcome, Prediction):
-        # "?" says it where there is no room for the word, which stands in the next column.
-        time = seconds(first(outcome.time_s)) + ("" if outcome.complete else "?")
+        time = seconds(first(outcome.time_s))
     return [mark, name, grid(choice.grid) or "-", time]
+
+
+def _is_incomplete(state: State, choice: ChoiceRow) -> bool:
+    outcome = state.outcomes.get(choice.key)
+    return isinstance(outcome, Prediction) and not outcome.complete
 
 
 def _behind(state: State, choice: ChoiceRow, best: float | None, tie: int | None) -> Piece:
     """How far behind the best, and with which row it ties; nothing where predictions are incomplete."""
-    outcome, found = state.outcomes.get(choice.key), time_s(state, choice.key)
-    if isinstance(outcome, Prediction) and not outcome.complete:
+    found = time_s(state, choice.key)
+    if _is_incomplete(state, choice):
         return "incomplete", "bad"
     if found is None or best is None or bounds_only(state):
         return "", ""
@@ -145,7 +171,8 @@ def sentences(state: State, width: int) -> list[SheetLine]:
     told: list[Piece] = [(f"{choice.shown} {grid(choice.grid)}".rstrip(), "strong")]
     if choice.origin:
         told += words(f"{OWN} {choice.origin}", "own")
-    told += [(f"{whole_time(found)},", ""), *_standing(state, found)]
+    standing = _standing(state, found)
+    told += [(f"{whole_time(found)}{',' if standing else ''}", ""), *standing]
     shown = wrapped(told, width, 2)
     if bounds_only(state):
         return [

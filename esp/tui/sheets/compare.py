@@ -8,8 +8,9 @@ from esp.output.partial import INCOMPLETE
 from esp.output.screen import printable
 from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
+from esp.tui.pinned import beside
 from esp.tui.sheets.figures import ROLES, change, share_cells, time_cell, whole_time
-from esp.tui.state import State, beside, choice_of, moved_sliders, prediction
+from esp.tui.state import State, choice_of, moved_sliders, prediction, sort_of
 from interpreter.result import LineMetrics
 
 _WITH_SHARES = 88
@@ -33,7 +34,7 @@ def sheet(state: State, width: int) -> Sheet:
     times = [whole_time(one), whole_time(other)]
     categories = CATEGORIES if width >= _WITH_NAMES else ROLES
     lines = [*names, joined(()), *_totals(layout, one, other, times, categories, shares=shares), joined(())]
-    lines += _lines(layout, one, other, shares=shares)
+    lines += _lines(state, layout, one, other, shares=shares)
     return Sheet(layout.heading(), tuple(lines))
 
 
@@ -66,8 +67,8 @@ def _totals(
     ]
 
 
-def _lines(layout: SheetLayout, one: Prediction, other: Prediction, *, shares: bool) -> list[SheetLine]:
-    """Every line of the source that takes time in either, the one that takes longest first."""
+def _lines(state: State, layout: SheetLayout, one: Prediction, other: Prediction, *, shares: bool) -> list[SheetLine]:
+    """Every line of the source that takes time in either."""
     left = {each.line: each for each in one.lines if each.file == one.file}
     right = {each.line: each for each in other.lines if each.file == other.file}
     totals = first(one.time_s), first(other.time_s)
@@ -76,7 +77,17 @@ def _lines(layout: SheetLayout, one: Prediction, other: Prediction, *, shares: b
         return max(_time(left.get(line)), _time(right.get(line)))
 
     found = []
-    for line in sorted({*left, *right}, key=lambda each: (-longest(each), each)):
+
+    def place(line: int) -> tuple[float, int]:
+        match sort_of(state, "compare"):
+            case "line":
+                return 0.0, line
+            case "change":
+                return -abs(_time(left.get(line)) - _time(right.get(line))), line
+            case _:
+                return -longest(line), line
+
+    for line in sorted({*left, *right}, key=place):
         if longest(line) <= 1e-12 * max(totals):
             continue
         a, b = left.get(line), right.get(line)

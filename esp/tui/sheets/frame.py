@@ -10,7 +10,7 @@ from esp.tui.lines import Piece, SheetLine, fitted, joined
 from esp.tui.question import Failure
 from esp.tui.sheets.figures import ROLES, bar, change, stale, whole_time
 from esp.tui.sliders import PROCS, Slider
-from esp.tui.state import VIEWS, State, View, base, choice_of, outcome, prediction
+from esp.tui.state import VIEWS, State, View, base, choice_of, outcome, prediction, sort_of
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 
@@ -87,7 +87,9 @@ def tabs(state: State, width: int) -> SheetLine:
         (label, "tab-on" if view == state.view else "tab") for label, (_, view) in zip(labels, _NUMBERED, strict=True)
     ]
     number = f"{plural(len(state.choices), 'choice')}" if state.choices else "choices"
-    left: list[Piece] = [(f" {number}", "pane"), (" by time", "faint")]
+    left: list[Piece] = [(f" {number}", "pane"), (f" by {sort_of(state, 'choices')}", "faint")]
+    if state.wanted.get("choices"):
+        left = [(" choices", "pane"), (f" /{state.wanted['choices']}", "marked")]
     return SheetLine((*fitted(left, max(0, width - sum(map(len, labels)))), *found))
 
 
@@ -157,13 +159,19 @@ GLOBAL_KEYS = (("ctrl+p", "^p", "commands"), ("question_mark", "?", "help"), ("q
 """Key, how it is written, what it does."""
 
 KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "choices": (("enter", "⏎", "look at"), ("b", "b", "pin as B"), ("w", "w", "what if"), ("o", "o", "open")),
+    "choices": (
+        ("enter", "⏎", "look at"),
+        ("b", "b", "pin as B"),
+        ("w", "w", "what if"),
+        ("y", "y", "copy"),
+        ("slash", "/", "find"),
+    ),
     "source": (
         ("left", "←→", "shift"),
         ("z", "z", "wide"),
         ("w", "w", "what if"),
-        ("e", "e", "export"),
-        ("o", "o", "open"),
+        ("slash", "/", "find"),
+        ("t", "t", "sort"),
     ),
     "tree": (
         ("enter", "⏎ f", "fold"),

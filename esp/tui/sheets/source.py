@@ -6,7 +6,7 @@ from esp.output.screen import printable
 from esp.prediction import Prediction, first, four
 from esp.tui.lines import Cell, Field, Sheet, SheetLayout, SheetLine
 from esp.tui.sheets.figures import bar, change, level, share_cells, time_cell
-from esp.tui.state import State, base, prediction
+from esp.tui.state import State, base, prediction, sort_of
 from interpreter.result import LineMetrics
 
 _WITH_LEVEL = 44
@@ -58,7 +58,13 @@ def sheet(state: State, width: int) -> Sheet:
         shown = printable(text)[state.shift :]
         cells += [(f"{mark}{number}", "bad" if mark else "number"), (shown, _tone(text))]
         lines.append(layout.line(cells, number))
+    if sort_of(state, "source") == "time":
+        lines.sort(key=lambda line: -_time_s(known.get(line.key)) if isinstance(line.key, int) else 0.0)
     return Sheet(layout.heading(), tuple(lines))
+
+
+def _time_s(line: LineMetrics | None) -> float:
+    return 0.0 if line is None else first(line.parts.time_s)
 
 
 def _by_line(found: Prediction | None) -> dict[int, LineMetrics]:

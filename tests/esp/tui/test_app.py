@@ -6,6 +6,7 @@ import pytest
 from textual.widgets import Input, OptionList
 
 from esp.prediction import first
+from esp.tui import pinned
 from esp.tui import state as steps
 from esp.tui.question import WRITTEN
 from esp.tui.screens.asking import Asking, Choosing, Values
@@ -283,7 +284,7 @@ def test_the_command_palette_has_every_choice(quick, driving):
         command = next(each for each in app.get_system_commands(app.screen) if each.title == "Compare with (*,BLOCK) 8")
         command.callback()
         await driving.settled(app, pilot)
-        assert (app.state.view, steps.beside(app.state).key) == ("compare", "(*,BLOCK) 8")
+        assert (app.state.view, pinned.beside(app.state).key) == ("compare", "(*,BLOCK) 8")
         await driving.press(app, pilot, "ctrl+p", *"size slider", "enter")
         await pilot.pause(0.2)
         await driving.press(app, pilot, "enter")

@@ -103,6 +103,26 @@ def _machine_and_request():
     return lambda: api.load_machine("ipsc860"), lambda: api.Request(procs=4)
 
 
+def test_every_key_is_safe_before_the_program_is_open(made, driving, monkeypatch):
+    monkeypatch.setattr("esp.tui.engine.Engine", made.engine())
+    may_read = threading.Event()
+
+    def open_it():
+        assert may_read.wait(PATIENCE_S)
+        return made.opened()
+
+    async def act(app, pilot):
+        for view in "12345":
+            await pilot.press(
+                view, "w", "right", "r", "b", "p", "f", "n", "plus", "minus", "0", "z", "z", "left", "tab"
+            )
+            await pilot.press("right_square_bracket", "enter", "down", "escape")
+        may_read.set()
+        await _until(pilot, lambda: steps.prediction(app.state) is not None)
+
+    _run(Opening(file="laplace.hpf", open=open_it), act)
+
+
 def test_a_file_that_is_not_there_ends_the_interface():
     async def act(app, pilot):
         await _until(pilot, lambda: app.ended_by is not None)

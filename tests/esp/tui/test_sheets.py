@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from esp.output.numbers import seconds
 from esp.prediction import first, four
-from esp.tui import export
+from esp.tui import export, pinned
 from esp.tui import state as steps
 from esp.tui.answers import answered
 from esp.tui.question import WRITTEN, Failure, PredictedAnswer
@@ -242,7 +242,7 @@ def test_a_comparison_with_older_settings_is_dimmed(home, made):
     roles = {role for line in sheet(moved, 90).lines for _, role in line.pieces}
     assert roles == {"old"}
     other = answered(
-        moved, PredictedAnswer(number=moved.number, key=steps.beside(moved).key, outcome=made.prediction(2.0))
+        moved, PredictedAnswer(number=moved.number, key=pinned.beside(moved).key, outcome=made.prediction(2.0))
     )
     assert "old" not in {role for line in sheet(other, 90).lines for _, role in line.pieces}
 

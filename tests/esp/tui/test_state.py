@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from esp.prediction import first
+from esp.tui import pinned
 from esp.tui import state as steps
 from esp.tui.answers import answered
 from esp.tui.question import WRITTEN, Failure, Finished, ListedProgram, PredictedAnswer
@@ -107,20 +108,20 @@ def test_a_choice_that_is_gone_is_forgotten(home):
 
 
 def test_b_is_what_is_pinned_or_the_next_best(home):
-    assert steps.beside(home).key == home.order[1]
-    pinned = steps.pin_choice(home, home.order[2])
-    assert steps.beside(pinned).key == home.order[2]
-    assert steps.beside(steps.select(pinned, home.order[2])).key == home.order[0]
-    assert steps.pin(steps.select(pinned, home.order[2])).pinned is None
+    assert pinned.beside(home).key == home.order[1]
+    kept = pinned.pin_choice(home, home.order[2])
+    assert pinned.beside(kept).key == home.order[2]
+    assert pinned.beside(steps.select(kept, home.order[2])).key == home.order[0]
+    assert pinned.pin(steps.select(kept, home.order[2])).pinned is None
 
 
 def test_what_is_pinned_stays_as_it_was(made, home):
     """The same choice with other settings is compared with what was pinned before they changed."""
     moved = made.answered(steps.moved(home, "load", 10))
     then = steps.prediction(moved)
-    after = made.answered(steps.back_home(steps.pin(moved)))
-    assert steps.beside(after).prediction is then
-    assert steps.beside(after).name == "(BLOCK,BLOCK) 4x2, as in the source, load 50%"
+    after = made.answered(steps.back_home(pinned.pin(moved)))
+    assert pinned.beside(after).prediction is then
+    assert pinned.beside(after).name == "(BLOCK,BLOCK) 4x2, as in the source, load 50%"
     assert steps.prediction(after) is not then
 
 
