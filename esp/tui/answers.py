@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from esp.prediction import Prediction, first
-from esp.tui.question import Alone, Answer, Closer, Finished, Impact, ListedProgram, PredictedAnswer
+from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer
 from esp.tui.sliders import SIZE, size_slider
 from esp.tui.state import State, put_cursor, settings, time_s
 
@@ -23,6 +23,8 @@ def answered(state: State, answer: Answer) -> State:
             return replace(state, alone_s=answer.times_s)
         case Impact():
             return replace(state, impact=answer, impact_of=(answer.key, settings(state)))
+        case Aside():
+            return replace(state, aside=answer, aside_of=(answer.key, settings(state)))
         case Finished():
             return _done(state)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual import events, on
 from textual.app import App, ComposeResult, SystemCommand
-from textual.containers import Container, Horizontal
+from textual.containers import Container, Horizontal, Vertical
 from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
@@ -20,9 +20,9 @@ from esp.tui.commands import choices_to_take, commands
 from esp.tui.dialogues import Dialogues
 from esp.tui.lines import Piece
 from esp.tui.opening import Opened, Opening
-from esp.tui.question import Alone, Answer, Closer, Finished, Impact, ListedProgram, PredictedAnswer
+from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer
 from esp.tui.served import leave_when_told, leave_with_server
-from esp.tui.sheets import choices, detail, frame, timeline
+from esp.tui.sheets import aside, choices, detail, frame, timeline
 from esp.tui.sheets.changes import changes
 from esp.tui.sheets.figures import change
 from esp.tui.sheets.views import sheet
@@ -43,6 +43,12 @@ SLOW_S = 0.1
 
 _MOST_WHY = 0.4
 """Share of the screen for the lines that say why there is no prediction, at most."""
+
+_ROOMY = (170, 40)
+"""Columns and rows from which the screen shows more beside the lists."""
+
+_ASIDE = 64
+"""Columns of what it shows."""
 
 _BORDER = 2
 """Columns of the list of choices for its border and its scroll bar."""
@@ -96,6 +102,9 @@ class Explorer(Dialogues, App[None]):
         with Horizontal(id="panes"):
             yield SheetView(id="choices")
             yield SheetView(id="view")
+            with Vertical(id="aside"):
+                yield Bar(id="picture")
+                yield Bar(id="small-timeline")
         yield Bar(id="detail")
         with Container(id="strip"):
             for name in ORDER:
@@ -130,7 +139,7 @@ class Explorer(Dialogues, App[None]):
             self._engine.stop()
             self._engine = None
         self._opening = opening
-        self.apply(steps.numbered(steps.nothing(opening.file, busy=True), self.state.number), anew=True)
+        self.apply(steps.after(steps.nothing(opening.file, busy=True), self.state), anew=True)
         self.call_after_refresh(threading.Thread(target=self._read, args=(opening,), daemon=True).start)
 
     def _read(self, opening: Opening) -> None:
@@ -151,7 +160,7 @@ class Explorer(Dialogues, App[None]):
             case Opened() as opened:
                 self.start(opened)
             case State() as why:
-                self.apply(steps.numbered(why, self.state.number), anew=True)
+                self.apply(steps.after(why, self.state), anew=True)
             case error:
                 self.ended_by = error
                 self.exit(return_code=1)
@@ -167,7 +176,7 @@ class Explorer(Dialogues, App[None]):
         self._engine = Engine(opened.source, opened.system, opened.request, self._deliver, _DRAWN_S)
         self._engine.start()
         # Questions are counted on, so that late answers for the program before fit none.
-        self.apply(steps.asking(steps.numbered(opened.state, self.state.number)), anew=True)
+        self.apply(steps.asking(steps.after(opened.state, self.state)), anew=True)
 
     def _deliver(self, answer: Answer) -> None:
         """Called in the thread of the engine."""
@@ -217,7 +226,7 @@ class Explorer(Dialogues, App[None]):
                 self._stale = True
             case PredictedAnswer(key=key) if key != self.state.selected:
                 self._stale = True
-            case PredictedAnswer() | Finished() | Closer() | Alone() | Impact():
+            case PredictedAnswer() | Finished() | Closer() | Alone() | Impact() | Aside():
                 self.draw()
         if self.state.selected in self.state.fresh:
             self.call_after_refresh(self._tell_engine)
@@ -237,6 +246,7 @@ class Explorer(Dialogues, App[None]):
         self._draw_view(anew=anew)
         self._draw_detail()
         self._draw_sliders()
+        self._draw_aside()
         self.bar("moved").show(lambda width: changes(state, width))
         self._draw_keys()
         self.screen.set_class(state.wide, "wide")
@@ -264,7 +274,7 @@ class Explorer(Dialogues, App[None]):
         state = self.state
         self.bar("tabs").show(lambda width: (frame.tabs(state, width),))
         found = cast("SheetView", self.screen_stack[0].query_one("#choices"))
-        found.styles.width = choices.pane_width(state, self.size.width) + _BORDER
+        found.styles.width = choices.pane_width(state, self.size.width - _ASIDE * state.roomy) + _BORDER
         found.show(partial(choices.sheet, state), state.selected)
 
     def _draw_sliders(self) -> None:
@@ -279,6 +289,20 @@ class Explorer(Dialogues, App[None]):
     def _draw_view(self, *, anew: bool = False) -> None:
         state = self.state
         self.view.show(partial(sheet, state), state.cursor.get(state.view), anew=anew)
+
+    def _draw_aside(self) -> None:
+        """What a large terminal has room for."""
+        state = self.state
+        if not state.roomy:
+            return
+        from esp.tui.widgets.curve import SpeedUp
+
+        pane = self.screen_stack[0].query_one("#aside")
+        if not pane.query(SpeedUp):
+            pane.mount(SpeedUp(), before=0)
+        pane.query_one(SpeedUp).show(aside.speed_up(state), *aside.name_and_number(state))
+        self.bar("picture").show(lambda width: aside.layout_lines(state, width))
+        self.bar("small-timeline").show(lambda width: aside.timeline_lines(state, width))
 
     def _draw_detail(self) -> None:
         state, bar = self.state, self.bar("detail")
@@ -316,6 +340,9 @@ class Explorer(Dialogues, App[None]):
         self._draw_detail()
         main.set_class(width < frame.THREE_SLIDERS, "narrow")
         main.set_class(width >= frame.SIX_SLIDERS, "huge")
+        roomy = width >= _ROOMY[0] and height >= _ROOMY[1]
+        main.set_class(roomy, "roomy")
+        self.apply(steps.with_room(self.state, roomy=roomy))
 
     # --- messages of widgets ---
 

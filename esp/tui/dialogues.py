@@ -16,7 +16,7 @@ from esp.tui import copying, export
 from esp.tui import state as steps
 from esp.tui.failures import failure
 from esp.tui.opening import Opened, Opening, open_program, opening
-from esp.tui.screens.asking import Asking, Choosing, Finding, Values
+from esp.tui.screens.asking import Asking, Choosing, LineFilter, Values
 from esp.tui.screens.help import Help
 from esp.tui.sliders import NEUTRAL, PROCS, SIZE
 from esp.values import pairs, value_of
@@ -171,7 +171,7 @@ class Dialogues(_Base):
         where = self.where
         if where in (*steps.VIEWS, "choices"):
             known = self.state.wanted.get(where, "")
-            self.push_screen(Finding(known, lambda text: self.apply(steps.narrowed(self.state, where, text))))
+            self.push_screen(LineFilter(known, lambda text: self.apply(steps.narrowed(self.state, where, text))))
 
     def action_sort(self) -> None:
         """Sort the list with the focus by something else."""

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from aag.diagnostics import SourceError
 from esp import api
 from esp.errors import EspError
+from esp.inspect.ownership import pictures
 from esp.prediction import first as time_of
 from esp.traces.record import predicted_trace
 from esp.tui.choices import choices_for, chosen, in_place_of
@@ -26,6 +27,7 @@ from esp.tui.processors import by_processor
 from esp.tui.question import (
     Alone,
     Answer,
+    Aside,
     ByProcessor,
     ChoiceRow,
     Closer,
@@ -52,6 +54,9 @@ MOST_EVENTS = 400_000
 
 _FAREWELL_S = 0.1
 """How long the app waits for the thread at its end; what takes longer, such as a lowering, ends with the process."""
+
+CURVE = (1, 2, 4, 8, 16, 32, 64)
+"""Numbers of processors of the speed-up."""
 
 REST_S = 10.0
 """After so long without a question nobody minds a search for cyclic garbage, which stops everything for a moment."""
@@ -167,6 +172,20 @@ class Engine:
                 if choice is not first:
                     self._tell(question, request, choice)
         self._deliver(Finished(number=question.number))
+        if question.aside and not isinstance(outcome, Failure):
+            self._deliver_aside(question, request, first)
+
+    def _deliver_aside(self, question: Question, request: api.Request, choice: ChoiceRow) -> None:
+        """What a wide terminal shows besides, when all choices are predicted."""
+        layouts = self._lowered(question, request, choice).node_program.layouts
+        shown = pictures(layouts, tuple(layouts.arrays))
+        times: dict[int, float] = {}
+        if not question.course:
+            self._deliver(self._look_closer(replace(question, processors=False, course=True), request, choice))
+        for procs in sorted({*CURVE, question.settings.procs or 1}):
+            time_s = self._time_under(question, replace(question.settings, procs=procs))
+            times |= {procs: time_s} if time_s is not None else {}
+            self._deliver(Aside(number=question.number, key=choice.key, pictures=shown, times_s=dict(times)))
 
     def _tell(self, question: Question, request: api.Request, choice: ChoiceRow) -> Outcome:
         """Deliver the outcome of a choice, kept or made."""

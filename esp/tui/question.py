@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from aag.diagnostics import NOWHERE, Span
 from aag.ir.evaluate import Value
+from esp.inspect.ownership import Picture
 from esp.prediction import Prediction
 from esp.tui.course import Course
 
@@ -91,6 +92,8 @@ class Question(Struct, frozen=True, kw_only=True):
     """Where several sliders moved: each of them, and the settings with only that one moved."""
     impact: bool = False
     """What matters most."""
+    aside: bool = False
+    """What a wide terminal shows besides: the speed-up, who holds what, the course of events."""
 
 
 class ByProcessor(Struct, frozen=True, kw_only=True, eq=False):
@@ -168,10 +171,20 @@ class Impact(Struct, frozen=True, kw_only=True):
     swings: tuple[Swing, ...]
 
 
+class Aside(Struct, frozen=True, kw_only=True, eq=False):
+    """What a wide terminal shows of a choice besides: pictures of its arrays, and the time on other numbers of
+    processors, as far as it is predicted."""
+
+    number: int
+    key: str
+    pictures: tuple[Picture, ...]
+    times_s: Mapping[int, float]
+
+
 class Finished(Struct, frozen=True, kw_only=True):
     """All of a question is answered."""
 
     number: int
 
 
-Answer = ListedProgram | PredictedAnswer | Closer | Alone | Impact | Finished
+Answer = ListedProgram | PredictedAnswer | Closer | Alone | Impact | Aside | Finished

@@ -15,7 +15,7 @@ from esp.explore.ties import stated_error, ties
 from esp.prediction import Prediction, first
 from esp.tui.course import Course
 from esp.tui.lines import Key
-from esp.tui.question import WRITTEN, ByProcessor, ChoiceRow, Failure, Impact, Outcome, Pinned, Settings
+from esp.tui.question import WRITTEN, Aside, ByProcessor, ChoiceRow, Failure, Impact, Outcome, Pinned, Settings
 from esp.tui.question import Question as Asked
 from esp.tui.sliders import (
     BANDWIDTH,
@@ -94,6 +94,11 @@ class State(Struct, frozen=True, kw_only=True):
     """Name of a slider -> the time with only that one moved, where several are."""
     impact: Impact | None = None
     view: View = "source"
+    roomy: bool = False
+    """Whether the terminal is so large that it shows the speed-up, the layout and the timeline beside all else."""
+    aside: Aside | None = None
+    aside_of: tuple[str, Settings] | None = None
+    """The choice and settings that `aside` belongs to."""
     wide: bool = False
     """Whether the view has the whole width."""
     cursor: Mapping[str, Key] = field(default_factory=dict)
@@ -164,9 +169,9 @@ def unreadable(file: str, lines: tuple[str, ...], why: Failure) -> State:
     return replace(nothing(file), lines=lines, outcomes={WRITTEN: why}, cursor={"source": at} if at else {})
 
 
-def numbered(state: State, number: int) -> State:
-    """A first state whose questions are counted on from `number`."""
-    return replace(state, number=number)
+def after(state: State, before: State) -> State:
+    """A first state in the place of another one: questions are counted on, the terminal is as large."""
+    return replace(state, number=before.number, roomy=before.roomy)
 
 
 def _text(given: object) -> str | None:
@@ -229,6 +234,7 @@ def question(state: State) -> Asked:
         course=state.view == "timeline",
         alone=_alone(state),
         impact=state.view == "impact",
+        aside=state.roomy,
     )
 
 
@@ -260,11 +266,6 @@ def time_s(state: State, key: str) -> float | None:
     """Seconds of a choice, where it has a prediction."""
     found = state.outcomes.get(key)
     return first(found.time_s) if isinstance(found, Prediction) else None
-
-
-def best_s(state: State) -> float | None:
-    """The shortest time of all choices, where there is any."""
-    return min((found for key in state.outcomes if (found := time_s(state, key)) is not None), default=None)
 
 
 def bounds_only(state: State) -> bool:
@@ -356,6 +357,11 @@ def look_at(state: State, view: View) -> State:
     return _closer_look(replace(state, view=view))
 
 
+def with_room(state: State, *, roomy: bool) -> State:
+    """The terminal became large, or small."""
+    return state if roomy == state.roomy else _closer_look(replace(state, roomy=roomy))
+
+
 def one_processor(state: State, processor: int | None) -> State:
     """The tree shows one processor, or means over all."""
     if processor is not None and PROCS in state.sliders:
@@ -433,7 +439,8 @@ def _closer_look(state: State) -> State:
     )
     wants_course = state.view == "timeline" and not (current and state.course is not None)
     wants_impact = state.view == "impact" and state.impact_of != (state.selected, settings(state))
-    return asking(state) if wants_processors or wants_course or wants_impact else state
+    wants_aside = state.roomy and state.aside_of != (state.selected, settings(state))
+    return asking(state) if wants_processors or wants_course or wants_impact or wants_aside else state
 
 
 def put_cursor(state: State, view: str, key: Key) -> State:

@@ -41,7 +41,7 @@ class Asking(Dialogue[str]):
         self.dismiss(text)
 
 
-class Finding(Dialogue[None]):
+class LineFilter(Dialogue[None]):
     """A line at the bottom; what is typed has its effect at once. Enter keeps it, Escape takes it back."""
 
     def __init__(self, text: str, changed: Callable[[str], object]) -> None:

@@ -9,7 +9,7 @@ from esp.tui.lines import Field, Piece, Sheet, SheetLayout, SheetLine, joined, w
 from esp.tui.pinned import beside
 from esp.tui.question import ChoiceRow
 from esp.tui.sheets.figures import ROLES, change, whole_time
-from esp.tui.state import State, best_s, bounds_only, choice_of, sort_of, tied, time_s
+from esp.tui.state import State, bounds_only, choice_of, sort_of, tied, time_s
 
 OWN, OTHER = "◆", "B"
 """Marks of the source's own choice, and of the one that the selected one is compared with."""
@@ -138,6 +138,11 @@ def _cells(state: State, choice: ChoiceRow, name: str, *, is_other: bool) -> lis
 def _is_incomplete(state: State, choice: ChoiceRow) -> bool:
     outcome = state.outcomes.get(choice.key)
     return isinstance(outcome, Prediction) and not outcome.complete
+
+
+def best_s(state: State) -> float | None:
+    """The shortest time of all choices, where there is any."""
+    return min((found for key in state.outcomes if (found := time_s(state, key)) is not None), default=None)
 
 
 def _behind(state: State, choice: ChoiceRow, best: float | None, tie: int | None) -> Piece:

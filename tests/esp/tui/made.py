@@ -3,7 +3,8 @@
 import numpy as np
 from msgspec.structs import replace
 
-from esp.api import Prediction, Request
+from esp.api import Prediction, Request, load_machine, lower_source, read_source
+from esp.inspect.ownership import pictures
 from esp.prediction import first
 from esp.traces.trace import COMPUTE, OVERHEAD, RECEIVE, SEND, WAIT, Trace, TraceAbout, TracePlace
 from esp.tui import state as steps
@@ -13,6 +14,7 @@ from esp.tui.opening import Opened
 from esp.tui.question import (
     WRITTEN,
     Alone,
+    Aside,
     ByProcessor,
     ChoiceRow,
     Closer,
@@ -49,6 +51,7 @@ class Made:
 
     def __init__(self, build):
         self.build = build
+        self.pictures = None
 
     def prediction(self, communication=1.0, computation=1.0, grid=(4, 2)):
         lines = [
@@ -93,6 +96,18 @@ class Made:
             if each.key == question.wanted and question.impact:
                 yield self.impact(question, each.key, first(outcome.time_s))
         yield Finished(number=question.number)
+        if question.aside:
+            yield Closer(number=question.number, key=question.wanted, course=course_of(self.trace()))
+            yield self.aside(question)
+
+    def aside(self, question):
+        """The layout of the bundled program, and a speed-up of 1, 1.6, 2.6, ... on 1, 2, 4, ... processors."""
+        if self.pictures is None:
+            stages = lower_source(read_source("laplace_bb"), load_machine("ipsc860"), Request(procs=8))
+            layouts = stages.node_program.layouts
+            self.pictures = pictures(layouts, tuple(layouts.arrays))
+        times = {2**power: 1.6**-power for power in range(7)}
+        return Aside(number=question.number, key=question.wanted, pictures=self.pictures, times_s=times)
 
     def stretched(self, settings):
         """By how much communication is longer, and computation faster."""

@@ -16,6 +16,7 @@ from esp.tui.engine import Engine, Superseded
 from esp.tui.question import (
     WRITTEN,
     Alone,
+    Aside,
     ByProcessor,
     Closer,
     Failure,
@@ -299,3 +300,16 @@ def test_what_matters_is_what_separate_predictions_say(opened, given):
     assert (swings["processors"].less_s, swings["processors"].more_s) == (time_s(procs=2), time_s(procs=8))
     reach = [each.reach_s(found.base_s) for each in found.swings]
     assert reach == sorted(reach, reverse=True)
+
+
+def test_a_large_terminal_gets_layout_timeline_and_speed_up_after_all_choices(opened):
+    answers = _answers(opened, aside=True)
+    kinds = [type(each) for each in answers]
+    assert kinds.index(Finished) < kinds.index(Closer) < kinds.index(Aside)
+    assert kinds.count(Finished) == 1
+    *_, found = (each for each in answers if isinstance(each, Aside))
+    assert set(found.times_s) == {1, 2, 4, 8, 16, 32, 64}
+    for procs in (1, 4, 16):
+        made = api.predict("laplace_bb", procs=procs, set={"n": 16, "k": 3})
+        assert found.times_s[procs] == first(made.time_s)
+    assert {name.lower() for each in found.pictures for name in (each.array, *each.same)} == {"a", "b"}
