@@ -158,10 +158,10 @@ class CountTable(Struct, frozen=True, kw_only=True, eq=False):
             if figure == name
         )
 
-    def flops(self) -> Mapping[str, float]:
+    def flops(self, aaus: Collection[int] | None = None) -> Mapping[str, float]:
         """Floating-point operations of all processors by kind: r8.add, r4.sqrt, ..."""
         found: dict[str, float] = {}
-        for entry in self.entries:
+        for entry in self._of(aaus):
             for often, column in zip(entry.total(self.procs), entry.columns, strict=True):
                 for _, name, amount in column.fees:
                     component, _, kind = name.partition(".")

@@ -24,6 +24,7 @@ COMMANDS = {
     "query": "what some lines, units or procedures cost together",
     "show": "look at a stage of the road: ir, layouts, node, aag, saag",
     "trace": "what each processor does and when, for timelines and simulators",
+    "plot": "draw a timeline, who sends to whom, or what bounds each line, for papers",
     "diff": "where two predictions differ, as one tree",
     "check": "hold a prediction against a budget, for continuous integration",
     "compile": "write the node program as Fortran with MPI",

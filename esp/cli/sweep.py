@@ -31,6 +31,7 @@ examples:
   esp sweep laplace.hpf --set n=64:1024:x2 --procs 1,2,4,8 --plot times.svg
   esp sweep laplace.hpf --procs 8 --bandwidth x0.5:x4:/30 --load 0%:60%:/20 --plot map.pdf --plot-as map
   esp sweep laplace.hpf --procs 8 --distribute all --plot bars.png
+  esp sweep laplace.hpf --procs 1:64:x2 --distribute all --plot s.svg --plot-as speedup
 """
 
 INTERRUPTED = 130
@@ -79,7 +80,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     forms.add_argument("--bars", action="store_true", help="bars in the terminal")
     views.add_argument("--plot", metavar="FILE", help="also draw a picture: .png, .svg, .pdf (needs matplotlib)")
     forms_of_plot = "how it is drawn: %(choices)s (default: what fits the axes)"
-    views.add_argument("--plot-as", choices=("curves", "map", "bars"), default="", help=forms_of_plot)
+    views.add_argument("--plot-as", choices=("curves", "map", "bars", "speedup"), default="", help=forms_of_plot)
     add_output(parser)
 
 

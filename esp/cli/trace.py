@@ -65,7 +65,7 @@ def execute(options: argparse.Namespace) -> int:
         _check_several(Path(options.output))
     console = console_of(options)
     written = options.output
-    trace = _read(options) if _is_trace(options.program) else _predicted(options, console)
+    trace = read(options) if is_trace(options.program) else _predicted(options, console)
     if options.format == "otf2":
         from esp.output.traces_otf2 import write_otf2
 
@@ -82,7 +82,7 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _is_trace(program: str) -> bool:
+def is_trace(program: str) -> bool:
     """Whether a file is a trace already, by its first word."""
     from esp.traces.text import MAGIC
 
@@ -93,7 +93,7 @@ def _is_trace(program: str) -> bool:
         return file.read(len("esp-trace ")) == MAGIC[: len("esp-trace ")].encode()
 
 
-def _read(options: argparse.Namespace) -> "Trace":
+def read(options: argparse.Namespace) -> "Trace":
     """A trace that exists.
 
     Raises:
@@ -104,7 +104,7 @@ def _read(options: argparse.Namespace) -> "Trace":
     from esp.traces.trace import UnmatchedError, messages
 
     for given in ("procs", "grid", "form", "events", "set", "distribute", "load", "bandwidth", "latency", "overlap"):
-        if getattr(options, given):
+        if getattr(options, given, None):
             raise UsageError(f"{options.program} is a trace already.", where=f"--{given}", hint="Leave it out.")
     trace = read_trace(options.program)
     try:

@@ -32,16 +32,17 @@ _LONGEST_LABEL = 18
 class TableLayout:
     """Which axis a table has as columns; the others make its rows."""
 
-    def __init__(self, sweep: Sweep, screen: Screen) -> None:
+    def __init__(self, sweep: Sweep, screen: Screen, versus: str) -> None:
         self.axes = sweep.axes
         self.rows = [at for at, axis in enumerate(sweep.axes) if len(axis) > 1]
         self.column: int | None = None
+        widest = max(map(len, _cells(sweep, versus).ravel().tolist())) + min(2, len(_choices(sweep, versus)))
         labels = sum(2 + max(map(len, map(_short, sweep.axes[at].labels))) for at in self.rows)
         # Of equally good ones the last, which varies fastest.
         for at in sorted(self.rows, key=lambda at: (_rank(sweep.axes[at]), -at)):
             own = max(len(_short(each)) for each in sweep.axes[at].labels)
             room = screen.columns - labels + own + 2
-            if len(self.rows) > 1 and len(sweep.axes[at]) * (2 + max(8, own)) <= room:
+            if len(self.rows) > 1 and len(sweep.axes[at]) * (2 + max(widest, own)) <= room:
                 self.column = at
                 self.rows.remove(at)
                 break
@@ -71,7 +72,7 @@ def sweep_text(sweep: Sweep, screen: Screen, *, versus: str = "", following: str
     """
     blocks = [_heading(sweep, screen, versus)]
     if sweep.done.any():
-        layout = TableLayout(sweep, screen)
+        layout = TableLayout(sweep, screen, versus)
         shown = _pivot(sweep, layout, screen, versus) if layout.column is not None else _list(sweep, screen, versus)
         blocks.append(shown)
     notes = _notes(sweep, screen)
@@ -148,7 +149,7 @@ def _pivot(sweep: Sweep, layout: TableLayout, screen: Screen, versus: str) -> st
     across = sweep.axes[column]
     columns = [Column(sweep.axes[at].name, _align(sweep.axes[at])) for at in layout.rows]
     columns[-1] = Column(f"{columns[-1].title} \\ {across.name}", columns[-1].align)
-    columns += [Column(_short(label) + " " * bool(_choices(sweep, versus)), width=8) for label in across.labels]
+    columns += [Column(_short(label) + " " * bool(_choices(sweep, versus))) for label in across.labels]
     texts, told = _marked(sweep, layout, versus)
     cells = np.moveaxis(texts, column, -1)
     rows = []

@@ -110,14 +110,19 @@ def time_axis(axes: "Axes", which: Way, values: NDArray[np.float64], *, logarith
     if logarithmic:
         log_axis(axes, which, limits(values), time_tick)
         return
+    most = float(np.nanmax(values))
+    span(axes, 0.0, 1.08 * most if most > 0 else 1.0, which)
+
+
+def span(axes: "Axes", start_s: float, stop_s: float, which: Way = "x") -> None:
+    """Make an axis one of times from one to another."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-    most = float(np.nanmax(values))
-    unit_s, unit = next((each for each in _UNITS if most >= each[0]), _UNITS[-1])
-    axes.set(**{f"{which}lim": (0.0, 1.08 * most if most > 0 else 1.0)})
+    unit_s, unit = next((each for each in _UNITS if stop_s >= each[0]), _UNITS[-1])
+    axes.set(**{f"{which}lim": (start_s, stop_s)})
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_locator(MaxNLocator(5))
-    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit_s:g} {unit}" if value else "0"))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit_s:.6g} {unit}" if value else "0"))
 
 
 def log_axis(axes: "Axes", which: Way, ends: tuple[float, float], label: Callable[[float], str]) -> None:

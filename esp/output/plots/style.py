@@ -4,13 +4,14 @@ Pictures are as wide as a column of a journal (or a page, where labels need it),
 those of Okabe and Ito that have contrast on white; colour never carries a meaning alone.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from esp.errors import PredictionError, UnreadableFileError, UsageError
+from esp.output.plots.scales import log_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -162,3 +163,14 @@ def thin(axes: "Axes") -> None:
             axes.set_xticks(ticks, [each.get_text() if at in kept else "" for at, each in enumerate(labels)])
             axes.set_xlim(ends)  # ticks beyond them would move them
             return
+
+
+def key(picture: "Figure", shown: Any, name: str, label: Callable[[float], str]) -> None:
+    """What the colours of a map stand for, beside it."""
+    low, high = shown.norm.vmin, shown.norm.vmax
+    bar = picture.colorbar(shown, ax=picture.axes[0], label=name, pad=0.02)
+    bar.outline.set_visible(False)
+    bar.minorticks_off()
+    logarithmic = bar.ax.get_yscale() == "log"
+    ticks = [each for each in (log_ticks(low, high) if logarithmic else bar.get_ticks()) if low <= each <= high]
+    bar.set_ticks(ticks, labels=[label(each) for each in ticks])

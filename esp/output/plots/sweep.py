@@ -1,6 +1,6 @@
 """A sweep as a picture: curves over its longest axis of numbers, a map of two axes, or a bar for each cell."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,17 +10,18 @@ from numpy.typing import NDArray
 from esp.errors import UsageError
 from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
+from esp.explore.winners import CHOICES
 from esp.output.plots import scales
 from esp.output.plots.bars import LONG_LABEL, bars, time_text
 from esp.output.plots.labels import NamedCurve, draw
-from esp.output.plots.style import COLUMN_INCHES, INK, MAP, PAGE_INCHES, new_figure, thin, title
+from esp.output.plots.style import COLUMN_INCHES, INK, MAP, PAGE_INCHES, SOFT, key, new_figure, thin, title
 from esp.output.sweep import rounded, shared_by_all
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Form = Literal["curves", "map", "bars"]
-FORMS: tuple[Form, ...] = ("curves", "map", "bars")
+Form = Literal["curves", "map", "bars", "speedup"]
+FORMS: tuple[Form, ...] = ("curves", "map", "bars", "speedup")
 
 _MOST_CURVES = 12
 _MOST_BARS = 40
@@ -52,6 +53,7 @@ def form_of(axes: Sequence[Axis], wanted: str = "") -> Form:
             else ""
         ),
         "map": "" if len(varied) == 2 else f"a map has two axes with several values, not {len(varied)}",
+        "speedup": _no_speedup(axes),
         "bars": "" if cells <= _MOST_BARS else f"{cells:,} bars are more than the {_MOST_BARS} of one picture",
     }
     if not varied:
@@ -66,9 +68,18 @@ def form_of(axes: Sequence[Axis], wanted: str = "") -> Form:
     return chosen
 
 
-def _below(axes: Sequence[Axis]) -> int | None:
-    """The axis that curves have below: the one of numbers with the most values."""
+def _no_speedup(axes: Sequence[Axis]) -> str:
+    below = _below(axes, "speedup")
+    if below is None:
+        return "a speed-up needs several numbers of processors"
+    curves = int(np.prod([len(axis) for axis in axes])) // len(axes[below])
+    return f"{curves} curves are more than the {_MOST_CURVES} of one picture" if curves > _MOST_CURVES else ""
+
+
+def _below(axes: Sequence[Axis], form: str = "curves") -> int | None:
+    """The axis that curves have below: the one of numbers with the most values, or processors for a speed-up."""
     numeric = [at for at, axis in enumerate(axes) if axis.numbers is not None and len(axis) > 1]
+    numeric = [at for at in numeric if form != "speedup" or axes[at].kind == "procs"]
     return max(numeric, key=lambda at: (len(axes[at]), axes[at].kind == "procs"), default=None)
 
 
@@ -81,6 +92,8 @@ def figure(sweep: Sweep, *, form: str = "", versus: str = "") -> "Figure":
     match form_of(sweep.axes, form):
         case "curves":
             return _curves(sweep, versus)
+        case "speedup":
+            return _speedup(sweep)
         case "map":
             return _map(sweep, versus)
         case _:
@@ -110,6 +123,54 @@ def _curves(sweep: Sweep, versus: str) -> "Figure":
     else:
         axes.set_ylabel("predicted time")
         scales.time_axis(axes, "y", values, logarithmic=_is_log(values, wanted=axes.get_xscale() == "log"))
+    title(axes, _subject(sweep))
+    draw(axes, curves)
+    return picture
+
+
+def speedup(sweep: Sweep) -> NDArray[np.float64]:
+    """How many times as fast each cell is as the fastest choice on the smallest number of processors, processors last;
+    what is no choice (a size, a what-if) is the same for both."""
+    below = _below(sweep.axes, "speedup")
+    assert below is not None
+    values = np.moveaxis(sweep.time_s, below, -1)
+    others = [axis for at, axis in enumerate(sweep.axes) if at != below]
+    fewest = int(np.argmin(sweep.axes[below].numbers or ()))
+    free = tuple(at for at, axis in enumerate(others) if axis.kind in CHOICES)
+    base = np.where(np.isfinite(values), values, np.inf)[..., fewest].min(axis=free, keepdims=True)
+    found: NDArray[np.float64] = base[..., None] / values
+    return found
+
+
+def _speedup(sweep: Sweep) -> "Figure":
+    below = _below(sweep.axes, "speedup")
+    assert below is not None
+    values = speedup(sweep)
+    others = [axis for at, axis in enumerate(sweep.axes) if at != below]
+    over = np.array(sweep.axes[below].numbers)
+    curves = [
+        NamedCurve(_label(others, at), over, values[at], *_look(at, values.shape))
+        for at in np.ndindex(*values.shape[:-1])
+    ]
+    wide = max(len(each.name) for each in curves) > LONG_LABEL
+    picture, axes = new_figure(PAGE_INCHES if wide else COLUMN_INCHES, 2.4 + 0.1 * max(0, len(curves) - 8))
+    axes.grid(visible=True, axis="y")
+    scales.number_axis(axes, "x", sweep.axes[below])
+    ideal = over / over.min()
+    scales.log_axis(axes, "y", scales.limits(np.concatenate([values.ravel(), ideal])), scales.number_tick)
+    axes.set_xlabel("processors")
+    axes.set_ylabel(f"speed-up over P = {over.min():g}")
+    order = np.argsort(over)
+    axes.plot(over[order], ideal[order], color=SOFT, linewidth=0.6, linestyle=(0, (6, 3)), zorder=1)
+    axes.annotate(
+        "ideal",
+        (over[order][-1], ideal[order][-1]),
+        (-6, 0),
+        textcoords="offset points",
+        ha="right",
+        va="center",
+        color=SOFT,
+    )
     title(axes, _subject(sweep))
     draw(axes, curves)
     return picture
@@ -211,17 +272,6 @@ def _map(sweep: Sweep, versus: str) -> "Figure":
         title(axes, _subject(sweep))
     thin(axes)
     return picture
-
-
-def key(picture: "Figure", shown: Any, name: str, label: Callable[[float], str]) -> None:
-    """What the colours of a map stand for, beside it."""
-    low, high = shown.norm.vmin, shown.norm.vmax
-    bar = picture.colorbar(shown, ax=picture.axes[0], label=name, pad=0.02)
-    bar.outline.set_visible(False)
-    bar.minorticks_off()
-    logarithmic = low > 0 and high / low >= scales.LOGARITHMIC
-    ticks = [each for each in (scales.log_ticks(low, high) if logarithmic else bar.get_ticks()) if low <= each <= high]
-    bar.set_ticks(ticks, labels=[label(each) for each in ticks])
 
 
 def _dark(shown: Any, norm: Any, value: float) -> bool:

@@ -11,7 +11,7 @@ import esp
 from esp.cli.main import main
 from esp.errors import UsageError
 from esp.explore.axes import Axis
-from esp.output.plots.sweep import figure, form_of
+from esp.output.plots.sweep import figure, form_of, speedup
 from esp.output.sweep import sweep_csv
 from tests.esp.output.plots.looking import assert_readable, curve_names, texts
 
@@ -198,3 +198,18 @@ def test_it_is_refused_before_anything_is_predicted(words, told, tmp_path, capsy
     assert main(["sweep", "laplace_bb", *words.split()]) == 2
     assert told in " ".join(capsys.readouterr().err.split())
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_speed_up_by_hand(small):
+    axes = (_distributions(2), _axis("procs", "procs", [1, 2, 4]))
+    sweep = _with(small, axes, [[8.0, 4.0, 4.0], [10.0, 4.0, 2.0]])
+    assert speedup(sweep).tolist() == [[1.0, 2.0, 2.0], [0.8, 2.0, 4.0]]
+    found = figure(sweep, form="speedup")
+    assert _drawn(found) == [[1.0, 2.0, 4.0], [1.0, 2.0, 2.0], [0.8, 2.0, 4.0]]
+    assert (found.axes[0].get_xscale(), found.axes[0].get_yscale()) == ("log", "log")
+    assert_readable(found)
+
+
+def test_a_speed_up_is_that_of_each_size(small):
+    axes = (_axis("n", "set", [10, 20]), _axis("procs", "procs", [1, 2]))
+    assert speedup(_with(small, axes, [[2.0, 1.0], [9.0, 3.0]])).tolist() == [[1.0, 2.0], [1.0, 3.0]]
