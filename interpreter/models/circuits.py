@@ -23,7 +23,7 @@ from interpreter.listeners import Correctable
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.models.compute import Cost
 from interpreter.models.contention import ALWAYS, SAME, follow, occupy, record_links
-from interpreter.models.pattern import Batch
+from interpreter.models.pattern import Batch, Pattern
 from interpreter.models.routes import Ends, Routes, routes_of
 from interpreter.remembered import remembered
 from interpreter.state import Run
@@ -46,11 +46,7 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Batch])
     window, run.network.window = run.network.window, None
     if network.switching != "circuit" or not run.setting.contention or run.network.overlap is not None:
         return None
-    if (
-        count * run.scenarios > MOST
-        or run.procs * run.scenarios > ALWAYS
-        or any(each.dense is not None for each in patterns)
-    ):
+    if too_many(run, patterns):
         return None
     window = window if window is not None and _may_meet(run, window) else None
     ends_of = tuple(each.ends for each in patterns)
@@ -73,6 +69,13 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Batch])
         waits = [each.link_wait for each in group.patterns]
         result.append(tuple(next(parts) + (0.0 if wait is None else wait) for wait in waits))
     return result
+
+
+def too_many(run: Run, patterns: Sequence[Pattern]) -> bool:
+    """Whether an operation has more messages than are followed one by one: stages come one after the other then."""
+    count = sum(each.messages for each in patterns)
+    large = count * run.scenarios > MOST or run.procs * run.scenarios > ALWAYS
+    return large or any(each.dense is not None for each in patterns)
 
 
 def done(run: Run) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from interpreter.listeners import Traffic
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
-from interpreter.models.circuits import done, together
+from interpreter.models.circuits import MOST, done, together, too_many
 from interpreter.models.compute import charge
 from interpreter.models.contention import Flight, delays
 from interpreter.models.dense import stays_in_blocks, transfer_dense, transfer_in_blocks
@@ -49,6 +49,13 @@ def transfer(run: Run, aau: int, batches: Sequence[Batch]) -> None:
     if late is None:
         for batch in batches:
             _transfer(run, aau, network, batch)
+        entry = run.books.table.get(aau)
+        if entry is not None and entry.contended and too_many(run, [each for one in stages for each in one.patterns]):
+            run.books.assume(
+                "stages",
+                f"an operation with more than {MOST:,} messages: who waits for a link is decided one stage after the "
+                "other",
+            )
         return
     for stage, delay in zip(stages, late, strict=True):
         _messages(run, aau, network, stage, late=delay)

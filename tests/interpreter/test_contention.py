@@ -7,6 +7,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from interpreter.models import circuits
 from interpreter.setting import Setting
 from sag.topology import Bus
 from tests.interpreter.hand import US, Hand, additive, law, machine, phase
@@ -248,3 +249,15 @@ def test_too_many_messages_are_not_followed_and_that_is_said():
     got = hand.run(hand.comm(*steps), on=on, setting=Setting(contention_messages=2))
     assert got.time_s[0] == pytest.approx(law(10_000, 3))
     assert "contention" in [each.code for each in got.assumptions]
+
+
+def test_stages_one_after_the_other_are_said(monkeypatch):
+    """Two senders want the last link at once, in one operation; with fewer messages nothing is said."""
+    hand = Hand(8)
+    steps = [phase([NODE[a]], [NODE[7]], 10_000, element_bytes=1) for a in (3, 1)]
+    on = machine(exchange="concurrent", call=0.0)
+    few = hand.run(hand.comm(*steps), on=on)
+    monkeypatch.setattr(circuits, "MOST", 1)
+    many = hand.run(hand.comm(*steps), on=on)
+    assert "stages" not in [each.code for each in few.assumptions]
+    assert "stages" in [each.code for each in many.assumptions]
