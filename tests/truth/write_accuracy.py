@@ -17,6 +17,7 @@ from tests.truth import simulated
 from tests.truth.laplace_table import DISTRIBUTIONS, SWEEPS, Row, table
 from tests.truth.pairs import CLASSES, results_of
 from tests.truth.predicted import PROGRAMS
+from tests.truth.simulated import DATA_DECIDE
 
 ACCURACY = Path(__file__).parents[2] / "docs" / "accuracy.md"
 
@@ -77,7 +78,8 @@ def programs() -> str:
         "| program | no computation: P = 8 % | P = 64 % | messages meet at P | error: worst % | any processor % |",
         "| --- | ---: | ---: | --- | ---: | ---: |",
     ]
-    return "\n".join([*lines, *(programs_row(name) for name in simulated.PROGRAMS)])
+    rows = [*map(programs_row, simulated.PROGRAMS), *(f"| `{name}` | - | - | - | - | - |" for name in DATA_DECIDE)]
+    return "\n".join([*lines, *sorted(rows)])
 
 
 def programs_row(name: str) -> str:
