@@ -23,7 +23,7 @@ from interpreter.metrics import Tally
 from interpreter.models.collective import Stage, exchange_steps, stages
 from interpreter.models.compute import Cost, Packing, charge, priced
 from interpreter.models.message import transfer
-from interpreter.models.pattern import Batch, Pattern, pattern
+from interpreter.models.pattern import Batch, Pattern, batches_of, pattern
 from interpreter.reduce import all_of
 from interpreter.remembered import by_values, of_aau, remembered
 from interpreter.state import Run
@@ -103,7 +103,7 @@ def make_plan(
             found = [step for step in group if isinstance(step, Phase)]
             at_once = concurrent and len(found) > 1
             count = sum(step.source.size for step in found) if at_once else None
-            batches.append(Batch(tuple(_phase(run, network, step, count, software) for step in found), at_once))
+            batches += batches_of((_phase(run, network, each, count, software) for each in found), concurrent=at_once)
             continue
         for step in group:
             if isinstance(step, CollectiveCall):
@@ -202,31 +202,30 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
             "algorithm that suits its topology (Def 8)",
         )
     software = _software(network, call.kind)
-    batches: list[Batch] = []
-    joined: list[Pattern] = []
-    together = False
     legs = _stages(run, network, call, algorithm)
-    for stage, elements in legs if call.kind == "barrier" else _moving(legs):
-        messages = pattern(
-            run,
-            network,
-            name=call.name or call.kind,
-            source=stage.source,
-            destination=stage.destination,
-            size_bytes=elements * call.element_bytes,
-            element_bytes=call.element_bytes,
-            combining=combine if stage.combines else None,
-            software=software,
-            together=0 if stage.together else None,
+    patterns = [
+        (
+            stage.together,
+            pattern(
+                run,
+                network,
+                name=call.name or call.kind,
+                source=stage.source,
+                destination=stage.destination,
+                size_bytes=elements * call.element_bytes,
+                element_bytes=call.element_bytes,
+                combining=combine if stage.combines else None,
+                software=software,
+                together=0 if stage.together else None,
+            ),
         )
-        if joined and stage.together is not together:
-            batches.append(Batch(tuple(joined), together))
-            joined = []
-        together = stage.together
-        joined.append(messages)
-    if joined:
-        batches.append(Batch(tuple(joined), together))
-    return batches
+        for stage, elements in (legs if call.kind == "barrier" else _moving(legs))
+    ]
+    return [
+        batch
+        for joined, group in groupby(patterns, lambda each: each[0])
+        for batch in batches_of((messages for _, messages in group), concurrent=joined)
+    ]
 
 
 def _moving(legs: Sequence[Leg]) -> Iterator[Leg]:

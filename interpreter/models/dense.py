@@ -9,7 +9,7 @@ from interpreter import shared
 from interpreter.metrics import COMMUNICATION, WAITING, Tally
 from interpreter.models.contention import not_followed
 from interpreter.models.partners import Flip
-from interpreter.models.pattern import Pattern
+from interpreter.models.pattern import Batch, Pattern
 from interpreter.models.routes import apart
 from interpreter.receive import receive
 from interpreter.remembered import remembered
@@ -21,8 +21,9 @@ from sag.machine import NetworkCosts
 Array = NDArray[np.float64]
 
 
-def transfer_dense(run: Run, aau: int, network: NetworkCosts, phases: Sequence[Pattern], *, together: bool) -> None:
-    """Let phases happen one after the other or, if `together`, all sends before all receives."""
+def transfer_dense(run: Run, aau: int, network: NetworkCosts, batch: Batch) -> None:
+    """Let the messages of a batch happen."""
+    phases, together = batch.patterns, batch.concurrent
     tape, run.tape = run.tape, None
     seen = tape if run.books.active is None and run.books.weight == 1.0 else None
     dense = tuple(each.dense for each in phases if each.dense is not None)
@@ -72,9 +73,10 @@ def transfer_in_blocks(run: Run, aau: int, network: NetworkCosts, phases: Sequen
     run.tape = tape
 
 
-def stays_in_blocks(run: Run, messages: Pattern) -> bool:
-    """Whether partners are in the same block of processors."""
-    return messages.dense is not None and 0 < messages.dense.partners.reach <= _length(run)
+def stays_in_blocks(run: Run, batch: Batch) -> bool:
+    """Whether it is a single phase in which partners are in the same block of processors."""
+    dense = batch.patterns[0].dense
+    return not batch.concurrent and dense is not None and 0 < dense.partners.reach <= _length(run)
 
 
 def _length(run: Run) -> int:

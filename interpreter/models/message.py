@@ -6,7 +6,6 @@ Source: Parashar and Hariri, section 2.3; Def 6, Def 11. When a processor receiv
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +24,7 @@ from sag.machine import NetworkCosts
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Index = Ints | slice | None
-Number = TypeVar("Number", np.int64, np.float64)
 
 MESSAGES_AND_BYTES = slice(Tally.MESSAGES, Tally.BYTES + 1)
 
@@ -40,45 +37,27 @@ def transfer(run: Run, aau: int, batches: Sequence[Batch]) -> None:
     network = run.machine.network
     if network is None:
         return
-    stages = [
-        stage
-        for batch in batches
-        for stage in ((batch,) if batch.concurrent else [Batch((each,), False) for each in batch.patterns])
-    ]
-    late = together(run, aau, network, stages)
-    if late is None:
-        for batch in batches:
-            _transfer(run, aau, network, batch)
-        entry = run.books.table.get(aau)
-        if entry is not None and entry.contended and too_many(run, [each for one in stages for each in one.patterns]):
-            run.books.assume(
-                "stages",
-                f"an operation with more than {MOST:,} messages: who waits for a link is decided one stage after the "
-                "other",
-            )
+    late = together(run, aau, network, batches)
+    if late is not None:
+        for batch, delay in zip(batches, late, strict=True):
+            _messages(run, aau, network, batch, late=delay)
+        done(run)
         return
-    for stage, delay in zip(stages, late, strict=True):
-        _messages(run, aau, network, stage, late=delay)
-    done(run)
-
-
-def _transfer(run: Run, aau: int, network: NetworkCosts, batch: Batch) -> None:
-    """The same, where one phase can be decided about after the other."""
-    if batch.concurrent:
-        if all(each.dense is not None for each in batch.patterns):
-            transfer_dense(run, aau, network, batch.patterns, together=True)
-        else:
-            _messages(run, aau, network, batch)
-        return
-    for close, group in groupby(batch.patterns, lambda each: stays_in_blocks(run, each)):
+    for close, group in groupby(batches, lambda each: stays_in_blocks(run, each)):
         if close:
-            transfer_in_blocks(run, aau, network, tuple(group))
+            transfer_in_blocks(run, aau, network, [batch.patterns[0] for batch in group])
             continue
-        for each in group:
-            if each.dense is None:
-                _messages(run, aau, network, Batch((each,), False))
+        for batch in group:
+            if all(each.dense is not None for each in batch.patterns):
+                transfer_dense(run, aau, network, batch)
             else:
-                transfer_dense(run, aau, network, (each,), together=False)
+                _messages(run, aau, network, batch)
+    entry = run.books.table.get(aau)
+    if entry is not None and entry.contended and too_many(run, [each for batch in batches for each in batch.patterns]):
+        run.books.assume(
+            "stages",
+            f"an operation with more than {MOST:,} messages: who waits for a link is decided one stage after the other",
+        )
 
 
 def _messages(

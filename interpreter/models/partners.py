@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from interpreter import shared
 from interpreter.models.routes import apart
-from interpreter.shared import BLOCK, Classes, Shared, blocks, classes_of
+from interpreter.shared import BLOCK, Classes, Figures, Shared, blocks, classes_of
 from interpreter.state import Run
 from interpreter.tape import DensePhase, Partners
 from sag.machine import NetworkCosts
@@ -116,18 +116,6 @@ class Listed(Struct, frozen=True, eq=False):
         return self.inverse[0][ranks]
 
 
-class Table(Struct, frozen=True, kw_only=True):
-    """What each kind of message costs, (S or 1, U)."""
-
-    which: Ints | None
-    """(M,) kind of each message; None: all are alike."""
-    arrive: Array
-    delayed: Array | None
-    busy: Array
-    before: Array | None
-    after: Array | None
-
-
 def is_dense(run: Run, network: NetworkCosts, messages: int, longest: int, *, together: int | None = None) -> bool:
     """Whether a phase is charged by processor: very many messages that do not meet on links (or are not followed).
 
@@ -145,33 +133,35 @@ def is_dense(run: Run, network: NetworkCosts, messages: int, longest: int, *, to
 
 
 def dense_phase(
-    run: Run, source: Ints, destination: Ints, table: Table
+    run: Run,
+    source: Ints,
+    destination: Ints,
+    which: Ints | None,
+    *,
+    arrive: Array,
+    delayed: Array | None,
+    busy: Array,
+    packing: Array | None,
 ) -> tuple[DensePhase, Classes | None, Classes | None]:
     """The messages of a phase by processor, and the classes of those who send and who receive: from 1 on those of each
-    kind of message; None: all are alike."""
+    kind of message; None: all are alike. `which`: (M,) kind of each message; what each kind costs is (S or 1, U)."""
     everybody = source.size == run.procs
     flip = _flip(source, destination) if everybody and run.procs & (run.procs - 1) == 0 else 0
-    if table.which is None and everybody:
-        partners: Partners = Flip(flip) if flip else _listed(run, source, destination)
-        phase = DensePhase(
-            partners=partners,
-            arrive=table.arrive,
-            delayed=table.delayed,
-            busy=table.busy,
-            before=table.before,
-            after=table.after,
-        )
-        return phase, None, None
-    kinds = table.arrive.shape[1]
-    receives = _classes(run, destination, table.which, kinds)
-    sends = _classes(run, source, table.which, kinds)
+    partners: Partners
+    sends = receives = None
+    if which is None and everybody:
+        partners = Flip(flip) if flip else _listed(run, source, destination)
+    else:
+        kinds = arrive.shape[1]
+        receives, sends = _classes(run, destination, which, kinds), _classes(run, source, which, kinds)
+        partners = Flip(flip) if flip else _partners(run, source, destination, receives, sends)
     phase = DensePhase(
-        partners=Flip(flip) if flip else _partners(run, source, destination, receives, sends),
-        arrive=_spread(table.arrive, receives, -np.inf),
-        delayed=None if table.delayed is None else _spread(table.delayed, receives, -np.inf),
-        busy=_spread(table.busy, sends, 0.0),
-        before=None if table.before is None else _spread(table.before, sends, 0.0),
-        after=None if table.after is None else _spread(table.after, receives, 0.0),
+        partners=partners,
+        arrive=_spread(arrive, receives, -np.inf),
+        delayed=None if delayed is None else _spread(delayed, receives, -np.inf),
+        busy=_spread(busy, sends, 0.0),
+        before=None if packing is None else _spread(packing, sends, 0.0),
+        after=None if packing is None else _spread(packing, receives, 0.0),
     )
     return phase, sends, receives
 
@@ -183,7 +173,9 @@ def _classes(run: Run, ranks: Ints, which: Ints | None, kinds: int) -> Classes:
     return classes
 
 
-def _spread(column: Array, classes: Classes, otherwise: float) -> Shared:
+def _spread(column: Array, classes: Classes | None, otherwise: float) -> Figures:
+    if classes is None:
+        return column
     values = np.full((column.shape[0], classes.count), otherwise)
     values[:, 1:] = column
     return Shared(values, classes)

@@ -5,6 +5,7 @@ Source: Parashar and Hariri, section 2.3; Def 6, Def 11, Def 21.
 """
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from interpreter import shared
 from interpreter.counts import SENDING, CountColumn, Counts
 from interpreter.models.compute import ONCE, Cost, Packing
 from interpreter.models.law import Kinds, Law, Wire, constant, courses_of, kinds_of, law, wire_of
-from interpreter.models.partners import Table, dense_phase, is_dense
+from interpreter.models.partners import dense_phase, is_dense
 from interpreter.models.routes import Ends, Index, ends_of
 from interpreter.shared import Classes, Shared
 from interpreter.state import Run
@@ -89,10 +90,15 @@ class Pattern(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Batch(Struct, frozen=True, eq=False):
-    """Patterns that are under way one after the other or, if `concurrent`, all sends before all receives."""
+    """Patterns whose sends all come before their receives, and do not block, if `concurrent`; else a single one."""
 
     patterns: tuple[Pattern, ...]
     concurrent: bool
+
+
+def batches_of(patterns: Iterable[Pattern], *, concurrent: bool) -> list[Batch]:
+    """Patterns that are under way together if `concurrent`, else one after the other."""
+    return [Batch(tuple(patterns), True)] if concurrent else [Batch((each,), False) for each in patterns]
 
 
 def each_of(sizes: Ints | int, messages: int) -> Ints:
@@ -166,19 +172,15 @@ def pattern(
     participants = ends.participants() if stage is not None and not by_processor else None
     if by_processor:
         packs = None if pack is None else pack.seconds(pack.basis.overhead)
-        before = None if packs is None else shared.cut(packs, slice(None))
         dense, sends, receives = dense_phase(
             run,
             source,
             destination,
-            Table(
-                which=kinds.which if kinds.which is not None or kinds.hops.size == 1 else np.arange(messages),
-                arrive=time,
-                delayed=None if link_wait is None else time + link_wait,
-                busy=time if blocking else call,
-                before=before,
-                after=before,
-            ),
+            kinds.which if kinds.which is not None or kinds.hops.size == 1 else np.arange(messages),
+            arrive=time,
+            delayed=None if link_wait is None else time + link_wait,
+            busy=time if blocking else call,
+            packing=None if packs is None else shared.cut(packs, slice(None)),
         )
         dues: list[tuple[Counts, Index]] = [(_joined(run, sent, sends), None), (_joined(run, received, receives), None)]
         source = destination = size_bytes = np.zeros(0, np.int64)
