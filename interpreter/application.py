@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
 from aag.ir.visitors import names_in
-from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses, accesses_along
-from aag.spmd.communication import combine_call, steps, steps_along
+from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses
+from aag.spmd.communication import combine_call, steps
 from aag.spmd.formulas import Known, formulas_at
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
-from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips, trips_along
+from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
 from aag.spmd.program import NodeProgram
 from aag.spmd.steps import CollectiveCall, Step
 from aag.spmd.stream import Stream, stream_of
@@ -32,6 +32,8 @@ from interpreter import shared
 Ints = NDArray[np.int64]
 Answer = TypeVar("Answer")
 Key = tuple[object, ...]
+Ask = Callable[[Environment, Along | None], tuple[Answer, ...]]
+"""A question about some values of scalars, one of them with several values."""
 
 AT_ONCE = 128
 """Values of a scalar for which a question is asked at once."""
@@ -111,21 +113,13 @@ class Application(Struct, frozen=True, dict=True):
 
     def trips(self, nest: Nest, env: Environment) -> Trips:
         """Iterations of each processor."""
-        layouts = self.program.layouts
         return self._answer(
             ("trips", nest),
             nest.uses,
             env,
-            lambda: trips(nest, layouts, env, self._known(nest)),
-            lambda along: self._trips_along(nest, env, along),
+            lambda values, along: trips(nest, self.program.layouts, values, self._known(nest), along),
             lambda found: found.level.nbytes + 2 * found.count.nbytes,
         )
-
-    def _trips_along(self, nest: Nest, env: Environment, along: Along) -> tuple[Trips, ...]:
-        """Iterations of each processor for several values of a scalar, if no data decide them."""
-        if nest.mask is not None and self._known(nest):
-            raise TooLarge("data are computed for one value after the other")
-        return trips_along(nest, self.program.layouts, env, along)
 
     def _known(self, nest: Nest) -> Known:
         """What is known of data when a nest is reached."""
@@ -159,8 +153,7 @@ class Application(Struct, frozen=True, dict=True):
             ("accesses", nest),
             nest.uses,
             env,
-            lambda: accesses(nest, layouts, env, parts),
-            lambda along: accesses_along(nest, layouts, env, parts, along),
+            lambda values, along: accesses(nest, layouts, values, parts, along),
             lambda found: sum(
                 each.start_bytes.nbytes + each.strides_bytes.nbytes + each.local_bytes.nbytes for each in found
             ),
@@ -182,8 +175,7 @@ class Application(Struct, frozen=True, dict=True):
             ("steps", operation),
             self._names(operation),
             env,
-            lambda: steps(operation, layouts, env),
-            lambda along: steps_along(operation, layouts, env, along),
+            lambda values, along: steps(operation, layouts, values, along),
             lambda found: sum(3 * each.elements.nbytes for each in found),
         )
 
@@ -212,13 +204,7 @@ class Application(Struct, frozen=True, dict=True):
         return found
 
     def _answer(
-        self,
-        question: Key,
-        names: frozenset[str],
-        env: Environment,
-        one: Callable[[], Answer],
-        several: Callable[[Along], tuple[Answer, ...]],
-        nbytes: Callable[[Answer], int],
+        self, question: Key, names: frozenset[str], env: Environment, ask: Ask[Answer], nbytes: Callable[[Answer], int]
     ) -> Answer:
         """An answer that was given before, or a new one, together with those for the values that are still to come.
 
@@ -226,29 +212,22 @@ class Application(Struct, frozen=True, dict=True):
             question: What is asked of which node.
             names: The scalars on which the answer depends.
             env: The values of scalars.
-            one: Answers for these values.
-            several: Answers for several values of a scalar, or raises where it cannot.
+            ask: Answers for these values, or for several values of a scalar; raises where it cannot.
             nbytes: How much memory an answer takes.
         """
         if self.procs >= shared.MANY:
-            return one()
+            return ask(env, None)[0]
         order = sorted(names)
         values = tuple([env.get(name) for name in order])
         known = self.answers.find((*question, values))
         if known is None:
-            found = self._several(question, order, env, values, one, several)
+            found = self._several(question, order, env, values, ask)
             known = found[values]
             self.answers.keep_together(question, found, nbytes(found[values]) + 200)  # of the others, too, about
         return known  # type: ignore[return-value]  # keys of different questions are different
 
     def _several(
-        self,
-        question: Key,
-        order: list[str],
-        env: Environment,
-        values: tuple[Value | None, ...],
-        one: Callable[[], Answer],
-        several: Callable[[Along], tuple[Answer, ...]],
+        self, question: Key, order: list[str], env: Environment, values: tuple[Value | None, ...], ask: Ask[Answer]
     ) -> dict[Key, Answer]:
         """Answers by the values for which they hold."""
         for place, name in enumerate(order):
@@ -261,7 +240,8 @@ class Application(Struct, frozen=True, dict=True):
                 if len(some) < 2:
                     break
                 try:
-                    found = several(Along(name, np.array(some, np.int64)))
+                    along = Along(name, np.array(some, np.int64))
+                    found = ask(along.without(env), along)
                 except TooLarge:
                     self.reach[question] //= 8
                 except Unknown:
@@ -271,7 +251,7 @@ class Application(Struct, frozen=True, dict=True):
                         (*values[:place], each, *values[place + 1 :]): answer
                         for each, answer in zip(some, found, strict=True)
                     }
-        return {values: one()}
+        return {values: ask(env, None)[0]}
 
 
 def scalars_of(operation: Operation) -> frozenset[str]:

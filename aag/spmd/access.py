@@ -121,25 +121,25 @@ def _pitch(held: Ints, element_bytes: int) -> Ints:
     return pitch
 
 
-def accesses(nest: Nest, layouts: Layouts, env: Environment, parts: AccessParts) -> tuple[ArrayAccess, ...]:
-    """The array references of a nest as some processors make them.
-
-    Raises:
-        Unknown: a bound or subscript has no value.
-    """
-    return _all(nest, layouts, _Walk(nest, layouts, env, parts))
-
-
-def accesses_along(
-    nest: Nest, layouts: Layouts, env: Environment, parts: AccessParts, along: Along
+def accesses(
+    nest: Nest, layouts: Layouts, env: Environment, parts: AccessParts, along: Along | None = None
 ) -> tuple[tuple[ArrayAccess, ...], ...]:
-    """`accesses` for each of several values of a scalar.
+    """The array references of a nest as some processors make them: for each value of `along`, or once.
+
+    Args:
+        nest: The loops.
+        layouts: The layouts of the arrays.
+        env: The values of scalars, without that of `along`.
+        parts: The local parts on the processors.
+        along: A scalar with several values.
 
     Raises:
-        Unknown: something has no value, or none for several values at once.
-        TooLarge: there are too many combinations for all of them at once.
+        Unknown: a bound or subscript has no value, or none for several values at once.
+        TooLarge: there are too many combinations for all values at once.
     """
-    found = _all(nest, layouts, _Walk(nest, layouts, along.without(env), parts, along))
+    found = _all(nest, layouts, _Walk(nest, layouts, env, parts, along))
+    if along is None:
+        return (found,)
     procs = parts.ranks.size
     rows = [slice(at * procs, (at + 1) * procs) for at in range(along.values.size)]
     return tuple(

@@ -1,7 +1,6 @@
 """What an `Operation` moves once scalar values are known: phases of messages, then collectives.
 
-`steps` is what the engine charges; `moved_elements` lists the same elements one by one, for tests.
-Both rest on the one relation of `aag.spmd.relation`.
+It rests on the relation of `aag.spmd.relation`.
 """
 
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.nodes import Combine, Concatenate, Exchange, Gather, Multicast, Operation
 from aag.spmd.partition import executions
-from aag.spmd.relation import Relation, RelationComponent, relate, relate_along
+from aag.spmd.relation import Relation, RelationComponent, relate
 from aag.spmd.steps import CollectiveCall, Phase, Step
 from aag.spmd.vector import Along, Ints
 
@@ -27,28 +26,24 @@ MANY = 1 << 18
 _EXACT = float(1 << 53)
 
 
-def steps(operation: Operation, layouts: Layouts, env: Environment) -> tuple[Step, ...]:
-    """The steps of an operation in order; none where nothing has to move.
+def steps(
+    operation: Operation, layouts: Layouts, env: Environment, along: Along | None = None
+) -> tuple[tuple[Step, ...], ...]:
+    """The steps of an operation in order, for each value of `along` or once; none where nothing has to move.
+
+    Args:
+        operation: What is to be moved.
+        layouts: The layouts of the arrays.
+        env: The values of scalars, without that of `along`.
+        along: A scalar with several values.
 
     Raises:
-        Unknown: a scalar that decides the sets has no value.
+        Unknown: a scalar that decides the sets has no value, or none for several values at once.
         TooLarge: indices are coupled in too many combinations to be counted.
     """
     layout = layouts.arrays[operation.array]
     special = special_axes(operation, layout)
-    return _steps(relate(operation.needs, operation.held, layouts, env, special), operation, layout, special)
-
-
-def steps_along(operation: Operation, layouts: Layouts, env: Environment, along: Along) -> tuple[tuple[Step, ...], ...]:
-    """`steps` for each of several values of a scalar.
-
-    Raises:
-        Unknown: something has no value, or none for several values at once.
-        TooLarge: there are too many combinations for all of them at once.
-    """
-    layout = layouts.arrays[operation.array]
-    special = special_axes(operation, layout)
-    relations = relate_along(operation.needs, operation.held, layouts, env, special, along)
+    relations = relate(operation.needs, operation.held, layouts, env, special, along)
     return tuple(_steps(each, operation, layout, special) for each in relations)
 
 
@@ -68,18 +63,6 @@ def special_axes(operation: Operation, layout: Layout) -> frozenset[int]:
             return frozenset(range(len(layout.grid.shape)))
         case Exchange():
             return frozenset()
-
-
-def moved_elements(operation: Operation, layouts: Layouts, env: Environment) -> tuple[Ints, Ints, Ints]:
-    """Every element that point-to-point messages carry: (source, destination, subscripts (M, rank)).
-
-    Enumerates; meant for small cases.
-    """
-    layout = layouts.arrays[operation.array]
-    relation = relate(operation.needs, operation.held, layouts, env, special_axes(operation, layout), kept=True)
-    source, destination, mask, elements = _rows(relation.components, layout.rank)
-    keep = relation.selected(mask) & (source != destination)
-    return source[keep], destination[keep], elements[keep]
 
 
 def combine_call(combine: Combine, layouts: Layouts, env: Environment) -> CollectiveCall | None:
@@ -105,21 +88,6 @@ def combine_call(combine: Combine, layouts: Layouts, env: Environment) -> Collec
         contiguous=True,
         name=f"reduction {combine.op}",
     )
-
-
-def _rows(components: tuple[RelationComponent, ...], rank: int) -> tuple[Ints, Ints, Ints, Ints]:
-    """The product of all components, row by row: source, destination, mask, subscripts."""
-    picks = np.indices([len(each.mask) for each in components]).reshape(len(components), -1)
-    source = np.zeros(picks.shape[1], dtype=np.int64)
-    destination = np.zeros_like(source)
-    mask = np.full_like(source, -1)
-    elements = np.empty((len(source), rank), dtype=np.int64)
-    for each, pick in zip(components, picks, strict=True):
-        source += each.source[pick]
-        destination += each.destination[pick]
-        mask &= each.mask[pick]
-        elements[:, list(each.dims)] = each.elements[pick]
-    return source, destination, mask, elements
 
 
 class _Table:

@@ -63,46 +63,39 @@ class Segments(Struct, frozen=True, eq=False):
     iterations: int
 
 
-def trips(nest: Nest, layouts: Layouts, env: Environment, known: Known | None = None) -> Trips:
-    """Iterations of each processor at each level; `known`: values of the data that a mask reads.
+def trips(
+    nest: Nest, layouts: Layouts, env: Environment, known: Known | None = None, along: Along | None = None
+) -> tuple[Trips, ...]:
+    """Iterations of each processor at each level: for each value of `along`, or once.
+
+    Args:
+        nest: The loops.
+        layouts: The layouts of the arrays.
+        env: The values of scalars, without that of `along`.
+        known: Values of the data that a mask reads.
+        along: A scalar with several values.
 
     Raises:
-        Unknown: a bound has no value.
-        TooLarge: even an upper bound has too many combinations.
+        Unknown: a bound has no value, or none for several values at once.
+        TooLarge: there are too many combinations for all values at once; for one, even an upper bound has too many.
     """
-    level, bounded = _levels(nest.home, nest.indices, layouts, env)
-    masked = None
+    if along is not None and nest.mask is not None and known:
+        raise TooLarge("data are computed for one value after the other")
+    levels, bounded = _levels(nest.home, nest.indices, layouts, env, along)
+    masked: Sequence[Ints | None] = [None] * len(levels)
     if nest.mask is not None and not bounded and (known or is_decided_by_indices(nest.mask)):
-        with suppress(Unknown, TooLarge):
-            masked = _counted(nest.home, nest.indices, layouts, env, single=False, mask=nest.mask, known=known)[0]
-    return _trips(nest, level, None if masked is None else masked[:, -1], bounded=bounded)
-
-
-def trips_along(nest: Nest, layouts: Layouts, env: Environment, along: Along) -> tuple[Trips, ...]:
-    """`trips` for each of several values of a scalar.
-
-    Raises:
-        Unknown: something has no value, or none for several values at once.
-        TooLarge: there are too many combinations for all of them at once.
-    """
-    env = along.without(env)
-    level = _counted(nest.home, nest.indices, layouts, env, single=False, along=along)
-    masked: Sequence[Ints] | None = None
-    if nest.mask is not None and is_decided_by_indices(nest.mask):
-        masked = _counted(nest.home, nest.indices, layouts, env, single=False, mask=nest.mask, along=along)
-    return tuple(_trips(nest, each, None if masked is None else masked[at][:, -1]) for at, each in enumerate(level))
-
-
-def _trips(nest: Nest, level: Ints, masked: Ints | None, *, bounded: bool = False) -> Trips:
-    """From the result of `_counted` for one value."""
-    depth = len(nest.indices)
-    own = None if masked is None else np.ascontiguousarray(masked)
-    return Trips(level[:, 1:] if depth else level[:, :0], np.ascontiguousarray(level[:, -1]), bounded, own)
+        with suppress(*(() if along else (Unknown, TooLarge))):
+            found = _counted(nest.home, nest.indices, layouts, env, mask=nest.mask, along=along, known=known)
+            masked = [np.ascontiguousarray(each[:, -1]) for each in found]
+    return tuple(
+        Trips(level[:, 1:] if nest.indices else level[:, :0], np.ascontiguousarray(level[:, -1]), bounded, mask)
+        for level, mask in zip(levels, masked, strict=True)
+    )
 
 
 def executions(home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment) -> Ints:
     """How many combinations of the indices run on each processor, shape (P,)."""
-    return np.ascontiguousarray(_levels(home, indices, layouts, env)[0][:, -1])
+    return np.ascontiguousarray(_levels(home, indices, layouts, env)[0][0][:, -1])
 
 
 def shape_classes(layouts: Layouts, limit: int = 1024) -> Classes:
@@ -218,17 +211,21 @@ def _ranks(reference: Reference, layout: Layout, env: Environment, vectors: dict
     return rank
 
 
-def _levels(home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment) -> tuple[Ints, bool]:
+def _levels(
+    home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment, along: Along | None = None
+) -> tuple[Sequence[Ints], bool]:
     """Iterations of each level, and whether they are an upper bound: the box around the indices, at worst without the
     axes whose coordinate depends on more than one of them."""
     try:
-        return _counted(home, indices, layouts, env, single=False)[0], False
+        return _counted(home, indices, layouts, env, along=along), False
     except TooLarge:
+        if along is not None:
+            raise
         indices = box(indices, env)
     try:
-        return _counted(home, indices, layouts, env, single=False)[0], True
+        return _counted(home, indices, layouts, env), True
     except TooLarge:
-        return _counted(home, indices, layouts, env, single=True)[0], True
+        return _counted(home, indices, layouts, env, single=True), True
 
 
 def _counted(
@@ -237,7 +234,7 @@ def _counted(
     layouts: Layouts,
     env: Environment,
     *,
-    single: bool,
+    single: bool = False,
     mask: Expr | None = None,
     along: Along | None = None,
     known: Known | None = None,

@@ -29,8 +29,8 @@ _BITS = 62
 
 
 class RelationComponent(Struct, frozen=True, eq=False):
-    """One component, tabulated. Rows are distinct (destination, element) pairs; where elements are not kept, rows
-    with equal ends and mask are one row with their `count`.
+    """One component, tabulated. Rows are distinct (destination, element) pairs; once counted, those with equal ends
+    and mask are one row with their `count`.
 
     `destination`, `source` (R,): the component's share of the linear ranks (shares add up over components);
     `elements` (R, dims): subscripts of the array dimensions `dims`; `mask` (R,): reference bits;
@@ -75,49 +75,30 @@ def relate(
     layouts: Layouts,
     env: Environment,
     special: frozenset[int] = frozenset(),
-    *,
-    kept: bool = False,
-) -> Relation:
-    """The relation of all `needs` (one array), less what `held` says is there.
+    along: Along | None = None,
+) -> tuple[Relation, ...]:
+    """The relation of all `needs` (one array), less what `held` says is there: for each value of `along`, or once.
 
     On the `special` grid axes a destination is taken to be where the source is: what remains to be done along
     them is a collective (broadcast, all-gather), not a message to each.
 
-    `kept`: the single elements are wanted, not only their number.
-
-    Where indices are coupled in too many combinations the result is an upper bound (`bounded`, see `aag.spmd.relax`).
-
-    Raises:
-        Unknown: a scalar has no value.
-        TooLarge: even the upper bound has too many combinations.
-    """
-    try:
-        return _relate(needs, held, layouts, env, special, kept=kept)[0]
-    except TooLarge:
-        pass
-    try:
-        box = _relate([boxed(need, env) for need in needs], (), layouts, env, special, kept=kept)[0]
-        return replace(box, bounded=True)
-    except TooLarge:
-        loose = _relate([apart(need, layouts, env) for need in needs], (), layouts, env, special, kept=kept)[0]
-        return replace(loose, bounded=True)
-
-
-def relate_along(
-    needs: Sequence[Need],
-    held: Sequence[Held],
-    layouts: Layouts,
-    env: Environment,
-    special: frozenset[int],
-    along: Along,
-) -> tuple[Relation, ...]:
-    """`relate` for each of several values of a scalar.
+    Where indices are coupled in too many combinations the result for one value is an upper bound (`bounded`, see
+    `aag.spmd.relax`).
 
     Raises:
-        Unknown: something has no value, or none for several values at once.
-        TooLarge: there are too many combinations for all of them at once.
+        Unknown: a scalar has no value, or none for several values at once.
+        TooLarge: there are too many combinations for all values at once; for one, even the upper bound has too many.
     """
-    return _relate(needs, held, layouts, along.without(env), special, kept=False, along=along)
+    try:
+        return _relate(needs, held, layouts, env, special, along)
+    except TooLarge:
+        if along is not None:
+            raise
+    try:
+        found = _relate([boxed(need, env) for need in needs], (), layouts, env, special)
+    except TooLarge:
+        found = _relate([apart(need, layouts, env) for need in needs], (), layouts, env, special)
+    return tuple(replace(each, bounded=True) for each in found)
 
 
 def _relate(
@@ -126,8 +107,6 @@ def _relate(
     layouts: Layouts,
     env: Environment,
     special: frozenset[int],
-    *,
-    kept: bool,
     along: Along | None = None,
 ) -> tuple[Relation, ...]:
     """For each value of `along`, or once."""
@@ -145,9 +124,10 @@ def _relate(
         partition.find(Slot("dim", dim))
     for at, claim in enumerate((*claims, *writes)):
         claim.tie(partition, at)
-    tables = [_tabulate(group, claims, writes, layout, env, special, along) for group in partition.sets()]
-    if not kept:
-        tables = [[_counted(each) for each in table] for table in tables]
+    tables = [
+        [_counted(each) for each in _tabulate(group, claims, writes, layout, env, special, along)]
+        for group in partition.sets()
+    ]
     bits, stale_bit = [], len(claims)
     for at, each in enumerate(held):
         stale = sum(1 << (stale_bit + k) for k in range(len(each.stale)))

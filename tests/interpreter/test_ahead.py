@@ -6,9 +6,9 @@ import pytest
 from aag.graph import aau as g
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS
 from aag.pipeline import Options, Overrides, abstract, lower, read_program
-from aag.spmd.access import AccessParts, accesses, accesses_along
-from aag.spmd.communication import steps, steps_along
-from aag.spmd.partition import trips, trips_along
+from aag.spmd.access import AccessParts, accesses
+from aag.spmd.communication import steps
+from aag.spmd.partition import trips
 from aag.spmd.vector import Along, TooLarge
 from interpreter.application import Answers, Application, scalars_of
 
@@ -54,7 +54,7 @@ def test_answers_for_several_values_are_those_for_each(statement, distribution):
     application.expect("k", range(1, 5))
     for nest, other in zip(nests_of(program), nests_of(single.program), strict=True):
         for k in values:
-            found, wanted = application.trips(nest, {**env, "k": k}), trips(other, layouts, {**env, "k": k})
+            found, wanted = application.trips(nest, {**env, "k": k}), trips(other, layouts, {**env, "k": k})[0]
             np.testing.assert_array_equal(found.level, wanted.level)
             np.testing.assert_array_equal(found.count, wanted.count)
             assert (found.masked is None) == (wanted.masked is None)
@@ -63,7 +63,7 @@ def test_answers_for_several_values_are_those_for_each(statement, distribution):
             )
             ranks = application.classes()[1]
             mine = application.accesses(nest, {**env, "k": k})
-            theirs = accesses(other, layouts, {**env, "k": k}, AccessParts(ranks))
+            (theirs,) = accesses(other, layouts, {**env, "k": k}, AccessParts(ranks))
             assert [(each.array, each.write) for each in mine] == [(each.array, each.write) for each in theirs]
             for one, two in zip(mine, theirs, strict=True):
                 np.testing.assert_array_equal(one.start_bytes, two.start_bytes)
@@ -94,32 +94,30 @@ def test_messages_for_several_values_are_those_for_each(statement, distribution)
     moved = [each.operation for each in g.walk(abstract(program).body) if isinstance(each, g.Comm) and each.operation]
     for operation in moved:
         for k in (1, 2, 3, 4):
-            found, wanted = application.steps(operation, {**env, "k": k}), steps(operation, layouts, {**env, "k": k})
+            found, wanted = application.steps(operation, {**env, "k": k}), steps(operation, layouts, {**env, "k": k})[0]
             assert [type(each) for each in found] == [type(each) for each in wanted]
             for one, two in zip(found, wanted, strict=True):
                 for name in one.__struct_fields__:
                     np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
         if names := {"k"} & scalars_of(operation):
-            assert len(steps_along(operation, layouts, env, Along(names.pop(), np.array([1, 2, 3, 4])))) == 4
+            assert len(steps(operation, layouts, env, Along(names.pop(), np.array([1, 2, 3, 4])))) == 4
 
 
 @pytest.mark.parametrize("statement", [KINDS[kind] for kind in ("triangle", "one column", "strided", "coupled")])
 def test_a_triangle_is_asked_for_at_once(statement):
     program = lowered(statement, "(block,cyclic)")
-    env = {**program.layouts.constants, NUMBER_OF_PROCESSORS: 6, "k": 1}
+    env = {**program.layouts.constants, NUMBER_OF_PROCESSORS: 6}
     along = Along("k", np.array([1, 2, 3, 4]))
     ranks = Application(program).classes()[1]
-    assert [len(trips_along(nest, program.layouts, env, along)) for nest in nests_of(program)] == [4]
-    assert [
-        len(accesses_along(nest, program.layouts, env, AccessParts(ranks), along)) for nest in nests_of(program)
-    ] == [4]
+    assert [len(trips(nest, program.layouts, env, along=along)) for nest in nests_of(program)] == [4]
+    assert [len(accesses(nest, program.layouts, env, AccessParts(ranks), along)) for nest in nests_of(program)] == [4]
 
 
 def test_too_many_combinations_at_once_are_refused():
     program = lowered("forall (i = 1:k, j = i:n) a(i, j) = 0.0d0", "(block,block)")
     env = {**program.layouts.constants, NUMBER_OF_PROCESSORS: 6}
     with pytest.raises(TooLarge):
-        trips_along(nests_of(program)[0], program.layouts, env, Along("k", np.full(1 << 20, 13)))
+        trips(nests_of(program)[0], program.layouts, env, along=Along("k", np.full(1 << 20, 13)))
 
 
 def test_answers_are_kept_as_long_as_the_program():

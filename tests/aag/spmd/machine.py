@@ -12,6 +12,7 @@ from aag.ir import expressions as e
 from aag.ir.visitors import names_in, walk_expressions
 from aag.spmd import communication, nodes, partition
 from aag.spmd.steps import Phase
+from tests.aag.spmd.moved import moved_elements
 from tests.aag.spmd.nest_run import COMBINE, Nests
 from tests.aag.spmd.owners import Ownership
 from tests.aag.spmd.terms import array_elements, combinations, evaluate, is_integer, names_of
@@ -317,7 +318,7 @@ class Machine:
     def messages_of(self, operation, env):
         """(P, E): what point-to-point messages bring; checks sources and phases on the way."""
         copies = self.copies[operation.array]
-        source, destination, subscripts = communication.moved_elements(operation, self.layouts, env)
+        source, destination, subscripts = moved_elements(operation, self.layouts, env)
         code, inside = copies.ownership.number(list(subscripts.T))
         assert inside.all()
         moved = np.zeros_like(copies.owned)
@@ -325,7 +326,7 @@ class Machine:
         moved[destination, code] = True
         assert (source == copies.ownership.source[destination, code]).all(), f"{operation}: sent by the wrong owner"
         pairs = Counter(zip(source.tolist(), destination.tolist(), strict=True))
-        phases = [each for each in communication.steps(operation, self.layouts, env) if isinstance(each, Phase)]
+        phases = [each for each in communication.steps(operation, self.layouts, env)[0] if isinstance(each, Phase)]
         total = Counter()
         # Circular shifts both ways meet on two processors: each direction is a message of its own (Def 7).
         circular = "cshift$" in str(operation.needs)
@@ -345,7 +346,7 @@ class Machine:
         """Groups, roots and elements against who has what; then everybody in a group gets what is there."""
         copies = self.copies[operation.array]
         shape = copies.ownership.shape
-        calls = [each for each in communication.steps(operation, self.layouts, env) if not isinstance(each, Phase)]
+        calls = [each for each in communication.steps(operation, self.layouts, env)[0] if not isinstance(each, Phase)]
         lines = {}
         for rank, coords in enumerate(copies.ownership.coords):
             key = tuple(c for axis, c in enumerate(coords) if axis not in special)

@@ -69,7 +69,7 @@ class Nests:
     def check_trips(self):
         """Iterations of each level: prefixes for which a processor lies on every axis that the prefix decides."""
         nest, machine = self.nest, self.machine
-        trips = partition.trips(nest, machine.layouts, machine.environment())
+        (trips,) = partition.trips(nest, machine.layouts, machine.environment())
         assert (trips.count == self.runs.sum(axis=1)).all(), f"{nest.span}: {trips.count} iterations"
         home = nest.home
         layout = None if home is None else machine.layouts.arrays[home.array]

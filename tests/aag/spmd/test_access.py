@@ -54,12 +54,12 @@ def test_starts_and_strides(first, second, procs):
         machine = Machine(program)
         (nest,) = [node for node in program.body if isinstance(node, nodes.Nest)]
         ranks = np.arange(procs)
-        found = accesses(nest, program.layouts, program.layouts.environment, AccessParts(ranks))
+        (found,) = accesses(nest, program.layouts, program.layouts.environment, AccessParts(ranks))
         assert [each.write for each in found].count(True) == 1
         values = {name: value[0] for name, value in machine.scalars.items()}
         vectors, count = combinations(nest.indices, values.__getitem__)
         runs = machine.running(nest.home, vectors, count)
-        assert (trips(nest, program.layouts, program.layouts.environment).count == runs.sum(axis=1)).all()
+        assert (trips(nest, program.layouts, program.layouts.environment)[0].count == runs.sum(axis=1)).all()
         check(machine, nest, found, vectors, runs, (first, second))
 
 
@@ -171,7 +171,7 @@ end program register
 def test_what_an_iteration_wrote_it_reads_from_a_register():
     program = lower(read_program(REGISTER, "register.hpf"), Overrides(procs=1), 1)
     (nest,) = [node for node in program.body if isinstance(node, nodes.Nest)]
-    found = accesses(nest, program.layouts, program.layouts.environment, AccessParts(np.arange(1)))
+    (found,) = accesses(nest, program.layouts, program.layouts.environment, AccessParts(np.arange(1)))
     assert [(each.array, int(each.start_bytes[0]), each.write) for each in found] == [
         ("x", 0, True),
         ("z", 0, False),
@@ -200,8 +200,8 @@ def test_a_product_reads_every_element_of_its_row_at_an_address_of_its_own(first
     )
     (nest,) = [node for node in program.body if isinstance(node, nodes.Nest)]
     layouts = program.layouts
-    found = accesses(nest, layouts, layouts.environment, AccessParts(np.arange(4)))
-    shares = trips(nest, layouts, layouts.environment).extents_of(np.arange(4))
+    (found,) = accesses(nest, layouts, layouts.environment, AccessParts(np.arange(4)))
+    shares = trips(nest, layouts, layouts.environment)[0].extents_of(np.arange(4))
     row, vector = (next(each for each in found if each.array.startswith(name)) for name in "ap")
     for rank in range(4):
         for access, distinct in ((row, shares[rank].prod()), (vector, 48)):

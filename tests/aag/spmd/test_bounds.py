@@ -28,13 +28,13 @@ def test_the_full_size_is_bounded_and_says_so():
     lowered = lower(read_program(TRIANGLE, "big.hpf"), Overrides(procs=4), 4)
     env = lowered.layouts.environment
     _, triangle, _ = nests = [node for node in lowered.body if isinstance(node, nodes.Nest)]
-    counted = [partition.trips(nest, lowered.layouts, env) for nest in nests]
+    counted = [partition.trips(nest, lowered.layouts, env)[0] for nest in nests]
     assert [each.bounded for each in counted] == [False, True, False]
     n = 8192
     assert triangle is nests[1]
     assert n * (n - 1) // 2 <= counted[1].count.sum() <= n * n
     (moved,) = [node.operation for node in lowered.body if isinstance(node, nodes.Communicate)]
-    steps = communication.steps(moved, lowered.layouts, env)
+    (steps,) = communication.steps(moved, lowered.layouts, env)
     assert all(each.bounded for each in steps)
     brought = Counter()
     for phase in steps:
@@ -64,10 +64,10 @@ def figures(lowered, env):
     for node in walk(lowered.body):
         try:
             if isinstance(node, nodes.Nest):
-                found.append(partition.trips(node, lowered.layouts, env).count)
+                found.append(partition.trips(node, lowered.layouts, env)[0].count)
             elif isinstance(node, nodes.Communicate) and isinstance(node.operation, nodes.Exchange):
                 arrived = np.zeros(lowered.layouts.procs, dtype=np.int64)
-                for phase in communication.steps(node.operation, lowered.layouts, env):
+                for phase in communication.steps(node.operation, lowered.layouts, env)[0]:
                     assert isinstance(phase, Phase)
                     np.add.at(arrived, phase.destination, phase.elements)
                 found.append(arrived)

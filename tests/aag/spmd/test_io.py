@@ -36,7 +36,7 @@ def lowered(statement):
 )
 def test_what_is_printed_is_gathered(statement, items, moved):
     program, amounts, (gather,) = lowered(statement)
-    (call,) = steps(gather, program.layouts, program.layouts.environment)
+    ((call,),) = steps(gather, program.layouts, program.layouts.environment)
     assert amounts == [items, 17 * items]
     assert call.kind == "gather"
     assert call.elements.tolist() == [moved]
@@ -44,7 +44,7 @@ def test_what_is_printed_is_gathered(statement, items, moved):
 
 def test_what_is_read_into_a_distributed_array_is_scattered_once():
     program, amounts, (scatter,) = lowered("read *, a")
-    (call,) = steps(scatter, program.layouts, program.layouts.environment)
+    ((call,),) = steps(scatter, program.layouts, program.layouts.environment)
     assert amounts == [100, 1700]
     assert call.kind == "scatter"
     assert call.elements.tolist() == [[25, 25, 25, 25]]
@@ -61,7 +61,7 @@ def test_a_nest_of_reads_is_read_whole_and_scattered_once():
     inner = "do j = 1, 10\n read (3, *) a(10*i + j - 10), x\n end do"
     nest = f"do i = 1, 10\n {inner}\n read (3, *) b(i)\n end do"
     program, amounts, (scatter,) = lowered(nest)
-    (call,) = steps(scatter, program.layouts, program.layouts.environment)
+    ((call,),) = steps(scatter, program.layouts, program.layouts.environment)
     assert amounts == [210, 210 * 17, 4 + 40]
     assert call.elements.tolist() == [[25, 25, 25, 25]]
     (host,) = (each for each in program.body if isinstance(each, nodes.HostIo))
@@ -92,5 +92,5 @@ def test_all_copies_of_what_is_read_get_it():
     )
     program = lower(read_program(text, "io.hpf"), Overrides(procs=4), 4)
     (scatter,) = (each.operation for each in program.body if isinstance(each, nodes.Communicate))
-    (call,) = steps(scatter, program.layouts, program.layouts.environment)
+    ((call,),) = steps(scatter, program.layouts, program.layouts.environment)
     assert call.elements.tolist() == [[4, 4, 4, 4]]
