@@ -5,7 +5,7 @@ must show them asks for `Setting.force_unroll`.
 """
 
 from collections.abc import Callable
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 import numpy as np
 from msgspec import Struct
@@ -18,8 +18,11 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Listener(Protocol):
-    """Told of every AAU and every batch of messages, in the order of the walk. Times are (S, P) or (S, M)."""
+class Listener:
+    """Called for every AAU and every batch of messages, in the order of the walk. Times are (S, P) or (S, M).
+
+    A derived class defines only the calls that it needs: the others do nothing.
+    """
 
     def entered(self, aau: AAU, clock: Array) -> None:
         """The walk comes to an AAU; `clock` is when each processor does. The array must not be kept or changed."""
@@ -52,8 +55,7 @@ class Traffic(Struct, frozen=True, eq=False):
     size_bytes: Ints | None = None
 
 
-@runtime_checkable
-class Timekeeper(Listener, Protocol):
+class Timekeeper(Listener):
     """A listener that is also told of every piece of time that enters the ledger."""
 
     def spent(
@@ -79,8 +81,7 @@ class Timekeeper(Listener, Protocol):
         """
 
 
-@runtime_checkable
-class Correctable(Timekeeper, Protocol):
+class Correctable(Timekeeper):
     """A timekeeper that needs to know for how long processors are busy, but not when.
 
     Where a processor runs ahead, messages that it sends may delay those of operations that others were told of before.

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import AAU
 from aag.mapping.grid import Grid
-from interpreter.listeners import Array, Traffic
+from interpreter.listeners import Array, Correctable, Traffic
 from interpreter.metrics import WAITING, Index
 from interpreter.result import AauMetrics
 from sag.machine import NetworkCosts
@@ -75,7 +75,7 @@ def waits_of(watcher: "Watcher", aau: AauMetrics, time_s: float) -> tuple[Wait, 
     return tuple(found)
 
 
-class Watcher:
+class Watcher(Correctable):
     """A listener that keeps, for each AAU, the messages of that execution among those walked that moves most bytes; of
     equal ones the first."""
 
@@ -138,15 +138,9 @@ class Watcher:
         if category == WAITING and traffic is not None:
             self._began = began, np.broadcast_to(seconds * weight, began.shape)
 
-    def corrected(self) -> None:
-        """What is kept are shares, which corrections hardly change."""
-
     def waits(self, aau: int) -> "Waits":
         """What processors waited for in an AAU."""
         return self._waits.get(aau, Waits())
-
-    def skipped(self, aau: AAU, iterations: Ints) -> None:
-        """What is not walked is like what was."""
 
     def execution(self, aau: int) -> Execution:
         """What is kept of an AAU; nothing where it sent nothing."""

@@ -7,7 +7,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from aag.diagnostics import Span
-from aag.graph.aau import AAU, Graph, walk
+from aag.graph.aau import Graph, walk
 from esp import api
 from esp.errors import PredictionError
 from esp.traces.trace import (
@@ -25,7 +25,7 @@ from esp.traces.trace import (
     TracePlace,
 )
 from esp.version import __version__
-from interpreter.listeners import Array, Ints, Traffic, Watch
+from interpreter.listeners import Array, Ints, Timekeeper, Traffic, Watch
 from interpreter.metrics import COMMUNICATION, COMPUTATION, WAITING, Category, Index
 from sag.unit import System
 
@@ -86,7 +86,7 @@ def about_of(stages: api.Stages, origin: str, system: str) -> TraceAbout:
     )
 
 
-class TraceRecorder:
+class TraceRecorder(Timekeeper):
     """A listener that keeps what it hears as columns, one piece for each call."""
 
     def __init__(self, graph: Graph, procs: int, most: int) -> None:
@@ -95,20 +95,6 @@ class TraceRecorder:
         self._most = most
         self._count = 0
         self._pieces: list[tuple[Ints, Array, Array, int, int, Ints | None, Ints | None]] = []
-
-    def entered(self, aau: AAU, clock: Array) -> None:
-        """Nothing to note: `spent` says all."""
-
-    def left(self, aau: AAU, clock: Array) -> None:
-        """As above."""
-
-    def messages(
-        self, aau: int, name: str, source: Ints, destination: Ints, size_bytes: Ints, sent: Array, received: Array
-    ) -> None:
-        """As above."""
-
-    def skipped(self, aau: AAU, iterations: Ints) -> None:
-        """Nothing is skipped where every iteration is walked."""
 
     def spent(
         self,

@@ -15,7 +15,7 @@ from aag.graph.aau import walk
 from esp import api
 from esp.errors import PredictionError
 from interpreter.engine import interpret
-from interpreter.listeners import Traffic
+from interpreter.listeners import Correctable, Traffic
 from interpreter.metrics import WAITING, Index
 from interpreter.result import Prediction
 from interpreter.setting import Setting
@@ -128,8 +128,8 @@ class _Event(Struct, frozen=True, eq=False):
     called_s: Floats
 
 
-class _Recorder:
-    """The listener."""
+class _Recorder(Correctable):
+    """The listener. Corrections change neither computation nor what the simulator finds by itself: who waits."""
 
     def __init__(self, procs: int, line_of: Mapping[int, int]) -> None:
         self.procs = procs
@@ -138,21 +138,6 @@ class _Recorder:
         """A line with a branch that is taken with a probability."""
         self.pending = np.zeros(procs)
         self.events: list[_Event] = []
-
-    def entered(self, aau: object, clock: object) -> None:
-        """Nothing to do."""
-
-    def left(self, aau: object, clock: object) -> None:
-        """Nothing to do."""
-
-    def skipped(self, aau: object, iterations: object) -> None:
-        """Nothing is skipped where every iteration is walked."""
-
-    def corrected(self) -> None:
-        """Computation is what it was, and the simulator knows by itself who waits."""
-
-    def messages(self, *told: object) -> None:
-        """The pieces of time tell of messages, too."""
 
     def spent(
         self,

@@ -8,7 +8,7 @@ from aag.graph.aau import walk
 from esp import api
 from esp.validate.flow import undecided_lines
 from interpreter.engine import interpret
-from interpreter.listeners import Array, Ints
+from interpreter.listeners import Array, Ints, Listener
 from interpreter.result import Assumption
 from interpreter.setting import Setting
 from sag.scenario import export
@@ -55,21 +55,12 @@ def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:
     return assumption.code == "branch" or (assumption.code == "while" and f"trips_{line}" not in request.values)
 
 
-class MessageTally:
+class MessageTally(Listener):
     """A listener that counts messages by sender and line."""
 
     def __init__(self, line_of: dict[int, int]) -> None:
         self._line_of = line_of
         self.counts: Counts = {}
-
-    def entered(self, aau: object, clock: object) -> None:
-        """Nothing to count."""
-
-    def left(self, aau: object, clock: object) -> None:
-        """Nothing to count."""
-
-    def skipped(self, aau: object, iterations: object) -> None:
-        """Nothing is skipped where every iteration is walked."""
 
     def messages(
         self,

@@ -7,6 +7,7 @@ from esp import api
 from esp.locate import program_names
 from interpreter.counts import COMPUTATION, OVERHEAD, RECEIVING, SENDING
 from interpreter.engine import interpret
+from interpreter.listeners import Timekeeper
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.setting import Setting
 from sag.figures import figures_of
@@ -18,7 +19,7 @@ SYSTEMS = ("ipsc860", "ipsc860-f90d", "cluster-ib")
 SCENARIO = Scenario(load=["0%", "30%"], latency=["x1", "x3"], processor_speed=["x1", "x2"])
 
 
-class Told:
+class Told(Timekeeper):
     """A listener that adds up what it is told, by AAU and processor: seconds of each category, those of receivers
     alone, and what the messages that they receive take whole, by the law."""
 
@@ -28,11 +29,6 @@ class Told:
         self.shape = (machine.scenarios, procs)
         self.node, self.size = self.network.topology.place(grid), self.network.topology.size(grid)
         self.seconds, self.received, self.whole = {}, {}, {}
-
-    def entered(self, aau, clock):
-        """Nothing."""
-
-    left = skipped = entered
 
     def _of(self, table, key):
         return table.setdefault(key, np.zeros(self.shape))

@@ -10,6 +10,7 @@ from aag.graph.aau import Work
 from aag.ir.expressions import Binary, Call, Element, IntLit, Var
 from interpreter.engine import HANDLERS
 from interpreter.errors import InterpretationError, UnresolvedError
+from interpreter.listeners import Listener
 from interpreter.setting import Setting
 from tests.interpreter.hand import US, Hand, additive, collective, lit, machine, metrics, phase, plus
 
@@ -321,7 +322,7 @@ def test_large_ledgers_keep_totals_and_means():
 
 
 def test_listeners_hear_what_is_walked():
-    class Ears:
+    class Ears(Listener):
         def __init__(self):
             self.heard, self.flights, self.jumped = [], [], 0
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from aag.graph.aau import AAU, Comm, Seq
 from esp.api import load_machine
 from interpreter.engine import interpret
+from interpreter.listeners import Listener
 from interpreter.result import Prediction
 from interpreter.setting import Setting
 from sag.scenario import Scenario, export
@@ -30,7 +31,7 @@ DISTRIBUTIONS = ("bb", "bx", "xb")
 GRIDS = {"bb": near_square, "bx": lambda procs: (procs, 1), "xb": lambda procs: (1, procs)}
 
 
-class _Blocks:
+class _Blocks(Listener):
     """Listens for what each processor computes between two exchanges of the timed region."""
 
     def __init__(self) -> None:
@@ -52,9 +53,6 @@ class _Blocks:
                 self._since = None
         elif isinstance(aau, Comm) and self._since is not None:
             self._since = clock[0].copy()
-
-    def messages(self, *message: object) -> None:
-        """They are counted elsewhere."""
 
     def skipped(self, aau: AAU, iterations: NDArray[np.int64]) -> None:
         raise AssertionError("iterations were skipped although all were asked for")

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from aag.graph.aau import AAU
 from esp.api import Request, Stages, load_machine, lower_source, read_source
 from interpreter.engine import interpret
+from interpreter.listeners import Listener
 from interpreter.result import Prediction
 from interpreter.setting import Setting
 from sag.scenario import Scenario, export
@@ -48,19 +49,13 @@ class Predicted:
         return self.result.bytes
 
 
-class _Sent:
+class _Sent(Listener):
     """Counts what each processor sends, which is all of it only if no iterations are skipped."""
 
     def __init__(self, procs: int) -> None:
         self.complete = True
         self.messages_of = np.zeros(procs, np.int64)
         self.bytes_of = np.zeros(procs, np.int64)
-
-    def entered(self, aau: AAU, clock: Floats) -> None:
-        """Nothing to count."""
-
-    def left(self, aau: AAU, clock: Floats) -> None:
-        """Nothing to count."""
 
     def messages(
         self,

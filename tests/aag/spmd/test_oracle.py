@@ -15,6 +15,7 @@ from aag.graph.aau import walk
 from aag.pipeline import read_program
 from esp import api
 from interpreter.engine import interpret
+from interpreter.listeners import Listener
 from interpreter.setting import Setting
 from sag.scenario import export
 from tests.aag.spmd.emit import tree as t
@@ -24,18 +25,12 @@ from tests.aag.spmd.oracle import Owners, body_lines, most_received, needs, pair
 PROCS = (2, 3, 4, 6, 8)
 
 
-class Received:
+class Received(Listener):
     """A listener that counts, of some source lines, what each processor receives."""
 
     def __init__(self, graph, lines, procs):
         self.lines = {each.id for each in walk(graph.body) if each.span.line in lines}
         self.messages_of, self.bytes_of = np.zeros(procs, np.int64), np.zeros(procs, np.int64)
-
-    def entered(self, aau, clock):
-        pass
-
-    def left(self, aau, clock):
-        pass
 
     def skipped(self, aau, iterations):
         raise AssertionError
