@@ -64,10 +64,6 @@ class Shared(Struct, frozen=True, eq=False):
         figures: Array = self.values[0].take(self.classes.number[ranks])
         return figures
 
-    def any(self) -> bool:
-        """Whether one of them is not 0."""
-        return bool(self.values.any())
-
 
 Figures = Array | Shared
 """(S or 1, P or 1)."""

@@ -38,8 +38,3 @@ def works(aau: g.AAU) -> tuple[tuple[str, g.Work], ...]:
         case _:
             own = cast("g.Work | None", getattr(aau, "work", None))
             return () if own is None else (("once", own),)
-
-
-def total(graph: g.Graph) -> g.Work:
-    """The work of all AAUs together, each executed once: what clustering must not change."""
-    return add_work(*(work for each in g.walk(graph.body) for _, work in works(each)))

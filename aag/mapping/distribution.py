@@ -25,11 +25,6 @@ class Distribution(Struct, frozen=True, kw_only=True):
     extent: int
 
     @property
-    def upper(self) -> int:
-        """The last template index."""
-        return self.lower + self.extent - 1
-
-    @property
     def period(self) -> int:
         """Number of cells after which the owners repeat."""
         return self.block * self.procs
@@ -43,22 +38,12 @@ class Distribution(Struct, frozen=True, kw_only=True):
         zero_based = np.asarray(cells, dtype=np.int64) - self.lower
         return zero_based // self.period * self.block + zero_based % self.block
 
-    def held(self, coord: npt.ArrayLike) -> IntArray:
-        """How many cells each coordinate holds."""
-        return self.held_images(coord, first=self.lower, stride=1, count=self.extent)
-
     def held_images(self, coord: npt.ArrayLike, *, first: int, stride: int, count: npt.ArrayLike) -> IntArray:
         """How many of the `count` cells first, first + stride, ... each coordinate holds (stride not 0)."""
         start = first - self.lower - np.asarray(coord, dtype=np.int64) * self.block
         if stride < 0:  # the same cells from the other end
             start = start + stride * (np.asarray(count, dtype=np.int64) - 1)
         return count_in_window(count, abs(stride), start, self.period, self.block)
-
-    def cells(self, coord: int) -> IntArray:
-        """The template indices of one coordinate, ascending."""
-        starts = np.arange(coord * self.block, self.extent, self.period, dtype=np.int64)
-        zero_based = (starts[:, None] + np.arange(self.block, dtype=np.int64)).ravel()
-        return zero_based[zero_based < self.extent] + self.lower
 
     def __str__(self) -> str:
         return "CYCLIC" if (self.kind, self.block) == ("cyclic", 1) else f"{self.kind.upper()}({self.block})"

@@ -220,16 +220,6 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
         """How many bytes of the array each linear rank holds, shape (P,)."""
         return self.local_elements() * self.element_bytes
 
-    def owners(self, indices: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Whether rank p holds element m, shape (M, P), for indices of shape (M, rank). For small P."""
-        given = np.asarray(indices, dtype=np.int64).reshape(-1, self.rank)
-        coords = self.grid.coords_of(np.arange(self.grid.size))
-        result = np.broadcast_to(self.holds(), (len(given), self.grid.size)).copy()
-        for at, axis in enumerate(self.axes):
-            if axis.role == "dim":
-                result &= self.owner_coordinate(at, given[:, axis.dim])[:, None] == coords[None, :, at]
-        return result
-
     def _spread_axis(self, axis: int) -> tuple[GridAxis, Distribution]:
         meaning = self.axes[axis]
         if meaning.role != "dim" or meaning.distribution is None:

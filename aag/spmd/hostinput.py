@@ -1,7 +1,7 @@
 """Nests of DO loops that hold nothing but READs of one unit: rank 0 reads all of it, then the values go where they
 belong, once for each item (Def 15)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from aag.ir import statements as ir
 from aag.ir.control import control_of
@@ -113,8 +113,3 @@ def _index(lowering: Lowering, loop: ir.Do) -> Index:
     if any(uses_of(part, (), lowering.symbols) for part in index.bounds):
         raise Unsupported("a bound that is an element of an array")
     return index
-
-
-def executed(nest: ir.Do) -> Iterator[ir.Io]:
-    """The READs of a nest."""
-    yield from (statement for statement, _ in _reads(nest, ()) or ())

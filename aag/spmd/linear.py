@@ -81,12 +81,6 @@ def _linear(expr: Expr, env: Environment) -> Linear:
         return Linear(0, {expr: 1})
 
 
-def difference(left: Expr, right: Expr, env: Environment) -> int | None:
-    """left - right where it is the same for all values of the variables, else None."""
-    form = linear(left, env).plus(linear(right, env), -1)
-    return form.constant if form.is_constant else None
-
-
 def add(expr: Expr, amount: Expr | int) -> Expr:
     """expr + amount, folded where both are literals and left out where nothing is added."""
     other = IntLit(amount) if isinstance(amount, int) else amount

@@ -74,10 +74,6 @@ class Effects(Struct, frozen=True):
     scalars: frozenset[str]
     everything: bool = False
 
-    def writes(self, array: str) -> bool:
-        """Whether some element of the array may change."""
-        return self.everything or any(name == array for name, _ in self.arrays)
-
 
 def effects(nodes: Iterable[Node]) -> Effects:
     """The effects of a node list, inner bodies included."""

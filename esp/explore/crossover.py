@@ -35,7 +35,6 @@ class Crossover(Struct, frozen=True, kw_only=True):
     """Those of them at which winner and rival were predicted, ascending."""
     challengers: tuple[int, ...]
     """The choices that were tried at the smallest size."""
-    winner: int
     wins_from: int
     rival: int | None
     """None: nothing is faster at the smallest size."""
@@ -111,7 +110,6 @@ def crossover(
         sizes=tuple(sizes),
         tried=tuple(sizes[at] for at in sorted(gaps)) or (sizes[0],),
         challengers=tuple(challengers),
-        winner=winner,
         wins_from=sizes[high],
         rival=rival,
     )

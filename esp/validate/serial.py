@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from esp.tools import call, tool
-from esp.validate.given import NOTHING, GivenInput
+from esp.validate.given import GivenInput
 from esp.validate.inquiry import is_asked, lines_of, with_use, write_module
 from esp.validate.job import Job
 
@@ -63,23 +63,6 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
                 changed = re.sub(pattern, rf"\g<1>{value}", changed)
         lines.append(changed)
     return "\n".join(lines) + "\n"
-
-
-def serial_answer(
-    text: str,
-    folder: Path,
-    *,
-    fixed: bool = False,
-    procs: int | None = None,
-    limit_s: float = 0.0,
-    given: GivenInput = NOTHING,
-) -> str:
-    """What a serial program prints, which takes `procs` for the number of processors where it asks.
-
-    Raises:
-        esp.errors.PredictionError: it does not compile or run, or not within `limit_s` seconds.
-    """
-    return _run(compiled(text, folder, fixed=fixed, procs=procs), limit_s, given)
 
 
 def compiled(text: str, folder: Path, *, fixed: bool = False, procs: int | None = None) -> Path:

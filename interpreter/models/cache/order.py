@@ -352,8 +352,6 @@ class Elements(Struct, frozen=True):
 
     place: NDArray[np.intp]
     active: NDArray[np.bool_]
-    by_line: NDArray[np.intp]
-    """Elements line by line, in order of time."""
     previous: NDArray[np.intp]
     """The last active element of the same line, else -1."""
 
@@ -370,4 +368,4 @@ def elements_of(touches: Touches, active: NDArray[np.bool_]) -> Elements:
     same = (before >= 0) & (ordered[before] == ordered)
     previous = np.empty(place.size, np.intp)
     previous[by_line] = np.where(same, by_line[before], -1)
-    return Elements(place, moved, by_line, previous)
+    return Elements(place, moved, previous)

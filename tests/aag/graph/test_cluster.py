@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from aag.graph import aau as g
 from aag.graph.cluster import cluster
 from aag.graph.synchronize import synchronize
-from aag.graph.tally import total
 from aag.pipeline import Options, Overrides, abstract, lower, read_program
+from tests.aag.graph.totals import total
 
 HEAD = """\
 program test

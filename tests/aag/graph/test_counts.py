@@ -3,7 +3,7 @@
 import pytest
 
 from aag.graph import aau as g
-from aag.graph.tally import total
+from tests.aag.graph.totals import total
 
 
 @pytest.fixture

@@ -5,13 +5,14 @@ import pytest
 from aag.diagnostics import SourceError
 from aag.ir.expressions import Binary, IntLit, Unary, Var
 from aag.mapping.resolve import Overrides, resolve_mapping
+from tests.aag.mapping.owners import owners
 
 # a(4:9) in t(0:15, 0:7), dealt over 4 x 2: cells 4k..4k+3 to coordinate k, cells 4k..4k+3 to k.
 ROWS, COLUMNS = 4, 4
 
 
 def ranks(layout, *index):
-    return [rank for rank, holds in enumerate(layout.owners([index])[0].tolist()) if holds]
+    return [rank for rank, holds in enumerate(owners(layout, [index])[0].tolist()) if holds]
 
 
 def rank(row, column):

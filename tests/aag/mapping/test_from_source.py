@@ -8,6 +8,7 @@ import pytest
 from aag.diagnostics import SourceError
 from aag.mapping.resolve import Overrides, resolve_mapping
 from aag.source.read import read_program
+from tests.aag.mapping.owners import owners
 
 PROGRAM = """\
 program forms
@@ -58,7 +59,7 @@ def test_all_forms_together():
     assert layouts.arrays["f"].template == "t"
     assert layouts.arrays["d"].bounds == ((0, 11),)
     # a(i, j) lies in t(j, i): column 1 belongs to the first rows of t.
-    assert layouts.arrays["a"].owners([[1, 7], [4, 1]]).argmax(axis=1).tolist() == [1, 2]
+    assert owners(layouts.arrays["a"], [[1, 7], [4, 1]]).argmax(axis=1).tolist() == [1, 2]
 
 
 def test_places_of_errors_have_columns():

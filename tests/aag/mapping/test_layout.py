@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from aag.mapping.grid import Grid, squarest
 from aag.mapping.resolve import Overrides, resolve_mapping
+from tests.aag.mapping.owners import owners
 
 EVERY = "every"  # a replicated target subscript: copies at all coordinates
 
@@ -138,7 +139,7 @@ def check(layout, bounds, expected, procs):
     elements = list(expected)
     if not layout.is_distributed:
         assert all(ranks == set(range(procs)) for ranks in expected.values())
-    got = layout.owners(np.array(elements, dtype=np.int64).reshape(-1, len(bounds)))
+    got = owners(layout, np.array(elements, dtype=np.int64).reshape(-1, len(bounds)))
     assert [set(np.flatnonzero(row).tolist()) for row in got] == [expected[each] for each in elements]
     extents = layout.local_extents()
     for rank in range(procs):
