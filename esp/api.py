@@ -31,7 +31,7 @@ from esp.sources import Source, read_source
 from interpreter.engine import interpret
 from interpreter.folding import folded
 from interpreter.listeners import Listener, Watch
-from interpreter.result import Prediction as Result
+from interpreter.result import Result
 from interpreter.setting import Setting
 from sag.load import load_system
 from sag.scenario import Scenario, export

@@ -8,8 +8,7 @@ from msgspec import Struct, field, structs
 
 from aag.diagnostics import Diagnostic
 from esp.shown import Printed
-from interpreter.result import Assumption, Figure, Parts
-from interpreter.result import Prediction as Result
+from interpreter.result import Assumption, Figure, Parts, Result
 
 Plain = bool | int | float | str | list[Any] | dict[str, Any] | None
 """What JSON can say."""

@@ -31,7 +31,7 @@ from interpreter.models.iteration import iterate, synchronised, undetermined
 from interpreter.models.sync import reduce
 from interpreter.network import network_of
 from interpreter.reduce import largest
-from interpreter.result import Prediction
+from interpreter.result import Result
 from interpreter.setting import Setting
 from interpreter.state import Run
 from interpreter.summary import About, summarise
@@ -47,7 +47,7 @@ def interpret(
     setting: Setting = NO_SETTING,
     listener: Listener | None = None,
     watch: Watch | None = None,
-) -> Prediction:
+) -> Result:
     """Predict the time of a node program on a machine; `watch` is told how far that has come.
 
     Raises:
@@ -74,7 +74,7 @@ def interpret_with(
     about: About,
     listener: Listener | None = None,
     watch: Watch | None = None,
-) -> Prediction:
+) -> Result:
     """As `interpret`, for any answers to the engine's questions."""
     walker = Walker(graph, setting.values, setting.scalar_steps)
     with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
@@ -124,7 +124,7 @@ def _unpriced(books: Books, machine: Machine, operation: str) -> None:
     books.complete = False
 
 
-def finish(run: Run, graph: g.Graph, about: About) -> Prediction:
+def finish(run: Run, graph: g.Graph, about: About) -> Result:
     """All wait for the last (Def 3); then the ledger is read."""
     end = next((each for each in g.walk(graph.body) if isinstance(each, g.End)), None)
     own_end = run.clock + run.origin

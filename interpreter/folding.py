@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from interpreter.result import AauMetrics, Figure, LineMetrics, MessageSummary, Parts, Prediction
+from interpreter.result import AauMetrics, Figure, LineMetrics, MessageSummary, Parts, Result
 
 SEVERAL = "several"
 """Pattern of the communication of a unit with more than one pattern inside."""
 
 
-def folded(found: Prediction, unit_of: Mapping[int, int]) -> Prediction:
+def folded(found: Result, unit_of: Mapping[int, int]) -> Result:
     """The prediction with one AAU for each unit, and what a unit costs in its line. Totals stay.
 
     `unit_of`: id of an AAU -> that of its unit, which is itself or an AAU around it.

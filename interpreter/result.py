@@ -247,7 +247,7 @@ class Assumption(Struct, frozen=True, kw_only=True):
     span: Span | None = None
 
 
-class Prediction(Struct, frozen=True, kw_only=True):
+class Result(Struct, frozen=True, kw_only=True):
     """The result of interpreting a program on a machine."""
 
     program: str

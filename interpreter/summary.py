@@ -1,4 +1,4 @@
-"""From the ledger of a finished walk to a `Prediction`: sums over children, lines and processors (Def 3, 4)."""
+"""From the ledger of a finished walk to a `Result`: sums over children, lines and processors (Def 3, 4)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isclose
@@ -23,7 +23,7 @@ from interpreter.result import (
     MessageSummary,
     Parts,
     PerProcessor,
-    Prediction,
+    Result,
 )
 from interpreter.shared import BLOCK, Classes, blocks
 from interpreter.state import Run
@@ -296,7 +296,7 @@ def by_processor(run: Run) -> dict[int, Array]:
     return found
 
 
-def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Prediction:
+def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
     """Read the sums. `own_end` (S, P): when each processor came to its own end."""
     _extrapolate(run)
     sums = _Sums(run.books.ledger, Prices(run.machine, lambda _: None))
@@ -317,7 +317,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Predictio
         run.books.assume("machine", text)
     computation = totals[COMPUTATION]
     average = mean(computation)
-    return Prediction(
+    return Result(
         program=about.program,
         file=about.file,
         lines_text=about.lines,

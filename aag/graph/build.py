@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Span
 from aag.graph import aau as g
-from aag.graph.counts import Context, counts, nest_work, work_of
+from aag.graph.counts import CountingContext, counts, nest_work, work_of
 from aag.graph.labels import label_of
 from aag.graph.sweeps import Swept, beside, is_simple, sweeps_of
 from aag.graph.tally import add_counts
@@ -37,7 +37,7 @@ def build_graph(program: NodeProgram) -> g.Graph:
     for name, kind in program.types.items():
         symbols.declare(name, kind)
     done = program.options.on
-    context = Context(
+    context = CountingContext(
         symbols=symbols,
         constants=program.layouts.constants,
         invariant=done("invariant"),
@@ -77,7 +77,7 @@ def _common(number: int, node: n.Node, inside: Iterable[g.AAU] = ()) -> _Common:
 class _Builder:
     """Makes AAUs and counts them."""
 
-    def __init__(self, program: NodeProgram, context: Context) -> None:
+    def __init__(self, program: NodeProgram, context: CountingContext) -> None:
         self.program = program
         self.context = context
         self.count = 0

@@ -35,7 +35,7 @@ _ARITHMETIC = {"+": "add", "-": "add", "*": "mul", "/": "div"}
 _HARMLESS = frozenset(name for name, each in INTRINSICS.items() if each.is_pure)
 
 
-class Context(Struct, frozen=True, kw_only=True):
+class CountingContext(Struct, frozen=True, kw_only=True):
     """What counting has to know of the program, types and the values of named constants, and of its compiler: whether
     loop-invariant operations move outwards, addresses are stepped (but for those of reductions, where a
     library does them), masks are tested as far outside as they can be.
@@ -53,7 +53,7 @@ class Context(Struct, frozen=True, kw_only=True):
 class OperationCounter:
     """Operations by class, one Counter for each loop level (0: before the loops)."""
 
-    def __init__(self, context: Context, loops: Sequence[str] = ()) -> None:
+    def __init__(self, context: CountingContext, loops: Sequence[str] = ()) -> None:
         self._context = context
         self._symbols = context.symbols
         self._level = {name: at for at, name in enumerate(loops, start=1)}
@@ -236,7 +236,7 @@ def counts(counter: Mapping[str, float]) -> Counts:
     return tuple(sorted((name, float(number)) for name, number in counter.items() if number))
 
 
-def work_of(context: Context, exprs: Iterable[Expr | None] = (), assigns: Iterable[Assign] = ()) -> Work:
+def work_of(context: CountingContext, exprs: Iterable[Expr | None] = (), assigns: Iterable[Assign] = ()) -> Work:
     """Work of replicated statements outside any nest; an expression of None is absent."""
     counter = OperationCounter(context)
     for expr in exprs:
@@ -247,7 +247,7 @@ def work_of(context: Context, exprs: Iterable[Expr | None] = (), assigns: Iterab
     return Work(computation=counts(counter.levels[0]))
 
 
-def nest_work(nest: Nest, context: Context) -> tuple[tuple[Work, ...], Work]:
+def nest_work(nest: Nest, context: CountingContext) -> tuple[tuple[Work, ...], Work]:
     """Work of a nest, one entry for each level (before the loops, in loop 1, ..., in the innermost loop), and what an
     innermost iteration does more where the mask holds."""
     if nest.reduce and context.library:
@@ -274,7 +274,7 @@ def nest_work(nest: Nest, context: Context) -> tuple[tuple[Work, ...], Work]:
     return tuple(Work(computation=counts(each)) for each in counter.levels), Work(computation=counts(masked))
 
 
-def _copy(target: Expr, context: Context) -> "Counter[str]":
+def _copy(target: Expr, context: CountingContext) -> "Counter[str]":
     """Storing a value to a temporary and moving it to its place in a loop of its own."""
     rank = len(target.subscripts) if isinstance(target, Element) and not context.strength else 1
     once = Counter(_index(rank))

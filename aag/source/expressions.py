@@ -21,7 +21,7 @@ from aag.source.resolving import resolve
 from aag.source.tokens import Token, tokenize
 
 
-class Names(Protocol):
+class Declared(Protocol):
     """What the declarations say about a name."""
 
     def is_array(self, name: str) -> bool:
@@ -91,7 +91,7 @@ class Reader:
     that stand for what is nested too deeply for fparser.
     """
 
-    def __init__(self, at: Locator, names: Names, cuts: Mapping[str, e.Expr]) -> None:
+    def __init__(self, at: Locator, names: Declared, cuts: Mapping[str, e.Expr]) -> None:
         self.at = at
         self._names = names
         self._cuts = cuts

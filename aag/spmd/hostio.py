@@ -18,7 +18,7 @@ from aag.spmd.linear import add, multiply
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any, comm_names, scalars
 from aag.spmd.needs import Use, uses_of
-from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference, Shared, Value
+from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference, SharedValues, Value
 from aag.spmd.symbols import Unsupported
 
 TEXT_BYTES = {"int": 12, "r4": 17, "r8": 26, "c8": 36, "c16": 54, "logical": 2}
@@ -149,7 +149,7 @@ def loop_names(items: Iterable[Expr]) -> list[str]:
     return [each.var for item in items for each in walk_expressions(item) if isinstance(each, ImpliedDo)]
 
 
-def share(env: Environment, items: Sequence[Item]) -> tuple[Shared, ...]:
+def share(env: Environment, items: Sequence[Item]) -> tuple[SharedValues, ...]:
     """The broadcasts of replicated values that were read. How many values there are may depend on those before them in
     the same list; these are then known to all beforehand."""
     groups: list[list[Item]] = []
@@ -171,7 +171,7 @@ def share(env: Environment, items: Sequence[Item]) -> tuple[Shared, ...]:
             size = add(size, multiply(amount(indices, env), IntLit(item.bytes)))
             if isinstance(item.element, Var | Element):
                 values.append(Value(element=item.element, indices=indices))
-        found.append(Shared(values=tuple(values), bytes=size))
+        found.append(SharedValues(values=tuple(values), bytes=size))
     return tuple(found)
 
 

@@ -216,7 +216,7 @@ class Value(Struct, frozen=True, kw_only=True):
     indices: tuple[Index, ...]
 
 
-class Shared(Struct, frozen=True, kw_only=True):
+class SharedValues(Struct, frozen=True, kw_only=True):
     """What one broadcast from rank 0 brings to all processors, and its bytes in memory."""
 
     values: tuple[Value, ...]
@@ -235,7 +235,7 @@ class HostIo(Node, frozen=True, kw_only=True, eq=False):
     items: Expr
     bytes: Expr
     records: Expr = IntLit(1)
-    shared: tuple[Shared, ...] = ()
+    shared: tuple[SharedValues, ...] = ()
     nest: Do | None = None
 
 

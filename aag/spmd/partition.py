@@ -46,7 +46,7 @@ class Trips(Struct, frozen=True, eq=False):
         return np.where(before > 0, -(-level // np.maximum(before, 1)), 0)
 
 
-class Classes(Struct, frozen=True, eq=False):
+class ShapeClasses(Struct, frozen=True, eq=False):
     """Processors with equal local shapes: `class_of` (P,) and one `representative` rank for each class (C,)."""
 
     class_of: Ints
@@ -98,12 +98,12 @@ def executions(home: Reference | None, indices: Sequence[Index], layouts: Layout
     return np.ascontiguousarray(_levels(home, indices, layouts, env)[0][0][:, -1])
 
 
-def shape_classes(layouts: Layouts, limit: int = 1024) -> Classes:
+def shape_classes(layouts: Layouts, limit: int = 1024) -> ShapeClasses:
     """Ranks whose local parts have equal shapes. Up to `limit` processors every rank stands for itself."""
     procs = layouts.procs
     if procs <= limit:
         every = np.arange(procs, dtype=np.int64)
-        return Classes(every, every)
+        return ShapeClasses(every, every)
     class_of = np.zeros(procs, dtype=np.int64)
     for grid in dict.fromkeys(layout.grid for layout in layouts.arrays.values()):
         for axis, extent in enumerate(grid.shape):
@@ -119,7 +119,7 @@ def shape_classes(layouts: Layouts, limit: int = 1024) -> Classes:
             _, kind = distinct_rows(signature)
             class_of = class_of * (int(kind.max()) + 1) + grid.spread(axis, kind.astype(np.int64))
     _, first, inverse = distinct_with_inverse(class_of)
-    return Classes(inverse.astype(np.int64), first.astype(np.int64))
+    return ShapeClasses(inverse.astype(np.int64), first.astype(np.int64))
 
 
 def segments(owned: OwnedLoop, layouts: Layouts, env: Environment) -> Segments:

@@ -25,7 +25,7 @@ _DEEPEST = 40
 """Indentation grows no further, so that there is always room for text."""
 
 
-class Line(Struct, frozen=True):
+class NodeLine(Struct, frozen=True):
     """One line: the source line in the margin (0: none), the depth and the text."""
 
     source: int
@@ -37,20 +37,20 @@ def print_node(program: NodeProgram) -> str:
     """The node program as text, at most `WIDTH` columns wide."""
     layouts = program.layouts
     count = f"{layouts.procs} processor{'s' * (layouts.procs != 1)}"
-    lines = [Line(0, 0, f"node program {program.unit.name}, {count}, grid {layouts.grid}")]
+    lines = [NodeLine(0, 0, f"node program {program.unit.name}, {count}, grid {layouts.grid}")]
     if program.options.disabled:
-        lines.append(Line(0, 0, f"optimisations off: {', '.join(sorted(program.options.disabled))}"))
-    lines.append(Line(0, 0, ""))
+        lines.append(NodeLine(0, 0, f"optimisations off: {', '.join(sorted(program.options.disabled))}"))
+    lines.append(NodeLine(0, 0, ""))
     lines += _Printer(program).body(program.body, 0)
     if program.notes or not program.complete:
-        lines.append(Line(0, 0, ""))
-    lines += [Line(note.span.line, 0, f"{note.code} {note.message}") for note in program.notes]
+        lines.append(NodeLine(0, 0, ""))
+    lines += [NodeLine(note.span.line, 0, f"{note.code} {note.message}") for note in program.notes]
     if not program.complete:
-        lines.append(Line(0, 0, "not complete: something could not be modelled"))
+        lines.append(NodeLine(0, 0, "not complete: something could not be modelled"))
     return "\n".join(text for line in lines for text in _folded(line)) + "\n"
 
 
-def _folded(line: Line) -> Iterator[str]:
+def _folded(line: NodeLine) -> Iterator[str]:
     margin = f"{line.source or '':>5}  "
     indent = " " * min(_DEEPEST, len(_STEP) * line.depth)
     parts = wrap(
@@ -63,30 +63,30 @@ def _folded(line: Line) -> Iterator[str]:
 class _Printer(Struct, frozen=True):
     program: NodeProgram
 
-    def body(self, nodes: Sequence[n.Node], depth: int) -> Iterator[Line]:
+    def body(self, nodes: Sequence[n.Node], depth: int) -> Iterator[NodeLine]:
         for at, node in enumerate(nodes):
             following = next((each for each in nodes[at + 1 :] if not isinstance(each, n.Communicate)), None)
             yield from self._numbered(node, depth, following)
 
-    def _numbered(self, node: n.Node, depth: int, following: n.Node | None) -> Iterator[Line]:
+    def _numbered(self, node: n.Node, depth: int, following: n.Node | None) -> Iterator[NodeLine]:
         """The lines of a node; those that do not say otherwise belong to its line, which stands at the first."""
         first = True
         for line in self._node(node, depth, following):
-            yield Line(node.span.line, line.depth, line.text) if first else line
+            yield NodeLine(node.span.line, line.depth, line.text) if first else line
             first = False
 
-    def _node(self, node: n.Node, depth: int, following: n.Node | None) -> Iterator[Line]:
+    def _node(self, node: n.Node, depth: int, following: n.Node | None) -> Iterator[NodeLine]:
         match node:
             case n.Local(assigns=assigns):
-                yield from (Line(0, depth, _assign(each)) for each in assigns)
+                yield from (NodeLine(0, depth, _assign(each)) for each in assigns)
                 if not assigns:
-                    yield Line(0, depth, "continue")
+                    yield NodeLine(0, depth, "continue")
             case n.Nest():
                 yield from self._nest(node, depth)
             case n.Communicate(operation=operation):
                 yield from _communication(operation, depth, _hoisted(node, following))
             case n.Combine():
-                yield Line(0, depth, _combine(node))
+                yield NodeLine(0, depth, _combine(node))
             case n.DoNode(var=var, lower=lower, upper=upper, step=step, body=body, name=name):
                 yield from self._block(_named(name, _do(var, lower, upper, step)), body, depth, "end do")
             case n.WhileNode(condition=condition, body=body, name=name):
@@ -98,41 +98,41 @@ class _Printer(Struct, frozen=True):
                 yield from self._conditional(branches, depth)
             case n.CallNode(name=name, arguments=arguments, assumption=assumption):
                 said = f"   ! {assumption}" if assumption else ""
-                yield Line(0, depth, f"call {name}, {arguments} argument{'s' * (arguments != 1)}{said}")
+                yield NodeLine(0, depth, f"call {name}, {arguments} argument{'s' * (arguments != 1)}{said}")
             case _:
-                yield Line(0, depth, _simple(node))
+                yield NodeLine(0, depth, _simple(node))
 
-    def _block(self, head: str, body: Sequence[n.Node], depth: int, end: str) -> Iterator[Line]:
-        yield Line(0, depth, head)
+    def _block(self, head: str, body: Sequence[n.Node], depth: int, end: str) -> Iterator[NodeLine]:
+        yield NodeLine(0, depth, head)
         yield from self.body(body, depth + 1)
-        yield Line(0, depth, end)
+        yield NodeLine(0, depth, end)
 
-    def _conditional(self, branches: Sequence[n.NodeBranch], depth: int) -> Iterator[Line]:
+    def _conditional(self, branches: Sequence[n.NodeBranch], depth: int) -> Iterator[NodeLine]:
         word = "if"
         for branch in branches:
             head = "else" if branch.condition is None else f"{word} ({spell(branch.condition)}) then"
-            yield Line(0 if word == "if" else branch.span.line, depth, head)
+            yield NodeLine(0 if word == "if" else branch.span.line, depth, head)
             yield from self.body(branch.body, depth + 1)
             word = "else if"
-        yield Line(0, depth, "end if")
+        yield NodeLine(0, depth, "end if")
 
     # --- nests ------------------------------------------------------------------------------------------------
 
-    def _nest(self, nest: n.Nest, depth: int) -> Iterator[Line]:
+    def _nest(self, nest: n.Nest, depth: int) -> Iterator[NodeLine]:
         if nest.copies:
-            yield Line(0, depth, "! all right-hand sides first, into a temporary")
+            yield NodeLine(0, depth, "! all right-hand sides first, into a temporary")
         shared, guarded = self._partition(nest)
         if guarded:
-            yield Line(0, depth, f"only where {guarded} lives")
+            yield NodeLine(0, depth, f"only where {guarded} lives")
             depth += 1
         around = [nest.around(level) for level in range(1, len(nest.indices) + 1)]
         for level, index in enumerate(nest.indices):
-            yield Line(0, depth + level, self._loop(index, nest.home if index.name in shared else None))
-            yield from (Line(0, depth + level + 1, _assign(each)) for each in around[level][0])
+            yield NodeLine(0, depth + level, self._loop(index, nest.home if index.name in shared else None))
+            yield from (NodeLine(0, depth + level + 1, _assign(each)) for each in around[level][0])
         yield from _innermost(nest, depth + len(nest.indices))
         for level in reversed(range(len(nest.indices))):
-            yield from (Line(0, depth + level + 1, _assign(each)) for each in around[level][1])
-            yield Line(0, depth + level, "end do")
+            yield from (NodeLine(0, depth + level + 1, _assign(each)) for each in around[level][1])
+            yield NodeLine(0, depth + level, "end do")
 
     def _loop(self, index: n.Index, home: n.Reference | None) -> str:
         if home is None:
@@ -154,15 +154,15 @@ class _Printer(Struct, frozen=True):
         return shared, _reference(nest.home) if guarded else ""
 
 
-def _innermost(nest: n.Nest, depth: int) -> Iterator[Line]:
+def _innermost(nest: n.Nest, depth: int) -> Iterator[NodeLine]:
     if nest.mask is not None:
-        yield Line(0, depth, f"if ({spell(nest.mask)}) then")
+        yield NodeLine(0, depth, f"if ({spell(nest.mask)}) then")
         depth += 1
     for assign in nest.assigns:
         text = _accumulate(assign, nest.reduce) if nest.reduce else _assign(assign)
-        yield Line(0, depth, text)
+        yield NodeLine(0, depth, text)
     if nest.mask is not None:
-        yield Line(0, depth - 1, "end if")
+        yield NodeLine(0, depth - 1, "end if")
 
 
 def _accumulate(assign: Assign, operation: str) -> str:
@@ -174,16 +174,16 @@ def _accumulate(assign: Assign, operation: str) -> str:
     return f"{spell(target)} = {spell(step)}   ! my part of the {operation}"
 
 
-def _owned(loop: n.OwnedLoop, depth: int) -> Iterator[Line]:
+def _owned(loop: n.OwnedLoop, depth: int) -> Iterator[NodeLine]:
     index = loop.index
-    yield Line(0, depth, f"{_do(index.name, index.lower, index.upper, index.step)}   ! the owners in order")
-    yield Line(0, depth + 1, f"if ({_reference(loop.home)} lives here) then")
+    yield NodeLine(0, depth, f"{_do(index.name, index.lower, index.upper, index.step)}   ! the owners in order")
+    yield NodeLine(0, depth + 1, f"if ({_reference(loop.home)} lives here) then")
     crossing = list(dict.fromkeys(_reference(need.reference) for need in loop.needs))
     if crossing:
-        yield Line(0, depth + 2, f"receive {', '.join(crossing)} where the owner before has it")
-    yield from (Line(0, depth + 2, _assign(each)) for each in loop.assigns)
-    yield Line(0, depth + 1, "end if")
-    yield Line(0, depth, "end do")
+        yield NodeLine(0, depth + 2, f"receive {', '.join(crossing)} where the owner before has it")
+    yield from (NodeLine(0, depth + 2, _assign(each)) for each in loop.assigns)
+    yield NodeLine(0, depth + 1, "end if")
+    yield NodeLine(0, depth, "end do")
 
 
 # --- communication ----------------------------------------------------------------------------------------------
@@ -196,15 +196,15 @@ def _hoisted(node: n.Communicate, following: n.Node | None) -> str:
     return ""
 
 
-def _communication(operation: n.Operation, depth: int, remark: str) -> Iterator[Line]:
-    yield Line(0, depth, _verb(operation) + remark)
+def _communication(operation: n.Operation, depth: int, remark: str) -> Iterator[NodeLine]:
+    yield NodeLine(0, depth, _verb(operation) + remark)
     for text in _grouped(operation.needs):
-        yield Line(0, depth + 2, text)
+        yield NodeLine(0, depth + 2, text)
     held = {each.need: each.stale for each in operation.held}
     for stale in dict.fromkeys(held.values()):
         written = "".join(f", but for {_reference(each)}{_over(each.indices)} written since" for each in stale)
         for text in _grouped(need for need, since in held.items() if since == stale):
-            yield Line(0, depth + 2, f"here already: {text}{written}")
+            yield NodeLine(0, depth + 2, f"here already: {text}{written}")
 
 
 def _verb(operation: n.Operation) -> str:

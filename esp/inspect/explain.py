@@ -43,7 +43,7 @@ class Term(Struct, frozen=True, kw_only=True):
     time_s: float
 
 
-class Formula(Struct, frozen=True, kw_only=True):
+class CostFormula(Struct, frozen=True, kw_only=True):
     """The time of one AAU in one category (Def 21): the sum of the terms less `hidden_s`; or of the `waits`."""
 
     aau: int
@@ -76,7 +76,7 @@ class CacheTerms(Struct, frozen=True, kw_only=True):
     time_s: float
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class LineChange(Struct, frozen=True, kw_only=True):
     """What something else would make of the line and of the program."""
 
     name: str
@@ -97,12 +97,12 @@ class Explanation(Struct, frozen=True, kw_only=True):
     aaus: tuple[AauMetrics, ...]
     layouts: tuple[LayoutRow, ...]
     communications: tuple[Communication, ...]
-    formulas: tuple[Formula, ...]
+    formulas: tuple[CostFormula, ...]
     caches: tuple[CacheTerms, ...]
     cache: str
     """The cache in words; empty where the machine describes none."""
     assumptions: tuple[Assumption, ...]
-    changes: tuple[Change, ...]
+    changes: tuple[LineChange, ...]
 
 
 def explain(source: api.Source, system: System, request: api.Request, line: int) -> Explanation:
@@ -191,7 +191,7 @@ def _setting(request: api.Request) -> Setting:
     )
 
 
-def _formulas(prediction: api.Prediction, aaus: tuple[AauMetrics, ...], watcher: Watcher) -> tuple[Formula, ...]:
+def _formulas(prediction: api.Prediction, aaus: tuple[AauMetrics, ...], watcher: Watcher) -> tuple[CostFormula, ...]:
     found = []
     for aau in aaus:
         counts = prediction.counts.of((aau.id,))
@@ -201,7 +201,7 @@ def _formulas(prediction: api.Prediction, aaus: tuple[AauMetrics, ...], watcher:
             terms = tuple(sorted((each for each in terms if each.time_s), key=lambda each: -each.time_s))
             if time_s > 0 or terms:
                 found.append(
-                    Formula(
+                    CostFormula(
                         aau=aau.id,
                         label=aau.label,
                         category=category,
@@ -291,11 +291,11 @@ def _assumptions(prediction: api.Prediction, stages: api.Stages, here: list[AAU]
 
 def _changes(
     source: api.Source, system: System, request: api.Request, stages: api.Stages, machine: Machine, line: int
-) -> tuple[Change, ...]:
+) -> tuple[LineChange, ...]:
     several = interpret(stages.node_program, stages.graph, changed(machine), _setting(request))
     here = [each.parts.time_s for each in several.aaus if each.span.line == line]
     found = [
-        Change(
+        LineChange(
             name=name,
             line_s=sum(of_scenario(each, number) for each in here),
             total_s=of_scenario(several.time_s, number),
@@ -307,7 +307,7 @@ def _changes(
         made = _elsewhere(source, system, structs.replace(request, procs=twice))
         if made is not None:
             spent = [first(each.time_s) for each in made.lines if each.line == line and each.file == made.file]
-            found.append(Change(name=f"procs {twice}", line_s=sum(spent), total_s=first(made.time_s)))
+            found.append(LineChange(name=f"procs {twice}", line_s=sum(spent), total_s=first(made.time_s)))
     return tuple(found)
 
 

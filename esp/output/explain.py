@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from esp.inspect.explain import Communication, Explanation, Formula, Term
+from esp.inspect.explain import Communication, CostFormula, Explanation, Term
 from esp.inspect.messages import Wait
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import messages, source_text
@@ -114,7 +114,7 @@ def _formulas(told: Explanation, screen: Screen, *, every: bool) -> str:
     return "\n".join(lines)
 
 
-def _terms(formula: Formula, screen: Screen, *, every: bool) -> list[str]:
+def _terms(formula: CostFormula, screen: Screen, *, every: bool) -> list[str]:
     shown: Sequence[Term] = formula.terms
     if not every and len(shown) > _MOST_TERMS + 1:
         shown = formula.terms[:_MOST_TERMS]

@@ -17,7 +17,7 @@ from esp.errors import PredictionError
 from interpreter.engine import interpret
 from interpreter.listeners import Correctable, Traffic
 from interpreter.metrics import WAITING, Index
-from interpreter.result import Prediction
+from interpreter.result import Result
 from interpreter.setting import Setting
 from sag.machine import Machine
 
@@ -96,7 +96,7 @@ class Blocks(Struct, frozen=True, kw_only=True, eq=False):
         return count, ends, 1 + 8 * self.procs + 16 * np.arange(self.procs) + _EVENT.itemsize * (ends - count)
 
 
-def predicted_blocks(stages: api.Stages, machine: Machine, request: api.Request) -> tuple[Prediction, Blocks]:
+def predicted_blocks(stages: api.Stages, machine: Machine, request: api.Request) -> tuple[Result, Blocks]:
     """Predict without input and output, every iteration walked.
 
     Raises:

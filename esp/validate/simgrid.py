@@ -27,7 +27,7 @@ from esp.validate.job import Job, Validation, check_processors
 from esp.validate.retimed import retimed
 from esp.validate.serial import Serial
 from esp.validate.tracing import keep
-from interpreter.result import Prediction
+from interpreter.result import Result
 from sag.machine import Machine, NetworkCosts
 from sag.scenario import export
 from sag.unit import System
@@ -141,7 +141,7 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
     folder: Path
     """For sources and the executable."""
     machine: Machine
-    prediction: Prediction
+    prediction: Result
     blocks: Blocks
     wires: Interconnect
     emission: Emission
@@ -340,7 +340,7 @@ def interconnect(machine: Machine, stages: api.Stages, blocks: Blocks) -> Interc
     )
 
 
-def contended(prediction: Prediction, blocks: Blocks, machine: Machine, stages: api.Stages) -> bool:
+def contended(prediction: Result, blocks: Blocks, machine: Machine, stages: api.Stages) -> bool:
     """Whether messages meet on a link: one waits for it in the prediction, or two are predicted to hold it at once."""
     network = network_of(machine)
     if network.switching != "circuit" or not blocks.sends.any():

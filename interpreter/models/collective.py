@@ -15,7 +15,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.distinct import distinct_with_inverse
-from interpreter.models.schedule import Group, Level, butterfly, by_node, groups_of, power_below, tree
+from interpreter.models.schedule import AlikeGroups, Level, butterfly, by_node, groups_of, power_below, tree
 
 Ints = NDArray[np.int64]
 
@@ -31,7 +31,7 @@ class Stage(Struct, frozen=True, kw_only=True, eq=False):
     combines: bool = False
 
 
-class Call(Struct, frozen=True, kw_only=True, eq=False):
+class GroupCall(Struct, frozen=True, kw_only=True, eq=False):
     """A collective of groups whose members are in the order of their nodes."""
 
     algorithm: str
@@ -41,7 +41,7 @@ class Call(Struct, frozen=True, kw_only=True, eq=False):
     """(G,) columns."""
     held: Ints
     """(G * p,) elements that each column contributes."""
-    groups: Sequence[Group] | None
+    groups: Sequence[AlikeGroups] | None
     """By how they lie, where the machine has dimensions and the algorithm is ``auto``."""
 
     @property
@@ -98,7 +98,7 @@ def stages(
     groups = groups_of(node[members], box) if algorithm == "auto" and box else None
     if algorithm == "auto" and groups is None:
         algorithm = "binomial"
-    call = Call(algorithm=algorithm, members=members, root=root, held=elements.reshape(-1), groups=groups)
+    call = GroupCall(algorithm=algorithm, members=members, root=root, held=elements.reshape(-1), groups=groups)
     match kind:
         case "broadcast":
             yield from _equal(call)
@@ -118,18 +118,18 @@ def stages(
             yield from reversed(list(_gather(call, up=False)))
 
 
-def _exchanges(call: Call) -> bool:
+def _exchanges(call: GroupCall) -> bool:
     return call.algorithm == "recursive_doubling" or call.groups is not None
 
 
-def _equal(call: Call, *, up: bool = False) -> Iterator[Stage]:
+def _equal(call: GroupCall, *, up: bool = False) -> Iterator[Stage]:
     """A tree in which all messages of a group are equally long."""
     levels = call.down()
     for level in levels[::-1] if up and call.algorithm != "linear" else levels:
         yield call.stage(level, call.held[level.source], up=up, combines=up, together=up and call.algorithm == "linear")
 
 
-def _gather(call: Call, *, up: bool = True) -> Iterator[Stage]:
+def _gather(call: GroupCall, *, up: bool = True) -> Iterator[Stage]:
     """A tree in which messages carry what is below their lower end; the root is reached last."""
     below = call.held.copy()
     linear = call.algorithm == "linear"
@@ -140,7 +140,7 @@ def _gather(call: Call, *, up: bool = True) -> Iterator[Stage]:
         yield call.stage(level, elements, up=up, together=up and linear)
 
 
-def _concatenation(call: Call) -> Iterator[Stage]:
+def _concatenation(call: GroupCall) -> Iterator[Stage]:
     held = call.held.copy()
     if _exchanges(call):
         for level in call.exchange():
@@ -160,7 +160,7 @@ def _concatenation(call: Call) -> Iterator[Stage]:
         yield call.stage(level, held[(first + (column - step) % p).ravel()])
 
 
-def _turn(call: Call, elements: Ints) -> Iterator[Stage]:
+def _turn(call: GroupCall, elements: Ints) -> Iterator[Stage]:
     """Every column sends so many elements to every other one."""
     p, first, column = call.procs, call.procs * np.arange(len(call.members))[:, None], np.arange(call.procs)
     for step in range(1, p):

@@ -80,7 +80,7 @@ class Iteration(Struct, frozen=True, eq=False):
         return float(sum(each.figures.sum() for each in self.counted))
 
 
-class Recorder(Struct):
+class MissRecorder(Struct):
     """Takes down what is counted in one iteration."""
 
     counted: list[Counted] = field(default_factory=list)
@@ -151,7 +151,7 @@ class _Segment(Struct, frozen=True, order=True):
 
 
 def sampled(
-    trips: int, before: State, replay: Callable[[int, State], tuple[Recorder, State]]
+    trips: int, before: State, replay: Callable[[int, State], tuple[MissRecorder, State]]
 ) -> Differing[State] | None:
     """Count the misses of some of `trips` iterations, from the caches `before` the loop on; None: of too many.
 

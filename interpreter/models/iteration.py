@@ -19,7 +19,7 @@ from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, 
 from interpreter.metrics import Tally
 from interpreter.models.cache import CacheState
 from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, Cost, charge, charge_work, masked_of, nest_cost
-from interpreter.models.differing import LONG, Differing, Place, Recorder, sampled
+from interpreter.models.differing import LONG, Differing, MissRecorder, Place, sampled
 from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
 from interpreter.models.period import repeat
@@ -141,8 +141,8 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
     key = ("differing", loop, values, env, addresses, cache_of(costs), costs.tlb_entries, state)
     found = run.application.answers.find(key)
 
-    def replay(number: int, before: CacheState) -> tuple[Recorder, CacheState]:
-        aside, recorder = run.aside(), Recorder()
+    def replay(number: int, before: CacheState) -> tuple[MissRecorder, CacheState]:
+        aside, recorder = run.aside(), MissRecorder()
         aside.cache = before
         aside.env[loop.var] = values[number]
         with placed(aside, recorder):

@@ -16,25 +16,25 @@ from numpy.typing import NDArray
 from aag.graph.aau import IterD, IterSync
 from aag.spmd.access import AccessSweep
 from aag.spmd.course import is_uneven, temporaries
-from aag.spmd.nodes import Nest as LoweredNest
+from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
 from aag.spmd.vector import TooLarge
 from interpreter.counts import CountColumn, Counts
 from interpreter.metrics import COMPUTATION
 from interpreter.models.cache import (
     MAX_CLASSES,
-    Access,
     Cache,
+    CachedAccess,
+    CachedNest,
     CacheState,
-    Listed,
+    ListedNest,
     Misses,
-    Nest,
     Traces,
     interpret_nest,
     page_misses,
 )
 from interpreter.models.compute import Cost, alike, charge, masked_of, priced
-from interpreter.models.differing import Counted, Place, Recorder
+from interpreter.models.differing import Counted, MissRecorder, Place
 from interpreter.reduce import any_of
 from interpreter.remembered import Key, by_values, remembered
 from interpreter.shared import Figures, Shared
@@ -75,13 +75,13 @@ def _traces(_: Run) -> Traces:
 
 
 @remembered()
-def _places(_: Run) -> list[Place | Recorder | None]:
+def _places(_: Run) -> list[Place | MissRecorder | None]:
     """In which iteration of a loop the walk is, or who takes down what is counted in it; the innermost is last."""
     return [None]
 
 
 @contextmanager
-def placed(run: Run, place: Place | Recorder) -> Iterator[None]:
+def placed(run: Run, place: Place | MissRecorder) -> Iterator[None]:
     """Misses of a loop are known from other iterations, or are taken down."""
     _places(run).append(place)
     try:
@@ -90,7 +90,7 @@ def placed(run: Run, place: Place | Recorder) -> Iterator[None]:
         _places(run).pop()
 
 
-def place_of(run: Run) -> Place | Recorder | None:
+def place_of(run: Run) -> Place | MissRecorder | None:
     """Where misses are known or taken down; None: they are counted."""
     return _places(run)[-1]
 
@@ -112,7 +112,7 @@ class _Found(Struct, frozen=True, eq=False):
         return own + self.after.nbytes() + 500
 
 
-def charge_misses(run: Run, aau: IterD, nest: LoweredNest, key: Key, trips: Callable[[], Trips]) -> None:
+def charge_misses(run: Run, aau: IterD, nest: Nest, key: Key, trips: Callable[[], Trips]) -> None:
     """Charge the misses of one execution of a nest; `key` says which nest with which values, `trips` how often its
     loops run."""
     seen = _seen(run, aau, nest, key, trips)
@@ -120,7 +120,7 @@ def charge_misses(run: Run, aau: IterD, nest: LoweredNest, key: Key, trips: Call
         charge(run, aau.id, seen.cost)
 
 
-def count_misses(run: Run, aau: IterSync, nest: LoweredNest) -> Figures:
+def count_misses(run: Run, aau: IterSync, nest: Nest) -> Figures:
     """Count what one execution of a nest misses; the result is the time of it, (S or 1, P or 1), yet to be spent."""
     key = ("owned", aau.id, by_values(run, aau))
     seen = _seen(run, aau, nest, key, lambda: run.application.trips(nest, run.env))
@@ -137,7 +137,7 @@ def charge_sweep(run: Run, aau: IterD, sweep: AccessSweep, key: Key, trips: Call
         charge(run, statement, own.cost)
 
 
-def _seen(run: Run, aau: IterD | IterSync, nest: LoweredNest, key: Key, trips: Callable[[], Trips]) -> _Seen | None:
+def _seen(run: Run, aau: IterD | IterSync, nest: Nest, key: Key, trips: Callable[[], Trips]) -> _Seen | None:
     """What one execution of a nest misses, and the caches after it; None: the machine has none."""
     costs = run.machine.memory
     if costs is None or not run.setting.memory:
@@ -212,7 +212,7 @@ def _cold(run: Run) -> CacheState:
 def _found(
     run: Run,
     aau: IterD | IterSync,
-    nest: LoweredNest,
+    nest: Nest,
     key: Key,
     costs: MemoryCosts,
     state: CacheState,
@@ -228,7 +228,7 @@ def _found(
         if counted is not None:
             return _between(counted, state, _statements(nest))
     found = _replayed(run, aau, nest, key, costs, state, trips)
-    if isinstance(place, Recorder):
+    if isinstance(place, MissRecorder):
         _record(run, place, nest, found, Counted(key[:2], often, _figures(found, often.size)))
     return found
 
@@ -236,7 +236,7 @@ def _found(
 def _replayed(
     run: Run,
     aau: IterD | IterSync,
-    nest: LoweredNest,
+    nest: Nest,
     key: Key,
     costs: MemoryCosts,
     state: CacheState,
@@ -251,7 +251,7 @@ def _replayed(
         return known
     misses, after = None, state
     for part in _parts(run, nest, key, trips):
-        if isinstance(part, Nest) and not part.accesses:
+        if isinstance(part, CachedNest) and not part.accesses:
             continue
         more, after = interpret_nest(part, cache, after, _traces(run))
         misses = (
@@ -268,7 +268,7 @@ def _replayed(
     return found
 
 
-def _record(run: Run, recorder: Recorder, nest: LoweredNest, found: _Found, counted: Counted) -> None:
+def _record(run: Run, recorder: MissRecorder, nest: Nest, found: _Found, counted: Counted) -> None:
     """Take down what was found."""
     costs = run.machine.memory
     assert costs is not None
@@ -299,12 +299,12 @@ def _between(counted: Counted, state: CacheState, statements: int) -> _Found:
     return _Found(misses, state, figures[:, end:] if figures.shape[1] > end else None)
 
 
-def _statements(nest: LoweredNest) -> int:
+def _statements(nest: Nest) -> int:
     """Statements whose misses are told apart."""
     return len({touch.source for touch in nest.touches}) if isinstance(nest, AccessSweep) else 1
 
 
-def _parts(run: Run, nest: LoweredNest, key: Key, trips: Callable[[], Trips]) -> tuple[Nest | Listed, ...]:
+def _parts(run: Run, nest: Nest, key: Key, trips: Callable[[], Trips]) -> tuple[CachedNest | ListedNest, ...]:
     """The nest as the cache sees it: what is done one after the other."""
     if is_uneven(nest):
         latest = _latest(run, nest, key[:2])
@@ -318,18 +318,18 @@ def _parts(run: Run, nest: LoweredNest, key: Key, trips: Callable[[], Trips]) ->
 
 
 @remembered(lambda _run, _nest, which: which)
-def _latest(_: Run, _nest: LoweredNest, _which: Key) -> dict[object, Listed | None]:
+def _latest(_: Run, _nest: Nest, _which: Key) -> dict[object, ListedNest | None]:
     """The references of a nest one by one, by the latest values."""
     return {}
 
 
 @remembered(lambda _run, _nest, key, _trips: key[:2], lambda _run, _nest, key, _trips: key[2])
-def _even(run: Run, nest: LoweredNest, _key: Key, trips: Callable[[], Trips]) -> tuple[Nest, ...]:
+def _even(run: Run, nest: Nest, _key: Key, trips: Callable[[], Trips]) -> tuple[CachedNest, ...]:
     shape = _shape(run, nest, trips())
     return _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
 
 
-def _listed(run: Run, nest: LoweredNest) -> Listed | None:
+def _listed(run: Run, nest: Nest) -> ListedNest | None:
     """The nest with its references one by one; None: there are too many. Of very many classes of processors some stand
     for the others.
 
@@ -364,10 +364,10 @@ def _listed(run: Run, nest: LoweredNest) -> Listed | None:
         )
     stands = np.searchsorted(chosen, np.arange(ranks.size), side="right") - 1
     shared = tuple(streams[at] for at in stands)
-    return Listed(streams=shared, addresses=run.setting.addresses, sources=_statements(nest))
+    return ListedNest(streams=shared, addresses=run.setting.addresses, sources=_statements(nest))
 
 
-def _pages(sweep: Nest, costs: MemoryCosts) -> Array:
+def _pages(sweep: CachedNest, costs: MemoryCosts) -> Array:
     """(K, G) translations that each statement of a sweep lacks."""
     lacking = page_misses(sweep, costs.tlb_entries, costs.page_bytes)
     parts = np.array([[access.source == source for source in sweep.sources] for access in sweep.accesses], np.float64)
@@ -411,14 +411,14 @@ def _columns(costs: MemoryCosts, written: float) -> tuple[CountColumn, ...]:
 
 
 @remembered(lambda _run, _nest, which: which)
-def _written(run: Run, nest: LoweredNest, _which: Key) -> float:
+def _written(run: Run, nest: Nest, _which: Key) -> float:
     """Bytes of an element that a nest writes, mean over its references."""
     accesses = () if is_uneven(nest) else run.application.accesses(nest, run.env)
     sizes = [each.element_bytes for each in accesses if each.write]
     return sum(sizes) / len(sizes) if sizes else float(WORD)
 
 
-def _through_temporaries(shape: Nest, nest: LoweredNest, addresses: Mapping[str, int]) -> tuple[Nest, Nest]:
+def _through_temporaries(shape: CachedNest, nest: Nest, addresses: Mapping[str, int]) -> tuple[CachedNest, CachedNest]:
     """A nest that reads what it writes: its values go to temporaries, and from there to their places in a sweep of
     their own. A temporary is as long as there are iterations, and the next execution finds it at the same address."""
     begin = addresses.get(temporaries(nest)[0], TEMPORARIES) if shape.addresses_known else TEMPORARIES
@@ -450,7 +450,7 @@ def _outside(extents: Ints, depth: int) -> Ints:
     return apart
 
 
-def _shape(run: Run, nest: LoweredNest, trips: Trips, tested: int = 0) -> Nest:
+def _shape(run: Run, nest: Nest, trips: Trips, tested: int = 0) -> CachedNest:
     """The nest as the cache sees it: trip counts and addresses on each processor. Where the mask is `tested` outside
     the innermost loop, the loop of the test is as much shorter."""
     ranks = run.application.classes()[1]
@@ -468,11 +468,11 @@ def _shape(run: Run, nest: LoweredNest, trips: Trips, tested: int = 0) -> Nest:
         share = 1.0
     address = run.setting.addresses
     known = bool(address) and all(each.array in address for each in accesses)
-    return Nest(
+    return CachedNest(
         extents=extents,
         addresses_known=known,
         accesses=tuple(
-            Access(
+            CachedAccess(
                 array=each.array,
                 element_bytes=each.element_bytes,
                 start=each.start_bytes + address[each.array] if known else each.start_bytes,

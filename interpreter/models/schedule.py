@@ -54,7 +54,7 @@ class Core(Struct, frozen=True, eq=False):
     """Columns outside the core; those of one entry have different substitutes."""
 
 
-class Group(Struct, frozen=True, eq=False):
+class AlikeGroups(Struct, frozen=True, eq=False):
     """Groups whose members lie alike in the machine: their numbers, (g,)."""
 
     numbers: Ints
@@ -69,7 +69,7 @@ def power_below(p: int) -> int:
 # --- trees --------------------------------------------------------------------------------------------------------
 
 
-def tree(algorithm: str, procs: int, root: Ints, groups: Sequence[Group] | None) -> list[Level]:
+def tree(algorithm: str, procs: int, root: Ints, groups: Sequence[AlikeGroups] | None) -> list[Level]:
     """The stages in which the root column of each group (G,) reaches all of its `procs` columns.
 
     `groups`: for ``auto`` where the machine has dimensions.
@@ -91,7 +91,7 @@ def tree(algorithm: str, procs: int, root: Ints, groups: Sequence[Group] | None)
     ]
 
 
-def _halved(procs: int, group: Group, root: Ints) -> Iterator[Level]:
+def _halved(procs: int, group: AlikeGroups, root: Ints) -> Iterator[Level]:
     """The tree of groups that lie alike, dimension by dimension."""
     core, first = group.core, procs * group.numbers
     inside = core.place[root]
@@ -139,15 +139,15 @@ def line(length: int, holder: Ints) -> Iterator[tuple[Ints, Ints]]:
 # --- exchanges ----------------------------------------------------------------------------------------------------
 
 
-def butterfly(algorithm: str, procs: int, count: int, groups: Sequence[Group] | None) -> list[Level]:
+def butterfly(algorithm: str, procs: int, count: int, groups: Sequence[AlikeGroups] | None) -> list[Level]:
     """The stages after which all columns of each of `count` groups have what all of them had."""
     if algorithm == "auto" and groups is not None:
         return _together([list(_doubled(procs, each)) for each in groups])
     whole = Core((procs,), np.arange(procs), np.arange(procs), ())
-    return list(_doubled(procs, Group(np.arange(count), whole)))
+    return list(_doubled(procs, AlikeGroups(np.arange(count), whole)))
 
 
-def _doubled(procs: int, group: Group) -> Iterator[Level]:
+def _doubled(procs: int, group: AlikeGroups) -> Iterator[Level]:
     """The exchange of groups that lie alike, dimension by dimension."""
     core, first = group.core, procs * group.numbers[:, None]
 
@@ -218,13 +218,13 @@ class _Same:
         return hash(self._content)
 
 
-def groups_of(nodes: Ints, box: tuple[int, ...]) -> list[Group]:
+def groups_of(nodes: Ints, box: tuple[int, ...]) -> list[AlikeGroups]:
     """The groups (G, p) of nodes in ascending order, by how they lie in a box."""
     return _groups_of(_Same(nodes), box)
 
 
 @lru_cache(maxsize=8)
-def _groups_of(wanted: _Same, box: tuple[int, ...]) -> list[Group]:
+def _groups_of(wanted: _Same, box: tuple[int, ...]) -> list[AlikeGroups]:
     """Most steps of a loop ask for the groups of the step before, which may have a million members."""
     nodes = wanted.array
     coordinates: list[Ints] = []
@@ -235,14 +235,14 @@ def _groups_of(wanted: _Same, box: tuple[int, ...]) -> list[Group]:
             coordinates.append(each - each.min(axis=1, keepdims=True))
         stride *= extent
     if not coordinates:
-        return [Group(np.arange(len(nodes)), Core((), np.zeros(1, np.int64), np.zeros(1, np.int64), ()))]
+        return [AlikeGroups(np.arange(len(nodes)), Core((), np.zeros(1, np.int64), np.zeros(1, np.int64), ()))]
     lie = np.stack(coordinates, axis=1)
     if (lie == lie[:1]).all():
-        return [Group(np.arange(len(nodes)), core_of(lie[0]))]
+        return [AlikeGroups(np.arange(len(nodes)), core_of(lie[0]))]
     alike: dict[bytes, list[int]] = {}
     for number, shape in enumerate(lie):
         alike.setdefault(shape.tobytes(), []).append(number)
-    return [Group(np.array(numbers), core_of(lie[numbers[0]])) for numbers in alike.values()]
+    return [AlikeGroups(np.array(numbers), core_of(lie[numbers[0]])) for numbers in alike.values()]
 
 
 def core_of(coordinates: Ints) -> Core:

@@ -14,7 +14,7 @@ from aag.spmd.partition import Segments, Trips
 from aag.spmd.steps import CollectiveCall, Phase
 from interpreter.application import Answers
 from interpreter.engine import interpret_with
-from interpreter.result import Prediction
+from interpreter.result import Result
 from interpreter.setting import Setting
 from interpreter.summary import About
 from sag.machine import Collective, IoCosts, Machine, MessageRange, NetworkCosts, ProcessorCosts
@@ -193,7 +193,7 @@ class Hand:
             kind=kind,
             items=IntLit(items),
             bytes=IntLit(size),
-            shared=(n.Shared(values=(), bytes=IntLit(size)),) if kind == "read" else (),
+            shared=(n.SharedValues(values=(), bytes=IntLit(size)),) if kind == "read" else (),
         )
         return g.Comm(**self._base(line), host=node)
 
@@ -305,14 +305,14 @@ class Hand:
         whole = (start, *body, end)
         return g.Graph(body=(g.Spawn(**self._base(1), body=whole),), count=self.count, critical=frozenset(critical))
 
-    def run(self, *body, on=None, setting=None, critical=(), listener=None) -> Prediction:
+    def run(self, *body, on=None, setting=None, critical=(), listener=None) -> Result:
         about = About(program="hand", file="hand.hpf", constants=dict(self.constants))
         return interpret_with(
             self, self.graph(*body, critical=critical), on or machine(), setting or Setting(), about, listener
         )
 
 
-def metrics(prediction: Prediction, aau):
+def metrics(prediction: Result, aau):
     """The metrics of an AAU."""
     return next(each for each in prediction.aaus if each.id == aau.id)
 
@@ -352,7 +352,7 @@ def plus(name, step):
     return Binary("+", Var(name), IntLit(step))
 
 
-def additive(prediction: Prediction, rel=1e-9, *, region=False):
+def additive(prediction: Result, rel=1e-9, *, region=False):
     """Def 3 and 4: categories add up to time_s on every processor, lines and AAUs add up to the whole."""
     each = prediction.per_processor
     total = each.computation_s + each.communication_s + each.overhead_s + each.waiting_s

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import esp
-from interpreter.models.differing import ACCURACY, Counted, Recorder, sampled
+from interpreter.models.differing import ACCURACY, Counted, MissRecorder, sampled
 
 TRIPS, PERIOD = 1000, 4
 TRIANGLE = np.arange(TRIPS, 0, -1.0) ** 2
@@ -21,7 +21,7 @@ def _interpolated(share, refills=True, keys=lambda number: ("nest",)):
         replayed.append(number)
         one = np.array([TRIANGLE[number]])
         counted = [Counted((key,), one, (one * share(number))[:, None]) for key in keys(number)]
-        return Recorder(counted, 1.0 if refills else 0.0, PERIOD), state
+        return MissRecorder(counted, 1.0 if refills else 0.0, PERIOD), state
 
     found = sampled(TRIPS, 0, replay)
     if found is None:

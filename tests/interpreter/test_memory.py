@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from interpreter.models.cache import Access, Cache, CacheState, Nest, interpret_nest, trace
+from interpreter.models.cache import Cache, CachedAccess, CachedNest, CacheState, interpret_nest, trace
 
 I860 = Cache(size_bytes=8192, line_bytes=32, associativity=2)
 SMALL = Cache(size_bytes=512, line_bytes=32, associativity=2)
@@ -29,7 +29,7 @@ VARIANTS = {
 
 
 def access(start, strides, write=False, array="a", procs=1, **more):
-    return Access(
+    return CachedAccess(
         array=array,
         element_bytes=8,
         start=np.full(procs, start, np.int64),
@@ -40,7 +40,7 @@ def access(start, strides, write=False, array="a", procs=1, **more):
 
 
 def nest(extents, *accesses, procs=1, **more):
-    return Nest(extents=np.tile(np.array(extents, np.int64), (procs, 1)), accesses=accesses, **more)
+    return CachedNest(extents=np.tile(np.array(extents, np.int64), (procs, 1)), accesses=accesses, **more)
 
 
 def stream(n, *starts, stride=8, write=(), procs=1):
@@ -352,12 +352,12 @@ def test_an_array_keeps_its_unknown_address_from_nest_to_nest():
 def test_each_processor_has_its_own_shape_and_history():
     extents = np.array([[40], [0], [80], [40]])
     starts = np.array([0, 0, 0, 16384])
-    vector = Access(array="a", element_bytes=8, start=starts, strides=np.full((4, 1), 8), write=False)
+    vector = CachedAccess(array="a", element_bytes=8, start=starts, strides=np.full((4, 1), 8), write=False)
     state = CacheState.cold(4)
-    misses, state = interpret_nest(Nest(extents=extents, accesses=(vector,)), I860, state)
+    misses, state = interpret_nest(CachedNest(extents=extents, accesses=(vector,)), I860, state)
     assert misses.read.tolist() == [10, 0, 20, 10]
     whole = replace(vector, start=np.zeros(4, np.int64))
-    misses, state = interpret_nest(Nest(extents=np.full((4, 1), 80), accesses=(whole,)), I860, state)
+    misses, state = interpret_nest(CachedNest(extents=np.full((4, 1), 80), accesses=(whole,)), I860, state)
     assert misses.read.tolist() == [10, 20, 0, 20]
 
 
@@ -389,10 +389,10 @@ def test_states_settle_under_random_replacement():
 def test_many_distinct_shapes_stand_for_each_other_in_proportion():
     procs = 5000
     lengths = np.arange(procs)[:, None] + 1
-    vector = Access(
+    vector = CachedAccess(
         array="a", element_bytes=8, start=np.zeros(procs, np.int64), strides=np.full((procs, 1), 8), write=False
     )
-    misses, _ = interpret_nest(Nest(extents=lengths, accesses=(vector,)), I860, CacheState.cold(procs))
+    misses, _ = interpret_nest(CachedNest(extents=lengths, accesses=(vector,)), I860, CacheState.cold(procs))
     np.testing.assert_allclose(misses.read, np.ceil(lengths[:, 0] / 4), rtol=0.05, atol=2)
 
 
@@ -400,7 +400,7 @@ def test_a_million_processors_of_four_shapes_cost_little():
     procs = 1 << 20
     one = jacobi(10, procs=1)
     edge = np.arange(procs) % 1024 == 0
-    sweep = Nest(
+    sweep = CachedNest(
         extents=np.where(edge[:, None], [[7, 8]], [[8, 8]]),
         accesses=tuple(
             replace(a, start=np.broadcast_to(a.start, procs), strides=np.broadcast_to(a.strides, (procs, 2)))

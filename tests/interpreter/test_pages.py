@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from interpreter.models.cache import Access, Nest, page_misses
+from interpreter.models.cache import CachedAccess, CachedNest, page_misses
 
 PAGE, ENTRIES = 64, 8
 
@@ -29,10 +29,10 @@ def replay(extents, references):
 
 def predicted(extents, references):
     accesses = tuple(
-        Access(array=array, element_bytes=4, start=np.array([start]), strides=np.array([strides]), write=False)
+        CachedAccess(array=array, element_bytes=4, start=np.array([start]), strides=np.array([strides]), write=False)
         for array, start, strides in references
     )
-    return float(page_misses(Nest(extents=np.array([extents]), accesses=accesses), ENTRIES, PAGE).sum())
+    return float(page_misses(CachedNest(extents=np.array([extents]), accesses=accesses), ENTRIES, PAGE).sum())
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from aag.graph.aau import AAU, Comm, Seq
 from esp.api import load_machine
 from interpreter.engine import interpret
 from interpreter.listeners import Listener
-from interpreter.result import Prediction
+from interpreter.result import Result
 from interpreter.setting import Setting
 from sag.scenario import Scenario, export
 from tests.truth.predicted import lowered
@@ -71,7 +71,7 @@ class Row:
     distribution: str
     predicted_s: float
     simulated_s: float
-    timed: Prediction
+    timed: Result
     packing_s: float
     """Mean over processors."""
 

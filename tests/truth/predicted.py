@@ -12,7 +12,7 @@ from aag.graph.aau import AAU
 from esp.api import Request, Stages, load_machine, lower_source, read_source
 from interpreter.engine import interpret
 from interpreter.listeners import Listener
-from interpreter.result import Prediction
+from interpreter.result import Result
 from interpreter.setting import Setting
 from sag.scenario import Scenario, export
 
@@ -29,7 +29,7 @@ SPEED = 1e9
 class Predicted:
     """Of one prediction, arrays with one entry for each processor."""
 
-    result: Prediction
+    result: Result
     end_s: Floats
     waiting_s: Floats
     """Waiting before the own end: for partners and links."""

@@ -16,7 +16,7 @@ from aag.spmd.emit.refusals import refused
 from aag.spmd.emit.renaming import Renaming
 from aag.spmd.emit.text import indented
 from aag.spmd.liveness import wanted_after
-from aag.spmd.nodes import HostIo, Index, Reference, Shared, Value
+from aag.spmd.nodes import HostIo, Index, Reference, SharedValues, Value
 from aag.spmd.reductions import PLACES
 
 _KNOWN = ("reduction", "location", "expanded", "bounds")
@@ -115,7 +115,7 @@ def _item(context: Context, item: Expr, waiting: list[str], line: int) -> str:
     return context.spell(map_expression(item, known), line)
 
 
-def _shared(context: Context, shared: Shared, line: int) -> Iterator[str]:
+def _shared(context: Context, shared: SharedValues, line: int) -> Iterator[str]:
     """One broadcast of values of several kinds."""
     box, at = context.numbered("box"), context.numbered("at")
     context.declare(f"integer(esp_byte), allocatable :: {box}(:)")

@@ -20,7 +20,7 @@ from aag.spmd.nodes import Combine, Index, Nest, Reference, assigns_of
 Execute = Callable[[Sequence[Assign]], list[str]]
 
 
-class Share(Struct):
+class Narrowing(Struct):
     """How the home narrows a nest: bounds of loops (low, high), and guards by the number of loops around them."""
 
     low: dict[str, list[str]]
@@ -45,7 +45,7 @@ def loops(context: Context, node: Nest, execute: Execute) -> Iterator[str]:
     yield from _level(context, node, share, 0, execute)
 
 
-def _level(context: Context, node: Nest, share: Share, depth: int, execute: Execute) -> Iterator[str]:
+def _level(context: Context, node: Nest, share: Narrowing, depth: int, execute: Execute) -> Iterator[str]:
     guards = share.guards.get(depth, [])
     if guards:
         yield f"if ({' .and. '.join(guards)}) then"
@@ -54,7 +54,7 @@ def _level(context: Context, node: Nest, share: Share, depth: int, execute: Exec
         yield "end if"
 
 
-def _inside(context: Context, node: Nest, share: Share, depth: int, execute: Execute) -> Iterator[str]:
+def _inside(context: Context, node: Nest, share: Narrowing, depth: int, execute: Execute) -> Iterator[str]:
     if depth == len(node.indices):
         yield from execute(node.assigns)
         return
@@ -80,8 +80,8 @@ def _narrowed(what: str, given: str, bounds: list[str], index: Index, context: C
     return f"esp_first({given}, {context.spell(index.step, line)}, {least})"
 
 
-def _share(context: Context, home: Reference | None, indices: Sequence[Index], line: int) -> Share:
-    share = Share({}, {}, {})
+def _share(context: Context, home: Reference | None, indices: Sequence[Index], line: int) -> Narrowing:
+    share = Narrowing({}, {}, {})
     layout = None if home is None else context.distributed(home.array)
     if home is None or layout is None:
         return share
@@ -102,7 +102,7 @@ def _share(context: Context, home: Reference | None, indices: Sequence[Index], l
     return share
 
 
-def _narrow(context: Context, share: Share, index: Index, subscript: Expr, array: str, dim: int) -> bool:
+def _narrow(context: Context, share: Narrowing, index: Index, subscript: Expr, array: str, dim: int) -> bool:
     """Narrow the bounds of a loop so that index + constant is mine; whether that is possible."""
     form = linear(subscript, context.layouts.environment)
     rest = form.without(index.name)

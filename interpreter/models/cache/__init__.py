@@ -23,18 +23,27 @@ to it and charges what it counts. The files, in the order in which a nest passes
 | `pages`  | translations of pages (TLB), in closed form                                                    |
 """
 
-from interpreter.models.cache.listed import Listed, interpret_listed
-from interpreter.models.cache.nests import MAX_CLASSES, Access, Cache, CacheState, Misses, Nest, Traces, interpret_even
+from interpreter.models.cache.listed import ListedNest, interpret_listed
+from interpreter.models.cache.nests import (
+    MAX_CLASSES,
+    Cache,
+    CachedAccess,
+    CachedNest,
+    CacheState,
+    Misses,
+    Traces,
+    interpret_even,
+)
 from interpreter.models.cache.pages import page_misses
 
 __all__ = [
     "MAX_CLASSES",
-    "Access",
+    "CachedAccess",
     "Cache",
     "CacheState",
-    "Listed",
+    "ListedNest",
     "Misses",
-    "Nest",
+    "CachedNest",
     "Traces",
     "interpret_nest",
     "page_misses",
@@ -42,7 +51,7 @@ __all__ = [
 
 
 def interpret_nest(
-    nest: Nest | Listed, cache: Cache, state: CacheState, traces: Traces | None = None
+    nest: CachedNest | ListedNest, cache: Cache, state: CacheState, traces: Traces | None = None
 ) -> tuple[Misses, CacheState]:
     """Return the misses of one execution of `nest` on each processor, and what is cached after it.
 
@@ -55,6 +64,6 @@ def interpret_nest(
     Raises:
         ValueError: The state comes from a cache of another geometry or another number of processors.
     """
-    if isinstance(nest, Listed):
+    if isinstance(nest, ListedNest):
         return interpret_listed(nest, cache, state)
     return interpret_even(nest, cache, state, traces)

@@ -21,10 +21,10 @@ from interpreter.models.cache.nests import (
     replayed,
 )
 from interpreter.models.cache.sets import Sorted, by_set
-from interpreter.models.cache.trace import Policy, Trace
+from interpreter.models.cache.trace import AddressTrace, Policy
 
 
-class Listed(Struct, frozen=True, kw_only=True, eq=False):
+class ListedNest(Struct, frozen=True, kw_only=True, eq=False):
     """A nest with its references on each class of processors; processors may share a stream."""
 
     streams: tuple[Stream, ...]
@@ -39,7 +39,7 @@ class Listed(Struct, frozen=True, kw_only=True, eq=False):
         return sum(each.nbytes() for each in {id(each): each for each in self.streams}.values())
 
 
-def interpret_listed(nest: Listed, cache: Cache, state: CacheState) -> tuple[Misses, CacheState]:
+def interpret_listed(nest: ListedNest, cache: Cache, state: CacheState) -> tuple[Misses, CacheState]:
     """Misses of one execution on each processor, and what is cached after it.
 
     Raises:
@@ -74,4 +74,4 @@ def _sorted(stream: Stream, places: Mapping[str, int], policy: Policy) -> Sorted
     line = (stream.offset + base[stream.storage]) // policy.line_bytes
     weight = np.ones(line.size) if stream.weight is None else stream.weight
     source = stream.source.astype(np.int64) if stream.source.any() else None
-    return by_set(Trace(line, stream.write, weight, weight, None, source), policy)
+    return by_set(AddressTrace(line, stream.write, weight, weight, None, source), policy)

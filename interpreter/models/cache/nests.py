@@ -17,7 +17,7 @@ from aag.distinct import distinct_with_inverse
 from interpreter.models.cache.order import Contents, odd_factor, odd_factors
 from interpreter.models.cache.replay import replay
 from interpreter.models.cache.sets import Sorted, by_set
-from interpreter.models.cache.trace import BUDGET, Body, Policy, Shape, trace
+from interpreter.models.cache.trace import BUDGET, Policy, TracedBody, TracedNest, trace
 
 Traces = dict[tuple[bytes, bytes], Sorted]
 """What was looked at of nests, by their references and their trip counts and addresses."""
@@ -79,7 +79,7 @@ class Cache(Struct, frozen=True, kw_only=True):
         return min(4 * self.ways, self.ways + 16) if self.random else self.ways
 
 
-class Access(Struct, frozen=True, kw_only=True):
+class CachedAccess(Struct, frozen=True, kw_only=True):
     """One array reference of a nest; accesses are given in program order of the body."""
 
     array: str
@@ -100,7 +100,7 @@ class Access(Struct, frozen=True, kw_only=True):
     """A number of the statement whose misses are to be told apart."""
 
 
-class Nest(Struct, frozen=True, kw_only=True):
+class CachedNest(Struct, frozen=True, kw_only=True):
     """A perfect loop nest with the references of its body.
 
     With `addresses_known` false the starts are offsets within each array only: each array is then taken to start at
@@ -109,7 +109,7 @@ class Nest(Struct, frozen=True, kw_only=True):
 
     extents: NDArray[np.int64]
     """(P, D) trip counts, outermost first; with a 0 the processor does nothing."""
-    accesses: tuple[Access, ...]
+    accesses: tuple[CachedAccess, ...]
     addresses_known: bool = True
 
     @property
@@ -159,7 +159,7 @@ class CacheState(Struct, frozen=True, eq=False):
 
 
 def interpret_even(
-    nest: Nest, cache: Cache, state: CacheState, traces: Traces | None = None
+    nest: CachedNest, cache: Cache, state: CacheState, traces: Traces | None = None
 ) -> tuple[Misses, CacheState]:
     """Misses of one execution of `nest` on each processor, and what is cached after it.
 
@@ -224,7 +224,7 @@ def fit(state: CacheState, procs: int, cache: Cache) -> CacheState:
     return state
 
 
-def _bases(nest: Nest, cache: Cache, arrays: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
+def _bases(nest: CachedNest, cache: Cache, arrays: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Address to add to each access: 0 where addresses are known, else a pretended place of its array.
 
     Pretended places are terabytes apart. Their first sets follow the van der Corput sequence (0, 1/2, 1/4, 3/4,
@@ -267,7 +267,7 @@ def policy_of(cache: Cache) -> Policy:
 
 
 def _traces(
-    nest: Nest, chosen: NDArray[np.intp], bases: tuple[int, ...], policy: Policy, known: Traces
+    nest: CachedNest, chosen: NDArray[np.intp], bases: tuple[int, ...], policy: Policy, known: Traces
 ) -> list[Sorted | None]:
     """What to look at of the nest as some processors see it; None: nothing."""
     made = [access for access in zip(nest.accesses, bases, strict=True) if access[0].fraction > 0]
@@ -290,7 +290,7 @@ def _traces(
         key = references, row.tobytes()
         if key not in known:
             last = depth + len(made)
-            body = Body(
+            body = TracedBody(
                 start=row[depth:last],
                 strides=row[last:].reshape(len(made), depth),
                 write=write,
@@ -299,12 +299,14 @@ def _traces(
                 after=after,
                 source=source,
             )
-            known[key] = by_set(trace(Shape(extents=row[:depth], body=body), policy), policy)
+            known[key] = by_set(trace(TracedNest(extents=row[:depth], body=body), policy), policy)
         found.append(known[key])
     return found
 
 
-def _rows(nest: Nest, made: list[tuple[Access, int]], chosen: NDArray[np.intp], depth: int) -> NDArray[np.int64]:
+def _rows(
+    nest: CachedNest, made: list[tuple[CachedAccess, int]], chosen: NDArray[np.intp], depth: int
+) -> NDArray[np.int64]:
     """For some processors its trip counts, then where the references that are `made` start, then their strides."""
     first, last = depth, depth + len(made)
     rows = np.empty((chosen.size, last + depth * len(made)), np.int64)
@@ -318,7 +320,7 @@ def _rows(nest: Nest, made: list[tuple[Access, int]], chosen: NDArray[np.intp], 
 _SMALL = 4096
 
 
-def _classes(nest: Nest, cache: Cache, class_of: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _classes(nest: CachedNest, cache: Cache, class_of: NDArray[np.int32]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Class of each processor, and the first processor of each class: equal contents, extents, starts and strides.
 
     Starts that are all as many lines further on make no difference to a nest that brings in the cache many times over.

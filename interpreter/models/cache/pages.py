@@ -18,12 +18,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from interpreter.models.cache.nests import Access, Nest
+from interpreter.models.cache.nests import CachedAccess, CachedNest
 
 Array = NDArray[np.float64]
 
 
-def page_misses(nest: Nest, entries: int, page_bytes: int) -> Array:
+def page_misses(nest: CachedNest, entries: int, page_bytes: int) -> Array:
     """(P, R) translations that each of the R references of a nest lacks, on each of P processors."""
     procs, depth = nest.extents.shape
     if not depth:
@@ -38,7 +38,7 @@ def page_misses(nest: Nest, entries: int, page_bytes: int) -> Array:
     return np.where(((level > 0) & nest.extents.all(axis=1))[:, None], lacking, 0.0)
 
 
-def _touched(nest: Nest, level: int, page_bytes: int) -> Array:
+def _touched(nest: CachedNest, level: int, page_bytes: int) -> Array:
     """(P, R) pages that each reference touches in one execution of the loops from `level` inwards, those that several
     references to an array touch divided among them."""
     groups: dict[tuple[str, bytes], list[int]] = {}
@@ -50,7 +50,7 @@ def _touched(nest: Nest, level: int, page_bytes: int) -> Array:
     return found
 
 
-def _pages(group: Sequence[Access], extents: NDArray[np.int64], level: int, page_bytes: int) -> Array:
+def _pages(group: Sequence[CachedAccess], extents: NDArray[np.int64], level: int, page_bytes: int) -> Array:
     """(P,) pages of each of some references that move together from `level` inwards. Where they begin in a page is not
     known; on average a page more is touched than they fill, less an element."""
     starts, outer = _between([access.start for access in group]), np.zeros(extents.shape[0])

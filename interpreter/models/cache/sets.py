@@ -7,7 +7,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.models.cache.trace import Policy, Trace
+from interpreter.models.cache.trace import AddressTrace, Policy
 
 ACTIVE = 1
 """In the marks of a reference: its line is in the cache after it in any case."""
@@ -42,7 +42,7 @@ class Sorted(Struct, frozen=True, eq=False):
     moved: int = 0
 
 
-def by_set(trace: Trace, policy: Policy) -> Sorted:
+def by_set(trace: AddressTrace, policy: Policy) -> Sorted:
     """The references of a trace as its sets see them."""
     order = stable_order(_slots(trace.line, policy), policy.sets)
     line, write = trace.line[order], trace.write[order]

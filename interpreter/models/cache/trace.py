@@ -42,7 +42,7 @@ class Policy(Struct, frozen=True, kw_only=True):
         return 0 if self.random else self.ways - 1
 
 
-class Body(Struct, frozen=True, kw_only=True):
+class TracedBody(Struct, frozen=True, kw_only=True):
     """The R references of a nest on one processor, in program order, loops outermost first."""
 
     start: NDArray[np.int64]
@@ -60,14 +60,14 @@ class Body(Struct, frozen=True, kw_only=True):
     """(R,) number of the statement whose it is."""
 
 
-class Shape(Struct, frozen=True, kw_only=True):
+class TracedNest(Struct, frozen=True, kw_only=True):
     """A nest on one processor; `extents` (D,) are its trip counts."""
 
     extents: NDArray[np.int64]
-    body: Body
+    body: TracedBody
 
 
-class Trace(Struct, frozen=True):
+class AddressTrace(Struct, frozen=True):
     """T references in order of time."""
 
     line: NDArray[np.int64]
@@ -85,7 +85,7 @@ class Trace(Struct, frozen=True):
     """Lines by which what is cached at the end still moves on: the nest ends that much later than the trace."""
 
 
-NOTHING = Trace(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0), np.zeros(0))
+NOTHING = AddressTrace(np.zeros(0, np.int64), np.zeros(0, np.bool_), np.zeros(0), np.zeros(0))
 """No references."""
 
 
@@ -113,7 +113,7 @@ Plan = tuple[int, list[Sample]]
 """In how many iterations of the innermost loop no reference passes over a line, and the iterations of all loops."""
 
 
-def trace(shape: Shape, policy: Policy) -> Trace:
+def trace(shape: TracedNest, policy: Policy) -> AddressTrace:
     """The references of one execution of the nest to look at."""
     body = shape.body
     if not body.start.size or not shape.extents.all():
@@ -128,7 +128,7 @@ def trace(shape: Shape, policy: Policy) -> Trace:
     return found
 
 
-def _plan(shape: Shape, policy: Policy, *, shortened: bool) -> Plan:
+def _plan(shape: TracedNest, policy: Policy, *, shortened: bool) -> Plan:
     """The iterations to look at. Where the nest starts does not matter to them, but how far apart its references do."""
     body = shape.body
     return _planned(
@@ -154,7 +154,7 @@ def _planned(extents: bytes, start: bytes, strides: bytes, write: bytes, policy:
     return step, _samples(moves, policy, step, shortened=shortened)
 
 
-def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Trace:
+def _look(shape: TracedNest, policy: Policy, step: int, samples: list[Sample]) -> AddressTrace:
     """The references of the iterations to look at."""
     body = shape.body
     address = body.start
@@ -196,10 +196,12 @@ def _look(shape: Shape, policy: Policy, step: int, samples: list[Sample]) -> Tra
             until[-1:] = weight.size - when[-1:]
             charges[mine] = weight[when] * until * min(1.0, body.fraction[number])
     source = body.source[reference] if body.source.any() else None
-    return Trace(line.reshape(-1)[touch], write, weights, charges, certain, source)
+    return AddressTrace(line.reshape(-1)[touch], write, weights, charges, certain, source)
 
 
-def _every_reference(shape: Shape, policy: Policy, line: NDArray[np.int64], weight: NDArray[np.float64]) -> Trace:
+def _every_reference(
+    shape: TracedNest, policy: Policy, line: NDArray[np.int64], weight: NDArray[np.float64]
+) -> AddressTrace:
     """The lines (loops..., R) of iterations of some weight, where each of them counts."""
     body = shape.body
     weights, certain = np.broadcast_to(weight[..., None], line.shape).reshape(-1), None
@@ -211,12 +213,12 @@ def _every_reference(shape: Shape, policy: Policy, line: NDArray[np.int64], weig
         if not policy.write_allocate:
             charges = (weight[..., None] * np.where(body.write, np.minimum(1.0, body.fraction), share)).reshape(-1)
     source = np.broadcast_to(body.source, line.shape).reshape(-1) if body.source.any() else None
-    return Trace(
+    return AddressTrace(
         line.reshape(-1), np.broadcast_to(body.write, line.shape).reshape(-1), weights, charges, certain, source
     )
 
 
-def _once(kept: NDArray[np.bool_], body: Body, outside: NDArray[np.intp]) -> None:
+def _once(kept: NDArray[np.bool_], body: TracedBody, outside: NDArray[np.intp]) -> None:
     """References outside the innermost loop (`outside`) are made in the first or last iteration of the loops inside
     their own."""
     inner = kept.ndim - 1
@@ -226,7 +228,7 @@ def _once(kept: NDArray[np.bool_], body: Body, outside: NDArray[np.intp]) -> Non
         kept[(..., *(inner - around) * [-1 if body.after[number] else 0], number)] = True
 
 
-def _turned_over(found: Trace, policy: Policy) -> bool:
+def _turned_over(found: AddressTrace, policy: Policy) -> bool:
     """Whether the trace brings as many lines into each set as it holds, so that nothing older is left."""
     line = found.line
     if not policy.write_allocate or found.certain is not None:
@@ -236,7 +238,7 @@ def _turned_over(found: Trace, policy: Policy) -> bool:
     return bool(per_set.min() >= policy.ways)
 
 
-def _kept(line: NDArray[np.int64], body: Body) -> NDArray[np.bool_]:
+def _kept(line: NDArray[np.int64], body: TracedBody) -> NDArray[np.bool_]:
     """Which touches (loops..., R) matter: those that enter a line, and those of slower references beside them."""
     kept = np.ones(line.shape, np.bool_)
     np.not_equal(line[..., 1:, :], line[..., :-1, :], out=kept[..., 1:, :])
@@ -255,7 +257,7 @@ def _lines(address: NDArray[np.int64], line_bytes: int) -> NDArray[np.int64]:
     return address >> (line_bytes.bit_length() - 1)
 
 
-def _touched_share(shape: Shape, line_bytes: int) -> NDArray[np.float64]:
+def _touched_share(shape: TracedNest, line_bytes: int) -> NDArray[np.float64]:
     """Share of its lines that a masked reference touches: a line offers it as many chances as it has elements."""
     fraction = shape.body.fraction
     if (fraction >= 1).all() or not shape.extents.size:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from esp.validate.cachegrind import aliased
-from interpreter.models.cache import Access, Cache, CacheState, Nest, interpret_nest
+from interpreter.models.cache import Cache, CachedAccess, CachedNest, CacheState, interpret_nest
 
 from .runner import GEOMETRY, MORE, Counted
 
@@ -77,7 +77,7 @@ def predict(case: Case, address: int) -> Counted:
     return Counted(read=read, write=write)
 
 
-def _nests(case: Case, at: list[int]) -> Iterable[Nest]:
+def _nests(case: Case, at: list[int]) -> Iterable[CachedNest]:
     n = case.n
     match case.kernel:
         case "lfk01":
@@ -100,12 +100,12 @@ def _nests(case: Case, at: list[int]) -> Iterable[Nest]:
                 yield _nest(*inner, ("b", b), ("a=", a))
 
 
-def _nest(extents: list[int], strides: list[int], *references: tuple[str, int]) -> Nest:
+def _nest(extents: list[int], strides: list[int], *references: tuple[str, int]) -> CachedNest:
     """A nest whose references all move together; a name that ends in = is written."""
-    return Nest(
+    return CachedNest(
         extents=np.array([extents]),
         accesses=tuple(
-            Access(
+            CachedAccess(
                 array=name.rstrip("="),
                 element_bytes=8,
                 start=np.array([start]),
