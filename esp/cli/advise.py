@@ -5,7 +5,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, named_choices, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, named_choices
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wait for
@@ -37,7 +37,6 @@ EVERY_S = 0.2
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
     add_program(parser, "numbers of processors: 8, 4,6,12 or 4..64 (doubling)", aligned=False)
     add_scenario(parser)
     group = parser.add_argument_group("what to search and show")
@@ -56,17 +55,14 @@ def execute(options: argparse.Namespace) -> int:
     if not options.top.isdecimal() or int(options.top) < 1:
         raise UsageError(f"{options.top!r} is no number of choices.", where="--top", hint="Write for example 5.")
     console = console_of(options)
-    from esp import api
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.explore import advise
     from esp.output import advise as output
 
     numbers = advise.numbers_of(options.procs)
     named = named_choices(options.distribute)
     options.distribute = []
-    source = source_of(options.program, options.form)
-    system = api.load_machine(options.system)
-    request = request_of(options, None)
+    source, system, request = asked_of(options, None)
     try:
         found = advise.advise_source(
             source,

@@ -3,8 +3,10 @@
 import argparse
 from pathlib import Path
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of
 from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
+
+USAGE = "esp check PROG --budget FILE [options]"
 
 EXAMPLES = """\
 examples:
@@ -29,8 +31,6 @@ only, 2 wrong use or a faulty budget, 3 a limit is not kept.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp check PROG --budget FILE [options]"
     parser.add_argument("--budget", metavar="FILE", required=True, help="the limits (YAML)")
     add_program(parser, "number of processors, or a list; without it those that the budget names")
     add_scenario(parser)
@@ -51,7 +51,7 @@ def execute(options: argparse.Namespace) -> int:
     from msgspec.structs import replace
 
     from esp import api
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.inspect.budget import check, read_budget
     from esp.output import budget as output
     from esp.output.json import text_of
@@ -63,10 +63,8 @@ def execute(options: argparse.Namespace) -> int:
         what = "a budget is a file, and this is a folder." if path.is_dir() else "there is no such budget."
         raise UnreadableFileError(what, where=str(path), hint="`esp check --help` shows one.")
     budget = read_budget(path)
-    source = source_of(options.program, options.form)
-    system = api.load_machine(options.system)
     wanted = numbers or budget.procs or (None,)
-    request = request_of(options, wanted[0])
+    source, system, request = asked_of(options, wanted[0])
     beside = (1,) if budget.compares and 1 not in wanted else ()
     predictions = [api.predict_source(source, system, replace(request, procs=each)) for each in (*beside, *wanted)]
     ratios = speed_up(predictions)[len(beside) :]

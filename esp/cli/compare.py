@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp compare --help` need not w
     from esp.api import Request
     from esp.explore.compare import Comparison
 
+USAGE = "esp compare PROG [PROG ...] [options]"
+
 EXAMPLES = """\
 examples:
   esp compare laplace.hpf --procs 8                     every sensible DISTRIBUTE, the fastest first
@@ -33,8 +35,6 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp compare PROG [PROG ...] [options]"
     add_program(parser, "number of processors", several=True, aligned=False)
     add_scenario(parser)
     group = parser.add_argument_group("what to show")

@@ -4,8 +4,10 @@ import argparse
 from pathlib import Path
 
 from esp.cli.console import COLOURS, Console, console_for
-from esp.cli.options import add_program, named, procs_of, request_of
+from esp.cli.options import add_program, named, one_of_procs
 from esp.errors import UsageError
+
+USAGE = "esp compile PROG --procs P -o FOLDER [options]"
 
 EXAMPLES = """\
 examples:
@@ -24,8 +26,6 @@ environment of the compiled program:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp compile PROG --procs P -o FOLDER [options]"
     add_program(parser, "number of processors that the node program is for")
     add_switches(parser)
     add_collectives(parser)
@@ -82,18 +82,14 @@ def add_looks(group: "argparse._ArgumentGroup") -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    procs = procs_of(options.procs)
-    if procs is not None and len(procs) > 1:
-        raise UsageError("a node program is compiled for one number of processors.", where="--procs")
+    procs = one_of_procs(options.procs, "a node program is compiled for one number of processors.")
     without_trace(options.native_collectives, options.trace)
     from esp import api
     from esp.building import alone_in, build, emitted_of, write
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
 
     console: Console = console_for(options.color, quiet=options.quiet)
-    source = source_of(options.program, options.form)
-    request = request_of(options, None if procs is None else procs[0])
-    system = api.load_machine(options.system)
+    source, system, request = asked_of(options, procs)
     stages = api.lower_source(source, system, request)
     console.warn((*source.program.diagnostics, *stages.node_program.layouts.notes), source.program.lines)
     emission = emitted_of(

@@ -12,6 +12,8 @@ from esp.errors import UnreadableFileError
 if TYPE_CHECKING:  # the API brings NumPy, which `esp diff --help` need not wait for
     from esp.cli.console import Console
 
+USAGE = "esp diff A B [options]"
+
 EXAMPLES = """\
 examples:
   esp diff laplace_bb laplace_bx --procs 8              two programs
@@ -26,8 +28,6 @@ Without `--aau all` a saved prediction is compared line by line.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp diff A B [options]"
     _sides(parser)
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--all", action="store_true", help="also what takes the same time")

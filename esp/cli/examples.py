@@ -19,7 +19,6 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     listing = actions.add_parser("list", help="the programs that come with esp", allow_abbrev=False)
     add_output(listing)

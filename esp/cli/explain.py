@@ -3,12 +3,14 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp explain --help` need not wait for
     from esp.api import Prediction, Request
     from esp.inspect.explain import Explanation
+
+USAGE = "esp explain PROG:LINE [options]"
 
 EXAMPLES = """\
 examples:
@@ -25,8 +27,6 @@ needs for it once. The rows add up to the time of the line (docs/inspect.md).
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp explain PROG:LINE [options]"
     add_program(parser, "number of processors")
     parser.add_argument("line", metavar="LINE", nargs="?", help="the line, where PROG does not end in :LINE")
     add_scenario(parser)
@@ -38,29 +38,28 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    program, line = program_and_line(options.program, options.line)
+    options.program, line = program_and_line(options.program, options.line)
     procs = one_of_procs(options.procs, "a line is explained for one number of processors.")
     console = console_of(options)
-    from esp import api
     from esp.cli.prompt import with_answers
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.inspect.explain import as_json, explain
     from esp.output.explain import explanation
     from esp.output.json import text_of
 
-    source = source_of(program, options.form)
-    system = api.load_machine(options.system)
+    source, system, request = asked_of(options, procs)
     made: list[Explanation] = []
 
     def predict(asked: "Request") -> "Prediction":
         made.append(explain(source, system, asked, line))
         return made[-1].prediction
 
-    prediction, _ = with_answers(predict, request_of(options, procs))
+    prediction, _ = with_answers(predict, request)
     console.warn(prediction.warnings, source.program.lines)
     if options.json:
         console.deliver(text_of(as_json(made[-1])))
         return 0
+    program = options.program
     following = "" if options.quiet or program == "-" else f"esp layout {program} --procs {prediction.processors}"
     console.deliver(explanation(made[-1], console.screen, every=options.all, following=following))
     return 0

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_granularity, add_output, add_program, console_of, one_of_procs, request_of
+from esp.cli.options import add_granularity, add_output, add_program, console_of, one_of_procs
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp graph --help` need not wait for
@@ -17,6 +17,8 @@ SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json",
 """Suffix of the output -> format."""
 
 FORMATS = ("dot", "graphml", "json", "mermaid", "svg")
+
+USAGE = "esp graph aag|saag PROG [options]\n       esp graph sag MACHINE [options]"
 
 EXAMPLES = """\
 examples:
@@ -33,8 +35,6 @@ sag   the system abstraction graph of a machine, named in place of the program
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp graph aag|saag PROG [options]\n       esp graph sag MACHINE [options]"
     parser.add_argument("graph", metavar="GRAPH", choices=GRAPHS, help=", ".join(GRAPHS))
     add_program(parser, "number of processors")
     parser.add_argument(
@@ -64,11 +64,9 @@ def execute(options: argparse.Namespace) -> int:
         console.deliver(_machine(api.load_machine(options.program), fmt))
         return 0
     procs = one_of_procs(options.procs, "a graph is that of one number of processors.")
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
 
-    source = source_of(options.program, options.form)
-    system = api.load_machine(options.system)
-    request = request_of(options, procs)
+    source, system, request = asked_of(options, procs)
     stages = api.lower_source(source, system, request)
     console.warn((*source.program.diagnostics, *stages.node_program.layouts.notes), source.program.lines)
     console.deliver(_program(stages, system, request, fmt, options))

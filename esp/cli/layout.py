@@ -3,12 +3,14 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, console_of, one_of_procs, request_of
+from esp.cli.options import add_output, add_program, console_of, one_of_procs
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp layout --help` need not wait for
     from esp.api import Stages
     from esp.output.layout import Shown
+
+USAGE = "esp layout PROG [options]"
 
 EXAMPLES = """\
 examples:
@@ -25,8 +27,6 @@ are mapped alike are drawn once. Below stands what is odd about the mapping.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp layout PROG [options]"
     add_program(parser, "number of processors")
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--array", metavar="NAME", action="append", default=[], help="this array only (repeatable)")
@@ -39,14 +39,12 @@ def execute(options: argparse.Namespace) -> int:
     procs = one_of_procs(options.procs, "a mapping is drawn for one number of processors.")
     console = console_of(options)
     from esp import api
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.output import layout
     from esp.output.json import text_of
     from esp.output.layout_svg import svg
 
-    source = source_of(options.program, options.form)
-    system = api.load_machine(options.system)
-    request = request_of(options, procs)
+    source, system, request = asked_of(options, procs)
     declared = api.map_source(source, system, request)
     names = _chosen(options.array, tuple(declared.arrays))
     stages = api.lower_source(source, system, request)

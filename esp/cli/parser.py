@@ -145,5 +145,7 @@ def build_parser(typed: str | None, *, alone: bool = False) -> CommandParser:
             allow_abbrev=False,
         )
         if name == typed:
-            importlib.import_module(f"esp.cli.{name}").configure(own)
+            module = importlib.import_module(f"esp.cli.{name}")
+            own.epilog, own.usage = module.EXAMPLES, getattr(module, "USAGE", None)
+            module.configure(own)
     return parser

@@ -2,17 +2,10 @@
 
 import argparse
 
-from esp.cli.options import (
-    add_forms,
-    add_granularity,
-    add_output,
-    add_program,
-    add_scenario,
-    console_of,
-    one_of_procs,
-    request_of,
-)
+from esp.cli.options import add_forms, add_granularity, add_output, add_program, add_scenario, console_of, one_of_procs
 from esp.errors import UsageError
+
+USAGE = "esp query PROG [options]"
 
 EXAMPLES = """\
 examples:
@@ -29,8 +22,6 @@ themselves, so that parts add up. `esp show aag PROG` numbers the units.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp query PROG [options]"
     add_program(parser, "number of processors")
     chosen = parser.add_argument_group("which parts", "Lists are 1,5 or 10-20; all options are repeatable.")
     for name, metavar, what in (
@@ -60,19 +51,18 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     from esp import api
     from esp.cli.prompt import with_answers
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.inspect.query import Query, query
     from esp.output import query as output
     from esp.output.json import Sections as Fields
     from esp.output.json import content, text_of
 
-    source = source_of(options.program, options.form)
+    source, system, request = asked_of(options, procs)
     last = len(source.program.lines)
     for start, end in lines:
         if not 1 <= start <= end or start > last:
             raise UsageError(f"{source.program.file} has lines 1 to {last}.", where=f"--lines {start}-{end}")
-    system = api.load_machine(options.system)
-    made, _ = with_answers(lambda asked: api.predict_source(source, system, asked), request_of(options, procs))
+    made, _ = with_answers(lambda asked: api.predict_source(source, system, asked), request)
     said = content(made, Fields(aaus=None))
     wanted = Query(
         lines=lines,

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from esp.cli.layout import layouts_shown
-from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, procs_of, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, procs_of
 from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp report --help` need not wait for
@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp report --help` need not wa
     from esp.cli.console import Console
     from esp.explore.compare import Comparison
     from sag.unit import System
+
+USAGE = "esp report PROG -o FILE [options]"
 
 EXAMPLES = """\
 examples:
@@ -39,8 +41,6 @@ _SHOWN = 8
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp report PROG -o FILE [options]"
     add_program(parser, "number of processors", aligned=False)
     add_scenario(parser)
     group = parser.add_argument_group("what to show")
@@ -61,14 +61,13 @@ def execute(options: argparse.Namespace) -> int:
     from esp import api
     from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.output.report import ReportPage, report
     from esp.output.screen import paragraph
     from sag.describe import describe
 
-    source = source_of(options.program, options.form)
-    system = api.load_machine(options.system)
-    stages, complete = with_answers(lambda asked: api.lower_source(source, system, asked), request_of(options, procs))
+    source, system, request = asked_of(options, procs)
+    stages, complete = with_answers(lambda asked: api.lower_source(source, system, asked), request)
     with ProgressLine(console) as watch:
         prediction, complete = with_answers(
             lambda asked: api.interpret_stages(stages, system, asked, watch=watch), complete

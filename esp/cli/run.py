@@ -4,16 +4,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import (
-    add_forms,
-    add_granularity,
-    add_output,
-    add_program,
-    add_scenario,
-    console_of,
-    procs_of,
-    request_of,
-)
+from esp.cli.options import add_forms, add_granularity, add_output, add_program, add_scenario, console_of, procs_of
 from esp.errors import UsageError
 from esp.output.screen import Screen
 
@@ -22,6 +13,8 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait 
     from esp.api import Prediction, Request, Source
     from esp.cli.console import Console
     from sag.unit import System
+
+USAGE = "esp run PROG [options]"
 
 EXAMPLES = """\
 examples:
@@ -41,8 +34,6 @@ VIEWS = ("annotate", "line", "aau", "per_processor")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp run PROG [options]"
     add_program(parser, "number of processors, or a list 1,2,4,8 for a table of speed-up")
     add_scenario(parser)
     views = parser.add_argument_group("what to show")
@@ -69,16 +60,13 @@ def execute(options: argparse.Namespace) -> int:
     from msgspec.structs import replace
 
     from aag.diagnostics import SourceError
-    from esp import api
     from esp.cli.prompt import with_answers
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.explore.interval import with_interval
     from interpreter.errors import UnresolvedError
 
-    system = api.load_machine(options.system)
     numbers = procs or (None,)
-    request = request_of(options, numbers[0])
-    source = source_of(options.program, options.form)
+    source, system, request = asked_of(options, numbers[0])
     if options.line and lines[0] == lines[1]:
         lines = _whole(source, lines[0], console)
     if options.trace is not None:

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, console_of, procs_of, request_of
+from esp.cli.options import add_output, add_program, console_of, one_of_procs, request_of
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp show --help` need not wait for
@@ -22,7 +22,10 @@ STAGES = {
 
 FORMATS = ("text", "dot", "graphml", "json", "mermaid")
 
-EXAMPLES = """\
+USAGE = "esp show STAGE PROG [options]"
+
+EXAMPLES = "stages:\n" + "".join(f"  {name:8} {what}\n" for name, what in STAGES.items())
+EXAMPLES += """
 examples:
   esp show layouts laplace.hpf --procs 8
   esp show node laplace.hpf --procs 4 --opt hoist=off
@@ -32,9 +35,7 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = "stages:\n" + "".join(f"  {name:8} {what}\n" for name, what in STAGES.items()) + "\n" + EXAMPLES
     parser.add_argument("stage", metavar="STAGE", choices=STAGES, help=", ".join(STAGES))
-    parser.usage = "esp show STAGE PROG [options]"
     add_program(parser, "number of processors")
     parser.add_argument(
         "--opt", metavar="NAME=off", action="append", default=[], help="switch an optimisation off (repeatable)"
@@ -45,17 +46,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    procs = procs_of(options.procs)
-    if procs is not None and len(procs) > 1:
-        raise UsageError("a stage is shown for one number of processors.", where="--procs")
+    procs = one_of_procs(options.procs, "a stage is shown for one number of processors.")
     if options.format != "text" and options.stage not in ("aag", "saag"):
         raise UsageError(f"{options.stage} is text.", where="--format", hint="Formats are for aag and saag.")
     console = console_of(options)
     from esp.cli.reading import source_of
 
     source = source_of(options.program, options.form)
-    request = request_of(options, None if procs is None else procs[0])
-    text = _stage(options, source, request)
+    text = _stage(options, source, request_of(options, procs))
     console.warn(source.program.diagnostics, source.program.lines)
     console.deliver(text.rstrip("\n") + "\n")
     return 0

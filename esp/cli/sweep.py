@@ -18,6 +18,8 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wai
     from esp.explore.axes import Axis
     from esp.explore.plan import SweepPlan
 
+USAGE = "esp sweep PROG [PROG ...] [options]"
+
 EXAMPLES = """\
 a value may be a list 1,2,4, a range 16:256:16 (steps), 64:1024:x2 (factors)
 or x0.5:x4:/100 (so many values); every combination is predicted.
@@ -49,8 +51,6 @@ SCENARIO = ("load", "bandwidth", "latency", "processor_speed", "memory_speed", "
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp sweep PROG [PROG ...] [options]"
     parser.add_argument("program", metavar="PROG", nargs="+", help="programs, as `esp run` takes them")
     group = parser.add_argument_group("axes", "Each takes one value, a list or a range.")
     group.add_argument("--system", metavar="NAME,...", default="ipsc860", help="machines (default: %(default)s)")

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs
 from esp.errors import UnreadableFileError, UsageError
 
 if TYPE_CHECKING:  # NumPy, which `esp trace --help` need not wait for
@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # NumPy, which `esp trace --help` need not wait for
     from esp.cli.console import Console
     from esp.traces.trace import Trace
     from sag.unit import System
+
+USAGE = "esp trace PROG|TRACE --procs P --format FORMAT -o FILE [options]"
 
 EXAMPLES = """\
 examples:
@@ -40,8 +42,6 @@ NEEDS_A_PLACE = ("paraver", "otf2")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp trace PROG|TRACE --procs P --format FORMAT -o FILE [options]"
     add_program(parser, "number of processors")
     add_scenario(parser)
     group = parser.add_argument_group("trace")
@@ -116,15 +116,11 @@ def read(options: argparse.Namespace) -> "Trace":
 
 def _predicted(options: argparse.Namespace, console: "Console") -> "Trace":
     """The trace of a prediction."""
-    procs = procs_of(options.procs)
-    if procs is not None and len(procs) > 1:
-        raise UsageError("a trace is of one number of processors.", where="--procs")
-    from esp import api
-    from esp.cli.reading import source_of
+    procs = one_of_procs(options.procs, "a trace is of one number of processors.")
+    from esp.cli.reading import asked_of
 
-    source = source_of(options.program, options.form)
-    request = request_of(options, None if procs is None else procs[0])
-    trace, prediction, _ = predicted(source, api.load_machine(options.system), request, console, options.events)
+    source, system, request = asked_of(options, procs)
+    trace, prediction, _ = predicted(source, system, request, console, options.events)
     console.warn(prediction.warnings, source.program.lines)
     return trace
 

@@ -5,11 +5,13 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of, request_of
+from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, request_of
 from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:
     from sag.unit import System
+
+USAGE = "esp tui [PROG] [options]"
 
 EXAMPLES = """\
 examples:
@@ -22,8 +24,6 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp tui [PROG] [options]"
     add_program(parser, "number of processors to begin with", aligned=False)
     program = next(each for each in parser._actions if each.dest == "program")
     program.nargs = "?"
@@ -38,14 +38,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    procs = procs_of(options.procs)
-    if procs is not None and len(procs) > 1:
-        raise UsageError(
-            "this begins with one number of processors.",
-            where="--procs",
-            hint="A slider changes it; `esp run` takes a list.",
-        )
-    number = None if procs is None else procs[0]
+    hint = "A slider changes it; `esp run` takes a list."
+    number = one_of_procs(options.procs, "this begins with one number of processors.", hint)
     if options.serve:
         from esp.tui.serve import serve
 
@@ -99,14 +93,13 @@ def _without_terminal(options: argparse.Namespace, procs: int | None) -> int:
     if options.program is None:
         raise UsageError("there is no terminal to ask for a program.", hint="Name one: `esp tui laplace.hpf`.")
     from esp import api
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.explore.compare import compare_choices
     from esp.output.compare import comparison_text
     from esp.output.profile import profile
 
     console = console_of(options)
-    source, system = source_of(options.program, options.form), api.load_machine(options.system)
-    request = request_of(options, procs)
+    source, system, request = asked_of(options, procs)
     try:
         found = compare_choices(source, system, request, size="none")
     except PredictionError:  # there is nothing to distribute

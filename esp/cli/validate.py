@@ -14,6 +14,8 @@ from esp.values import pairs
 if TYPE_CHECKING:  # what validates brings NumPy, which `esp validate --help` need not wait for
     from esp.validate.job import Job, Validation
 
+USAGE = "esp validate PROG [options]"
+
 EXAMPLES = """\
 examples:
   esp validate laplace.hpf --procs 1,2,4
@@ -37,8 +39,6 @@ METHODS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp validate PROG [options]"
     add_program(parser, "numbers of processors, such as 1,2,4 (default: what the program says)")
     add_switches(parser)
     group = parser.add_argument_group("how")

@@ -4,10 +4,12 @@ import argparse
 import time
 from typing import Any
 
-from esp.cli.options import add_forms, add_output, add_program, console_of, one_of_procs, request_of
+from esp.cli.options import add_forms, add_output, add_program, console_of, one_of_procs
 from esp.cli.sweep import SCENARIO, add_changes
 from esp.errors import UsageError
 from esp.values import pairs_many
+
+USAGE = "esp whatif PROG CHANGE ... [options]"
 
 EXAMPLES = """\
 each change is tried by itself; a list or a range 0%:60%:/4 is several changes.
@@ -23,8 +25,6 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    parser.epilog = EXAMPLES
-    parser.usage = "esp whatif PROG CHANGE ... [options]"
     add_program(parser, "number of processors")
     group = parser.add_argument_group("changes", "x2, 30% or a value with its unit; a list is several changes.")
     add_changes(group)
@@ -44,11 +44,10 @@ def execute(options: argparse.Namespace) -> int:
     procs = one_of_procs(options.procs, "what-ifs are for one number of processors.", hint="`esp sweep` takes a list.")
     console = console_of(options)
     given = _changes(options)
-    from esp import api
     from esp.cli.again import command
     from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
-    from esp.cli.reading import source_of
+    from esp.cli.reading import asked_of
     from esp.explore.whatif import split_changes, what_if
     from esp.output import whatif as output
 
@@ -56,12 +55,10 @@ def execute(options: argparse.Namespace) -> int:
     if not changes:
         hint = "For example --bandwidth x2, --load 50% or --opt hoist=off."
         raise UsageError("there is nothing to change.", hint=hint)
-    source = source_of(options.program, options.form)
-    system = api.load_machine(options.system)
     plain = argparse.Namespace(
         **{**vars(options), **dict.fromkeys((*SCENARIO, "contention")), "opt": [], "system_set": [], "io": "on"}
     )
-    request = request_of(plain, procs)
+    source, system, request = asked_of(plain, procs)
     with ProgressLine(console) as shown:
         progress = shown.predictions if shown else None
         found, complete = with_answers(
