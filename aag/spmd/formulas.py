@@ -39,6 +39,7 @@ from aag.spmd.vector import (
     CONNECTIVES,
     FUNCTIONS,
     TooLarge,
+    alike,
     divide,
     evaluate_vector,
     is_decided_by_indices,
@@ -225,7 +226,7 @@ class _Evaluation:
                     return divide(one, other)
                 if op == "**" and whole_numbers and (np.asarray(other) < 0).any():
                     raise Unknown("**", "a power of a whole number with a negative exponent")
-                return _BINARY[op](*_alike(one, other))
+                return _BINARY[op](*alike(one, other))
             case Call(name=name, args=args, keywords=()):
                 return self._call(name, [self.of(each) for each in args])
             case _:
@@ -249,10 +250,8 @@ class _Evaluation:
             return _REAL[name](args[0] if args[0].dtype.kind == "f" else args[0].astype(np.float64))
         if name in _CONVERSIONS and args:
             return _CONVERSIONS[name](args[0])
-        if name in _SELECTING:
-            return _SELECTING[name](*args)
-        if name in FUNCTIONS:
-            return np.asarray(FUNCTIONS[name](*[each.astype(np.int64) for each in args]))
+        if name in _FUNCTIONS:
+            return np.asarray(_FUNCTIONS[name](*args))
         raise Unknown(name, "it is not followed")
 
     def _shifted(self, formula: Formula, subscripts: Sequence[Expr], places: list[Values]) -> Values:
@@ -322,38 +321,6 @@ class _Evaluation:
         return values, holds
 
 
-def _alike(one: Values, other: Values) -> tuple[Values, Values]:
-    """Operands in the type in which Fortran combines them."""
-    if one.dtype.kind == "i" and other.dtype.kind == "f":
-        return one.astype(other.dtype), other
-    if one.dtype.kind == "f" and other.dtype.kind == "i":
-        return one, other.astype(one.dtype)
-    wider = np.result_type(one.dtype, other.dtype)
-    return one.astype(wider), other.astype(wider)
-
-
-def _modulo(one: Values, other: Values) -> Values:
-    if (other == 0).any():
-        raise Unknown("modulo", "division by zero")
-    return np.asarray(np.mod(*_alike(one, other)))
-
-
-def _mod(one: Values, other: Values) -> Values:
-    if (other == 0).any():
-        raise Unknown("mod", "division by zero")
-    return np.asarray(np.fmod(*_alike(one, other)))
-
-
-def _reduced(combine: Callable[[Values, Values], Values]) -> Callable[..., Values]:
-    def all_of(*args: Values) -> Values:
-        first, *rest = args
-        for each in rest:
-            first = combine(*_alike(first, each))
-        return first
-
-    return all_of
-
-
 _BINARY: Mapping[str, Callable[..., Values]] = {
     "+": np.add,
     "-": np.subtract,
@@ -379,13 +346,9 @@ _CONVERSIONS: Mapping[str, Callable[[Values], Values]] = {
     "int": lambda x: np.trunc(x).astype(np.int64),
     "nint": lambda x: np.asarray(np.where(x < 0, np.ceil(x - 0.5), np.floor(x + 0.5))).astype(np.int64),
 }
-_SELECTING: Mapping[str, Callable[..., Values]] = {
-    "max": _reduced(np.maximum),
-    "min": _reduced(np.minimum),
-    "mod": _mod,
-    "modulo": _modulo,
-    "abs": np.abs,
-    "sign": lambda a, b: np.asarray(np.where(b < 0, -np.abs(a), np.abs(a))),
-    "merge": lambda a, b, mask: np.asarray(np.where(mask, *_alike(a, b))),
-    FILLED: lambda a, b, at, low, high: np.asarray(np.where((low <= at) & (at <= high), *_alike(a, b))),
+_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
+    **FUNCTIONS,
+    "sign": lambda a, b: np.where(b < 0, -np.abs(a), np.abs(a)),
+    "merge": lambda a, b, mask: np.where(mask, *alike(a, b)),
+    FILLED: lambda a, b, at, low, high: np.where((low <= at) & (at <= high), *alike(a, b)),
 }

@@ -1,15 +1,19 @@
 """Integer expressions over whole index vectors at once: subscripts and loop bounds.
 
+`aag.spmd.formulas` adds the data of arrays. Scalars have an evaluator of their own, `aag.ir.evaluate`: it knows texts,
+complex numbers, kinds and unknown operands, and takes half the time of one for vectors of one element.
+
 Beside Fortran's operators two functions made by `aag.spmd.elementwise` are known: ``cshift$(i, s, lo, hi)`` is the
 index i + s wrapped into lo..hi, ``eoshift$(i, s, lo, hi)`` is i + s, or a place outside all arrays where that is not
 in lo..hi (then nothing is read).
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from aag.ir.evaluate import Environment, Unknown, as_index, evaluate_int
 from aag.ir.expressions import Binary, Call, Expr, IntLit, LogicalLit, Unary, Var
@@ -205,11 +209,35 @@ COMPARISONS: Mapping[str, Callable[..., NDArray[np.bool_]]] = {
     ">=": np.greater_equal,
 }
 
-FUNCTIONS: Mapping[str, Callable[..., Ints | int]] = {
-    "mod": lambda a, b: a - b * divide(a, b),
-    "modulo": np.mod,
-    "min": lambda *xs: np.minimum.reduce(np.broadcast_arrays(*xs)),
-    "max": lambda *xs: np.maximum.reduce(np.broadcast_arrays(*xs)),
+
+def alike(left: NDArray[Any], right: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Operands in the type in which Fortran combines them."""
+    if {left.dtype.kind, right.dtype.kind} == {"i", "f"}:
+        kind = left.dtype if left.dtype.kind == "f" else right.dtype
+    else:
+        kind = np.result_type(left.dtype, right.dtype)
+    return left.astype(kind), right.astype(kind)
+
+
+def _combined(function: Callable[..., Any], *, divides: bool = False) -> Callable[..., NDArray[Any]]:
+    """A function of two numbers for any number of them. `divides`: by the second, which is not 0."""
+
+    def of(first: ArrayLike, *others: ArrayLike) -> NDArray[Any]:
+        found = np.asarray(first)
+        for other in map(np.asarray, others):
+            if divides and not other.all():
+                raise Unknown("mod", "division by zero")
+            found = np.asarray(function(*alike(found, other)))
+        return found
+
+    return of
+
+
+FUNCTIONS: Mapping[str, Callable[..., NDArray[Any]]] = {
+    "mod": _combined(np.fmod, divides=True),
+    "modulo": _combined(np.mod, divides=True),
+    "min": _combined(np.minimum),
+    "max": _combined(np.maximum),
     "abs": np.abs,
     "cshift$": lambda i, s, lo, hi: lo + np.mod(i - lo + s, np.maximum(1, hi - lo + 1)),
     "eoshift$": lambda i, s, lo, hi: np.where((lo <= i + s) & (i + s <= hi), i + s, OUTSIDE),
