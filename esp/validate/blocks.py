@@ -58,10 +58,6 @@ class Blocks(Struct, frozen=True, kw_only=True, eq=False):
         ends = np.array(found, dtype=np.int64).reshape(-1, 2)
         return ends[:, 0], ends[:, 1]
 
-    def computed_s(self) -> Floats:
-        """(P,) all computation of each processor."""
-        return self.rest_s + np.bincount(self.rank, self.before_s, self.procs)
-
     def write(self, file: Path, after_s: Floats, seed: int | None = None) -> None:
         """The file that a simulated node program reads (`esp_simulation.f90`). `after_s` (E,): how long each message
         keeps its caller beyond what the simulator does by itself. `seed`: sends of the same instant come in an order by

@@ -67,8 +67,6 @@ class Simulated(Struct, frozen=True, kw_only=True, eq=False):
     predicted_s: Floats
     """(P,) when each processor ends."""
     simulated_s: Floats
-    computed_s: Floats
-    """(P,) for how long each computes, in both."""
     contended: bool
     """Whether a message waits for a link that another one holds, as predicted."""
     messages: int
@@ -76,21 +74,6 @@ class Simulated(Struct, frozen=True, kw_only=True, eq=False):
     bytes: int
     law_error: float
     difference: str = ""
-    by_lot_s: tuple[float, ...] = ()
-    """The time where sends of the same instant come in other orders."""
-
-    @property
-    def span(self) -> float:
-        """By how much those orders change the simulated time, as a fraction of it."""
-        simulated = float(self.simulated_s.max())
-        return max((abs(each / simulated - 1.0) for each in self.by_lot_s), default=0.0) if simulated else 0.0
-
-    @property
-    def beyond(self) -> float:
-        """How far the prediction is outside what all orders gave, as a fraction."""
-        found = (float(self.simulated_s.max()), *self.by_lot_s)
-        predicted = float(self.predicted_s.max())
-        return max(0.0, predicted / max(found) - 1.0, 1.0 - predicted / min(found)) if min(found) else 0.0
 
     @property
     def error(self) -> float:
@@ -160,13 +143,24 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
         write(self.emission, self.folder, like)
         build(self.folder, FLAGS, compiler="smpif90")
 
+    def simulated(
+        self, limit_s: float = 0.0, given: GivenInput = NOTHING, seed: int | None = None
+    ) -> tuple[str, Floats]:
+        """What the program prints in the simulation, and when each processor ends (P,).
+
+        Args:
+            limit_s: how long the simulation may take; 0: as long as it takes.
+            given: what the program reads.
+            seed: sends of the same instant come in an order by lot.
+
+        Raises:
+            PredictionError: the program does not run.
+        """
+        after = after_s(self.machine, self.blocks, self.wires.law)
+        return simulate(self.folder / self.emission.name, self.blocks, self.wires, after, limit_s, given, seed)
+
     def outcome(
-        self,
-        expected: str | None = None,
-        traces: Path | None = None,
-        limit_s: float = 0.0,
-        given: GivenInput = NOTHING,
-        seeds: Sequence[int] = (),
+        self, expected: str | None = None, traces: Path | None = None, limit_s: float = 0.0, given: GivenInput = NOTHING
     ) -> Simulated:
         """Simulate what is built, and compare.
 
@@ -175,36 +169,26 @@ class Prepared(Struct, frozen=True, kw_only=True, eq=False):
             traces: a folder for the predicted and the simulated trace.
             limit_s: how long the simulation may take; 0: as long as it takes.
             given: what the program reads.
-            seeds: for more simulations where messages meet: sends of the same instant come in orders by lot.
 
         Raises:
             PredictionError: the program does not run, or has too many events for a trace.
         """
         blocks = self.blocks
-        after = after_s(self.machine, blocks, self.wires.law)
-
-        def simulated(seed: int | None = None) -> tuple[str, Floats]:
-            executable = self.folder / self.emission.name
-            return simulate(executable, blocks, self.wires, after, limit_s, given, seed)
-
-        answer, times = simulated()
+        answer, times = self.simulated(limit_s, given)
         if traces is not None:
             silent = replace(self.request, scenario=replace(self.request.scenario, io=False))
             trace, _ = predicted_trace(self.stages, self.system, silent)
             keep(traces, self.emission, "predicted", trace)
             keep(traces, self.emission, "executed", retimed(trace, *blocks.moments(self.folder / "moments")))
-        meets = contended(self.prediction, blocks, self.machine, self.stages)
         return Simulated(
             procs=self.procs,
             predicted_s=self.prediction.per_processor.end_s[0],
             simulated_s=times,
-            computed_s=blocks.computed_s(),
-            contended=meets,
+            contended=contended(self.prediction, blocks, self.machine, self.stages),
             messages=int(blocks.sends.sum()),
             bytes=int(blocks.size_bytes[blocks.sends].sum()),
             law_error=self.wires.law_error,
             difference="" if expected is None else difference(expected, answer),
-            by_lot_s=tuple(float(simulated(seed)[1].max()) for seed in seeds if meets),
         )
 
 
@@ -228,24 +212,6 @@ def prepared_of(stages: api.Stages, system: System, request: api.Request, folder
         wires=interconnect(machine, stages, blocks),
         emission=emitted_of(stages, system, request, simulated=True),
     )
-
-
-def outcome(
-    stages: api.Stages,
-    system: System,
-    request: api.Request,
-    folder: Path,
-    *,
-    expected: str | None = None,
-    like: Path | None = None,
-    traces: Path | None = None,
-    given: GivenInput = NOTHING,
-    seeds: Sequence[int] = (),
-) -> Simulated:
-    """Predict, build, simulate and compare one program; see `Prepared`."""
-    made = prepared_of(stages, system, request, folder)
-    made.build(like)
-    return made.outcome(expected, traces, given=given, seeds=seeds)
 
 
 # --- the machine ------------------------------------------------------------------------------------------------

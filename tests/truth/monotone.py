@@ -11,8 +11,8 @@ import esp
 from aag.pipeline import main_unit
 from esp.api import Request, load_machine, lower_source, read_source
 from esp.locate import system_names
-from esp.validate.simgrid import outcome
 from sag.scenario import Scenario
+from tests.esp.validate.simulation import built
 from tests.truth.simulated import READINGS, machine_of
 
 KNOBS: Mapping[str, Sequence[str]] = {
@@ -64,7 +64,7 @@ class Case(Struct, frozen=True, kw_only=True):
         system = load_machine(self.machine())
         stages = lower_source(read_source(self.program), system, request)
         with TemporaryDirectory() as folder:
-            return float(outcome(stages, system, request, Path(folder)).simulated_s.max())
+            return float(built(stages, system, request, Path(folder)).simulated()[1].max())
 
     def faults(self) -> list[str]:
         """Where a better machine is slower and may not be: anywhere if no messages meet; by more than `SLIGHT` if some

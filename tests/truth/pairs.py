@@ -63,6 +63,11 @@ class Pair:
         return f"{self.label} P={self.procs}"
 
 
+def outside(time_s: float, times: Sequence[float]) -> float:
+    """How far a time lies outside some others, as a fraction."""
+    return max(0.0, time_s / max(times) - 1.0, 1.0 - time_s / min(times))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Compared:
     """A prediction beside its simulations. Errors are fractions of the simulated time."""
@@ -85,10 +90,9 @@ class Compared:
         """The error; where the order of sends of the same instant decides, how far the prediction is outside what lower
         ranks first and orders by lot give."""
         times = [self.time_s, *(self.pair.simulation(ties=seed).time_s for seed in SEEDS)]
-        low, high = min(times), max(times)
-        if high <= (1.0 + TIED) * low:
+        if max(times) <= (1.0 + TIED) * min(times):
             return self.time_error
-        return max(0.0, self.predicted.time_s / high - 1.0, 1.0 - self.predicted.time_s / low)
+        return outside(self.predicted.time_s, times)
 
     @property
     def waiting_error(self) -> float:

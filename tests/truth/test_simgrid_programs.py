@@ -5,6 +5,7 @@ from statistics import median
 import pytest
 
 from esp.locate import program_names
+from tests.truth.pairs import TIED
 from tests.truth.simulated import (
     FREE,
     MEETING_MEDIAN,
@@ -15,7 +16,6 @@ from tests.truth.simulated import (
     SHARED,
     SHARED_MEDIAN,
     SHARED_WORST,
-    TIED,
     Compared,
     compare,
     results_of,
@@ -35,7 +35,7 @@ def assert_within_bounds(results: list[Compared], reading: str = "as described")
     assert all(abs(each.outcome.error) <= FREE for each in free), told(free)
     middle, worst = (SHARED_MEDIAN, SHARED_WORST) if reading in SHARED else (MEETING_MEDIAN, MEETING_WORST)
     for each in meeting:
-        error = each.outcome.beyond if each.outcome.span > TIED else abs(each.outcome.error)
+        error = each.beyond if each.span > TIED else abs(each.outcome.error)
         assert error <= worst, told(meeting)
     if meeting:
         assert median(abs(each.outcome.error) for each in meeting) <= middle, told(meeting)

@@ -114,8 +114,8 @@ def readings_row(reading: str) -> str:
     return (
         f"| {reading} | {len(results)} | {percent(free)} | {len(meeting)} | {percent(middle)} | "
         f"{percent(abs(worst.outcome.error))} | `{worst}` | {percent(any_processor)} | "
-        f"{percent(max(each.outcome.span for each in meeting))} | "
-        f"{percent(max(each.outcome.beyond for each in meeting))} |"
+        f"{percent(max(each.span for each in meeting))} | "
+        f"{percent(max(each.beyond for each in meeting))} |"
     )
 
 

@@ -13,6 +13,7 @@ from esp.errors import PredictionError
 from esp.locate import find_system
 from esp.validate import platform, simgrid
 from sag.scenario import export
+from tests.esp.validate.simulation import built
 
 TOPOLOGIES = (
     "{kind: mesh, dimensions: 2}",
@@ -77,7 +78,7 @@ class Place:
         place, like, self.before = self.folder / str(self.number), self.before, self.folder / str(self.number)
         wanted = api.Request(procs=procs, **request)
         stages = api.lower_source(api.read_source(text), system, wanted)
-        return simgrid.outcome(stages, system, wanted, place, expected=expected, like=like)
+        return built(stages, system, wanted, place, like).outcome(expected)
 
 
 @pytest.fixture(scope="module")
