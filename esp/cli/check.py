@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, procs_of
+from esp.cli.options import add_output, add_program, add_scenario, add_timed, console_of, procs_of
 from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
 
 USAGE = "esp check PROG --budget FILE [options]"
@@ -34,7 +34,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", metavar="FILE", required=True, help="the limits (YAML)")
     add_program(parser, "number of processors, or a list; without it those that the budget names")
     add_scenario(parser)
-    parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    add_timed(parser)
     parser.add_argument("--json", action="store_true", help="all checks, as docs/inspect.md describes them")
     add_output(parser)
 

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, request_of
+from esp.cli.options import add_output, add_program, add_scenario, add_timed, console_of, one_of_procs, request_of
 from esp.errors import UnreadableFileError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp diff --help` need not wait for
@@ -39,7 +39,7 @@ def _sides(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "number of processors")
     parser.add_argument("other", metavar="B", help="as A")
     add_scenario(parser)
-    parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    add_timed(parser)
     for action in parser._actions:  # the shared options call it PROG
         if action.dest == "program":
             action.metavar = "A"

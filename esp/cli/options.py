@@ -123,6 +123,11 @@ def add_granularity(group: argparse._ArgumentGroup | argparse.ArgumentParser) ->
     group.add_argument("--granularity", choices=GRANULARITIES, default=GRANULARITIES[0], help=what)
 
 
+def add_timed(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
+    """The option of commands that predict only a part of the program (Def 5)."""
+    group.add_argument("--timed", action="store_true", help="only what runs between two readings of the clock")
+
+
 def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
     """The request that the options of `add_program`, and of `add_scenario` where it was called, stand for.
 

@@ -66,7 +66,7 @@ class CommandParser(argparse.ArgumentParser):
         raise UsageError(message.rstrip(".") + ".", hint=hint)
 
     def chosen(self, words: Sequence[str]) -> "CommandParser":
-        """The parser of the command that is typed: argparse itself tells of strangers at the top."""
+        """The parser of the command that is typed: argparse itself reports strangers at the top."""
         for at, word in enumerate(words):
             for action in self._actions:
                 below = action.choices.get(word) if isinstance(action.choices, dict) else None

@@ -2,7 +2,16 @@
 
 import argparse
 
-from esp.cli.options import add_forms, add_granularity, add_output, add_program, add_scenario, console_of, one_of_procs
+from esp.cli.options import (
+    add_forms,
+    add_granularity,
+    add_output,
+    add_program,
+    add_scenario,
+    add_timed,
+    console_of,
+    one_of_procs,
+)
 from esp.errors import UsageError
 
 USAGE = "esp query PROG [options]"
@@ -37,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_granularity(chosen)
     add_scenario(parser)
     shown = parser.add_argument_group("what to show")
-    shown.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    add_timed(shown)
     add_forms(shown, "docs/inspect.md")
     add_output(parser)
 

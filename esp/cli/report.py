@@ -1,4 +1,4 @@
-"""`esp report`: all that is worth knowing about a program on a machine, as one page that stands alone."""
+"""`esp report`: all that is worth knowing about a program on a machine, as one file."""
 
 import argparse
 import sys

@@ -4,7 +4,16 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_forms, add_granularity, add_output, add_program, add_scenario, console_of, procs_of
+from esp.cli.options import (
+    add_forms,
+    add_granularity,
+    add_output,
+    add_program,
+    add_scenario,
+    add_timed,
+    console_of,
+    procs_of,
+)
 from esp.errors import UsageError
 from esp.output.screen import Screen
 
@@ -41,7 +50,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--line", metavar="N|N-M", help="a line, or some, in detail")
     views.add_argument("--aau", metavar="ID|all", help="an application abstraction unit in detail, or all of them")
     views.add_argument("--per-processor", action="store_true", help="how each processor spends the time")
-    views.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    add_timed(views)
     views.add_argument("--trace", metavar="FILE", help="also write what each processor does and when (docs/trace.md)")
     views.add_argument("--interval", action="store_true", help="also between which times it lies (takes longer)")
     add_granularity(views)

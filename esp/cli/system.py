@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     checking = actions.add_parser("check", help="whether a description is sound (exit code 3 if not)")
     fitting = actions.add_parser("fit", help="the message law of a ping-pong table (docs/fit.md)", allow_abbrev=False)
     fitting.description = (
-        "Fits start-up, time per byte and, where distances are told, time per hop to a ping-pong table, says how good "
+        "Fits start-up, time per byte and, where distances are given, time per hop to a ping-pong table, says how good "
         "that is, and with -o writes a machine that has this message law and all else of another one."
     )
     fitting.add_argument("table", metavar="CSV", help="size, hops where known, time or round trip; with units")

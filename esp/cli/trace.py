@@ -45,8 +45,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "number of processors")
     add_scenario(parser)
     group = parser.add_argument_group("trace")
-    told = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
-    group.add_argument("--format", choices=tuple(FORMATS), default="esp", help=f"default: %(default)s. {told}")
+    known = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
+    group.add_argument("--format", choices=tuple(FORMATS), default="esp", help=f"default: %(default)s. {known}")
     group.add_argument("--events", metavar="N", type=_events, help="events that the trace may have (default: 5000000)")
     add_output(parser)
 

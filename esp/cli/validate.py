@@ -42,8 +42,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "numbers of processors, such as 1,2,4 (default: what the program says)")
     add_switches(parser)
     group = parser.add_argument_group("how")
-    told = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
-    group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {told}")
+    methods = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
+    group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {methods}")
     add_collectives(group)
     group.add_argument(
         "--tolerance",

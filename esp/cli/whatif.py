@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from esp.cli.options import add_forms, add_output, add_program, console_of, one_of_procs
+from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, one_of_procs
 from esp.cli.sweep import SCENARIO, add_changes
 from esp.errors import UsageError
 from esp.values import pairs_many
@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     sets = "any parameter of the machine (repeatable)"
     group.add_argument("--system-set", metavar="PATH=CHANGE", action="append", default=[], help=sets)
     group.add_argument("--together", action="store_true", help="besides, all changes at once")
-    parser.add_argument("--timed", action="store_true", help="only what stands between two readings of the clock")
+    add_timed(parser)
     add_forms(parser, "docs/explore.md")
     add_output(parser)
 
@@ -90,7 +90,7 @@ def _changes(options: argparse.Namespace) -> dict[str, Any]:
             found[name] = list(values_of(given, "--" + name.replace("_", "-")))
     if any(each.strip().lower() == "each" for each in options.opt):
         if len(options.opt) > 1:
-            raise UsageError("each stands for all optimisations.", where="--opt", hint="Leave the others out.")
+            raise UsageError("'each' means all optimisations.", where="--opt", hint="Leave the others out.")
         found["opt"] = "each"
     elif options.opt:
         found["opt"] = {name: list(values) for name, values in pairs_many("--opt", options.opt).items()}

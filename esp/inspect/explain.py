@@ -85,7 +85,7 @@ class LineChange(Struct, frozen=True, kw_only=True):
 
 
 class Explanation(Struct, frozen=True, kw_only=True):
-    """What `esp explain` tells of a line. `metrics` is None where the line takes no time."""
+    """What `esp explain` shows of a line. `metrics` is None where the line takes no time."""
 
     prediction: api.Prediction
     asked: int
@@ -164,7 +164,7 @@ def statement_line(source: api.Source, line: int) -> int:
 
 
 def _charged_at(stages: api.Stages, line: int) -> int:
-    """Where the time of a statement stands: a loop that is lowered as a whole carries that of its body."""
+    """The line that has the time of a statement: a loop that is lowered as a whole carries that of its body."""
     aaus = tuple(walk(stages.graph.body))
     if any(each.span.line == line for each in aaus):
         return line

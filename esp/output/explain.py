@@ -23,44 +23,44 @@ _UNMOVED = 0.0005
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"), (1e-12, "ps"))
 
 
-def explanation(told: Explanation, screen: Screen, *, every: bool = False, following: str = "") -> str:
+def explanation(explained: Explanation, screen: Screen, *, every: bool = False, following: str = "") -> str:
     """The text. `every`: all terms and phases, however many; `following`: the next command worth typing."""
-    blocks = [heading(told.prediction, screen), _line(told, screen)]
-    if told.aaus:
-        blocks.append(_decisions(told, screen))
-    if told.communications:
-        shown = [_communication(each, told, screen, every=every) for each in told.communications]
+    blocks = [heading(explained.prediction, screen), _line(explained, screen)]
+    if explained.aaus:
+        blocks.append(_decisions(explained, screen))
+    if explained.communications:
+        shown = [_communication(each, explained, screen, every=every) for each in explained.communications]
         blocks.append("\n".join([screen.paint("strong", "messages"), *shown]))
-    if told.formulas:
-        blocks.append(_formulas(told, screen, every=every))
-    notes = _notes(told, screen)
+    if explained.formulas:
+        blocks.append(_formulas(explained, screen, every=every))
+    notes = _notes(explained, screen)
     if following:
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]).rstrip() + "\n"
 
 
-def _line(told: Explanation, screen: Screen) -> str:
-    prediction = told.prediction
-    text = printable(source_text(prediction, prediction.file, told.line)).strip()
-    head = screen.paint("strong", paragraph(f"line {told.line}", text or "(an empty line)", screen.columns))
-    if told.asked != told.line:
-        head += "\n" + paragraph("", f"line {told.asked} is part of it", screen.columns)
-    if told.metrics is None:
+def _line(explained: Explanation, screen: Screen) -> str:
+    prediction = explained.prediction
+    text = printable(source_text(prediction, prediction.file, explained.line)).strip()
+    head = screen.paint("strong", paragraph(f"line {explained.line}", text or "(an empty line)", screen.columns))
+    if explained.asked != explained.line:
+        head += "\n" + paragraph("", f"line {explained.asked} is part of it", screen.columns)
+    if explained.metrics is None:
         return f"{head}\n" + paragraph(
             "", "It takes no time: it declares something, maps data or is a comment.", screen.columns
         )
-    time_s, total_s = first(told.metrics.time_s), first(prediction.time_s)
+    time_s, total_s = first(explained.metrics.time_s), first(prediction.time_s)
     pieces = [f"{seconds(time_s)}, {percent(time_s / total_s if total_s else 0.0)} of the time"]
-    pieces += [f"{name} {seconds(each)}" for name, each in zip(CATEGORIES, four(told.metrics.parts), strict=True)]
-    if told.metrics.max_s is not None:
-        pieces.append(f"most {seconds(first(told.metrics.max_s))} (processor {told.metrics.max_processor})")
+    pieces += [f"{name} {seconds(each)}" for name, each in zip(CATEGORIES, four(explained.metrics.parts), strict=True)]
+    if explained.metrics.max_s is not None:
+        pieces.append(f"most {seconds(first(explained.metrics.max_s))} (processor {explained.metrics.max_processor})")
     return head + "\n" + flow(pieces, screen.columns, "   ", "     ")
 
 
-def _decisions(told: Explanation, screen: Screen) -> str:
+def _decisions(explained: Explanation, screen: Screen) -> str:
     lines = [screen.paint("strong", "who computes")]
-    metrics = {each.id: each for each in told.aaus}
-    for each in told.decisions:
+    metrics = {each.id: each for each in explained.aaus}
+    for each in explained.decisions:
         text = each.text
         if each.share is not None and each.share.most:
             share = each.share
@@ -70,14 +70,14 @@ def _decisions(told: Explanation, screen: Screen) -> str:
         runs = metrics[each.aau].executions
         text += f" ({plural(runs, 'run')})" if runs != 1 else ""
         lines.append(paragraph(f"  aau {each.aau}", text, screen.columns))
-    for row in told.layouts:
+    for row in explained.layouts:
         text = f"{row.array}({row.bounds}) is ({row.dimensions}) on {row.grid}"
         lines.append(paragraph("", f"{text}: {row.elements} elements on a processor", screen.columns))
     return "\n".join(lines)
 
 
-def _communication(each: Communication, told: Explanation, screen: Screen, *, every: bool) -> str:
-    text = paragraph(f"  aau {each.aau}", messages(each.summary, told.prediction.processors), screen.columns)
+def _communication(each: Communication, explained: Explanation, screen: Screen, *, every: bool) -> str:
+    text = paragraph(f"  aau {each.aau}", messages(each.summary, explained.prediction.processors), screen.columns)
     if not each.phases:
         return text
     shown = each.phases if every else each.phases[:_MOST_PHASES]
@@ -102,14 +102,14 @@ def _span(values: tuple[int, int]) -> str:
     return f"{least:,}" if least == most else f"{least:,}-{most:,}"
 
 
-def _formulas(told: Explanation, screen: Screen, *, every: bool) -> str:
+def _formulas(explained: Explanation, screen: Screen, *, every: bool) -> str:
     what = "(how often on a processor, mean, times the machine's figure)"
     lines = [flow([screen.paint("strong", "formula"), what], screen.columns)]
-    for each in told.formulas:
+    for each in explained.formulas:
         runs = f", {plural(each.executions, 'run')} together" if each.executions != 1 else ""
         head = f"  aau {each.aau} {each.category} {seconds(each.time_s)}{runs}: {printable(each.label)}"
         lines += [flow(head.split(" "), screen.columns, " ", "     "), *_terms(each, screen, every=every)]
-    if any(term.estimated for each in told.formulas for term in each.terms):
+    if any(term.estimated for each in explained.formulas for term in each.terms):
         lines.append("  ~ the machine's figure is only an estimate")
     return "\n".join(lines)
 
@@ -183,32 +183,32 @@ def price(value: float) -> str:
     return f"{value / size:.7g} {unit}"
 
 
-def _notes(told: Explanation, screen: Screen) -> list[str]:
+def _notes(explained: Explanation, screen: Screen) -> list[str]:
     width = screen.columns
     notes: list[str] = []
-    for each in told.caches:
+    for each in explained.caches:
         text = f"{amount(each.lines_read)} lines read"
         text += f", {amount(each.writes)} writes that miss" if each.writes else ""
         text += f", {amount(each.written_back)} lines written back" if each.written_back else ""
         text += f" on one processor (mean): {seconds(each.time_s)} of AAU {each.aau}"
         notes.append(paragraph("cache" if not notes else "", text, width))
     if notes:
-        notes.append(paragraph("", told.cache, width))
-    for number, assumption in enumerate(told.assumptions):
+        notes.append(paragraph("", explained.cache, width))
+    for number, assumption in enumerate(explained.assumptions):
         at = f" (line {assumption.span.line})" if assumption.span and assumption.span.line else ""
         text = assumption.text.removeprefix(f"line {assumption.span.line}: ") if assumption.span else assumption.text
         notes.append(paragraph("assumed" if number == 0 else "", text + at, width))
-    if told.metrics is not None:
-        notes += _changes(told, width)
+    if explained.metrics is not None:
+        notes += _changes(explained, width)
     return notes
 
 
-def _changes(told: Explanation, width: int) -> list[str]:
-    line_s = 0.0 if told.metrics is None else first(told.metrics.time_s)
-    total_s = first(told.prediction.time_s)
+def _changes(explained: Explanation, width: int) -> list[str]:
+    line_s = 0.0 if explained.metrics is None else first(explained.metrics.time_s)
+    total_s = first(explained.prediction.time_s)
     if line_s <= 0:
         return []
-    moving = [each for each in told.changes if abs(each.line_s - line_s) > _UNMOVED * line_s]
+    moving = [each for each in explained.changes if abs(each.line_s - line_s) > _UNMOVED * line_s]
     ranked = sorted(moving, key=lambda each: each.line_s)
     pieces = [
         f"{each.name} {_percent(each.line_s, line_s)} (program {_percent(each.total_s, total_s)})" for each in ranked

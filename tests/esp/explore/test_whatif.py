@@ -161,7 +161,7 @@ def test_json_and_csv_say_the_same(capsys):
     [
         ("", "there is nothing to change"),
         ("--load 200%", "out of range"),
-        ("--opt each --opt hoist=off", "each stands for all"),
+        ("--opt each --opt hoist=off", "'each' means all"),
         ("--procs 1,2 --load 2%", "for one number of processors"),
         ("--load 1%,2% --together", "each change has one value"),
         ("--contention perhaps", "either on or off"),
