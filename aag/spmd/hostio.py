@@ -13,7 +13,6 @@ from aag.ir.evaluate import Environment
 from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
 from aag.ir.visitors import names_in, walk_expressions
 from aag.spmd.amounts import amount
-from aag.spmd.elementwise import Position
 from aag.spmd.linear import add, multiply
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any, comm_names, scalars
@@ -201,15 +200,11 @@ def items_of(lowering: Lowering, item: Expr, around: tuple[Index, ...]) -> list[
     symbols = lowering.symbols
     inner, positions = lowering.elementwise.context(symbols.shape(item))
     indices = around + inner
-    element = _element(lowering, item, positions, indices)
+    element = lowering.elementwise.element(item, positions, frozenset(index.name for index in indices))
     uses = tuple(use for use in uses_of(element, indices, symbols) if lowering.is_distributed(use.element.name))
     kind = symbols.type_of(item)
     characters = kind.bytes if kind.base == "character" else TEXT_BYTES[kind.operation_kind]
     return [Item(element, indices, amount(indices, lowering.env), characters, kind.bytes, uses)]
-
-
-def _element(lowering: Lowering, item: Expr, positions: Sequence[Position], indices: Sequence[Index]) -> Expr:
-    return lowering.elementwise.element(item, positions, frozenset(index.name for index in indices))
 
 
 def _internal(lowering: Lowering, statement: ir.Io, control: Control, items: Sequence[Item]) -> None:

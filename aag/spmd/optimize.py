@@ -141,11 +141,6 @@ def _step(loop: DoNode, env: Environment) -> int:
         return 0
 
 
-def _jumps(nodes: Iterable[Node]) -> bool:
-    """Whether EXIT, CYCLE or the like stands anywhere in a node list."""
-    return any(isinstance(node, Leave) for node in walk(nodes))
-
-
 # --- hoisting ---------------------------------------------------------------------------------------------------
 
 
@@ -279,7 +274,7 @@ class _Redundant:
         """
         own = frozenset((node.var,)) if isinstance(node, DoNode) else frozenset()
         entry = self._after(Effects((), own), facts)
-        jumps = _jumps(body)
+        jumps = any(isinstance(node, Leave) for node in walk(body))
         if jumps:  # then only what nothing in the body changes is certain, wherever the loop is left
             entry = self._after(effects(body), entry)
         certain = not jumps and isinstance(node, DoNode) and runs(node, self.env)

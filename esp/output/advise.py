@@ -219,7 +219,7 @@ def _because(reason: Reason, procs: tuple[int, int], rank: int) -> list[str]:
     if reason.category == "overhead":
         told = [f"{seconds(side.time_s)} a processor for packing, guards and indices" for _, side, _ in sides]
     elif reason.category == "computation":
-        told = [_missed(side) for _, side, _ in sides]
+        told = [f"{seconds(side.time_s)} a processor, {missed_by_all(side.misses)}" for _, side, _ in sides]
     else:
         told = [_moved(side, number, than) for (_, side, number), (_, than, _) in zip(sides, sides[::-1], strict=True)]
         if reason.category == "waiting" and not any(side.messages for _, side, _ in sides):
@@ -230,10 +230,6 @@ def _because(reason: Reason, procs: tuple[int, int], rank: int) -> list[str]:
     if told[0] == told[1]:
         return []
     return [f"{name}: {text}" for (name, _, _), text in zip(sides, told, strict=True) if text]
-
-
-def _missed(side: ReasonSide) -> str:
-    return f"{seconds(side.time_s)} a processor, {missed_by_all(side.misses)}"
 
 
 def _moved(side: ReasonSide, procs: int, than: ReasonSide) -> str:

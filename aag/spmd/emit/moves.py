@@ -11,7 +11,7 @@ from aag.spmd.communication import special_axes
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.renaming import own_names, own_names_of
 from aag.spmd.emit.text import comment, indented
-from aag.spmd.nodes import Combine, Communicate, Concatenate, Gather, Index, Multicast, Need, Operation, Reference
+from aag.spmd.nodes import Combine, Communicate, Concatenate, Gather, Index, Multicast, Need, Operation
 from aag.spmd.relation import wrap_signs
 
 
@@ -67,7 +67,7 @@ def _inspector(context: Context, node: Communicate, name: str, plan: str) -> Ite
         held = [own_names(each.need, node.uses) for each in operation.held if each.stale == stale]
         for needs in _alike(held):
             body += _claims(context, needs, plan, "held", line, names, special)
-        for write in _distinct([own_names_of(each, node.uses) for each in stale]):
+        for write in dict.fromkeys(own_names_of(each, node.uses) for each in stale):
             call = f"call esp_stale({plan}, {context.names.subscripts(write.subscripts)})"
             body += _over(context, write.indices, [call], line, names, write.subscripts)
         body.append(f"call esp_drop({plan})")
@@ -128,10 +128,6 @@ def _alike(needs: Sequence[Need]) -> list[list[Need]]:
     for need in needs:
         groups.setdefault(need.reference.indices, []).append(need)
     return list(groups.values())
-
-
-def _distinct(references: Sequence[Reference]) -> list[Reference]:
-    return list(dict.fromkeys(references))
 
 
 def _claims(
