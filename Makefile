@@ -10,7 +10,7 @@ FUZZ_SECONDS ?= 60
 PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench truth fuzz lint format lowest clean
+.PHONY: help run test bench truth fuzz docs lint format lowest clean
 
 help:                    ## Say what can be made
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ truth: $(VENV)/.checked  ## Compare with gfortran, SimGrid and cachegrind (many 
 fuzz: $(VENV)/.checked   ## Search for inputs that esp fails on, guided by coverage (FUZZ_SECONDS=60)
 	$(PIP) install -e ".[fuzz]"
 	$(BIN)/python -m tests.end_to_end.guided run .fuzz $(FUZZ_SECONDS)
+
+docs: $(VENV)/.checked   ## Build the documentation site in build/site, without network; links are checked
+	$(BIN)/mkdocs build --quiet
 
 lint: $(VENV)/.checked   ## The static half of `make test`
 	$(BIN)/ruff format --check .

@@ -105,9 +105,12 @@ def predict(
         align: an alignment, or several, instead of whatever maps these arrays in the source:
             ``"A(i,j) WITH T(j,i)"``.
         set: values by name, as `parameters`, for names that clash with an argument.
-        bandwidth, latency, processor_speed, memory_speed: factors, or text such as ``x2``, ``30%``,
-            ``2.8 MB/s``.
-        load, overlap: fractions, or text such as ``30%``.
+        bandwidth: a factor, or text such as ``x2``, ``30%``, ``2.8 MB/s``.
+        load: the load of the network: a fraction, or text such as ``30%``.
+        latency: a factor, or text such as ``x0.5``, ``50 us``.
+        processor_speed: a factor, or text such as ``x2``, ``80 MHz``.
+        memory_speed: a factor, or text such as ``x2``.
+        overlap: the overlap factor: a fraction, or text such as ``30%``.
         io: False (or ``"off"``) leaves the time of input and output out.
         opt: optimisation -> whether it is on (Def 9), instead of what the machine says of its compiler.
         system_set: path of a parameter of the machine -> its change.
@@ -120,7 +123,7 @@ def predict(
     All times of the result are floats. Each of the what-ifs may also be a list or array with one value for each
     scenario; then all times are arrays of that length.
 
-    Example:
+    Examples:
         >>> import esp
         >>> prediction = esp.predict("laplace.hpf", procs=8, n=64)
         >>> f"{prediction.time_s:.2f} s, {prediction.messages} messages"

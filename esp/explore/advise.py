@@ -173,7 +173,7 @@ def advise(
         phases: whether to see if REDISTRIBUTE between parts of the program pays; this predicts all distributions.
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values.
 
-    Example:
+    Examples:
         >>> import esp
         >>> found = esp.advise("laplace.hpf", procs=[4, 8], n=64)
         >>> found.best.candidate.shown, found.best.candidate.procs

@@ -115,7 +115,7 @@ def compare(
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values such as
             ``n=512``.
 
-    Example:
+    Examples:
         >>> import esp
         >>> found = esp.compare("laplace.hpf", procs=8, n=64, size="none")
         >>> found.best.shown

@@ -239,7 +239,7 @@ def sweep(
     The axes are in the order in which they are given. Ctrl-C ends the sweep and keeps what is done: `interrupted`
     is true then.
 
-    Example:
+    Examples:
         >>> import esp
         >>> table = esp.sweep("laplace.hpf", procs=[4, 8], n=[32, 64, 128])
         >>> table.time_s.shape

@@ -121,7 +121,7 @@ def whatif(
             ``"each"``: every optimisation off in turn), `system_set` (path -> change). All other options of
             `esp.predict` hold for the base, too.
 
-    Example:
+    Examples:
         >>> import esp
         >>> found = esp.whatif("laplace.hpf", procs=8, n=64, bandwidth="x2", load=["20%", "50%"])
         >>> [each.label for each in found.outcomes]

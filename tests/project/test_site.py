@@ -1,0 +1,81 @@
+"""The documentation site: it builds with all links sound, and the commands of its pages run."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from esp.cli.parser import COMMANDS, build_parser
+
+HOWTO = ("cluster", "read", "choose", "ci")
+
+BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+
+
+def _run(command, folder):
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["bash", "-c", command],
+        cwd=folder,
+        env={**os.environ, "PATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("page", HOWTO)
+def test_commands_of_how_to_pages_run(page, root, tmp_path):
+    """In their order, with the files that the page shows."""
+    ran = 0
+    for kind, title, text in BLOCK.findall((root / "docs" / "howto" / f"{page}.md").read_text(encoding="utf-8")):
+        if kind == "yaml" and "/" not in title:
+            (tmp_path / title).write_text(text, encoding="utf-8")
+        elif kind == "bash":
+            for command in text.splitlines():
+                done = _run(command, tmp_path)
+                assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+                ran += 1
+    assert ran
+
+
+def test_commands_in_the_text_of_how_to_pages_exist(root):
+    for page in HOWTO:
+        text = (root / "docs" / "howto" / f"{page}.md").read_text(encoding="utf-8")
+        for command, rest in re.findall(r"`esp ([a-z]+) ?([^`]*)`", text):
+            options = set(re.findall(r"--[a-z-]+", rest))
+            parser = build_parser(command, alone=True).chosen([command, *rest.split()])
+            known = {option for action in parser._actions for option in action.option_strings}
+            assert options <= known, (page, command)
+
+
+def test_all_how_to_pages_are_here(root):
+    assert {each.stem for each in (root / "docs" / "howto").glob("*.md")} == set(HOWTO)
+
+
+def test_the_site_builds(root, tmp_path):
+    pytest.importorskip("mkdocs")
+    pytest.importorskip("mkdocstrings")
+    site = tmp_path / "site"
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(site)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    built = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stdout + built.stderr
+    pages = {str(each.relative_to(site)): each.read_text(encoding="utf-8") for each in site.rglob("*.html")}
+    commands = pages["reference/commands.html"]
+    assert all(f'id="esp-{name}"' in commands for name in COMMANDS)
+    assert "--interval" in commands
+    assert 'id="esp-system-fit"' in commands
+    assert "did you mean" not in pages["reference/api.html"]
+    assert "write_allocate" in pages["reference/machine-format.html"]
+    assert "CSHIFT" in pages["reference/language.html"]
+    assert (site / "gallery" / "sweep.svg").read_text(encoding="utf-8").startswith("<?xml")
+    loaded = [
+        address
+        for text in pages.values()
+        for address in re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(https?:[^"]+)"', text)
+    ]
+    assert loaded == []
