@@ -4,6 +4,9 @@
     sliders     the what-ifs
     question    what is asked of the engine, and what it answers
     engine      a thread that answers; the newest question wins
+    impact      what matters most: one thing changed at a time
+    pinned      what the screen is compared with (B)
+    copying     directives and commands for the clipboard
     sheets/     state -> lines of text with roles: what each part of the screen says
     opening     from names to a program that is read, after the first frame
     app         textual: keys, mouse and messages into steps, sheets onto widgets

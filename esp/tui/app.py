@@ -301,7 +301,8 @@ class Explorer(Dialogues, App[None]):
         if not pane.query(SpeedUp):
             pane.mount(SpeedUp(), before=0)
         pane.query_one(SpeedUp).show(aside.speed_up(state), *aside.name_and_number(state))
-        self.bar("picture").show(lambda width: aside.layout_lines(state, width))
+        picture = self.bar("picture")
+        picture.show(lambda width: aside.layout_lines(state, width, picture.size.height))
         self.bar("small-timeline").show(lambda width: aside.timeline_lines(state, width))
 
     def _draw_detail(self) -> None:

@@ -32,8 +32,9 @@ def name_and_number(state: State) -> tuple[str, int]:
     return "" if choice is None else choice.shown, 0 if slider is None else int(slider.value)
 
 
-def layout_lines(state: State, width: int) -> tuple[SheetLine, ...]:
-    """The first distributed array, cut into boxes with the number of their processor."""
+def layout_lines(state: State, width: int, height: int) -> tuple[SheetLine, ...]:
+    """The first distributed array, cut into boxes with the number of their processor; boxes are as tall as there is
+    room for."""
     title = joined([(" Layout: which processor holds what", "pane")])
     found, shown = at_hand(state), prediction(state)
     if found is None or shown is None:
@@ -50,7 +51,17 @@ def layout_lines(state: State, width: int) -> tuple[SheetLine, ...]:
         doubts=(),
     )
     lines = layout(picture, Screen(width)).splitlines()[2:]
-    return (title, *(joined([(line, "")]) for line in lines))
+    return (title, *(joined([(line, "")]) for line in _lower(lines, len(lines) + 1 - height)))
+
+
+def _lower(lines: list[str], by: int) -> list[str]:
+    """A picture with so many lines less, taken from all its boxes alike; the first line of a box has its indices."""
+    depths: dict[int, int] = {}
+    for at, line in enumerate(lines):
+        if line.lstrip().startswith("|"):
+            depths[at] = depths.get(at - 1, 0) + 1
+    left_out = sorted(depths, key=lambda at: -depths[at])[: max(0, by)]
+    return [line for at, line in enumerate(lines) if at not in left_out]
 
 
 def timeline_lines(state: State, width: int) -> tuple[SheetLine, ...]:

@@ -58,13 +58,14 @@ def _line(state: State, found: Prediction, width: int) -> list[SheetLine]:
         return [joined([(f"line {number} ", "strong"), ("takes no time", "faint")]), *_trust(found, width)]
     told = [(f"line {number}", "strong"), (seconds(first(line.parts.time_s)), "strong")]
     told += _four(four(line.parts), width)
-    if line.max_s is not None and found.processors > 1:
-        told.append((f"most {seconds(first(line.max_s))} on processor {line.max_processor}", ""))
     shown = wrapped(told, width, 2)
     inside = [each for each in found.aaus if each.id in line.aaus]
     talking = hottest_communication(inside)
     if talking is not None:
         shown += wrapped(words(why(talking, found.processors)), width, 2)
+    if line.max_s is not None and found.processors > 1:
+        longest = f"longest on processor {line.max_processor}: {seconds(first(line.max_s))}"
+        shown += wrapped(words(longest), width, 2)
     for each in inside:
         if each.misses > 0:
             missed = f"{missed_by_all(each.misses)} in AAU {each.id}"

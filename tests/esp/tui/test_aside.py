@@ -48,3 +48,17 @@ def test_the_speed_up_is_that_over_the_fewest_processors(made):
     state = made.answered(state)
     assert aside.speed_up(state) == pytest.approx({2**power: 1.6**power for power in range(7)})
     assert steps.with_room(state, roomy=True) is state
+
+
+def test_boxes_become_lower_where_there_is_little_room(made):
+    """4x2 boxes of four lines each, with a border between them and three lines of words."""
+    state = made.answered(steps.with_room(made.answered(), roomy=True))
+    tall = [line.text for line in aside.layout_lines(state, 64, 99)]
+    low = [line.text for line in aside.layout_lines(state, 64, len(tall) - 7)]
+    assert len(low) == len(tall) - 7
+    for owner in "01234567":
+        rows = [sum(f"|{owner}{owner}" in line for line in lines) for lines in (tall, low)]
+        assert rows[0] == 4
+        assert 2 <= rows[1] <= 3
+    flat = [line.text for line in aside.layout_lines(state, 64, 1)]
+    assert all(any(f"|{owner}{owner}" in line for line in flat) for owner in "01234567")
