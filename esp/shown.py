@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         def rows(self, result: object) -> list[dict[str, Any]]:
             """The figures of the result, one row each."""
 
-        def picture(self, result: object) -> Any:
+        def picture(self, result: object, kind: str = "") -> Any:
             """The result as a picture."""
 
         def frame(self, result: object) -> Any:
@@ -57,17 +57,18 @@ class Printed:
         """
         return type(self).renderer().rows(self)
 
-    def plot(self, file: str | None = None) -> "Any":
+    def plot(self, file: str | None = None, *, kind: str = "") -> "Any":
         """A picture, which a notebook shows; `file`: where to write it as PNG, SVG or PDF.
 
-        A sweep is curves, a map or bars, as its axes suggest; other results are bars of their rows, the most expensive
-        lines of a prediction first. The picture has `save` and the `matplotlib.figure.Figure` as `figure`.
+        A sweep is drawn as its axes suggest, or as `kind` says: ``curves``, ``map``, ``bars`` or ``speedup``. Other
+        results are bars of their rows, the most expensive lines of a prediction first; of a prediction, ``balance`` is
+        a roofline of its lines. The picture has `save` and the `matplotlib.figure.Figure` as `figure`.
 
         Raises:
             PredictionError: matplotlib is not installed.
-            UsageError: there is too much for one picture, or the file is none.
+            UsageError: there is no such kind, there is too much for one picture, or the file is no picture.
         """
-        made = type(self).renderer().picture(self)
+        made = type(self).renderer().picture(self, kind)
         if file is not None:
             made.save(file)
         return made

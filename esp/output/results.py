@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from esp.arguments import one_of
 from esp.errors import PredictionError
 from esp.explore.advise import Advice
 from esp.explore.compare import Comparison
@@ -113,13 +114,14 @@ def rows(result: object) -> list[dict[str, Any]]:
             raise TypeError(f"no rows for a {type(result).__name__}")
 
 
-def picture(result: object) -> "ResultPicture":
-    """The result as a picture.
+def picture(result: object, kind: str = "") -> "ResultPicture":
+    """The result as a picture; `kind`: which of those that suit it.
 
     Raises:
         PredictionError: matplotlib is not installed.
-        UsageError: there is too much for one picture.
+        UsageError: there is no such kind, or too much for one picture.
     """
+    from esp.output.plots import balance
     from esp.output.plots import sweep as sweeps
     from esp.output.plots.bars import bars
     from esp.output.plots.picture import ResultPicture
@@ -127,9 +129,13 @@ def picture(result: object) -> "ResultPicture":
 
     need_matplotlib("plot")
     name = brief(result).strip("<>")
+    kinds = sweeps.FORMS if isinstance(result, Sweep) else ("bars", "balance")[: 1 + isinstance(result, Prediction)]
+    one_of("kind", kind or kinds[0], kinds)
     with styled():
         if isinstance(result, Sweep):
-            return ResultPicture(sweeps.figure(result), name)
+            return ResultPicture(sweeps.figure(result, form=kind), name)
+        if isinstance(result, Prediction) and kind == "balance":
+            return ResultPicture(balance.figure(result), name)
         shown = rows(result)
         if isinstance(result, Prediction):
             seen_s = _LEAST_BAR * first(result.time_s)

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,8 @@ import pytest
 from esp.cli.parser import COMMANDS, build_parser
 
 HOWTO = ("cluster", "read", "choose", "ci")
+
+ROOT = Path(__file__).resolve().parents[2]
 
 BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 
@@ -27,6 +30,7 @@ def _run(command, folder):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", HOWTO)
 def test_commands_of_how_to_pages_run(page, root, tmp_path):
     """In their order, with the files that the page shows."""
@@ -52,10 +56,28 @@ def test_commands_in_the_text_of_how_to_pages_exist(root):
             assert options <= known, (page, command)
 
 
+@pytest.mark.parametrize(
+    "page", ["README.md", *sorted(str(each.relative_to(ROOT)) for each in (ROOT / "docs").rglob("*.md"))]
+)
+def test_commands_of_all_pages_exist(page, root):
+    """Indented lines and blocks that begin with esp, as the command reads them."""
+    text = (root / page).read_text(encoding="utf-8")
+    text += "".join(re.sub(r"^", "    ", block, flags=re.MULTILINE) for kind, _, block in BLOCK.findall(text))
+    for line in re.findall(r"^ {4}(?:\$ )?(?:\.venv/bin/)?esp ([a-z]+\b.*)", text, re.MULTILINE):
+        command = re.split(r"\s+#|\s{3,}|\s+[|<>]|;|&&", line)[0]
+        if re.search(r"\b(PROG|FILE|COMMAND|NAME)\b|\.\.\. *$|\[", command):
+            continue
+        words = shlex.split(command)
+        assert words[0] in COMMANDS, line
+        _, strangers = build_parser(words[0], alone=True).parse_known_args(words)
+        assert not strangers, line
+
+
 def test_all_how_to_pages_are_here(root):
     assert {each.stem for each in (root / "docs" / "howto").glob("*.md")} == set(HOWTO)
 
 
+@pytest.mark.slow
 def test_the_site_builds(root, tmp_path):
     pytest.importorskip("mkdocs")
     pytest.importorskip("mkdocstrings")

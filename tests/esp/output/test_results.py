@@ -176,3 +176,13 @@ def test_pictures_of_another_kind_are_refused(results, tmp_path):
     pytest.importorskip("matplotlib")
     with pytest.raises(esp.UsageError, match=r"made\.txt"):
         results["predict"].plot(str(tmp_path / "made.txt"))
+
+
+def test_kinds_of_pictures(results):
+    pytest.importorskip("matplotlib")
+    speedup = results["sweep"].plot(kind="speedup").figure.axes[0]
+    assert "speed" in speedup.get_ylabel()
+    roofline = esp.predict("laplace.hpf", procs=4, n=32).plot(kind="balance").figure.axes[0]
+    assert "operations for each byte" in roofline.get_xlabel()
+    with pytest.raises(esp.UsageError, match=r"'balance' is not a kind\. Known: bars"):
+        results["compare"].plot(kind="balance")
