@@ -44,7 +44,7 @@ GALLERY = {
     ),
     "map": (
         "Two what-ifs together",
-        "esp sweep laplace.hpf --procs 8 --bandwidth x1:x8:x2 --load 0%:60%:15 --plot map.svg",
+        "esp sweep laplace.hpf --procs 8 --bandwidth x1:x8:x2 --load 0%:60%:15 --plot map.svg --plot-as map",
         "a map of predicted times over bandwidth and load",
     ),
     "balance": (

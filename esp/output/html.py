@@ -20,7 +20,7 @@ _STYLE = """
 .esp td, .esp th { padding: 0.15em 0.6em; text-align: right; white-space: nowrap }
 .esp td.text, .esp th.text { text-align: left }
 .esp td.text code { white-space: pre }
-.esp .bar { display: flex; height: 0.8em; width: 12em }
+.esp .bar { display: flex; height: 0.8em; width: 7em }
 .esp .bar.total { width: 30em; height: 1.2em }
 .esp .bar i { display: block; height: 100% }
 .esp .note { margin: 0.2em 0 }
