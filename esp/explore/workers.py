@@ -1,7 +1,7 @@
 """Predictions that do not depend on each other, made by several processes of this computer.
 
-The processes are started only when more than a second of work is left, which is judged by the time of the predictions
-made so far. Their results are the same as those of this process: where a process fails for whatever reason, this one
+The processes are started only when more than two seconds of work are left, which is judged by the predictions made so
+far; the first of them is no measure, as it imports what all need. Their results are the same as those of this process: where a process fails for whatever reason, this one
 repeats its work, and raises what the work raises.
 """
 
@@ -20,8 +20,8 @@ from aag.guard import end_with_parent
 if TYPE_CHECKING:
     from concurrent.futures import Future, ProcessPoolExecutor
 
-WORTH_S = 1.0
-"""Work left that is worth more processes; each of them takes about half a second to start."""
+WORTH_S = 2.0
+"""Processor time left that is worth more processes; each of them takes about half a second to start."""
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -71,17 +71,19 @@ class Workers(Generic[Question, Answer]):
                 return began.result()
             except Exception:  # noqa: BLE001, S110 (the same is met and raised below, unless it was the process)
                 pass
-        since = time.perf_counter()
+        since = time.process_time()
         try:
             return self._answer(question)
         finally:
-            self._made.append(time.perf_counter() - since)
+            self._made.append(time.process_time() - since)
             self._start()
 
     def _start(self) -> None:
         """The processes, where they are worth it."""
-        left_s = len(self._waiting) * sum(self._made) / len(self._made)
-        if self._jobs < 2 or self._pool is not None or left_s < WORTH_S or len(self._waiting) < 2:
+        if self._jobs < 2 or self._pool is not None or len(self._waiting) < 2:
+            return
+        made = self._made[1:] or [0.0]
+        if len(self._waiting) * sum(made) / len(made) < WORTH_S:
             return
         from concurrent.futures import ProcessPoolExecutor
         from multiprocessing import get_context
