@@ -1,8 +1,8 @@
 """Predictions that do not depend on each other, made by several processes of this computer.
 
 The processes are started only when more than two seconds of work are left, which is judged by the predictions made so
-far; the first of them is no measure, as it imports what all need. Their results are the same as those of this process: where a process fails for whatever reason, this one
-repeats its work, and raises what the work raises.
+far; the first of them is no measure, as it imports what all need. Their results are the same as those of this process:
+where a process fails for whatever reason, this one repeats its work, and raises what the work raises.
 """
 
 import copyreg
