@@ -66,10 +66,12 @@ class OutOfTime(BaseException):
 
 # --- damage -----------------------------------------------------------------------------------------------------
 
-PIECES = (
-    "( ) & ! ' \" end do = , :: ** / ; % : * + - ) ( a i n 0 1 -1 1.0d0 .and. .true. enddo return stop exit cycle "
-    "(/ /) => $ @ # \\ \t \0 \f \xe9 \u2028 ((((((( ))))))) 2147483648 99999999999999999999 1e999 0/0"
-).split(" ")
+PIECES = tuple(
+    (
+        "( ) & ! ' \" end do = , :: ** / ; % : * + - ) ( a i n 0 1 -1 1.0d0 .and. .true. enddo return stop exit cycle "
+        "(/ /) => $ @ # \\ \t \0 \f \xe9 \u2028 ((((((( ))))))) 2147483648 99999999999999999999 1e999 0/0"
+    ).split(" ")
+)
 
 LINES = (
     "!HPF$ INDEPENDENT",
@@ -304,7 +306,7 @@ def directive(chance: random.Random, text: str) -> str:
             formats = re.compile(r"BLOCK(\(\w+\))?|CYCLIC(\(\w+\))?|\*", re.IGNORECASE)
             body = _swapped(chance, body, formats, lambda _: chance.choice(FORMATS))
         case 3:
-            body = _swapped(chance, body, re.compile(r"[(),:]"), lambda _: chance.choice(["", "(", ")", ",", "::"]))
+            body = _swapped(chance, body, re.compile(r"[(),:]"), lambda _: chance.choice(("", "(", ")", ",", "::")))
         case 4:
             lines.insert(at, lines[at])
         case 5:
@@ -420,7 +422,7 @@ def options(chance: random.Random) -> list[str]:
         if chance.random() < 0.2:
             words.append(chance.choice(FLAGS))
             continue
-        option = chance.choice(list(OPTIONS))
+        option = chance.choice(tuple(OPTIONS))
         value = chance.choice(OPTIONS[option]).replace("{}", chance.choice(NAMES))
         if chance.random() < 0.05:
             value = character(chance, value)
@@ -441,9 +443,9 @@ def machines() -> tuple[str, ...]:
     return tuple(path.read_text(encoding="utf-8") for path in sorted(systems_dir().glob("*.yaml")))
 
 
-def case(seed: int) -> Case:
-    """The case of a seed."""
-    chance = random.Random(seed)
+def case(seed: int, chance: random.Random | None = None) -> Case:
+    """The case of a seed. `chance`: a source of numbers that begins with the same seed."""
+    chance = chance or random.Random(seed)
     form, text = chance.choice(programs())
     machine = ""
     kind = chance.random()
@@ -454,11 +456,11 @@ def case(seed: int) -> Case:
         machine = chance.choice(machines())
         for _ in range(chance.choice((1, 1, 2, 3))):
             machine = chance.choice((character, token, line, block))(chance, machine) or " "
-    command = chance.choice((["run"],) * 12 + (["show", "layouts"], ["show", "node"], ["show", "saag"]))
+    command = chance.choice((("run",),) * 12 + (("show", "layouts"), ("show", "node"), ("show", "saag")))
     words = [*command, "-"]
     words += ["--form", form] if form == "fixed" else []
     words += ["--procs", chance.choice(("1", "2", "3", "4", "8", "16"))] if chance.random() < 0.5 else []
-    if command == ["run"]:
+    if command == ("run",):
         words += options(chance)
     return Case(seed, text, tuple(words), machine)
 
