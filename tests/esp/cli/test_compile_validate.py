@@ -33,6 +33,7 @@ def test_validate_says_same(capsys):
 
 
 def test_another_mpi_may_be_chosen(tmp_path, capsys, monkeypatch):
+    monkeypatch.delenv("MAKEFLAGS", raising=False)
     assert main(["compile", "pi", "--procs", "3", "-o", str(tmp_path)]) == 0
 
     def told(*words, **environment):
