@@ -11,7 +11,8 @@ Array = NDArray[np.float64]
 
 
 class Network(Struct, kw_only=True):
-    """Where processors are, what is hidden, and which messages are under way. Only `links` and `window` change."""
+    """Where processors are, what is hidden, and which messages are under way. `links`, `window` and `followed`
+    change, the rest does not."""
 
     node: NDArray[np.int64]
     """(P,) node of each rank (Def 14)."""
@@ -24,6 +25,8 @@ class Network(Struct, kw_only=True):
     the last link is nobody's. None until messages can meet."""
     window: Window | None = None
     """Operations whose messages may meet those that are sent next."""
+    followed: bool = False
+    """Whether there has been such an operation."""
 
     def move(self, by: Array) -> None:
         """Let everything on the links be later by (S, 1)."""

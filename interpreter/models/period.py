@@ -250,7 +250,8 @@ class _Walk:
         self.run.rebase()
 
     def _jump(self, live: Bools) -> None:
-        """Add as many periods as are sure to repeat the latest, for each scenario by itself."""
+        """Add as many periods as are sure to repeat the latest, for each scenario by itself; where messages of several
+        operations are followed, which is done for all scenarios at once, as many for all."""
         longest = np.where(live, np.minimum(self.left, self.since), 0)
         noise = self._noise()
         for period in range(1, min(self.longest, len(self.history) - 1, int(longest.max())) + 1):
@@ -259,6 +260,8 @@ class _Walk:
             if not self._same(period):
                 continue
             periods, drifting = self._periods(period, longest >= period, noise)
+            if self.run.network.followed:
+                periods = np.where(live, periods[live].min(), 0)
             if any_of(periods):
                 self._apply(period, periods, drifting)
                 return

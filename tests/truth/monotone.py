@@ -57,6 +57,15 @@ class Case(Struct, frozen=True, kw_only=True):
         options = {self.knob: list(KNOBS[self.knob]), "contention": contention, "io": False}
         return esp.sweep(self.program, self.machine(), self.procs, set=self.values(), **options).time_s.reshape(-1)
 
+    def one_by_one(self) -> np.ndarray:
+        """The times with waiting for links, each value predicted by itself."""
+        options = {"set": self.values(), "contention": True, "io": False}
+        found = [
+            esp.sweep(self.program, self.machine(), self.procs, **options, **{self.knob: [value]}).time_s
+            for value in KNOBS[self.knob]
+        ]
+        return np.concatenate([each.reshape(-1) for each in found])
+
     def simulated(self, at: int) -> float:
         """The time that SimGrid finds for the same program, machine and value."""
         value = KNOBS[self.knob][at]
