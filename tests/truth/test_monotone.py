@@ -56,8 +56,8 @@ def test_all(program, system):
     ],
 )
 def test_scenarios_of_one_walk(program, system, procs, n, knob):
-    """They do not depend on each other, also where messages of one operation meet those of another. How many periods are
-    added at once does: on a bus of 15 processors that is 0.05 %."""
+    """They do not depend on each other, also where messages of one operation meet those of another. How many periods
+    are added at once does: on a bus of 15 processors that is 0.05 %."""
     case = Case(program=program, system=system, procs=procs, n=n, knob=knob)
     assert case.times(contention=True) == pytest.approx(case.one_by_one(), rel=1e-3)
 
