@@ -59,7 +59,8 @@ class Nests:
         """A mask that only scalars and indices decide is counted, any other is not."""
         mask, machine = self.nest.mask, self.machine
         if mask is not None:
-            masked = partition.trips(self.nest, machine.layouts, machine.environment()).masked
+            (trips,) = partition.trips(self.nest, machine.layouts, machine.environment())
+            masked = trips.masked
             if array_elements(mask, machine.copies) or "s" in names_of(mask):
                 assert masked is None
             else:
