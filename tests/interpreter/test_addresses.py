@@ -83,7 +83,7 @@ def test_misses_of_a_sequential_loop_are_time_of_its_owners():
     with_, without = (
         api.predict(RECURRENCE, procs=4, system_set={"cube.node.memory.read_miss": time}) for time in ("1 us", "0 us")
     )
-    assert with_.time_s[0] - without.time_s[0] > 60 * 0.99e-6
+    assert with_.time_s - without.time_s > 60 * 0.99e-6
 
 
 def test_a_forall_in_place_goes_through_a_temporary():

@@ -22,7 +22,7 @@ def calls(procs):
     """Line -> the longest computation of a processor, in calls of a library procedure."""
     found = esp.predict(TEXT, procs=procs)
     assert found.complete
-    longest = {each.line: float(each.max_s[0]) for each in found.lines}
+    longest = {each.line: each.max_s for each in found.lines}
     return {line: longest[line] / longest[5] for line in range(5, 10)}, found
 
 

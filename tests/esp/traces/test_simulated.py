@@ -80,7 +80,9 @@ def test_the_trace_of_a_simulation(folder, name, procs, values):
     request = api.Request(procs=procs, values=values)
     stages = api.lower_source(api.read_source(f"{name}.hpf"), system, request)
     traces = folder / "traces"
-    outcome = simgrid.outcome(stages, system, request, folder / f"{name}-simulated", traces=traces)
+    made = simgrid.prepared_of(stages, system, request, folder / f"{name}-simulated")
+    made.build()
+    outcome = made.outcome(traces=traces)
     executed, predicted = (read_trace(traces / f"{name}-{procs}.{each}.trace") for each in ("executed", "predicted"))
     assert executed.about.origin == "executed"
     assert earlier_than_sent(executed) == 0
