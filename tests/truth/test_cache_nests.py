@@ -1,9 +1,10 @@
 """D1 misses of every loop nest of the benchmarks: predicted, and counted by cachegrind in their node programs.
 
 Nests of the timed region that a time loop repeats are measured as kernels are: the misses of one repetition, those of
-the first subtracted. All others are measured whole. Bounds: from MANY misses on median 3 %, worst 10 %; below: 10 % or
-FEW misses. A nest beyond them must have conflict misses, and be within the span of what is counted when arrays are
-moved apart.
+the first subtracted. All others are measured whole. Bounds: from MANY misses on median 3 %, worst 10 %; below: 10 %,
+FEW misses, or SLIGHT of all misses, as `esp validate` has it (`do k` of floyd misses its own scalars, which the nests
+in it throw out: a line or two a step). A nest beyond them must have conflict misses, and be within the span of what is
+counted when arrays are moved apart.
 
 The same bounds hold for DO nests that every processor runs whole, over arrays that are not distributed, and for nests
 with statements between their loops: statements of one nest together, as a compiler keeps in registers what they share.
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 
 from esp import api
 from esp.validate import cachegrind
-from esp.validate.cachegrind import MANY, MissRow
+from esp.validate.cachegrind import FEW, MANY, SLIGHT, MissRow
 from sag.scenario import Scenario
 
 MEDIAN, WORST = 0.03, 0.10
@@ -101,6 +102,7 @@ def check(cases, folder):
     far, errors, few, lines = [], [], [], []
     for name, n, gap in cases:
         comparison, rows = compared(name, n, gap, folder)
+        slight = max(FEW, SLIGHT * sum(row.misses for row, _ in rows))
         for row, one in rows:
             share = f"{100 * row.error:+6.1f} %" if row.misses >= MANY else ""
             lines.append(
@@ -112,7 +114,7 @@ def check(cases, folder):
                 errors.append(abs(row.error))
             else:
                 few.append(abs(row.off))
-            if not row.within(WORST) and not is_unsteady(name, n, gap, folder, comparison, row):
+            if not row.within(WORST, slight) and not is_unsteady(name, n, gap, folder, comparison, row):
                 far.append(lines[-1])
     print(f"\n{'program':11}{'n':>5}{'gap':>4}{'line':>5}     {'counted':>18}{'predicted':>18}\n" + "\n".join(lines))
     print(
