@@ -1,8 +1,13 @@
 """One line of text for each node, for profiles, graphs and messages."""
 
+import re
+
 from aag.ir.expressions import Element, Expr
 from aag.ir.spelling import spell
 from aag.spmd import nodes as n
+
+_MADE = re.compile(r"[a-z]\w*\$\d+")
+"""A name of the compiler's own."""
 
 
 def label_of(node: n.Node) -> str:
@@ -11,7 +16,7 @@ def label_of(node: n.Node) -> str:
         case n.Local(assigns=assigns):
             return ", ".join(f"{_text(each.target)} = ..." for each in assigns) or "declaration"
         case n.Nest(indices=indices, reduce=reduce):
-            loops = ", ".join(index.name for index in indices)
+            loops = ", ".join(index.name for index in indices if not _MADE.fullmatch(index.name))
             what = f"{reduce} into " if reduce else ""
             return f"{what}{_targets(node)}" + (f" for ({loops})" if loops else "")
         case n.Communicate(operation=operation):
@@ -52,4 +57,5 @@ def _do(var: str, lower: Expr, upper: Expr, step: Expr | None) -> str:
 
 
 def _text(expr: Expr) -> str:
-    return spell(expr)
+    """An expression; subscripts that array syntax made are written as there."""
+    return _MADE.sub(":", spell(expr))

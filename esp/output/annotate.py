@@ -89,6 +89,8 @@ def lines_in_detail(prediction: Prediction, start: int, end: int, screen: Screen
 def _line_heading(prediction: Prediction, line: LineMetrics, screen: Screen) -> str:
     pieces = [f"line {place(line, prediction.file)}", f"mean {seconds(first(line.parts.time_s))}"]
     pieces += [f"{name} {seconds(each)}" for name, each in zip(CATEGORIES, four(line.parts), strict=True)]
+    if line.messages:
+        pieces.append(f"messages {count(line.messages)} ({data(line.bytes)})")
     if line.max_s is not None:
         pieces.append(f"most {seconds(first(line.max_s))} (processor {line.max_processor})")
     return flow(pieces, screen.columns, "   ", "     ")

@@ -12,6 +12,9 @@ _ROUNDING = 1e-12
 _SIZES = 4
 """Message sizes that are named: a shift in two dimensions has no more, corners apart."""
 
+_INPUT_OUTPUT = frozenset({"print", "read", "file"})
+"""Labels of AAUs that the processor with the files does (`aag.graph.labels`)."""
+
 _MOST_CONTINUATIONS = 5
 """More of a statement than fits in any column."""
 
@@ -38,6 +41,22 @@ def hottest_first(lines: Iterable[LineMetrics]) -> tuple[LineMetrics, ...]:
 def place(line: LineMetrics, main_file: str) -> str:
     """The line number, with its file where that is not the main one."""
     return str(line.line) if line.file == main_file else f"{line.file}:{line.line}"
+
+
+def is_end(line: LineMetrics, prediction: Prediction) -> bool:
+    """Whether nothing but the end of the program is on a line, where processors wait for the last one."""
+    return bool(line.aaus) and all(each.kind == "End" for each in prediction.aaus if each.id in line.aaus)
+
+
+def input_output_s(prediction: Prediction) -> tuple[float, float]:
+    """What input and output take, mean over processors: themselves, and in waiting at the end of the program for the
+    processor that does them, where that is known."""
+    own_s = first(prediction.io_s)
+    most_s = sum(
+        first(each.max_s) for each in prediction.aaus if each.label in _INPUT_OUTPUT and each.max_s is not None
+    )
+    ends_s = sum(first(each.parts.waiting_s) for each in prediction.aaus if each.kind == "End")
+    return own_s, max(0.0, min(ends_s, most_s - own_s))
 
 
 def source_text(prediction: Prediction, file: str, line: int) -> str:

@@ -44,6 +44,21 @@ def seconds(value: float) -> str:
     return f"{significant(rounded / 1e-9)} ns"
 
 
+def seconds_as(value: float, largest: float) -> str:
+    """A time in the unit of the largest one beside it, so that a column has one unit.
+
+    >>> [seconds_as(x, 0.491) for x in (0.491, 2.08e-3, 3e-4, 2e-6, 0.0)]
+    ['491 ms', '2.08 ms', '0.30 ms', '<0.01 ms', '0.00 ms']
+    """
+    unit_s, unit = next((each for each in _TIMES[3:] if largest >= each[0] * (1 - 5e-4)), _TIMES[-1])
+    if largest >= _FIRST_MINUTE_S:
+        unit_s, unit = next(each for each in _TIMES if largest >= each[0])
+    number = value / unit_s
+    if 0 < number < 0.01:
+        return f"<0.01 {unit}"
+    return f"{significant(number) if number >= 1 else f'{number:.2f}'} {unit}"
+
+
 def count(value: int) -> str:
     """How many, exactly up to five digits.
 

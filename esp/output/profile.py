@@ -9,13 +9,15 @@ from esp.output.figures import (
     grid,
     hottest_communication,
     hottest_first,
+    input_output_s,
+    is_end,
     options,
     place,
     source_text,
     why,
     without_rounding,
 )
-from esp.output.numbers import count, data, memory, percentages, plural, seconds, significant
+from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, seconds_as, significant
 from esp.output.partial import partial_notes, time_shown, trusted
 from esp.output.screen import Screen, flow, paragraph, printable
 from esp.prediction import CATEGORIES, Interval, Prediction, Variant, first, four, least_and_most
@@ -31,6 +33,12 @@ _WORTH_A_LINE = 0.001
 """Share of the time from which a line is shown rather than counted, beyond the first few."""
 
 _FIRST_FEW = 3
+
+_ROOM_FOR_MESSAGES = 100
+"""Columns from which messages and bytes leave enough room for the source; `--line` shows them, too."""
+
+WAITING = "waiting for the last processor"
+"""In place of the END statement, where processors wait for each other."""
 
 
 def profile(prediction: Prediction, screen: Screen, *, following: str = "") -> str:
@@ -55,18 +63,36 @@ def heading(prediction: Prediction, screen: Screen) -> str:
     procs = f"{plural(prediction.processors, 'proc')} {shape}".rstrip()
     subject = [printable(name), procs, prediction.system, " ".join(constants(prediction.constants)[:6])]
     shares = percentages(four(prediction.parts))
-    total = [f"time {time_shown(prediction, seconds(first(prediction.time_s)))}"]
-    total += [f"{name} {share}%" for name, share in zip(CATEGORIES, shares, strict=True)]
+    total = [f"{name} {share}%" for name, share in zip(CATEGORIES, shares, strict=True)]
     width = screen.columns
     lines = [
         screen.paint("strong", flow(filter(None, subject), width, indent="  ")),
         *asked_for(prediction, screen),
         *_which_scenario(prediction),
-        screen.paint("strong", flow(total, width, "   ", "     ")),
+        screen.paint("strong", flow(answer(prediction).split(), width, " ", "     ")),
+        flow(total, width, "   ", "     "),
         *partial_notes([prediction], screen),
         flow(_particulars(prediction), width, "   ", "     "),
     ]
     return "\n".join(lines)
+
+
+def answer(prediction: Prediction) -> str:
+    """One sentence: how long, on how many processors, what takes most of it, and which line."""
+    time_s = first(prediction.time_s)
+    text = f"{time_shown(prediction, seconds(time_s))} on {plural(prediction.processors, 'processor')}"
+    shares = percentages(four(prediction.parts))
+    hottest = next(iter(hottest_first(prediction.lines)), None)
+    if hottest is None or not max(shares):
+        return text
+    text += f", {max(shares)}% {CATEGORIES[shares.index(max(shares))]}"
+    waits = is_end(hottest, prediction)
+    who = WAITING if waits else f"line {place(hottest, prediction.file)}"
+    return f"{text}; {who} takes {_so_much(first(hottest.parts.time_s) / time_s)}"
+
+
+def _so_much(share: float) -> str:
+    return "half" if 0.48 <= share <= 0.52 else "nearly all" if share >= 0.99 else percent(share)
 
 
 def _which_scenario(prediction: Prediction) -> list[str]:
@@ -90,10 +116,10 @@ def _particulars(prediction: Prediction) -> list[str]:
     told.append(f"messages {count(prediction.messages)} ({data(prediction.bytes)})")
     if prediction.processors > 1:
         told.append(f"imbalance {significant(first(prediction.imbalance))}")
-    if first(prediction.io_s) >= _WORTH_SAYING * first(prediction.time_s) > 0:
-        told.append(f"I/O {seconds(first(prediction.io_s))}")
-    if first(prediction.load_s) > 0:
-        told.append(f"loading {seconds(first(prediction.load_s))}")
+    shared_s, waited_s = input_output_s(prediction)
+    if shared_s + waited_s >= _WORTH_SAYING * first(prediction.time_s) > 0:
+        waiting = f", {seconds(waited_s)} of it waiting at the end" if waited_s else ""
+        told.append(f"I/O {seconds(shared_s + waited_s)}{waiting}")
     return told
 
 
@@ -111,34 +137,36 @@ def hot_lines(prediction: Prediction, screen: Screen, most: int = HOT_LINES) -> 
     rest = ranked[len(shown) :]
     if rest:
         left_s = sum(first(each.parts.time_s) for each in rest)
-        text += f"\nand {len(rest)} more, {seconds(left_s)} together (--annotate shows all)"
+        left = seconds_as(left_s, first(ranked[0].parts.time_s))
+        text += f"\nand {len(rest)} more, {left} together (--annotate shows all)"
     return text
 
 
 def line_table(prediction: Prediction, lines: tuple[LineMetrics, ...], screen: Screen) -> str:
     """Time, categories, messages and source of each of the given lines."""
     total_s = first(prediction.time_s)
-    bar = 0 if screen.columns < 72 else 5 if screen.columns < 100 else 10
-    columns = [
-        Column("line", width=4),
-        Column("time", width=7),
-        Column("comp", width=4),
-        Column("comm", width=4, gap=1),
-        Column("wait", width=4, gap=1),
-        Column("ovhd", width=4, gap=1),
-        Column("msgs", width=5),
-        Column("bytes", width=7, gap=1),
+    wide = screen.columns >= _ROOM_FOR_MESSAGES
+    bar = 0 if screen.columns < 72 else 16 if wide else 6
+    columns = [Column("line", width=4), Column("time", width=7), Column("share", width=5)]
+    columns += [Column("", "<", bar, gap=1)] if bar else []
+    columns += [
+        Column("comp", width=4, gap=1 if bar else 2),
+        *(Column(name, width=4, gap=1) for name in ("comm", "wait", "ovhd")),
     ]
-    columns += [Column("share", "<", bar)] if bar else []
+    columns += [Column("msgs", width=5), Column("bytes", width=7, gap=1)] if wide else []
     columns += [Column("source", "<")]
+    times = [without_rounding(first(line.parts.time_s), total_s) for line in lines]
+    longest_s = max(times, default=0.0)
     rows = []
-    for line in lines:
-        time_s = without_rounding(first(line.parts.time_s), total_s)
-        cells = [place(line, prediction.file), seconds(time_s)]
-        cells += [f"{share}%" if time_s > 0 else "" for share in percentages(four(line.parts))]
-        cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
-        cells += ["#" * round(bar * time_s / total_s) if total_s > 0 else ""] if bar else []
-        cells += [printable(source_text(prediction, line.file, line.line)).strip()]
+    for line, time_s in zip(lines, times, strict=True):
+        share = time_s / total_s if total_s > 0 else 0.0
+        cells = [place(line, prediction.file), seconds_as(time_s, longest_s), percent(share) if time_s > 0 else ""]
+        cells += ["#" * round(bar * share)] if bar else []
+        cells += [f"{each}%" if time_s > 0 else "" for each in percentages(four(line.parts))]
+        if wide:
+            cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
+        waits = is_end(line, prediction)
+        cells += [WAITING if waits else printable(source_text(prediction, line.file, line.line)).strip()]
         rows.append(TableRow(tuple(cells), _heat(time_s, total_s)))
     return table(columns, rows, screen, flexible=True)
 
@@ -156,6 +184,9 @@ def footnotes(prediction: Prediction, screen: Screen) -> list[str]:
     if hottest is not None:
         notes.append(paragraph(f"line {hottest.span.line}", why(hottest, prediction.processors), width))
     notes += assumed_notes([prediction], width)
+    if first(prediction.load_s) > 0:
+        loading = f"{seconds(first(prediction.load_s))} before the program starts, not part of its time"
+        notes.append(paragraph("loading", loading, width))
     notes.append(paragraph("memory", _memory(prediction), width))
     notes.append(paragraph("trust", _trust(prediction), width))
     return notes
@@ -174,7 +205,7 @@ def _memory(prediction: Prediction) -> str:
         return text
     if prediction.memory_bytes > usable:
         return f"{text}, MORE than the {memory(usable)} a node can use: such a run would not fit"
-    return f"{text}, {memory(usable)} usable"
+    return f"{text}, {percent(prediction.memory_bytes / usable)} of the {memory(usable)} usable"
 
 
 def between(found: Interval) -> str:
