@@ -58,4 +58,6 @@ def value_of(name: str, text: str) -> "Value":
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
     hint = "Values are constants: 256, 1.0d-4, .true. or 'text'."
+    if any(sign in text for sign in (",", ":", "..")):
+        hint = f"`esp sweep PROG --set {name}={text}` predicts each value of a list."
     raise UsageError(f"{text!r} is no value for {name}.", where="--set", hint=hint)

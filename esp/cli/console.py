@@ -37,6 +37,8 @@ class Console(Struct, frozen=True, kw_only=True):
             put(sys.stdout, text)
         else:
             write_whole(Path(self.file), text)
+            if Path(self.file).is_file():  # and no device or pipe
+                self.note(f"{self.file}: {len(text.encode()):,} bytes written")
 
     def note(self, text: str) -> None:
         """Say something beside the result, unless the user wants quiet."""

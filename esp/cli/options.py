@@ -36,7 +36,7 @@ def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = 
     )
     group = parser.add_argument_group("program and machine")
     group.add_argument("--system", metavar="NAME|FILE", default="ipsc860", help="the machine (default: %(default)s)")
-    group.add_argument("--procs", metavar="P", help=procs)
+    group.add_argument("-p", "--procs", metavar="P", help=procs)
     group.add_argument("--form", choices=FORMS, help="source form (default: by the suffix, else free)")
     group.add_argument("--grid", metavar="PxQ", help="extents of the processor grid, such as 4x2")
     group.add_argument(
@@ -198,17 +198,19 @@ def named_choices(given: list[str]) -> list[dict[str, str]]:
 
 
 def procs_of(text: str | None) -> tuple[int, ...] | None:
-    """``8`` or ``1,2,4,8``.
+    """``8``, or a list of `esp.explore.axes`: ``1,2,4,8``, ``4..64``, ``8:64:x2``.
 
     Raises:
         UsageError: something that is no number of processors.
     """
     if text is None:
         return None
+    from esp.explore.axes import values_of
+
     numbers = []
-    for each in text.split(","):
-        if not each.strip().isdecimal() or not 1 <= int(each) <= _MOST_PROCESSORS:
-            told = f"{each.strip()!r} is no number of processors between 1 and {_MOST_PROCESSORS:,}."
+    for each in values_of(text, "--procs"):
+        if not each.isdecimal() or not 1 <= int(each) <= _MOST_PROCESSORS:
+            told = f"{each!r} is no number of processors between 1 and {_MOST_PROCESSORS:,}."
             raise UsageError(told, where="--procs", hint="Give one, or a list such as 1,2,4,8.")
         numbers.append(int(each))
     return tuple(dict.fromkeys(numbers))

@@ -61,6 +61,8 @@ class CommandParser(argparse.ArgumentParser):
 
         wrong = message.rpartition("unrecognized arguments: ")[2].split()[0:1]
         name = wrong[0].split("=")[0] if wrong else ""
+        if name == "-n":
+            raise UsageError("there is no option -n.", hint="Write --procs 8 for processors, --set n=8 for a size.")
         near = difflib.get_close_matches(name, self._option_string_actions, n=1) if name.startswith("-") else []
         hint = f"Did you mean {near[0]}?" if near else f"`{self.prog} --help` lists the options."
         raise UsageError(message.rstrip(".") + ".", hint=hint)

@@ -1,4 +1,5 @@
-"""How far long work has come, for a person who waits: one line on standard error that goes away again."""
+"""How far long work has come, and how long it will still take: on a terminal one line that goes away again, elsewhere a
+line on standard error every ten seconds."""
 
 import sys
 import time
@@ -13,15 +14,19 @@ PATIENCE_S = 1.0
 
 EVERY_S = 0.2
 
+PIPED_S = 10.0
+"""Between two lines where standard error is no terminal, and before the first."""
+
 
 class ProgressLine:
-    """Shows how far the walk of a loop has come, if standard error is a terminal. It is a context, and its value what
-    is to be told (`interpreter.listeners.Watch`); None where nobody would see it.
+    """Shows how far the walk of a loop has come. It is a context, and its value what is to be told
+    (`interpreter.listeners.Watch`); None where the user wants quiet.
     """
 
     def __init__(self, console: Console, stream: TextIO | None = None) -> None:
         self.stream = sys.stderr if stream is None else stream
-        self.shown = not console.quiet and self.stream.isatty()
+        self.shown = not console.quiet
+        self.terminal = self.stream.isatty()
         self.began = self.latest = time.monotonic()
         self.width = 0
 
@@ -36,25 +41,36 @@ class ProgressLine:
     def __call__(self, line: int, done: float) -> None:
         """So much of the iterations of the loop at `line` is interpreted."""
         if self._is_time():
-            self._write(f"line {line}: {done:.0%} of its iterations interpreted, {self.latest - self.began:.0f} s")
+            self._write(f"line {line}: {done:.0%} of its iterations interpreted, {self._spent(done)}")
 
     def predictions(self, done: int, total: int, best_s: float) -> None:
         """So many of the predictions are made, and the shortest time so far."""
         if self._is_time():
             best = f", shortest so far {seconds(best_s)}" if best_s < float("inf") else ""
-            self._write(f"{done:,} of {total:,} predictions{best}, {self.latest - self.began:.0f} s")
+            self._write(f"{done:,} of {total:,} predictions{best}, {self._spent(done / max(1, total))}")
 
     def _is_time(self) -> bool:
         """Whether to say something: not at once, and not too often."""
         now = time.monotonic()
-        if now - self.began < PATIENCE_S or now - self.latest < EVERY_S:
+        patience, every = (PATIENCE_S, EVERY_S) if self.terminal else (PIPED_S, PIPED_S)
+        if now - self.began < patience or now - self.latest < every:
             return False
         self.latest = now
         return True
 
+    def _spent(self, done: float) -> str:
+        """How long it took, and how long the rest will take if it goes on so."""
+        spent_s = self.latest - self.began
+        left = f", about {spent_s * (1 - done) / done:.0f} s left" if 0 < done < 1 else ""
+        return f"{spent_s:.0f} s{left}"
+
     def _write(self, text: str) -> None:
-        """Put a text where the one before was."""
-        if text or self.width:
+        """Put a text where the one before was, or below it where that stays."""
+        if not self.terminal:
+            if text:
+                self.stream.write(f"{text}\n")
+                self.stream.flush()
+        elif text or self.width:
             self.stream.write("\r" + text.ljust(self.width) + ("" if text else "\r"))
             self.stream.flush()
             self.width = len(text)

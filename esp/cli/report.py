@@ -101,7 +101,7 @@ def execute(options: argparse.Namespace) -> int:
     )
     console.deliver(page)
     if options.output not in (None, "-"):
-        console.note(f"{options.output}: one file for any browser, also without network")
+        console.note("One file for any browser, also without network.")
     console.took(time.perf_counter() - began)
     return 0
 

@@ -33,21 +33,21 @@ examples:
   esp run laplace.hpf --align 'B(i,j) WITH TEMP(j,i)'   another alignment
   esp run laplace.hpf --bandwidth x2 --load 30%         what if
   esp run laplace.hpf --annotate                        the whole source
-  esp run laplace.hpf --line 36                         one line in detail
+  esp run laplace.hpf --lines 36                        one line in detail
   esp run laplace.hpf --json -o laplace.json            for other programs (docs/json.md)
   generate | esp run - --procs 16                       from standard input
 """
 
-VIEWS = ("annotate", "line", "aau", "per_processor")
+VIEWS = ("annotate", "lines", "aau", "per_processor")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors, or a list 1,2,4,8 for a table of speed-up")
+    add_program(parser, "number of processors, or a list 1,2,4,8 or 1..64 for a table of speed-up")
     add_scenario(parser)
     views = parser.add_argument_group("what to show")
     views.add_argument("--annotate", action="store_true", help="the whole source with the time of each line")
-    views.add_argument("--line", metavar="N|N-M", help="a line, or some, in detail")
+    views.add_argument("--lines", "--line", metavar="N|N-M", help="a line, or some, in detail")
     views.add_argument("--aau", metavar="ID|all", help="an application abstraction unit in detail, or all of them")
     views.add_argument("--per-processor", action="store_true", help="how each processor spends the time")
     add_timed(views)
@@ -64,7 +64,7 @@ def execute(options: argparse.Namespace) -> int:
     began = time.perf_counter()
     procs = procs_of(options.procs)
     _refuse_contradictions(options, procs)
-    lines = _line_range(options.line)
+    lines = _line_range(options.lines)
     console = console_of(options)
     from msgspec.structs import replace
 
@@ -76,7 +76,7 @@ def execute(options: argparse.Namespace) -> int:
 
     numbers = procs or (None,)
     source, system, request = asked_of(options, numbers[0])
-    if options.line and lines[0] == lines[1]:
+    if options.lines and lines[0] == lines[1]:
         lines = _whole(source, lines[0], console)
     if options.trace is not None:
         request = _trace(source, system, request, options.trace, console)
@@ -141,7 +141,7 @@ def _refuse_contradictions(options: argparse.Namespace, procs: tuple[int, ...] |
             raise UsageError("a trace goes to a file, beside the profile.", where="--trace")
     if procs is not None and len(procs) > 1 and chosen:
         raise UsageError(f"{chosen[0]} needs one number of processors.", hint="Give --procs a single number.")
-    for view in {"--annotate", "--line"} & set(chosen):
+    for view in {"--annotate", "--lines"} & set(chosen):
         if options.json or options.csv:
             hint = "--json and --csv hold every line anyway."
             raise UsageError(f"{view} is for reading, --json and --csv are for programs.", hint=hint)
@@ -152,9 +152,9 @@ def _line_range(text: str | None) -> tuple[int, int]:
         return 0, 0
     start, dash, end = text.partition("-")
     if not start.isdecimal() or (dash and not end.isdecimal()):
-        raise UsageError(f"{text!r} is no line.", where="--line", hint="Write 12, or 10-18.")
+        raise UsageError(f"{text!r} is no line.", where="--lines", hint="Write 12, or 10-18.")
     if dash and int(end) < int(start):
-        raise UsageError(f"{text} is reversed.", where="--line", hint=f"Write {end}-{start}.")
+        raise UsageError(f"{text} is reversed.", where="--lines", hint=f"Write {end}-{start}.")
     return int(start), int(end) if dash else int(start)
 
 
@@ -216,10 +216,10 @@ def _view(prediction: "Prediction", options: argparse.Namespace, lines: tuple[in
     from esp.output import annotate, per_processor, profile
     from esp.output.partial import partial_notes
 
-    if options.line or options.aau is not None:
+    if options.lines or options.aau is not None:
         shown = (
             annotate.lines_in_detail(prediction, *lines, screen)
-            if options.line
+            if options.lines
             else _aaus(prediction, _chosen_aaus(options.aau), screen)
         )
         return "\n".join([*partial_notes([prediction], screen), shown])

@@ -21,8 +21,8 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wai
 USAGE = "esp sweep PROG [PROG ...] [options]"
 
 EXAMPLES = """\
-a value may be a list 1,2,4, a range 16:256:16 (steps), 64:1024:x2 (factors)
-or x0.5:x4:/100 (so many values); every combination is predicted.
+a value may be a list 1,2,4, a range 4..64 (doubling), 16:256:16 (steps),
+64:1024:x2 (factors) or x0.5:x4:/100 (so many values), or a list of ranges; every combination is predicted.
 
 examples:
   esp sweep laplace.hpf --set n=64:512:x2 --procs 1,2,4,8
@@ -54,7 +54,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("program", metavar="PROG", nargs="+", help="programs, as `esp run` takes them")
     group = parser.add_argument_group("axes", "Each takes one value, a list or a range.")
     group.add_argument("--system", metavar="NAME,...", default="ipsc860", help="machines (default: %(default)s)")
-    group.add_argument("--procs", metavar="P,...", help="numbers of processors")
+    group.add_argument("-p", "--procs", metavar="P,...", help="numbers of processors")
     group.add_argument("--set", metavar="NAME=V,...", action="append", default=[], help="values (repeatable)")
     group.add_argument("--grid", metavar="PxQ,...", help="processor grids")
     distribute = "repeated for one name: its values; all: BLOCK, CYCLIC and * everywhere"

@@ -34,6 +34,7 @@ from esp.errors import UsageError
 from esp.explore.advise_alignments import Alignment, alignments_of
 from esp.explore.advise_phases import Phases
 from esp.explore.advise_phases import phases as phases_of
+from esp.explore.axes import values_of
 from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.compare import is_written, named_formats, written_choice
@@ -194,7 +195,7 @@ def advise(
 
 
 def numbers_of(procs: int | Sequence[int] | str | None) -> tuple[int | None, ...]:
-    """Numbers of processors: one, several, or text such as ``4..64`` (doubling) and ``4,6,12``.
+    """Numbers of processors: one, several, or text such as ``4..64`` (doubling) and ``4,6,12`` (`esp.explore.axes`).
 
     Raises:
         UsageError: it cannot be read.
@@ -203,18 +204,8 @@ def numbers_of(procs: int | Sequence[int] | str | None) -> tuple[int | None, ...
         return (arguments.processors(procs),)
     if not isinstance(procs, str):
         return tuple(dict.fromkeys(arguments.processors(each) for each in procs))
-    found: list[int] = []
-    for item in procs.split(","):
-        low, dots, high = item.partition("..")
-        ends = [each.strip() for each in ((low, high) if dots else (low, low))]
-        start, end = (arguments.processors(int(each) if each.isdecimal() else each) or 0 for each in ends)
-        if start > end:
-            raise UsageError(f"{item.strip()!r} is an empty range.", where="--procs", hint="Write for example 4..64.")
-        while start < end:
-            found.append(start)
-            start *= 2
-        found.append(end)
-    return tuple(dict.fromkeys(found))
+    values = values_of(procs, "--procs")
+    return tuple(arguments.processors(int(each) if each.isdecimal() else each) for each in values)
 
 
 def advise_source(

@@ -1,6 +1,7 @@
 """What a sweep varies: axes, and the lists and ranges that they are written as.
 
-64,128,256        a list
+64,128,256        a list; its items may be ranges
+4..64             4, 8, 16, 32, 64: twice as much each time, and the end
 64:1024:x2        from 64 to 1024, twice as much each time
 16:256:16         in steps of 16
 x0.5:x4:/100      100 values, equally far apart; also 0%:60%:/25 and 1MB/s:8MB/s:/8
@@ -20,7 +21,7 @@ MOST = 1_000_000
 
 _END = re.compile(r"([xX]?)([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\D*)")
 
-_HINT = "Write for example 64:1024:x2, 16:256:16 or x0.5:x4:/100."
+_HINT = "Write for example 4..64, 64:1024:x2, 16:256:16 or x0.5:x4:/100."
 
 
 class Axis(Struct, frozen=True, kw_only=True):
@@ -60,12 +61,14 @@ def values_of(text: str, where: str) -> tuple[str, ...]:
     for item in text.split(","):
         if not item.strip():
             raise UsageError(f"{text!r} has an empty item.", where=where, hint="Write a list such as 64,128,256.")
-        found |= dict.fromkeys(_range(item.strip(), where) if ":" in item else (item.strip(),))
+        ranged = ":" in item or ".." in item
+        found |= dict.fromkeys(_range(item.strip(), where) if ranged else (item.strip(),))
     return tuple(found)
 
 
 def _range(item: str, where: str) -> Iterable[str]:
-    start, end, *rest = item.split(":")
+    doubled = ".." in item and ":" not in item
+    start, end, *rest = (*item.split("..", 1), "x2") if doubled else item.split(":")
     step = rest[0].strip() if rest else "1"
     first, last = _END.fullmatch(start.strip()), _END.fullmatch(end.strip())
     if len(rest) > 1 or first is None or last is None or not step:
@@ -75,6 +78,8 @@ def _range(item: str, where: str) -> Iterable[str]:
         raise UsageError(f"the ends of {item!r} are of different units.", where=where, hint=_HINT)
     low, high = float(first[2]), float(last[2])
     values = _values(low, high, step, item, where)
+    if doubled and values[-1] != high:
+        values.append(high)
     return [f"{prefix}{_number(value)}{unit}" for value in values]
 
 

@@ -71,7 +71,7 @@ def lines_in_detail(prediction: Prediction, start: int, end: int, screen: Screen
     last = len(prediction.lines_text)
     if not 1 <= start <= last or end < start:
         given = f"{start}-{end}" if end != start else str(start)
-        raise UsageError(f"{prediction.file} has lines 1 to {last}.", where=f"--line {given}")
+        raise UsageError(f"{prediction.file} has lines 1 to {last}.", where=f"--lines {given}")
     chosen = tuple(e for e in prediction.lines if start <= e.line <= end and e.file == prediction.file)
     if not chosen:
         return f"Lines {start} to {end} take no time.\n" if end != start else f"Line {start} takes no time.\n"

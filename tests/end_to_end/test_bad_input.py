@@ -509,7 +509,7 @@ esp: argument --csv: not allowed with argument --json. `esp run --help` lists
         "--json --line 3",
         2,
         """\
-esp: --line is for reading, --json and --csv are for programs. --json and --csv
+esp: --lines is for reading, --json and --csv are for programs. --json and --csv
      hold every line anyway.
 """,
     ),
@@ -517,7 +517,7 @@ esp: --line is for reading, --json and --csv are for programs. --json and --csv
         "--line 99",
         2,
         """\
-esp: --line 99: <stdin> has lines 1 to 10.
+esp: --lines 99: <stdin> has lines 1 to 10.
 """,
     ),
     (

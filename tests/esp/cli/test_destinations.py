@@ -99,7 +99,7 @@ def test_a_suffix_that_is_no_format_of_a_graph_is_refused(esp, tmp_path):
 def test_lines_the_wrong_way_round_are_told_so(esp):
     code, _, err = esp("run", "laplace", "--line", "40-30")
     assert code == 2
-    assert "--line: 40-30 is reversed. Write 30-40." in " ".join(err.split())
+    assert "--lines: 40-30 is reversed. Write 30-40." in " ".join(err.split())
 
 
 @pytest.mark.parametrize(

@@ -29,14 +29,27 @@ def test_it_is_shown_after_a_second_and_goes_away(clock):
         watch(20, 0.5)
         watch(20, 0.51)
         shown = stream.getvalue()
-        assert shown == "\rline 20: 50% of its iterations interpreted, 2 s"
+        assert shown == "\rline 20: 50% of its iterations interpreted, 2 s, about 2 s left"
     assert stream.getvalue() == shown + "\r" + " " * (len(shown) - 1) + "\r"
 
 
-@pytest.mark.parametrize(("terminal", "quiet"), [(False, False), (True, True)])
-def test_nobody_is_told_where_nobody_looks(clock, terminal, quiet):
-    stream = Stream(terminal=terminal)
-    with progress.ProgressLine(Console(screen=Screen(), quiet=quiet), stream) as watch:
+def test_a_pipe_gets_a_line_every_ten_seconds(clock):
+    stream = Stream(terminal=False)
+    with progress.ProgressLine(Console(screen=Screen()), stream) as watch:
+        for done in range(1, 13):
+            clock[0] += 3.0
+            watch.predictions(done, 12, 0.5)
+    # At 12, 24 and 36 s; a prediction takes 3 s.
+    assert stream.getvalue().splitlines() == [
+        "4 of 12 predictions, shortest so far 500 ms, 12 s, about 24 s left",
+        "8 of 12 predictions, shortest so far 500 ms, 24 s, about 12 s left",
+        "12 of 12 predictions, shortest so far 500 ms, 36 s",
+    ]
+
+
+def test_nobody_is_told_who_wants_quiet(clock):
+    stream = Stream(terminal=True)
+    with progress.ProgressLine(Console(screen=Screen(), quiet=True), stream) as watch:
         assert watch is None
     assert stream.getvalue() == ""
 

@@ -11,6 +11,9 @@ import pytest
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from esp import api
+from esp.cli.options import procs_of
+from esp.explore.advise import numbers_of
+from esp.explore.axes import values_of
 from esp.request import asked
 from interpreter.errors import UnresolvedError
 from sag.scenario import Scenario
@@ -282,7 +285,9 @@ def test_output_to_a_file_is_whole(esp, fake, tmp_path):
     path = tmp_path / "out.txt"
     path.write_text("old", encoding="utf-8")
     path.chmod(0o640)
-    assert esp("run", "laplace.hpf", "-o", str(path)) == (0, "", "")
+    code, out, err = esp("run", "laplace.hpf", "-o", str(path))
+    assert (code, out) == (0, "")
+    assert err == f"{path}: {path.stat().st_size:,} bytes written\n"
     assert path.read_text(encoding="utf-8").startswith("laplace.hpf (bundled)")
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert [each.name for each in tmp_path.iterdir()] == ["out.txt"]
@@ -516,3 +521,36 @@ def test_every_view_of_a_partial_prediction_says_so(esp, monkeypatch, view):
     made = prediction(complete=False)
     monkeypatch.setattr(api, "predict_source", lambda source, system, request, *_: made)
     assert "incomplete" in " ".join(esp("run", "laplace.hpf", "-q", *view.split())[1].split())
+
+
+@pytest.mark.parametrize(
+    ("written", "numbers"),
+    [
+        ("8", (8,)),
+        ("1,2,4", (1, 2, 4)),
+        ("4..64", (4, 8, 16, 32, 64)),
+        ("3..20", (3, 6, 12, 20)),
+        ("4..4", (4,)),
+        ("64:512:x2", (64, 128, 256, 512)),
+        ("1:9:4", (1, 5, 9)),
+        ("2..8,12,2,16:24:4", (2, 4, 8, 12, 16, 20, 24)),
+    ],
+)
+def test_lists_are_written_the_same_way_everywhere(written, numbers):
+    assert procs_of(written) == numbers
+    assert numbers_of(written) == numbers
+    assert values_of(written, "--set") == tuple(map(str, numbers))
+
+
+def test_options_of_other_tools_are_understood_or_corrected(esp, fake):
+    assert esp("run", "laplace.hpf", "-p", "8")[0] == 0
+    code, _, err = esp("run", "laplace.hpf", "-n", "8")
+    assert code == 2
+    assert "Write --procs 8 for processors, --set n=8 for a size." in " ".join(err.split())
+
+
+@pytest.mark.parametrize("several", ["64,128", "64..512", "64:512:x2"])
+def test_a_list_of_values_points_to_sweep(esp, fake, several):
+    code, _, err = esp("run", "laplace.hpf", "--set", f"n={several}")
+    assert code == 2
+    assert f"`esp sweep PROG --set n={several}` predicts each value of a list." in " ".join(err.split())
