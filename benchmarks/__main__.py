@@ -3,13 +3,23 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks import bench_advise, bench_choices, bench_emit, bench_large, bench_process, bench_tui, bench_walk
+from benchmarks import (
+    bench_advise,
+    bench_choices,
+    bench_emit,
+    bench_large,
+    bench_length,
+    bench_process,
+    bench_tui,
+    bench_walk,
+)
 from benchmarks.measure import Figure
 
 ALL: Mapping[str, Callable[[], Iterator[Figure]]] = {
     "process": bench_process.figures,
     "walk": bench_walk.figures,
     "large": bench_large.figures,
+    "length": bench_length.figures,
     "tui": bench_tui.figures,
     "choices": bench_choices.figures,
     "emit": bench_emit.figures,
