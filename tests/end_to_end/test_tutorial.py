@@ -10,6 +10,8 @@ import shlex
 import subprocess
 import sys
 
+from tests.progress import without_progress
+
 BLOCK = re.compile(r"^```console\n\$ (?P<command>.+)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 
 
@@ -30,7 +32,7 @@ def _outputs(page, root, folder):
             timeout=120,
         )
         assert run.returncode == 0, run.stderr
-        found.append(run.stderr + run.stdout)  # a person sees warnings first
+        found.append(without_progress(run.stderr) + run.stdout)  # a person sees warnings first
     return found
 
 
