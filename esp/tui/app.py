@@ -88,8 +88,6 @@ class Explorer(Dialogues, App[None]):
         self._engine: Engine | None = None
         self._beat = 0
         self._asked_for: tuple[str, ...] = ()
-        self._columns = 80
-        """Columns of the terminal; while `on_resize` runs, `size` is still the one before."""
         self._detail = 4
         """Lines below the view."""
         self._stale = False
@@ -276,7 +274,7 @@ class Explorer(Dialogues, App[None]):
         state = self.state
         self.bar("tabs").show(lambda width: (frame.tabs(state, width),))
         found = cast("SheetView", self.screen_stack[0].query_one("#choices"))
-        found.styles.width = choices.pane_width(state, self._columns - _ASIDE * state.roomy) + _BORDER
+        found.styles.width = choices.pane_width(state, self.size.width - _ASIDE * state.roomy) + _BORDER
         found.show(partial(choices.sheet, state), state.selected)
 
     def _draw_sliders(self) -> None:
@@ -337,10 +335,9 @@ class Explorer(Dialogues, App[None]):
     def on_resize(self, event: events.Resize) -> None:
         """More room, more to say."""
         width, height = event.size.width, event.size.height
-        self._columns = width
         main = self.screen_stack[0]
         self._detail = 3 if height < 30 else 6 if height < 45 else 8
-        self._draw_choices()
+        self.call_next(self._draw_choices)  # only then `size` is the new one
         self._draw_detail()
         main.set_class(width < frame.THREE_SLIDERS, "narrow")
         main.set_class(width >= frame.SIX_SLIDERS, "huge")

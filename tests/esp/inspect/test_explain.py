@@ -181,7 +181,9 @@ def test_nothing_is_wider_than_the_screen(width, line, esp, monkeypatch):
 
 
 def test_a_continuation_belongs_to_its_statement(esp):
-    assert esp("explain", "laplace:37")[1].splitlines()[4].startswith("line 36")
+    out = esp("explain", "laplace:37")[1]
+    assert "\nline 36  forall" in out
+    assert "line 37 is part of it\n" in out
 
 
 def test_a_statement_of_a_loop_that_is_one_unit_belongs_to_the_loop(esp):
