@@ -86,9 +86,15 @@ def bar(parts: tuple[float, ...], total_s: float, kind: str) -> str:
         return ""
     pieces = [
         f'<i title="{label} {seconds(each)}" style="width:{100 * each / total_s:.2f}%;background:{colour}"></i>'
-        for label, each, colour in zip(CATEGORIES, parts, COLOURS, strict=True)
+        for label, each, colour in zip(CATEGORIES, parts, variables(), strict=True)
     ]
-    return f'<div class="{kind}">{"".join(pieces)}</div>'
+    told = ", ".join(f"{label} {seconds(each)}" for label, each in zip(CATEGORIES, parts, strict=True))
+    return f'<div class="{kind}" role="img" aria-label="{told}">{"".join(pieces)}</div>'
+
+
+def variables() -> tuple[str, ...]:
+    """The colours as CSS: a page may set ``--computation`` and so on, a notebook has those of `COLOURS`."""
+    return tuple(f"var(--{name},{colour})" for name, colour in zip(CATEGORIES, COLOURS, strict=True))
 
 
 def notes(prediction: Prediction) -> list[tuple[str, str]]:

@@ -19,6 +19,12 @@ _GOLDEN_ANGLE = 137.508
 """Degrees between the hues of neighbouring ranks, so that neighbours never look alike."""
 
 
+_INK = ' fill="#1d2329"'
+"""Of words on a box: boxes are light whatever the page is."""
+
+_QUOTE = {'"': "&quot;"}
+
+
 def svg(shown: Shown) -> str:
     """The whole page of pictures."""
     parts: list[str] = []
@@ -52,8 +58,15 @@ def drawings(picture: Picture) -> tuple[tuple[str, str], ...]:
         parts, tall = _plane(picture, plane, 0)
         size = f'width="{_SIDE + _MARGIN + 10}" height="{tall}" viewBox="0 0 {_SIDE + _MARGIN + 10} {tall}"'
         inside = "\n".join(parts)
-        made.append((_title(picture, plane), f'<svg {size} font-size="12">\n{inside}\n</svg>'))
+        title = _title(picture, plane)
+        described = f'role="img" aria-label="{escape(title, _QUOTE)}: {_description(plane)}"'
+        made.append((title, f'<svg {described} {size} font-size="12">\n{inside}\n</svg>'))
     return tuple(made)
+
+
+def _description(plane: Plane) -> str:
+    """The owners of the boxes, row by row."""
+    return "; ".join(", ".join(ranks_text(box) for box in line) for line in plane.owners)
 
 
 def _title(picture: Picture, plane: Plane) -> str:
@@ -95,7 +108,7 @@ def _box(owners: tuple[int, ...], place: tuple[float, float, float, float]) -> l
     box = f'x="{x:.2f}" y="{y:.2f}" width="{broad:.2f}" height="{high:.2f}"'
     parts = [f"<rect {box} {look}><title>processor {name}</title></rect>"]
     if broad >= 8 * len(name) and high >= 12:
-        parts.append(_text(x + broad / 2, y + high / 2 + 4, name, anchor="middle"))
+        parts.append(_text(x + broad / 2, y + high / 2 + 4, name, anchor="middle", look=_INK))
     return parts
 
 
@@ -105,6 +118,6 @@ def _colour(rank: int) -> str:
     return "#" + "".join(f"{round(255 * part):02x}" for part in parts)
 
 
-def _text(x: float, y: float, words: str, *, anchor: str = "start", bold: bool = False) -> str:
+def _text(x: float, y: float, words: str, *, anchor: str = "start", bold: bool = False, look: str = "") -> str:
     weight = ' font-weight="bold"' if bold else ""
-    return f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}"{weight}>{escape(words)}</text>'
+    return f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}"{weight}{look}>{escape(words)}</text>'

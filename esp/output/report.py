@@ -1,6 +1,7 @@
 """`esp report`: one page that answers which distribution, how many processors, and why, and stands alone.
 
-No address in it, no script, nothing loaded: it can be mailed, kept beside a program, or read where there is no network.
+No address in it, nothing loaded: it can be mailed, kept beside a program, or read where there is no network. Without
+its script, tables cannot be sorted; all else is the same.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,11 +14,11 @@ from esp.explore.compare import Comparison
 from esp.output import layout, report_tables
 from esp.output.figures import constants as constants_of
 from esp.output.figures import grid, hottest_first, options, source_text
-from esp.output.html import COLOURS, bar, notes
+from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, reasons, time_shown
 from esp.output.report_charts import shares, times
-from esp.output.report_style import STYLE
+from esp.output.report_style import SCRIPT, STYLE
 from esp.output.screen import printable, shorten
 from esp.output.table import compared_with, speed_up
 from esp.prediction import CATEGORIES, Prediction, first, four
@@ -25,6 +26,11 @@ from esp.version import __version__
 from sag.describe import SystemView
 
 _LONGEST_TITLE = 60
+
+_FULL = ("processors", "profile", "layout", "source")
+"""Sections as wide as the page."""
+
+_WIDE = ' class="full"'
 
 _EVEN = 1.005
 """Below this ratio of the largest to the mean computation three digits show no difference."""
@@ -55,14 +61,15 @@ def report(shown: ReportPage) -> str:
         ("distributions", "Distributions", _distributions(shown)),
         ("processors", "Processors", _processors(shown)),
         ("profile", "Profile", report_tables.profile(shown.prediction)),
-        ("source", "Source", report_tables.source(shown.prediction)),
         ("layout", "Who owns what", report_tables.layouts(shown.layouts)),
-        ("rests", "What this rests on", _rests(shown)),
+        ("source", "Source", report_tables.source(shown.prediction)),
+        ("assumptions", "Assumptions and accuracy", _assumptions(shown)),
         ("machine", "Machine", report_tables.machine(shown.machine, changed=_changes(shown.prediction))),
     )
     links = "\n".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in sections)
     body = "\n".join(
-        f'<section id="{anchor}">\n<h2>{title}</h2>\n{text}\n</section>' for anchor, title, text in sections
+        f'<section id="{anchor}"{_WIDE if anchor in _FULL else ""}>\n<h2>{title}</h2>\n{text}\n</section>'
+        for anchor, title, text in sections
     )
     title = f"{name} on {shown.prediction.system}, {plural(shown.prediction.processors, 'processor')}"
     return (
@@ -71,7 +78,7 @@ def report(shown: ReportPage) -> str:
         f"<title>{escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n"
         f"<header>\n{_head(shown)}\n<nav>\n{links}\n</nav>\n</header>\n<main>\n{body}\n</main>\n"
         f"<footer><code>{escape(shown.command)}</code><br/>esp {__version__}; a prediction, nothing was run</footer>\n"
-        "</body>\n</html>\n"
+        f"<script>{SCRIPT}</script>\n</body>\n</html>\n"
     )
 
 
@@ -95,12 +102,12 @@ def _head(shown: ReportPage) -> str:
     timed = "" if prediction.timed_s is None else f", {seconds(first(prediction.timed_s))} of it timed by the program"
     given = options(prediction.asked)
     lines = [
-        f"<h1>{escape(_name(prediction))}</h1>",
+        f"<div>\n<h1>{escape(_name(prediction))}</h1>",
         f'<p class="soft">{escape(", ".join(map(printable, subject)))}</p>',
         f"<p>with <code>{escape('  '.join(map(printable, given)))}</code></p>" if given else "",
         f'<p class="total">{escape(time_shown(prediction, seconds(time_s)))} <small>predicted{timed}</small></p>',
         bar(parts, time_s, "bar whole"),
-        f"<p>{_key(parts)}</p>",
+        f"<p>{_key(parts)}</p>\n</div>",
         _facts(_answers(shown)),
     ]
     return "\n".join(filter(None, lines))
@@ -110,7 +117,7 @@ def _key(parts: Sequence[float]) -> str:
     """The four colours with their shares."""
     return "\n".join(
         f'<span class="key"><b style="background:{colour}"></b>{label} {share}%</span>'
-        for label, colour, share in zip(CATEGORIES, COLOURS, percentages(parts), strict=True)
+        for label, colour, share in zip(CATEGORIES, variables(), percentages(parts), strict=True)
     )
 
 
@@ -121,12 +128,12 @@ def _facts(texts: Iterable[str]) -> str:
 def _answers(shown: ReportPage) -> list[str]:
     """Which distribution, how many processors, why: a sentence each, with a link to where it is shown."""
     prediction = shown.prediction
-    told = []
+    said = []
     compared = shown.comparison
     if compared is not None and all(each.prediction.complete for each in compared.ranked):
-        told.append(f'<a href="#distributions">Distribution.</a> {escape(_best_choice(compared))}')
+        said.append(f'<a href="#distributions">Distribution.</a> {escape(_best_choice(compared))}')
     if len(shown.scaling) > 1 and all(each.complete for each in shown.scaling):
-        told.append(f'<a href="#processors">Processors.</a> {escape(_best_number(shown.scaling))}')
+        said.append(f'<a href="#processors">Processors.</a> {escape(_best_number(shown.scaling))}')
     hottest = next(iter(hottest_first(prediction.lines)), None)
     if hottest is not None:
         share = percent(first(hottest.parts.time_s) / first(prediction.time_s))
@@ -137,14 +144,14 @@ def _answers(shown: ReportPage) -> list[str]:
         where = f"Line {hottest.line}"
         if hottest.file == prediction.file:
             where = f'<a href="#L{hottest.line}">{where}</a>'
-        told.append(f"{where} takes {escape(share)} of the time, and {escape(of_it)}: <code>{code}</code>")
+        said.append(f"{where} takes {escape(share)} of the time, and {escape(of_it)}: <code>{code}</code>")
     sent = f"{plural(prediction.messages, 'message')} of {data(prediction.bytes)} in all"
     sent = sent if prediction.messages else "No message is sent"
-    told.append(f"{escape(sent)}{_balance(prediction)}.")
+    said.append(f"{escape(sent)}{_balance(prediction)}.")
     if not prediction.complete:
         text = escape(partial_text(reasons([prediction])))
-        told.insert(0, f'<span class="warning">Partial, {text}.</span>')
-    return told
+        said.insert(0, f'<span class="warning">Partial, {text}.</span>')
+    return said
 
 
 def _balance(prediction: Prediction) -> str:
@@ -159,25 +166,26 @@ def _best_choice(found: Comparison) -> str:
     best, many = found.best, len(found.ranked)
     own = next((each for each in found.ranked if each.written), None)
     name = f"{best.shown} on {grid(best.grid) or '1'}"
+    if many == 1:
+        return f"{name} is the only choice."
     if own is best:
-        return f"That of the source, {name}, is the fastest of {many}."
+        return f"Your source's mapping, {name}, is the fastest of {many}."
     text = f"{name} is the fastest of {many}: {seconds(best.time_s)}."
     if own is None:
         return text
-    more = significant(100 * (own.time_s / best.time_s - 1), 2)
-    text += f" That of the source, {own.shown} on {grid(own.grid) or '1'}, takes {more}% longer"
-    return text + (", which is no more than the stated error." if own.tie == 1 else ".")
+    slower = significant(100 * (own.time_s / best.time_s - 1), 2)
+    text += f" Your source's mapping, {own.shown} on {grid(own.grid) or '1'}, is {slower}% slower"
+    return text + (", within the model error: a tie." if own.tie == 1 else ".")
 
 
 def _best_number(scaling: Sequence[Prediction]) -> str:
     fastest = min(scaling, key=lambda each: (first(each.time_s), each.processors))
     ratio, efficiency = speed_up(scaling)[scaling.index(fastest)]
     base = scaling[0].processors
+    tried = ", ".join(str(each.processors) for each in scaling)
     if fastest is scaling[0]:
-        more = ", ".join(str(each.processors) for each in scaling[1:])
-        return f"{plural(base, 'processor')} {'are' if base > 1 else 'is'} as fast as any (tried: {more})."
-    numbers = ", ".join(str(each.processors) for each in scaling[:-1])
-    text = f"Of {numbers} and {scaling[-1].processors}, {fastest.processors} are the fastest"
+        return f"{plural(base, 'processor')} {'are' if base > 1 else 'is'} fastest (tried {tried})."
+    text = f"{fastest.processors} processors are fastest (tried {tried})"
     return f"{text}: {significant(ratio / base)} times as fast as {base}, efficiency {percent(efficiency)}."
 
 
@@ -194,11 +202,10 @@ def _processors(shown: ReportPage) -> str:
     if len(many) > 1:
         blocks.append(
             '<div class="charts">\n'
-            f"<figure>{times(many)}<figcaption>Time; the dashed line is perfect speed-up from "
+            f"<figure>{times({'source': many})}<figcaption>Time; the dashed line is perfect speed-up from "
             f"{plural(many[0].processors, 'processor')}.</figcaption></figure>\n"
-            f"<figure>{shares(many)}<figcaption>What the time is made of.</figcaption></figure>\n</div>"
+            f"<figure>{shares(many)}<figcaption>What the time is made of: {_key_plain()}</figcaption></figure>\n</div>"
         )
-        blocks.append(f"<p>{_key_plain()}</p>")
     rows = []
     fastest = min(many, key=lambda each: first(each.time_s), default=None)
     for each, (ratio, efficiency) in zip(many, speed_up(many) if many else (), strict=True):
@@ -207,11 +214,13 @@ def _processors(shown: ReportPage) -> str:
         cells.append(significant(ratio))
         cells.append(escape(percent(efficiency)))
         cells += [f"{share}%" for share in percentages(four(each.parts))] + [count(each.messages), data(each.bytes)]
-        rows.append(report_tables.row(cells, role="best" if each is fastest else "", hidden=range(5, 11)))
+        role = "best" if each is fastest else ""
+        rows.append(report_tables.row(cells, role=role, hidden=range(5, 11), keys={2: time_s, 10: each.bytes}))
     for number, why in shown.impossible.items():
-        rows.append(f'<tr class="none"><td>{number}</td><td class="text" colspan="10">{escape(why.message)}</td></tr>')
+        told = f'<th scope="row">{number}</th><td class="text" colspan="10">{escape(why.message)}</td>'
+        rows.append(f'<tr class="none">{told}</tr>')
     titles = ("processors", "grid", "time", "speed-up", "efficiency", *CATEGORIES, "messages", "bytes")
-    blocks.append(report_tables.table(titles, rows, hidden=range(5, 11)))
+    blocks.append(report_tables.table("Numbers of processors", titles, rows, hidden=range(5, 11)))
     if many and (against := compared_with(many)):
         blocks.append(f"<p>Speed-up is {escape(against)}.</p>")
     return "\n".join(blocks)
@@ -220,17 +229,17 @@ def _processors(shown: ReportPage) -> str:
 def _key_plain() -> str:
     return "\n".join(
         f'<span class="key"><b style="background:{colour}"></b>{label}</span>'
-        for label, colour in zip(CATEGORIES, COLOURS, strict=True)
+        for label, colour in zip(CATEGORIES, variables(), strict=True)
     )
 
 
-def _rests(shown: ReportPage) -> str:
+def _assumptions(shown: ReportPage) -> str:
     """Assumptions, trust, memory, warnings."""
     prediction = shown.prediction
     usable = prediction.memory_usable_bytes
     held = f"{memory(prediction.memory_bytes)} of data on the fullest processor"
-    told = [(label, text) for label, text in notes(prediction) if not label.startswith("line")]  # stands in the profile
-    rows = [*told, ("memory", held + (f", {memory(usable)} usable" if usable is not None else ""))]
+    rows = [each for each in notes(prediction) if not each[0].startswith("line")]  # that is in the profile
+    rows.append(("memory", held + (f", {memory(usable)} usable" if usable is not None else "")))
     if prediction.iterations:
         walked = f"{count(prediction.iterations_walked)} of {count(prediction.iterations)} loop iterations walked"
         rows.append(("loops", f"{walked}; the others repeat them"))

@@ -1,87 +1,106 @@
-"""Charts of the report as SVG elements: time over processors, and what it is made of. They load nothing."""
+"""Charts of the report as SVG elements. They load nothing, have a text for who cannot see them, and take their colours
+from the page, light or dark."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from math import ceil, floor, log2, log10
+from math import log2, log10
 
-from esp.output.html import COLOURS
-from esp.output.numbers import percent, seconds
-from esp.output.table import speed_up
+import numpy as np
+
+from esp.output.html import variables
+from esp.output.numbers import percent, percentages, seconds
+from esp.output.plots.labels import spread
+from esp.output.plots.scales import limits, log_ticks, time_tick
+from esp.output.screen import shorten
 from esp.prediction import CATEGORIES, Prediction, first, four
 
-_WIDTH, _HEIGHT = 440, 260
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 30, 24, 40
-_FLAT = 1.3
-"""Smallest ratio of the ends of an axis of times: what differs by less is not drawn as if it differed much."""
+WIDTH, _HEIGHT = 560, 300
+_LEFT, _RIGHT, _TOP, _BOTTOM = 66, 20, 24, 40
+_NAME = 16
+"""Letters of the name of a curve."""
 
-_STEPS = (1, 2, 5)
-_MOST_TICKS = 6
-_ROUNDING = 1e-9
+_NAMED = 130
+"""Room for the names at the ends of curves."""
+
+_LINE = 14.0
 
 
-def times(predictions: Sequence[Prediction]) -> str:
-    """Time over the number of processors, both logarithmic, beside the line of perfect speed-up.
+def times(curves: Mapping[str, Sequence[Prediction]]) -> str:
+    """Time over the number of processors, both logarithmic: a curve for each name, beside the line of perfect speed-up
+    of the first one.
 
     A time of 0 has no place on such an axis; where fewer than two others are left, there is no curve.
     """
-    shown = [
-        (each.processors, first(each.time_s), *ratios)
-        for each, ratios in zip(predictions, speed_up(predictions), strict=True)
-        if first(each.time_s) > 0
-    ]
-    if len(shown) < 2:
-        return _svg("Time", [_text(_LEFT, _HEIGHT / 2, "too few numbers of processors take any time")])
-    points = [(number, time_s) for number, time_s, _, _ in shown]
-    most = max(number for number, _ in points)
-    fewest, fewest_s = min(points)
-    ideal = [(fewest, fewest_s), (most, fewest_s * fewest / most)]
-    ticks = _ticks(min(time_s for _, time_s in (*points, *ideal)), max(time_s for _, time_s in (*points, *ideal)))
-    low, high = log10(ticks[0]), log10(ticks[-1])
+    drawn = {
+        name: points
+        for name, many in curves.items()
+        if len(points := [(each.processors, first(each.time_s)) for each in many if first(each.time_s) > 0]) > 1
+    }
+    if not drawn:
+        words = "too few numbers of processors take any time"
+        return svg("Time", [text(_LEFT, _HEIGHT / 2, words)], _HEIGHT)
+    numbers = sorted({number for points in drawn.values() for number, _ in points})
+    fewest, most = numbers[0], numbers[-1]
+    start, start_s = next(iter(drawn.values()))[0]
+    ideal = [(start, start_s), (most, start_s * start / most)]
+    low, high = limits(np.array([time_s for points in (*drawn.values(), ideal) for _, time_s in points]))
+    right = WIDTH - _RIGHT - _NAMED
 
     def at(number: float, time_s: float) -> tuple[float, float]:
         along = (log2(number) - log2(fewest)) / (log2(most) - log2(fewest))
-        up = (log10(time_s) - low) / (high - low)
-        return _LEFT + 14 + along * (_WIDTH - _LEFT - _RIGHT - 58), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
+        up = (log10(time_s) - log10(low)) / (log10(high) - log10(low))
+        return _LEFT + 14 + along * (right - _LEFT - 14), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
 
-    parts = [_text(_LEFT - 52, 12, "time"), _text(_WIDTH - _RIGHT, _HEIGHT - 6, "processors", anchor="end")]
-    for tick in ticks:
+    parts = [text(8, 12, "time"), text(right, _HEIGHT - 6, "processors", anchor="end")]
+    for tick in log_ticks(low, high):
         y = at(fewest, tick)[1]
-        parts.append(f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(_text(_LEFT - 6, y + 4, seconds(tick), anchor="end"))
+        parts += [rule(_LEFT, right, y), text(_LEFT - 6, y + 4, time_tick(tick), anchor="end")]
     last = None
-    for number, _ in points:
-        x = at(number, ticks[0])[0]
+    for number in numbers:
+        x = at(number, low)[0]
         if last is None or x - last > 9 * len(str(number)):
-            parts.append(_text(x, _HEIGHT - _BOTTOM + 16, str(number), anchor="middle"))
+            parts.append(text(x, _HEIGHT - _BOTTOM + 16, str(number), anchor="middle"))
             last = x
     parts.append(f'<polyline class="ideal" points="{_points(at(*each) for each in ideal)}"/>')
-    parts.append(f'<polyline class="curve" points="{_points(at(*each) for each in points)}"/>')
-    for number, time_s, ratio, efficiency in shown:
-        x, y = at(number, time_s)
-        told = f"{number} processors: {seconds(time_s)}, {ratio:.3g} times as fast, efficiency {percent(efficiency)}"
-        parts.append(f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{escape(told)}</title></circle>')
-    for number, time_s in (points[0], points[-1]):  # right of the point, where a falling curve is not
-        x, y = at(number, time_s)
-        parts.append(_text(x + 8, y - 3, seconds(time_s)))
-    return _svg(f"Time on {fewest} to {most} processors", parts)
+    said = []
+    for look, (name, points) in zip(("", " other"), drawn.items(), strict=False):
+        parts.append(f'<polyline class="curve{look}" points="{_points(at(*each) for each in points)}"/>')
+        told = [f"{number}: {seconds(time_s)}" for number, time_s in points]
+        said.append(f"{name}: {', '.join(told)}")
+        for (number, time_s), words in zip(points, told, strict=True):
+            inside = f"<title>{escape(f'{name}, {words}')}</title>"
+            parts.append(_mark(at(number, time_s), look, inside))
+    ends = [("ideal", at(*ideal[-1])[1]), *((name, at(*points[-1])[1]) for name, points in drawn.items())]
+    ends.sort(key=lambda each: each[1])
+    wanted = np.array([y for _, y in ends])
+    placed = spread(wanted, np.full(len(ends), _LINE), (_TOP - _LINE, _HEIGHT - _BOTTOM + 0.0))
+    for (name, _), y in zip(ends, placed.tolist(), strict=True):
+        parts.append(text(right + 12, y + 4, shorten(name, _NAME)))
+    return svg(f"Time over the number of processors. {'. '.join(said)}", parts, _HEIGHT)
+
+
+def _mark(place: tuple[float, float], look: str, inside: str) -> str:
+    x, y = place
+    if look:
+        return f'<rect class="point{look}" x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8">{inside}</rect>'
+    return f'<circle class="point" cx="{x:.1f}" cy="{y:.1f}" r="4">{inside}</circle>'
 
 
 def shares(predictions: Sequence[Prediction]) -> str:
     """A column for each number of processors: the four categories as shares of its time."""
-    room = (_WIDTH - _LEFT - _RIGHT) / len(predictions)
+    room = (WIDTH - _LEFT - _RIGHT) / len(predictions)
     tall = _HEIGHT - _TOP - _BOTTOM
-    parts = [
-        _text(_LEFT - 52, 12, "share of the time"),
-        _text(_WIDTH - _RIGHT, _HEIGHT - 6, "processors", anchor="end"),
-    ]
+    parts = [text(8, 12, "share of the time"), text(WIDTH - _RIGHT, _HEIGHT - 6, "processors", anchor="end")]
     for mark in (0, 50, 100):
         y = _HEIGHT - _BOTTOM - tall * mark / 100
-        parts.append(f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-        parts.append(_text(_LEFT - 6, y + 4, f"{mark}%", anchor="end"))
+        parts += [rule(_LEFT, WIDTH - _RIGHT, y), text(_LEFT - 6, y + 4, f"{mark}%", anchor="end")]
+    said = []
     for place, each in enumerate(predictions):
+        shown = zip(CATEGORIES, percentages(four(each.parts)), strict=True)
+        said.append(f"{each.processors}: " + ", ".join(f"{name} {share}%" for name, share in shown))
         x, y = _LEFT + room * place + room * 0.15, float(_HEIGHT - _BOTTOM)
         total_s = first(each.time_s)
-        for name, colour, part_s in zip(CATEGORIES, COLOURS, four(each.parts), strict=True):
+        for name, colour, part_s in zip(CATEGORIES, variables(), four(each.parts), strict=True):
             share = part_s / total_s if total_s > 0 else 0.0
             if share <= 0:
                 continue
@@ -89,35 +108,28 @@ def shares(predictions: Sequence[Prediction]) -> str:
             told = f"{each.processors} processors: {name} {percent(share)}, {seconds(part_s)}"
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{room * 0.7:.1f}" height="{tall * share:.1f}" '
-                f'fill="{colour}"><title>{escape(told)}</title></rect>'
+                f'style="fill:{colour}"><title>{escape(told)}</title></rect>'
             )
-        parts.append(_text(x + room * 0.35, _HEIGHT - _BOTTOM + 16, str(each.processors), anchor="middle"))
-    return _svg("What the time is made of", parts)
-
-
-def _ticks(low: float, high: float) -> list[float]:
-    """Round values from below `low` to above `high`, at most `_MOST_TICKS`."""
-    if high < low * _FLAT:
-        low, high = low / _FLAT, high * _FLAT
-    every = [step * 10.0**power for power in range(floor(log10(low)), ceil(log10(high)) + 1) for step in _STEPS]
-    below = max(each for each in every if each <= low * (1 + 1e-9))
-    above = min(each for each in (*every, 10.0 ** (ceil(log10(high)) + 1)) if each >= high * (1 - 1e-9))
-    ticks = [each for each in every if below <= each <= above]
-    if len(ticks) > _MOST_TICKS:  # the ends, and powers of ten in between
-        inside = [each for each in ticks[1:-1] if abs(log10(each) - round(log10(each))) < _ROUNDING]
-        ticks = [ticks[0], *inside[:: 1 + len(inside) // _MOST_TICKS], ticks[-1]]
-    return ticks
+        parts.append(text(x + room * 0.35, _HEIGHT - _BOTTOM + 16, str(each.processors), anchor="middle"))
+    return svg(f"What the time is made of. {'. '.join(said)}", parts, _HEIGHT)
 
 
 def _points(places: Iterable[tuple[float, float]]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
 
 
-def _svg(title: str, parts: Sequence[str]) -> str:
+def svg(words: str, parts: Sequence[str], height: float, width: float = WIDTH) -> str:
+    """A picture; `words` say what it shows."""
     inside = "\n".join(parts)
-    size = f'width="{_WIDTH}" height="{_HEIGHT}" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
-    return f'<svg class="chart" role="img" {size}>\n<title>{escape(title)}</title>\n{inside}\n</svg>'
+    size = f'width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}"'
+    return f'<svg class="chart" role="img" aria-label="{escape(words)}" {size}>\n{inside}\n</svg>'
 
 
-def _text(x: float, y: float, words: str, *, anchor: str = "start") -> str:
+def rule(left: float, right: float, y: float) -> str:
+    """A thin line from left to right."""
+    return f'<line class="rule" x1="{left:.1f}" x2="{right:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+
+
+def text(x: float, y: float, words: str, *, anchor: str = "start") -> str:
+    """Words in a picture."""
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'

@@ -1,6 +1,6 @@
 """The tables and pictures of the report: profile, source, distributions, layouts, machine."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from esp.output.html import bar
 from esp.output.layout_svg import drawings
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds
 from esp.output.partial import time_shown
+from esp.output.report_style import HOTTEST
 from esp.output.screen import printable, shorten
 from esp.prediction import CATEGORIES, Prediction, first, four
 from interpreter.result import LineMetrics
@@ -33,23 +34,45 @@ _MOST_PICTURES = 12
 _LONGEST_CODE = 44
 """Characters of a statement in the profile; the source is below."""
 
-_HEAT = (228, 87, 86)
+_WIDE, _TEXT = ' class="wide"', ' class="text"'
 
 
 def table(
-    titles: Sequence[str], rows: Iterable[str], *, hidden: Collection[int] = (), text: Collection[int] = ()
+    caption: str,
+    titles: Sequence[str],
+    rows: Iterable[str],
+    *,
+    hidden: Collection[int] = (),
+    text: Collection[int] = (),
+    sortable: bool = True,
 ) -> str:
     """A table that scrolls by itself; columns `hidden` on narrow screens, columns of `text` aligned left."""
-    cells = []
-    for at, title in enumerate(titles):
-        cells.append(f"<th{_classes(at, hidden, text)}>{title}</th>")
+    cells = [f'<th scope="col"{_classes(at, hidden, text)}>{title}</th>' for at, title in enumerate(titles)]
     inside = "\n".join(rows)
-    return f'<div class="scroll"><table>\n<tr>{"".join(cells)}</tr>\n{inside}\n</table></div>'
+    kind = ' class="sortable"' if sortable else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}"><table{kind}>\n'
+        f"<caption>{escape(caption)}</caption>\n<thead><tr>{''.join(cells)}</tr></thead>\n"
+        f"<tbody>\n{inside}\n</tbody></table></div>"
+    )
 
 
-def row(cells: Sequence[str], *, role: str = "", hidden: Collection[int] = (), text: Collection[int] = ()) -> str:
-    """A row of a `table`; cells are HTML already."""
-    inside = "".join(f"<td{_classes(at, hidden, text)}>{cell}</td>" for at, cell in enumerate(cells))
+def row(
+    cells: Sequence[str],
+    *,
+    head: int = 0,
+    role: str = "",
+    hidden: Collection[int] = (),
+    text: Collection[int] = (),
+    keys: Mapping[int, float] | None = None,
+) -> str:
+    """A row of a `table`; cells are HTML already, `head` the one that names the row, `keys` what columns with units
+    are sorted by."""
+    inside = ""
+    for at, cell in enumerate(cells):
+        key = f' data-key="{keys[at]:.6g}"' if keys and at in keys else ""
+        name, scope = ("th", ' scope="row"') if at == head else ("td", "")
+        inside += f"<{name}{scope}{_classes(at, hidden, text)}{key}>{cell}</{name}>"
     return f'<tr class="{role}">{inside}</tr>' if role else f"<tr>{inside}</tr>"
 
 
@@ -70,11 +93,13 @@ def profile(prediction: Prediction) -> str:
         cells += [f"<code>{escape(code)}</code>"]
         cells += [f"{share}%" if time_s > 0 else "" for share in percentages(four(line.parts))]
         cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
-        rows.append(row(cells, hidden=range(5, 11), text=(3, 4)))
-    titles = ("line", "time", "share", "", "source", "comp.", "comm.", "wait.", "overh.", "messages", "bytes")
+        rows.append(
+            row(cells, hidden=range(5, 11), text=(3, 4), keys={0: line.line, 1: time_s, 2: time_s, 10: line.bytes})
+        )
+    titles = ("line", "time", "share", "made of", "source", *CATEGORIES, "messages", "bytes")
     sent = _sent(prediction)
     told = "<h3>What is sent</h3>\n" + sent if sent else ""
-    return table(titles, rows, hidden=range(5, 11), text=(3, 4)) + told
+    return table("Lines that take time or send messages", titles, rows, hidden=range(5, 11), text=(3, 4)) + told
 
 
 def _linked(shown: str, line: LineMetrics, prediction: Prediction) -> str:
@@ -116,16 +141,24 @@ def source(prediction: Prediction) -> str:
     others = sum(1 for each in prediction.lines if each.file != prediction.file)
     if others:
         told += f"<p>{plural(others, 'line')} of other files, see the profile.</p>\n"
-    return told + '<div class="scroll"><table class="source">\n' + "\n".join(rows) + "\n</table></div>"
+    heads = "".join(
+        f'<th scope="col"{kind}>{title}</th>'
+        for title, kind in (("time", ""), ("made of", _WIDE), ("messages", _WIDE), ("line", ""), ("source", _TEXT))
+    )
+    return (
+        f'{told}<div class="scroll" tabindex="0" role="region" aria-label="Source"><table class="source">\n'
+        f"<caption>Each line with its time</caption>\n<thead><tr>{heads}</tr></thead>\n<tbody>\n"
+        + "\n".join(rows)
+        + "\n</tbody></table></div>"
+    )
 
 
 def _source_row(number: int, text: str, line: LineMetrics | None, heat: tuple[float, float], *, blamed: bool) -> str:
     """A line; `heat`: its share of the time, and the whole time (s)."""
     share, total_s = heat
-    red, green, blue = _HEAT
     # The square root keeps lines of a few percent visible beside one that takes half of the time.
-    warm = f' style="background:rgba({red},{green},{blue},{0.6 * share**0.5:.3f})"' if share > 0 else ""
-    code = f'<td class="number">{number}{"?" if blamed else ""}</td>'
+    warm = f' style="--warm:{HOTTEST * share**0.5:.3f}"' if share > 0 else ""
+    code = f'<th scope="row" class="number">{number}{"?" if blamed else ""}</th>'
     code += f'<td class="code">{escape(printable(text)) or " "}</td>'
     if line is None or (share <= 0 and not line.messages):
         empty = '<td></td><td class="wide"></td><td class="wide"></td>'
@@ -135,7 +168,7 @@ def _source_row(number: int, text: str, line: LineMetrics | None, heat: tuple[fl
     if line.messages:
         title += f"; {plural(line.messages, 'message')} of {data(line.bytes)}"
     told = f'<td>{seconds(share * total_s)}</td><td class="wide">{bar(four(line.parts), total_s, "bar short")}</td>'
-    told += f'<td class="wide">{count(line.messages) + " msgs" if line.messages else ""}</td>'
+    told += f'<td class="wide">{count(line.messages) if line.messages else ""}</td>'
     return f'<tr id="L{number}"{warm} title="{escape(title)}">{told}{code}</tr>'
 
 
@@ -149,19 +182,20 @@ def distributions(found: Comparison) -> str:
     longest_s = min(max(each.time_s for each in found.ranked), _LONGEST_BAR * best_s)
     rows = []
     for each in found.ranked:
-        mark = "of the source" if each.written else ""
+        mark = "your source" if each.written else ""
         tie = "" if each.tie is None else f"tie with {each.tie}"
         time = escape(time_shown(each.prediction, seconds(each.time_s)))
         cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
         cells += ["best" if each.rank == 1 else more(each.time_s, best_s)]
-        cells += [bar(four(each.prediction.parts), longest_s, "bar"), count(each.prediction.messages)]
-        cells += [", ".join(filter(None, (mark, tie)))]
-        rows.append(row(cells, role="best" if each.rank == 1 else "", hidden=(6,), text=(1, 5, 7)))
+        cells += [bar(four(each.prediction.parts), longest_s, "bar short"), count(each.prediction.messages)]
+        cells += [f'<span class="note">{", ".join(filter(None, (mark, tie)))}</span>']
+        keys = {3: each.time_s, 4: each.time_s}
+        rows.append(row(cells, head=1, role="best" if each.rank == 1 else "", hidden=(6,), text=(1, 5, 7), keys=keys))
     for shown, why in found.impossible:
         cells = ["-", escape(printable(shown)), *[""] * 5, escape(f"impossible: {why.message}")]
-        rows.append(row(cells, role="none", hidden=(6,), text=(1, 5, 7)))
-    titles = ("", "distribution", "grid", "time", "vs best", "", "messages", "")
-    told = [table(titles, rows, hidden=(6,), text=(1, 5, 7))]
+        rows.append(row(cells, head=1, role="none", hidden=(6,), text=(1, 5, 7)))
+    titles = ("rank", "distribution", "grid", "time", "vs best", "made of", "messages", "note")
+    told = [table("Distributions, the fastest first", titles, rows, hidden=(6,), text=(1, 5, 7))]
     if any(each.time_s > longest_s for each in found.ranked):
         told.append(f'<p class="soft">Bars end at {_LONGEST_BAR:g} times the best time.</p>')
     tied = [each for each in found.ranked if each.tie is not None]
@@ -254,6 +288,7 @@ def _component(unit: UnitView, component: ComponentView) -> str:
         )
         for each in component.figures
     ]
-    inside = table(("figure", "value", "certainty", "source", "remark"), rows, text=(0, 2, 3, 4), hidden=(4,))
     head = f"{unit.id} {unit.title or unit.name}: {component.letter}, {plural(len(component.figures), 'figure')}"
+    titles = ("figure", "value", "certainty", "source", "remark")
+    inside = table(f"Figures of {unit.id}", titles, rows, text=(0, 2, 3, 4), hidden=(4,), sortable=False)
     return f"<details>\n<summary>{escape(head)}</summary>\n{inside}\n</details>"
