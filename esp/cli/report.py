@@ -11,9 +11,11 @@ from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp report --help` need not wait for
     from aag.diagnostics import Diagnostic
-    from esp.api import Prediction, Request, Source
+    from esp.api import Prediction, Request, Source, Stages
     from esp.cli.console import Console
     from esp.explore.compare import Comparison
+    from esp.explore.impact import Swing
+    from esp.traces.trace import Trace
     from sag.unit import System
 
 USAGE = "esp report PROG -o FILE [options]"
@@ -25,12 +27,16 @@ examples:
   esp report gauss.hpf --procs 16 --set n=512 --bandwidth x2 -o faster.html
 
 The page holds annotated source, profile, comparison of distributions, scaling,
-drawings of the layouts, assumptions and machine. It is one file with no address
-in it: open it in a browser, also without network.
+what-ifs, course of events, messages between processors, memory, drawings of the
+layouts, assumptions and machine. It is one file with no address in it: open it
+in a browser, also without network.
 """
 
 MANY = 4096
 """Processors beyond which a page holds only what is asked for by name: each prediction takes seconds."""
+
+_MOST_EVENTS = 300_000
+"""Events of a trace that a page draws."""
 
 _FEW = 4
 """Numbers of processors of the scaling beyond `MANY`."""
@@ -86,6 +92,7 @@ def execute(options: argparse.Namespace) -> int:
         scaled = "" if numbers else f" Scaling is over {_FEW} numbers of processors; --scaling chooses others."
         console.note(paragraph("left out", incomparable + scaled, console.screen.columns))
     scaling, impossible = _scaling(source, system, complete, prediction, numbers, console)
+    trace, no_trace = _trace(stages, system, complete, console)
     page = report(
         ReportPage(
             prediction=prediction,
@@ -94,6 +101,11 @@ def execute(options: argparse.Namespace) -> int:
             scaling=scaling,
             covers=_covers(prediction.processors, numbers),
             impossible=impossible,
+            best=_best_elsewhere(source, system, complete, comparison, scaling, console),
+            swings=_swings(stages, system, complete, prediction, console),
+            trace=trace,
+            no_trace=no_trace,
+            held={name: each.bytes_held() for name, each in stages.node_program.layouts.arrays.items()},
             layouts=layouts_shown(stages, names),
             machine=describe(system),
             command=_command(options),
@@ -152,6 +164,67 @@ def _scaling(
             except SourceError as error:
                 impossible[number] = error.diagnostics[0]
     return tuple(made[number] for number in sorted(made)), impossible
+
+
+def _best_elsewhere(
+    source: "Source",
+    system: "System",
+    request: "Request",
+    comparison: "Comparison | None",
+    scaling: "tuple[Prediction, ...]",
+    console: "Console",
+) -> "tuple[Prediction, ...]":
+    """The fastest choice on the numbers of processors of `scaling`, nothing where it is the source's own."""
+    from msgspec.structs import replace
+
+    from aag.diagnostics import SourceError
+    from esp import api
+    from esp.cli.progress import ProgressLine
+
+    if comparison is None or comparison.best.written or comparison.best.choice is None:
+        return ()
+    if not all(each.prediction.complete for each in comparison.ranked):
+        return ()
+    best = comparison.best
+    chosen = replace(request, **best.choice.applied(request)) if best.choice is not None else request
+    made = []
+    with ProgressLine(console) as shown:
+        for each in scaling:
+            if each.processors == best.prediction.processors:
+                made.append(best.prediction)
+                continue
+            try:
+                made.append(
+                    api.predict_source(source, system, replace(chosen, procs=each.processors, grid=None), shown)
+                )
+            except SourceError:  # its formats do not fit this number
+                continue
+    return tuple(made)
+
+
+def _swings(
+    stages: "Stages", system: "System", request: "Request", prediction: "Prediction", console: "Console"
+) -> "tuple[Swing, ...]":
+    """What each figure of the machine does to the time."""
+    from esp.cli.progress import ProgressLine
+    from esp.explore.impact import swings
+
+    if not prediction.complete or prediction.processors > MANY:
+        return ()
+    with ProgressLine(console) as watch:
+        return swings(stages, system, request, watch)[1]
+
+
+def _trace(stages: "Stages", system: "System", request: "Request", console: "Console") -> "tuple[Trace | None, str]":
+    """The course of events, or why a page has none."""
+    from esp.cli.progress import ProgressLine
+    from esp.traces.record import predicted_trace
+
+    with ProgressLine(console) as watch:
+        try:
+            return predicted_trace(stages, system, request, most=_MOST_EVENTS, watch=watch)[0], ""
+        except PredictionError as nothing:
+            return None, str(nothing)
 
 
 def _doubling(processors: int) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison
+from esp.explore.impact import Swing
 from esp.output import layout, report_tables
 from esp.output.figures import constants as constants_of
 from esp.output.figures import grid, hottest_first, options, source_text
@@ -18,16 +19,18 @@ from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, reasons, time_shown
 from esp.output.report_charts import shares, times
+from esp.output.report_pictures import MOST_PROCESSORS, Ints, course, held, tornado, traffic
 from esp.output.report_style import SCRIPT, STYLE
 from esp.output.screen import printable, shorten
 from esp.output.table import compared_with, speed_up
 from esp.prediction import CATEGORIES, Prediction, first, four
+from esp.traces.trace import SEND, Trace
 from esp.version import __version__
 from sag.describe import SystemView
 
 _LONGEST_TITLE = 60
 
-_FULL = ("processors", "profile", "layout", "source")
+_FULL = ("processors", "course", "profile", "layout", "source")
 """Sections as wide as the page."""
 
 _WIDE = ' class="full"'
@@ -48,6 +51,15 @@ class ReportPage(Struct, frozen=True, kw_only=True):
     """Which numbers these are, and why."""
     impossible: Mapping[int, Diagnostic]
     """Numbers of processors without a prediction, and why."""
+    best: tuple[Prediction, ...]
+    """The fastest choice on these numbers of processors; nothing where that is the source's own."""
+    swings: tuple[Swing, ...]
+    """What each figure of the machine does to the time; nothing where that is not known."""
+    trace: Trace | None
+    no_trace: str
+    """Why there is none."""
+    held: Mapping[str, Ints]
+    """Array -> bytes of it on each processor."""
     layouts: layout.Shown
     machine: SystemView
     command: str
@@ -57,14 +69,19 @@ class ReportPage(Struct, frozen=True, kw_only=True):
 def report(shown: ReportPage) -> str:
     """The page."""
     name = _name(shown.prediction)
+    prediction = shown.prediction
     sections = (
         ("distributions", "Distributions", _distributions(shown)),
+        ("whatif", "What if", _what_if(shown)),
         ("processors", "Processors", _processors(shown)),
-        ("profile", "Profile", report_tables.profile(shown.prediction)),
+        ("profile", "Profile", report_tables.profile(prediction)),
+        ("course", "Course of events", _course(shown)),
+        ("messages", "Who sends to whom", _traffic(shown)),
+        ("memory", "Memory", _memory(shown)),
         ("layout", "Who owns what", report_tables.layouts(shown.layouts)),
-        ("source", "Source", report_tables.source(shown.prediction)),
+        ("source", "Source", report_tables.source(prediction)),
         ("assumptions", "Assumptions and accuracy", _assumptions(shown)),
-        ("machine", "Machine", report_tables.machine(shown.machine, changed=_changes(shown.prediction))),
+        ("machine", "Machine", report_tables.machine(shown.machine, changed=_changes(prediction))),
     )
     links = "\n".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in sections)
     body = "\n".join(
@@ -202,8 +219,8 @@ def _processors(shown: ReportPage) -> str:
     if len(many) > 1:
         blocks.append(
             '<div class="charts">\n'
-            f"<figure>{times({'source': many})}<figcaption>Time; the dashed line is perfect speed-up from "
-            f"{plural(many[0].processors, 'processor')}.</figcaption></figure>\n"
+            f"<figure>{times(_curves(shown))}<figcaption>Time; the dashed line is perfect speed-up from "
+            f"{plural(many[0].processors, 'processor')}.{_second(shown)}</figcaption></figure>\n"
             f"<figure>{shares(many)}<figcaption>What the time is made of: {_key_plain()}</figcaption></figure>\n</div>"
         )
     rows = []
@@ -224,6 +241,75 @@ def _processors(shown: ReportPage) -> str:
     if many and (against := compared_with(many)):
         blocks.append(f"<p>Speed-up is {escape(against)}.</p>")
     return "\n".join(blocks)
+
+
+def _curves(shown: ReportPage) -> dict[str, tuple[Prediction, ...]]:
+    curves = {"source": shown.scaling}
+    if shown.best and shown.comparison is not None:
+        curves[shown.comparison.best.shown] = shown.best
+    return curves
+
+
+def _second(shown: ReportPage) -> str:
+    """What the second curve is, or why there is none."""
+    compared = shown.comparison
+    if compared is None:
+        return ""
+    if not shown.best:
+        return " No other distribution is faster." if compared.best.written else ""
+    own = shown.prediction.processors
+    text = f" Squares: {compared.best.shown}, the fastest on {own}; on other numbers with the grid that esp chooses."
+    return escape(text)
+
+
+def _what_if(shown: ReportPage) -> str:
+    if not shown.swings:
+        return "<p>Not drawn: the prediction is incomplete, or on too many processors.</p>"
+    drawn = tornado(first(shown.prediction.time_s), shown.swings)
+    words = "The time with one figure of the machine changed at a time: faster left of the line, slower right of it."
+    return f"<figure>{drawn}<figcaption>{words}</figcaption></figure>"
+
+
+def _memory(shown: ReportPage) -> str:
+    """What each processor holds, and what each array takes."""
+    usable = shown.prediction.memory_usable_bytes
+    total = sum(int(each.max()) for each in shown.held.values())
+    if not total:
+        return "<p>No array.</p>"
+    procs = shown.prediction.processors
+    words = f"Data of each processor{f'; {memory(usable)} usable' if usable is not None else ''}."
+    words += " Overlap areas are not included."
+    figure = ""
+    if procs <= MOST_PROCESSORS:
+        figure = f"<figure>{held(shown.held)}<figcaption>{escape(words)}</figcaption></figure>"
+    rows = []
+    for name, sizes in sorted(shown.held.items(), key=lambda each: (-int(each[1].max()), each[0])):
+        least, most, every = int(sizes.min()), int(sizes.max()), int(sizes.sum())
+        cells = [f"<code>{escape(printable(name))}</code>", memory(least), memory(most), memory(every)]
+        rows.append(report_tables.row(cells, keys={1: least, 2: most, 3: every}))
+    titles = ("array", "least", "most", "on all processors")
+    return figure + report_tables.table("Bytes on a processor", titles, rows)
+
+
+def _course(shown: ReportPage) -> str:
+    if shown.trace is None:
+        return f"<p>Not drawn: {escape(shown.no_trace)}</p>"
+    words = "Time from left to right; a column has the shares of what a processor does then:"
+    drawn = f'<div class="scroll" tabindex="0" role="region" aria-label="Course of events">{course(shown.trace)}</div>'
+    return f"<figure>{drawn}<figcaption>{words} {_key_plain()}</figcaption></figure>"
+
+
+def _traffic(shown: ReportPage) -> str:
+    if not shown.prediction.messages:
+        return "<p>No message is sent.</p>"
+    if shown.trace is None:
+        return f"<p>Not drawn: {escape(shown.no_trace)}</p>"
+    if not shown.trace.is_kind(SEND).any():
+        return "<p>Only library routines send messages; who sends to whom is theirs to choose.</p>"
+    if shown.prediction.processors > MOST_PROCESSORS:
+        return f"<p>Not drawn for more than {MOST_PROCESSORS} processors: esp plot messages draws it.</p>"
+    words = "Bytes in total: the fuller a colour, the more, on a logarithmic scale."
+    return f"<figure>{traffic(shown.trace)}<figcaption>{words}</figcaption></figure>"
 
 
 def _key_plain() -> str:

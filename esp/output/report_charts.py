@@ -22,7 +22,7 @@ _NAME = 16
 _NAMED = 130
 """Room for the names at the ends of curves."""
 
-_LINE = 14.0
+_LINE = 16.0
 
 
 def times(curves: Mapping[str, Sequence[Prediction]]) -> str:

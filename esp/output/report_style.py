@@ -86,7 +86,6 @@ th[aria-sort=descending] button::after { content: " \\25be" }
 td:first-child, th:first-child { padding-left: 0.3rem }
 tr.best td, tr.best th { font-weight: 650 }
 tr.none td { color: var(--soft) }
-.note { white-space: normal; display: inline-block; min-width: 5rem }
 td.long { white-space: normal; min-width: 16rem }
 td .bar { display: inline-flex; vertical-align: middle }
 .source { width: 100% }
@@ -99,12 +98,13 @@ td .bar { display: inline-flex; vertical-align: middle }
 .charts { display: flex; flex-wrap: wrap; gap: 1rem 2rem }
 figure { margin: 0.6rem 0; max-width: 100% }
 @media (min-width: 1150px) {
-  main { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 2.5rem }
+  main { display: grid; grid-template-columns: minmax(0, 4fr) minmax(0, 3fr); gap: 0 2.5rem }
   main .full { grid-column: 1 / -1 }
   header { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 2.5rem; align-items: center }
   nav { grid-column: 1 / -1 }
 }
-figcaption { font-size: 14px; color: var(--soft); max-width: 25rem }
+figcaption { font-size: 14px; color: var(--soft); max-width: 34rem }
+.scroll svg { min-width: 48rem }
 svg { max-width: 100%; height: auto; font-family: system-ui, sans-serif; fill: var(--ink) }
 svg.chart { font-size: 12px }
 svg .rule { stroke: var(--rule); stroke-width: 1 }

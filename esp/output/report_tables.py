@@ -182,13 +182,13 @@ def distributions(found: Comparison) -> str:
     longest_s = min(max(each.time_s for each in found.ranked), _LONGEST_BAR * best_s)
     rows = []
     for each in found.ranked:
-        mark = "your source" if each.written else ""
+        mark = "source" if each.written else ""
         tie = "" if each.tie is None else f"tie with {each.tie}"
         time = escape(time_shown(each.prediction, seconds(each.time_s)))
         cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
         cells += ["best" if each.rank == 1 else more(each.time_s, best_s)]
         cells += [bar(four(each.prediction.parts), longest_s, "bar short"), count(each.prediction.messages)]
-        cells += [f'<span class="note">{", ".join(filter(None, (mark, tie)))}</span>']
+        cells += [", ".join(filter(None, (mark, tie)))]
         keys = {3: each.time_s, 4: each.time_s}
         rows.append(row(cells, head=1, role="best" if each.rank == 1 else "", hidden=(6,), text=(1, 5, 7), keys=keys))
     for shown, why in found.impossible:

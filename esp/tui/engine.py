@@ -16,13 +16,13 @@ from msgspec.structs import replace
 from aag.diagnostics import SourceError
 from esp import api
 from esp.errors import EspError
+from esp.explore.impact import Swing, swings
 from esp.inspect.ownership import pictures
 from esp.prediction import first as time_of
 from esp.traces.record import predicted_trace
 from esp.tui.choices import choices_for, chosen, in_place_of
 from esp.tui.course import Course, course_of
 from esp.tui.failures import failure
-from esp.tui.impact import swings
 from esp.tui.processors import by_processor
 from esp.tui.question import (
     Alone,
@@ -40,7 +40,6 @@ from esp.tui.question import (
     ProgramList,
     Question,
     Settings,
-    Swing,
 )
 from esp.tui.recent import RecentAnswers
 from interpreter.listeners import Watch

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from aag.diagnostics import NOWHERE, Span
 from aag.ir.evaluate import Value
+from esp.explore.impact import Swing
 from esp.inspect.ownership import Picture
 from esp.prediction import Prediction
 from esp.tui.course import Course
@@ -145,21 +146,6 @@ class Alone(Struct, frozen=True, kw_only=True):
     number: int
     key: str
     times_s: Mapping[str, float]
-
-
-class Swing(Struct, frozen=True, kw_only=True):
-    """A figure that is made smaller and larger, all else as it is: how that is written, and the times."""
-
-    name: str
-    less: str
-    less_s: float | None
-    """None: there is no prediction, or nothing less."""
-    more: str
-    more_s: float | None
-
-    def reach_s(self, base_s: float) -> float:
-        """The largest difference it makes."""
-        return max((abs(each - base_s) for each in (self.less_s, self.more_s) if each is not None), default=0.0)
 
 
 class Impact(Struct, frozen=True, kw_only=True):

@@ -52,7 +52,7 @@ def timeline(trace: Trace, *, start_s: float = 0.0, stop_s: float | None = None)
     row_of = np.full(trace.procs, -1)
     row_of[ranks] = np.arange(ranks.size)
     shown = inside[row_of[trace.rank[inside]] >= 0]
-    category = np.array([_ORDER.index(CATEGORY[kind].name) for kind in range(len(CATEGORY))])[trace.kind[shown]]
+    category = categories(trace)[shown]
     rows = row_of[trace.rank[shown]]
     begin, until = np.maximum(trace.begin[shown], start_s), np.minimum(end[shown], stop_s)
     picture, axes = new_figure(PAGE_INCHES, 1.1 + min(5.0, max(0.14 * ranks.size, 0.4)))
@@ -72,6 +72,11 @@ def timeline(trace: Trace, *, start_s: float = 0.0, stop_s: float | None = None)
     title(axes, [*_subject(trace), *some, trace.about.origin])
     picture.legend(handles=_key(), loc="outside lower left", ncols=4, handlelength=1.0, columnspacing=1.2)
     return picture
+
+
+def categories(trace: Trace) -> NDArray[np.int64]:
+    """The category of each event, a position in `esp.prediction.CATEGORIES`."""
+    return np.array([_ORDER.index(CATEGORY[kind].name) for kind in range(len(CATEGORY))])[trace.kind]
 
 
 def _key() -> list[Any]:

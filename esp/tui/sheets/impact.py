@@ -1,9 +1,9 @@
 """What matters most: the figures whose halving or doubling moves the time furthest come first (a tornado chart)."""
 
+from esp.explore.impact import Swing
 from esp.output.numbers import seconds
 from esp.prediction import Prediction, first
 from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
-from esp.tui.question import Swing
 from esp.tui.sheets.figures import change
 from esp.tui.state import State, choice_of, prediction
 

@@ -13,7 +13,19 @@ ADDRESSES = re.compile(
 )
 """Whatever would make a browser load something."""
 
-SECTIONS = ("distributions", "processors", "profile", "layout", "source", "assumptions", "machine")
+SECTIONS = (
+    "distributions",
+    "whatif",
+    "processors",
+    "profile",
+    "course",
+    "messages",
+    "memory",
+    "layout",
+    "source",
+    "assumptions",
+    "machine",
+)
 
 NO_ARRAY = """\
 program plain
@@ -221,6 +233,7 @@ def test_a_partial_page_shows_bounds_and_concludes_nothing(esp):
     assert " incomplete" in words(total)
     scaled = [row for row in rows(section(tree, "processors"))[1:] if len(row) > 2]
     assert scaled
+    assert list(section(tree, "whatif").iter("svg")) == []
     assert all(row[2].endswith(" incomplete") for row in scaled)
     assert "are the fastest" not in words(next(tree.iter("header")))
 

@@ -4,6 +4,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from esp.api import Prediction, Request, load_machine, lower_source, read_source
+from esp.explore.impact import Swing
 from esp.inspect.ownership import pictures
 from esp.prediction import first
 from esp.traces.trace import COMPUTE, OVERHEAD, RECEIVE, SEND, WAIT, Trace, TraceAbout, TracePlace
@@ -22,7 +23,6 @@ from esp.tui.question import (
     Impact,
     ListedProgram,
     PredictedAnswer,
-    Swing,
 )
 
 FACTORS = {WRITTEN: 1.0, "(BLOCK,*) 8": 1.01, "(*,BLOCK) 8": 1.25, "(CYCLIC,*) 8": 6.75}

@@ -1,11 +1,11 @@
 """What matters most: the time with one figure of the machine halved or doubled, all in one walk of the engine."""
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 
 from esp import api
 from esp.explore.plan import DIMENSIONS
-from esp.tui.question import Swing
 from interpreter.listeners import Watch
 from sag.quantities import Change, make_change
 from sag.unit import System
@@ -23,7 +23,24 @@ _BUSIER = 0.3
 _BUSIEST = 0.9
 
 
-def swings(stages: api.Stages, system: System, request: api.Request, watch: Watch) -> tuple[float, tuple[Swing, ...]]:
+class Swing(Struct, frozen=True, kw_only=True):
+    """A figure that is made smaller and larger, all else as it is: how that is written, and the times."""
+
+    name: str
+    less: str
+    less_s: float | None
+    """None: there is no prediction, or nothing less."""
+    more: str
+    more_s: float | None
+
+    def reach_s(self, base_s: float) -> float:
+        """The largest difference it makes."""
+        return max((abs(each - base_s) for each in (self.less_s, self.more_s) if each is not None), default=0.0)
+
+
+def swings(
+    stages: api.Stages, system: System, request: api.Request, watch: Watch | None
+) -> tuple[float, tuple[Swing, ...]]:
     """The time as the request has it, and that with each figure changed."""
     scenario = request.scenario
     count = 1 + 2 * len(_FIGURES) + 2
