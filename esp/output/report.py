@@ -18,6 +18,7 @@ from esp.output.figures import grid, hottest_first, options, source_text
 from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, reasons, time_shown
+from esp.output.plots.timeline import matrix
 from esp.output.report_charts import shares, times
 from esp.output.report_pictures import MOST_PROCESSORS, Ints, course, held, tornado, traffic
 from esp.output.report_style import SCRIPT, STYLE
@@ -37,6 +38,9 @@ _WIDE = ' class="full"'
 
 _EVEN = 1.005
 """Below this ratio of the largest to the mean computation three digits show no difference."""
+
+
+_NO_TIME = "<p>The program takes no time.</p>"
 
 
 class ReportPage(Struct, frozen=True, kw_only=True):
@@ -263,6 +267,8 @@ def _second(shown: ReportPage) -> str:
 
 
 def _what_if(shown: ReportPage) -> str:
+    if not first(shown.prediction.time_s):
+        return _NO_TIME
     if not shown.swings:
         return "<p>Not drawn: the prediction is incomplete, or on too many processors.</p>"
     drawn = tornado(first(shown.prediction.time_s), shown.swings)
@@ -275,7 +281,7 @@ def _memory(shown: ReportPage) -> str:
     usable = shown.prediction.memory_usable_bytes
     total = sum(int(each.max()) for each in shown.held.values())
     if not total:
-        return "<p>No array.</p>"
+        return "<p>No array holds data.</p>"
     procs = shown.prediction.processors
     words = f"Data of each processor{f'; {memory(usable)} usable' if usable is not None else ''}."
     words += " Overlap areas are not included."
@@ -294,6 +300,8 @@ def _memory(shown: ReportPage) -> str:
 def _course(shown: ReportPage) -> str:
     if shown.trace is None:
         return f"<p>Not drawn: {escape(shown.no_trace)}</p>"
+    if not shown.trace.duration.any():
+        return _NO_TIME
     words = "Time from left to right; a column has the shares of what a processor does then:"
     drawn = f'<div class="scroll" tabindex="0" role="region" aria-label="Course of events">{course(shown.trace)}</div>'
     return f"<figure>{drawn}<figcaption>{words} {_key_plain()}</figcaption></figure>"
@@ -304,12 +312,15 @@ def _traffic(shown: ReportPage) -> str:
         return "<p>No message is sent.</p>"
     if shown.trace is None:
         return f"<p>Not drawn: {escape(shown.no_trace)}</p>"
-    if not shown.trace.is_kind(SEND).any():
+    if not shown.trace.is_kind(SEND).size:
         return "<p>Only library routines send messages; who sends to whom is theirs to choose.</p>"
     if shown.prediction.processors > MOST_PROCESSORS:
         return f"<p>Not drawn for more than {MOST_PROCESSORS} processors: esp plot messages draws it.</p>"
+    sent = matrix(shown.trace)
+    if not sent.any():
+        return "<p>The messages carry no data.</p>"
     words = "Bytes in total: the fuller a colour, the more, on a logarithmic scale."
-    return f"<figure>{traffic(shown.trace)}<figcaption>{words}</figcaption></figure>"
+    return f"<figure>{traffic(sent)}<figcaption>{words}</figcaption></figure>"
 
 
 def _key_plain() -> str:

@@ -11,7 +11,7 @@ from esp.explore.impact import Swing
 from esp.output.html import variables
 from esp.output.numbers import data, memory, percentages, plural, seconds
 from esp.output.plots.scales import time_tick
-from esp.output.plots.timeline import categories, matrix, shares
+from esp.output.plots.timeline import categories, shares
 from esp.output.report_charts import WIDTH, rule, svg, text
 from esp.prediction import CATEGORIES
 from esp.traces.trace import Trace
@@ -66,18 +66,18 @@ def tornado(base_s: float, swings: Sequence[Swing]) -> str:
     return svg(f"Time with one figure changed; unchanged {seconds(base_s)}. {'; '.join(said)}", parts, bottom + 20)
 
 
-def traffic(trace: Trace) -> str:
-    """A cell for each pair of processors: the darker, the more bytes."""
-    sent = matrix(trace)
+def traffic(sent: Ints) -> str:
+    """A cell for each pair of processors (sender, receiver), at least one of which sends bytes: fuller is more."""
+    procs = sent.shape[0]
     most, least = int(sent.max()), int(sent[sent > 0].min())
-    side, left, top = 360 / trace.procs, 60, 40
+    side, left, top = 360 / procs, 60, 40
     parts = [text(left, 12, "receiver"), text(4, top - 6, "sender")]
-    step = 1 + (trace.procs - 1) // 16
-    for rank in range(0, trace.procs, step):
+    step = 1 + (procs - 1) // 16
+    for rank in range(0, procs, step):
         middle = (rank + 0.5) * side
         parts.append(text(left + middle, top - 6, str(rank), anchor="middle"))
         parts.append(text(left - 6, top + middle + 4, str(rank), anchor="end"))
-    for edge in (0, trace.procs):
+    for edge in (0, procs):
         parts.append(rule(left, left + 360, top + edge * side))
     for sender, receiver in np.argwhere(sent > 0).tolist():
         size = int(sent[sender, receiver])
@@ -86,21 +86,22 @@ def traffic(trace: Trace) -> str:
         told = f"{sender} sends {data(size)} to {receiver}"
         look = f'fill-opacity="{_FAINTEST + (1 - _FAINTEST) * dark:.2f}"'
         parts.append(f'<rect class="cell" {box} {look}><title>{told}</title></rect>')
-    sender, receiver = divmod(int(sent.argmax()), trace.procs)
-    pairs = f"{int((sent > 0).sum())} of {trace.procs * (trace.procs - 1)} pairs of processors"
+    sender, receiver = divmod(int(sent.argmax()), procs)
+    pairs = f"{int((sent > 0).sum())} of {procs * (procs - 1)} pairs of processors"
     words = f"Bytes between processors: {pairs} send messages, {data(least)} to {data(most)} in total"
     return svg(f"{words}, most from {sender} to {receiver}", parts, top + 370, left + 380)
 
 
 def course(trace: Trace) -> str:
-    """A row for each of some processors: the height of a colour is the share of its category at that time."""
+    """A row for each of some processors: the height of a colour is the share of its category at that time. Something
+    takes time in the trace."""
     ranks = np.unique(np.linspace(0, trace.procs - 1, min(trace.procs, _ROWS)).round().astype(int))
     row_of = np.full(trace.procs, -1)
     row_of[ranks] = np.arange(ranks.size)
     inside = np.flatnonzero(row_of[trace.rank] >= 0)
     rows, category = row_of[trace.rank[inside]], categories(trace)[inside]
     begin, end = trace.begin[inside], trace.end[inside]
-    until = float(end.max())
+    until = float(trace.end.max())
     edges = np.linspace(0.0, until, _COLUMNS + 1)
     found = shares((rows, category, begin, end), ranks.size, edges)
     left, wide = 60, 1260

@@ -4,6 +4,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 
 SHIFT = """\
@@ -84,6 +85,57 @@ def test_the_curve_of_the_best_choice_is_beside_that_of_the_source(esp):
     other = [each[0].text for each in drawn.iter("rect")]
     assert len(other) == 3
     assert other[1] == f"(BLOCK), 4: {seconds(compared['choices'][0]['time_s'])}"
+
+
+IDLE = {
+    "nothing": "end program p",
+    "declared": "real :: a(64)\n!HPF$ DISTRIBUTE a(BLOCK)\nend program p",
+    "local": "real :: a(64)\n!HPF$ DISTRIBUTE a(BLOCK)\na = 1.0\nend program p",
+    "replicated": "real :: a(64)\na = 1.0\nend program p",
+    "no element": "real :: a(0)\n!HPF$ DISTRIBUTE a(BLOCK)\na = 1.0\nend program p",
+    "no array": "print *, 1\nend program p",
+}
+"""Programs that send no message; of these "nothing" and "declared" take no time."""
+
+
+@pytest.mark.parametrize("procs", [1, 6])
+@pytest.mark.parametrize("name", IDLE)
+def test_a_program_without_messages_has_a_page(esp, name, procs):
+    code, page, err = esp(
+        "report", "-", "--procs", str(procs), "--size", "none", "-q", stdin=f"program p\n{IDLE[name]}\n"
+    )
+    assert code == 0, err
+    timeless = name in ("nothing", "declared")
+    for each in ("course", "whatif"):
+        found = section(page, each)
+        assert len(list(found.iter("svg"))) == (not timeless)
+        assert ("takes no time" in "".join(found.itertext())) is timeless
+    assert "No message is sent" in "".join(section(page, "messages").itertext())
+    assert len(list(section(page, "memory").iter("svg"))) == (name in ("declared", "local", "replicated"))
+
+
+def test_the_course_may_have_rows_of_idle_processors():
+    """Only processor 1 of 64 computes, and it is none of the 16 drawn; there is nobody to wait for it."""
+    from esp.output.report_pictures import course
+    from esp.traces.trace import COMPUTE, NOBODY, Trace, TraceAbout
+
+    about = TraceAbout(
+        writer="", origin="predicted", program="p", file="p", system="m", procs=64, grid=(64,), places=()
+    )
+    one = np.array([1])
+    trace = Trace(
+        about=about,
+        rank=one,
+        begin=np.zeros(1),
+        duration=np.ones(1),
+        aau=one,
+        kind=np.array([COMPUTE], np.int8),
+        partner=np.array([NOBODY]),
+        size_bytes=np.zeros(1, np.int64),
+    )
+    drawn = ET.fromstring(course(trace))
+    assert "0: computation 0%" in drawn.get("aria-label")
+    assert "1 s" in [each.text for each in drawn.iter("text")]
 
 
 def test_many_processors_say_where_the_matrix_is(esp):
