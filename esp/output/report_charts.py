@@ -19,10 +19,10 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 66, 20, 24, 40
 _NAME = 16
 """Letters of the name of a curve."""
 
-_NAMED = 130
+_NAMED = 150
 """Room for the names at the ends of curves."""
 
-_LINE = 16.0
+_LINE = 19.0
 
 
 def times(curves: Mapping[str, Sequence[Prediction]]) -> str:
