@@ -27,7 +27,7 @@ examples:
   esp report gauss.hpf --procs 16 --set n=512 --bandwidth x2 -o faster.html
 
 The page holds annotated source, profile, comparison of distributions, scaling,
-what-ifs, course of events, messages between processors, memory, drawings of the
+what-ifs, timeline, messages between processors, memory, drawings of the
 layouts, assumptions and machine. It is one file with no address in it: open it
 in a browser, also without network.
 """
@@ -91,7 +91,7 @@ def execute(options: argparse.Namespace) -> int:
         )
         scaled = "" if numbers else f" Scaling is over {_FEW} numbers of processors; --scaling chooses others."
         console.note(paragraph("left out", incomparable + scaled, console.screen.columns))
-    scaling, impossible = _scaling(source, system, complete, prediction, numbers, console)
+    scaling, best, impossible = _scaling(source, system, complete, prediction, comparison, numbers, console)
     trace, no_trace = _trace(stages, system, complete, console)
     page = report(
         ReportPage(
@@ -101,7 +101,7 @@ def execute(options: argparse.Namespace) -> int:
             scaling=scaling,
             covers=_covers(prediction.processors, numbers),
             impossible=impossible,
-            best=_best_elsewhere(source, system, complete, comparison, scaling, console),
+            best=best,
             swings=_swings(stages, system, complete, prediction, console),
             trace=trace,
             no_trace=no_trace,
@@ -139,67 +139,43 @@ def _scaling(
     system: "System",
     request: "Request",
     prediction: "Prediction",
+    comparison: "Comparison | None",
     numbers: tuple[int, ...] | None,
     console: "Console",
-) -> "tuple[tuple[Prediction, ...], dict[int, Diagnostic]]":
-    """Predictions for several numbers of processors, ascending, and why there are none for some."""
+) -> "tuple[tuple[Prediction, ...], tuple[Prediction, ...], dict[int, Diagnostic]]":
+    """Predictions for several numbers of processors, ascending, those of the fastest choice where it is not the
+    source's own, and why there are none for some numbers."""
     from msgspec.structs import replace
 
     from aag.diagnostics import SourceError
-    from esp import api
     from esp.cli.progress import ProgressLine
-    from esp.prediction import first
+    from esp.explore.compare import predict_each
+    from esp.explore.workers import processors
 
-    asked = sorted(numbers) if numbers else _doubling(prediction.processors)
-    made = {prediction.processors: prediction}
-    impossible = {}
+    own = prediction.processors
+    tried = sorted(set(numbers or _doubling(own)) - {own})
+    # A grid fits one number of processors only.
+    wanted = [replace(request, procs=number, grid=None) for number in tried]
+    if comparison is None or not all(each.prediction.complete for each in comparison.ranked):
+        best = None
+    else:
+        best = None if comparison.best.written else comparison.best
+    if best is not None and best.choice is not None:
+        wanted += [replace(each, distribute={**each.distribute, **best.choice.formats}) for each in wanted]
     with ProgressLine(console) as shown:
-        for at, number in enumerate(asked):
-            if number in made:
-                continue
-            if shown:
-                shown.predictions(at, len(asked), min(first(each.time_s) for each in made.values()))
-            try:  # a grid fits one number of processors only
-                made[number] = api.predict_source(source, system, replace(request, procs=number, grid=None), shown)
-            except SourceError as error:
-                impossible[number] = error.diagnostics[0]
-    return tuple(made[number] for number in sorted(made)), impossible
+        progress = shown.predictions if shown else None
+        found = predict_each(source, system, wanted, progress=progress, jobs=processors())
+    scaling, faster, impossible = {own: prediction}, {} if best is None else {own: best.prediction}, {}
+    for at, (number, made) in enumerate(zip((*tried, *tried), found, strict=False)):
+        if not isinstance(made, SourceError):
+            (scaling if at < len(tried) else faster)[number] = made
+        elif at < len(tried):  # the formats of the other choice need not fit
+            impossible[number] = made.diagnostics[0]
+    return _ascending(scaling), _ascending(faster), impossible
 
 
-def _best_elsewhere(
-    source: "Source",
-    system: "System",
-    request: "Request",
-    comparison: "Comparison | None",
-    scaling: "tuple[Prediction, ...]",
-    console: "Console",
-) -> "tuple[Prediction, ...]":
-    """The fastest choice on the numbers of processors of `scaling`, nothing where it is the source's own."""
-    from msgspec.structs import replace
-
-    from aag.diagnostics import SourceError
-    from esp import api
-    from esp.cli.progress import ProgressLine
-
-    if comparison is None or comparison.best.written or comparison.best.choice is None:
-        return ()
-    if not all(each.prediction.complete for each in comparison.ranked):
-        return ()
-    best = comparison.best
-    chosen = replace(request, **best.choice.applied(request)) if best.choice is not None else request
-    made = []
-    with ProgressLine(console) as shown:
-        for each in scaling:
-            if each.processors == best.prediction.processors:
-                made.append(best.prediction)
-                continue
-            try:
-                made.append(
-                    api.predict_source(source, system, replace(chosen, procs=each.processors, grid=None), shown)
-                )
-            except SourceError:  # its formats do not fit this number
-                continue
-    return tuple(made)
+def _ascending(found: "dict[int, Prediction]") -> "tuple[Prediction, ...]":
+    return tuple(found[number] for number in sorted(found))
 
 
 def _swings(
@@ -216,7 +192,7 @@ def _swings(
 
 
 def _trace(stages: "Stages", system: "System", request: "Request", console: "Console") -> "tuple[Trace | None, str]":
-    """The course of events, or why a page has none."""
+    """The trace, or why a page has none."""
     from esp.cli.progress import ProgressLine
     from esp.traces.record import predicted_trace
 

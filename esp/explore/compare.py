@@ -3,7 +3,7 @@
 The source is read once, and so is the machine; each choice is lowered and interpreted by itself.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from math import inf
@@ -260,23 +260,41 @@ def _predict_all(
         SourceError: there is not a single one, or values are missing.
     """
     done: dict[int, Prediction] = {}
-    impossible: list[tuple[str, Diagnostic]] = []
-    problem: SourceError | None = None
-    predictions.ahead((at, ()) for at in range(len(names)))
-    for at in range(len(names)):
+    problems: dict[int, SourceError] = {}
+    for at, made in enumerate(_in_turn(predictions, len(names), progress)):
+        if isinstance(made, UnresolvedError):
+            raise made
+        if isinstance(made, SourceError):
+            problems[at] = made
+        else:
+            done[at] = made
+    if not done and problems:
+        raise next(iter(problems.values()))
+    return done, tuple((names[at], each.diagnostics[0]) for at, each in problems.items())
+
+
+def predict_each(
+    source: Source, system: System, requests: Sequence[Request], *, progress: Progress | None = None, jobs: int = 1
+) -> tuple[Prediction | SourceError, ...]:
+    """The prediction for each request, or why there is none."""
+    with _predicting([(source, each) for each in requests], system, jobs) as predictions:
+        return tuple(_in_turn(predictions, len(requests), progress))
+
+
+def _in_turn(predictions: Predictions, total: int, progress: Progress | None) -> Iterator[Prediction | SourceError]:
+    """The predictions of what is wanted, in this order."""
+    best_s = inf
+    predictions.ahead((at, ()) for at in range(total))
+    for at in range(total):
+        made: Prediction | SourceError
         try:
-            done[at] = predictions((at, ()))
-        except UnresolvedError:
-            raise
+            made = predictions((at, ()))
+            best_s = min(best_s, first(made.time_s))
         except SourceError as error:
-            problem = problem or error
-            impossible.append((names[at], error.diagnostics[0]))
+            made = error
+        yield made
         if progress is not None:
-            best_s = min((first(each.time_s) for each in done.values()), default=inf)
-            progress(at + 1, len(names), best_s)
-    if not done and problem is not None:
-        raise problem
-    return done, tuple(impossible)
+            progress(at + 1, total, best_s)
 
 
 def _order(done: Mapping[int, Prediction], request: Request) -> list[int]:

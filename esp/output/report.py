@@ -14,13 +14,14 @@ from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
 from esp.output import layout, report_tables
 from esp.output.figures import constants as constants_of
-from esp.output.figures import grid, hottest_first, options, source_text
+from esp.output.figures import grid, hottest_first, is_end, options, source_text
 from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, reasons, time_shown
 from esp.output.plots.timeline import matrix
+from esp.output.profile import WAITING
 from esp.output.report_charts import shares, times
-from esp.output.report_pictures import MOST_PROCESSORS, Ints, course, held, tornado, traffic
+from esp.output.report_pictures import MOST_PROCESSORS, Ints, held, sentence, timeline, tornado, traffic
 from esp.output.report_style import SCRIPT, STYLE
 from esp.output.screen import printable, shorten
 from esp.output.table import compared_with, speed_up
@@ -31,7 +32,7 @@ from sag.describe import SystemView
 
 _LONGEST_TITLE = 60
 
-_FULL = ("processors", "course", "profile", "layout", "source")
+_FULL = ("processors", "timeline", "profile", "layout", "source")
 """Sections as wide as the page."""
 
 _WIDE = ' class="full"'
@@ -79,10 +80,10 @@ def report(shown: ReportPage) -> str:
         ("whatif", "What if", _what_if(shown)),
         ("processors", "Processors", _processors(shown)),
         ("profile", "Profile", report_tables.profile(prediction)),
-        ("course", "Course of events", _course(shown)),
-        ("messages", "Who sends to whom", _traffic(shown)),
+        ("timeline", "Timeline", _timeline(shown)),
+        ("messages", "Messages", _traffic(shown)),
         ("memory", "Memory", _memory(shown)),
-        ("layout", "Who owns what", report_tables.layouts(shown.layouts)),
+        ("layout", "Layout", report_tables.layouts(shown.layouts)),
         ("source", "Source", report_tables.source(prediction)),
         ("assumptions", "Assumptions and accuracy", _assumptions(shown)),
         ("machine", "Machine", report_tables.machine(shown.machine, changed=_changes(prediction))),
@@ -162,10 +163,12 @@ def _answers(shown: ReportPage) -> list[str]:
         most, name = max(zip(parts, CATEGORIES, strict=True))
         of_it = f"{percent(most / sum(parts))} of that is {name}"
         code = escape(shorten(printable(source_text(prediction, hottest.file, hottest.line).strip()), _LONGEST_TITLE))
-        where = f"Line {hottest.line}"
+        waits = is_end(hottest, prediction)
+        where = WAITING.capitalize() if waits else f"Line {hottest.line}"
         if hottest.file == prediction.file:
             where = f'<a href="#L{hottest.line}">{where}</a>'
-        said.append(f"{where} takes {escape(share)} of the time, and {escape(of_it)}: <code>{code}</code>")
+        made_of = "" if waits else f", and {escape(of_it)}: <code>{code}</code>"
+        said.append(f"{where} takes {escape(share)} of the time{made_of}")
     sent = f"{plural(prediction.messages, 'message')} of {data(prediction.bytes)} in all"
     sent = sent if prediction.messages else "No message is sent"
     said.append(f"{escape(sent)}{_balance(prediction)}.")
@@ -297,13 +300,13 @@ def _memory(shown: ReportPage) -> str:
     return figure + report_tables.table("Bytes on a processor", titles, rows)
 
 
-def _course(shown: ReportPage) -> str:
+def _timeline(shown: ReportPage) -> str:
     if shown.trace is None:
         return f"<p>Not drawn: {escape(shown.no_trace)}</p>"
     if not shown.trace.duration.any():
         return _NO_TIME
     words = "Time from left to right; a column has the shares of what a processor does then:"
-    drawn = f'<div class="scroll" tabindex="0" role="region" aria-label="Course of events">{course(shown.trace)}</div>'
+    drawn = f'<div class="scroll" tabindex="0" role="region" aria-label="Timeline">{timeline(shown.trace)}</div>'
     return f"<figure>{drawn}<figcaption>{words} {_key_plain()}</figcaption></figure>"
 
 
@@ -313,14 +316,15 @@ def _traffic(shown: ReportPage) -> str:
     if shown.trace is None:
         return f"<p>Not drawn: {escape(shown.no_trace)}</p>"
     if not shown.trace.is_kind(SEND).size:
-        return "<p>Only library routines send messages; who sends to whom is theirs to choose.</p>"
+        return "<p>Only library routines send messages, which choose the pairs themselves.</p>"
     if shown.prediction.processors > MOST_PROCESSORS:
         return f"<p>Not drawn for more than {MOST_PROCESSORS} processors: esp plot messages draws it.</p>"
     sent = matrix(shown.trace)
     if not sent.any():
         return "<p>The messages carry no data.</p>"
-    words = "Bytes in total: the fuller a colour, the more, on a logarithmic scale."
-    return f"<figure>{traffic(sent)}<figcaption>{words}</figcaption></figure>"
+    return (
+        f"<figure>{traffic(sent)}<figcaption>{escape(sentence(sent))}: a fuller colour is more.</figcaption></figure>"
+    )
 
 
 def _key_plain() -> str:

@@ -1,4 +1,4 @@
-"""Pictures of the report beside its curves: what-ifs as a tornado, who sends to whom, the course of events, memory."""
+"""Pictures of the report beside its curves: what-ifs as a tornado, messages, the timeline, memory."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -22,7 +22,7 @@ MOST_PROCESSORS = 64
 """Processors up to which each has a place in pictures."""
 
 _ROWS = 16
-"""Processors in the course of events."""
+"""Processors in the timeline."""
 
 _ROW, _GAP = 16, 4
 _COLUMNS = 240
@@ -86,13 +86,20 @@ def traffic(sent: Ints) -> str:
         told = f"{sender} sends {data(size)} to {receiver}"
         look = f'fill-opacity="{_FAINTEST + (1 - _FAINTEST) * dark:.2f}"'
         parts.append(f'<rect class="cell" {box} {look}><title>{told}</title></rect>')
+    return svg(sentence(sent), parts, top + 370, left + 380)
+
+
+def sentence(sent: Ints) -> str:
+    """How many pairs send bytes, and how many."""
+    procs, most, least = sent.shape[0], int(sent.max()), int(sent[sent > 0].min())
     sender, receiver = divmod(int(sent.argmax()), procs)
     pairs = f"{int((sent > 0).sum())} of {procs * (procs - 1)} pairs of processors"
-    words = f"Bytes between processors: {pairs} send messages, {data(least)} to {data(most)} in total"
-    return svg(f"{words}, most from {sender} to {receiver}", parts, top + 370, left + 380)
+    if most == least:
+        return f"{pairs} send messages, {data(most)} each in total"
+    return f"{pairs} send messages, {data(least)} to {data(most)} each in total, most from {sender} to {receiver}"
 
 
-def course(trace: Trace) -> str:
+def timeline(trace: Trace) -> str:
     """A row for each of some processors: the height of a colour is the share of its category at that time. Something
     takes time in the trace."""
     ranks = np.unique(np.linspace(0, trace.procs - 1, min(trace.procs, _ROWS)).round().astype(int))

@@ -9,11 +9,12 @@ from esp.explore.compare import Comparison
 from esp.inspect.ownership import Picture, Plane, PlaneSide
 from esp.output import layout
 from esp.output.compare import ORDER_OF_BOUNDS, more, size_notes
-from esp.output.figures import grid, hottest_first, messages, place, source_text, uncharged, without_rounding
+from esp.output.figures import grid, hottest_first, is_end, messages, place, source_text, uncharged, without_rounding
 from esp.output.html import bar
 from esp.output.layout_svg import drawings
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds
 from esp.output.partial import time_shown
+from esp.output.profile import WAITING
 from esp.output.report_style import HOTTEST
 from esp.output.screen import printable, shorten
 from esp.prediction import CATEGORIES, Prediction, first, four
@@ -88,9 +89,10 @@ def profile(prediction: Prediction) -> str:
     for line in hottest_first(prediction.lines):
         time_s = without_rounding(first(line.parts.time_s), total_s)
         code = shorten(printable(source_text(prediction, line.file, line.line)).strip(), _LONGEST_CODE)
+        code = WAITING if is_end(line, prediction) else f"<code>{escape(code)}</code>"
         cells = [_linked(place(line, prediction.file), line, prediction), seconds(time_s)]
         cells += [escape(percent(time_s / total_s)) if total_s > 0 else "", bar(four(line.parts), total_s, "bar short")]
-        cells += [f"<code>{escape(code)}</code>"]
+        cells += [code]
         cells += [f"{share}%" if time_s > 0 else "" for share in percentages(four(line.parts))]
         cells += [count(line.messages), data(line.bytes)] if line.messages else ["", ""]
         rows.append(

@@ -65,9 +65,9 @@ def test_the_tornado_has_the_times_of_what_ifs(shift, esp):
     assert {name: shown[name] for name in told} == told
 
 
-def test_the_course_has_the_shares_of_each_processor(shift, esp):
+def test_the_timeline_has_the_shares_of_each_processor(shift, esp):
     told = json.loads(esp("run", "-", "--procs", "4", "--per-processor", "--json", stdin=SHIFT)[1])
-    (drawn,) = section(shift, "course").iter("svg")
+    (drawn,) = section(shift, "timeline").iter("svg")
     shown = re.findall(r"(\d+): computation (\d+)%", drawn.get("aria-label"))
     wanted = told["per_processor"]["computation_s"]
     assert [int(rank) for rank, _ in shown] == [0, 1, 2, 3]
@@ -106,7 +106,7 @@ def test_a_program_without_messages_has_a_page(esp, name, procs):
     )
     assert code == 0, err
     timeless = name in ("nothing", "declared")
-    for each in ("course", "whatif"):
+    for each in ("timeline", "whatif"):
         found = section(page, each)
         assert len(list(found.iter("svg"))) == (not timeless)
         assert ("takes no time" in "".join(found.itertext())) is timeless
@@ -114,9 +114,9 @@ def test_a_program_without_messages_has_a_page(esp, name, procs):
     assert len(list(section(page, "memory").iter("svg"))) == (name in ("declared", "local", "replicated"))
 
 
-def test_the_course_may_have_rows_of_idle_processors():
+def test_the_timeline_may_have_rows_of_idle_processors():
     """Only processor 1 of 64 computes, and it is none of the 16 drawn; there is nobody to wait for it."""
-    from esp.output.report_pictures import course
+    from esp.output.report_pictures import timeline
     from esp.traces.trace import COMPUTE, NOBODY, Trace, TraceAbout
 
     about = TraceAbout(
@@ -133,7 +133,7 @@ def test_the_course_may_have_rows_of_idle_processors():
         partner=np.array([NOBODY]),
         size_bytes=np.zeros(1, np.int64),
     )
-    drawn = ET.fromstring(course(trace))
+    drawn = ET.fromstring(timeline(trace))
     assert "0: computation 0%" in drawn.get("aria-label")
     assert "1 s" in [each.text for each in drawn.iter("text")]
 

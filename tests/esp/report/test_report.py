@@ -18,7 +18,7 @@ SECTIONS = (
     "whatif",
     "processors",
     "profile",
-    "course",
+    "timeline",
     "messages",
     "memory",
     "layout",
