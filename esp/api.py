@@ -18,10 +18,9 @@ from msgspec import Struct, structs
 from aag.diagnostics import Diagnostic, SourceError
 from aag.graph.aau import Graph
 from aag.graph.cluster import FOLDED, Level, cluster, unit_of
-from aag.ir.units import Program
+from aag.ir.units import Form, Program
 from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
-from aag.source.joining import Form
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp.calling import in_python
 from esp.locate import find_system, systems_dir
@@ -98,7 +97,8 @@ def predict(
         system: the name of a machine that comes with esp, or a path.
         procs: number of processors. It is 8 where nothing is said; None takes what the program says, else the
             machine's default (Def 12), as `esp run` does without ``--procs``.
-        form: ``free`` or ``fixed``; by the file's suffix if not given, free for text.
+        form: ``free`` or ``fixed`` (``fixed72``, ``fixed132``: with so many columns); by the file's suffix or the text
+            if not given.
         grid: extents of the processor grid: ``(4, 2)`` or ``"4x2"``.
         distribute: formats such as ``"(BLOCK,*)"`` for everything that the program distributes, or name of a template
             or array -> formats: ``{"t": "(BLOCK,*)"}``.

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aag.ir.units import Program
+from aag.ir.units import Form, Program
 from aag.source.files import decode
-from aag.source.joining import Form
 from aag.source.read import read_program
 from esp.errors import UnreadableFileError
 from esp.locate import benchmarks_dir, find_program, program_names

@@ -24,6 +24,10 @@ SIZES: Mapping[str, tuple[int, ...]] = {
 """Bytes of one element, by base; text may have any length."""
 
 
+Form = Literal["free", "fixed", "fixed72", "fixed132"]
+"""Source form; ``fixed`` with 72 or 132 columns, whichever makes a program."""
+
+
 class Type(Struct, frozen=True, kw_only=True):
     """A type: base and its size in bytes for one element (complex: both parts). `derived`: name of a derived
     type."""
@@ -105,8 +109,8 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     units: tuple[Unit, ...]
     diagnostics: tuple[Diagnostic, ...]
     complete: bool
-    form: Literal["free", "fixed"] = "free"
-    """How lines are continued."""
+    form: Form = "free"
+    """How it is read; ``fixed`` alone does not occur."""
 
     @property
     def main(self) -> Unit | None:

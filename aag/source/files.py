@@ -8,12 +8,9 @@ from msgspec import Struct, field
 
 from aag.budget import LINES, Budget
 from aag.diagnostics import Diagnostic, SourceError, Span
-from aag.source.joining import Form, Line
+from aag.source.joining import Line
 
-_FREE = frozenset({".hpf", ".f90", ".f95", ".f03", ".f08"})
-_FIXED = frozenset({".f", ".for", ".ftn", ".f77"})
 _PREPROCESSED = frozenset({".F", ".F90", ".F95", ".F03", ".F08", ".FOR"})
-_INCLUDED = frozenset({".inc", ".h", ".fi", ".fh", ".cmn", ".com", ".blk", ".par"})
 _INCLUDE = re.compile(r"^\s*#?\s*include\s*(?:'([^']+)'|\"([^\"]+)\"|<([^>]+)>)\s*(?:!.*)?$", re.IGNORECASE)
 _DEEPEST_INCLUDE = 16
 
@@ -39,37 +36,6 @@ def decode(data: bytes, file: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("latin-1")
-
-
-def form_of(file: str) -> Form:
-    """The source form that the extension says; standard input, pipes and texts are in free form.
-
-    Raises:
-        SourceError: an extension that says nothing.
-    """
-    suffix = Path(file).suffix.lower()
-    if suffix in _FREE or (not suffix and not Path(file).is_file()):
-        return "free"
-    if suffix in _FIXED:
-        return "fixed"
-    raise SourceError(
-        [
-            Diagnostic(
-                code="E103",
-                message=f"the extension {suffix} does not say whether the source is in free or fixed form"
-                if suffix
-                else "a name without an extension does not say whether this is Fortran, nor in which source form",
-                span=Span(file, 0),
-                hint="say it with ‹form free› or ‹form fixed›",
-            )
-        ]
-    )
-
-
-def is_quoted(file: str) -> bool:
-    """Whether findings show lines of a file: its name says that it is Fortran, or it is a text or an option. So a file
-    that is named by mistake, or by the INCLUDE of a program from somewhere else, is not shown to anybody."""
-    return not file or file.startswith(("<", "‹")) or Path(file).suffix.lower() in _FREE | _FIXED | _INCLUDED
 
 
 def is_preprocessed(file: str) -> bool:

@@ -7,20 +7,20 @@ that follows it: where a parser would hang it into its tree does not matter.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
+from aag.ir.units import Form
 
-Form = Literal["free", "fixed"]
+COLUMNS: Mapping[Form, int] = {"fixed72": 72, "fixed132": 132}
+"""How much of a line counts in fixed form."""
 
 _SENTINEL = re.compile(r"^[!cC*][hH][pP][fF]\$")
 _FREE_SENTINEL = re.compile(r"^\s*![hH][pP][fF]\$")
 _PLAIN = re.compile(r"^[^'\"!&;]*$")
 _QUOTED_OR_MARK = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"!&;]")
-_LAST_COLUMN = 72
 
 
 class Line(Struct, frozen=True):
@@ -175,8 +175,8 @@ def _slice(text: Text, start: int, end: int) -> Text:
 
 
 def join(lines: Iterable[Line], form: Form) -> Joined:
-    """The statements and directives of `lines`, which are in `form`."""
-    return _join_free(lines) if form == "free" else _join_fixed(lines)
+    """The statements and directives of `lines`, which are in `form`; ``fixed`` alone does not say how wide they are."""
+    return _join_free(lines) if form == "free" else _join_fixed(lines, COLUMNS[form])
 
 
 def _comment_start(text: str) -> int:
@@ -275,26 +275,25 @@ def _free_directive(joiner: _Joiner, line: Line) -> None:
 # --- fixed form ---
 
 
-def _join_fixed(lines: Iterable[Line]) -> Joined:
+def _join_fixed(lines: Iterable[Line], columns: int) -> Joined:
     joiner = _Joiner()
     open_statement: _Building | None = None
     label = ""
-    beyond: list[Line] = []
     for raw in lines:
         line = _without_tabs(raw)
-        text = line.text[:_LAST_COLUMN]
-        if "$" in text and (_SENTINEL.match(text) or _FREE_SENTINEL.match(text)):
+        text = line.text[:columns]
+        if _is_directive(text):
             if open_statement is not None:
                 joiner.add_split(open_statement, label)
                 open_statement = None
-            _fixed_directive(joiner, line)
+            _fixed_directive(joiner, line, columns)
             continue
         if _is_blank(text):
             continue
         joiner.end_directive()
-        end = _fixed_comment(joiner, line, text)
-        if end == len(text) == _LAST_COLUMN and line.text[_LAST_COLUMN:].strip():
-            beyond.append(line)
+        end = _fixed_comment(text)
+        if end < len(text):
+            joiner.trailing(line, end)
         if _continues(text) and open_statement is not None:
             open_statement.add(text[6:end].ljust(0), line, 7)
             continue
@@ -309,9 +308,21 @@ def _join_fixed(lines: Iterable[Line]) -> Joined:
             open_statement.add(text[6:end], line, 7)
     if open_statement is not None:
         joiner.add_split(open_statement, label)
-    if beyond:
-        joiner.diagnostics.append(_beyond_last_column(beyond))
     return joiner.done()
+
+
+def lines_beyond(lines: Iterable[Line]) -> list[Line]:
+    """Lines of fixed form with text beyond column 72 that is no comment."""
+    last = COLUMNS["fixed72"]
+    found = []
+    for raw in lines:
+        line = raw if len(raw.text) <= last and "\t" not in raw.text[:6] else _without_tabs(raw)
+        text = line.text[:last]
+        if line.text[last:].strip() and (_is_directive(text) or not _is_blank(text)):
+            code = text[6:] if _is_directive(text) else text
+            if _fixed_comment(code) == len(code):
+                found.append(line)
+    return found
 
 
 def first_fixed_line(lines: Sequence[str], number: int) -> int:
@@ -324,6 +335,10 @@ def first_fixed_line(lines: Sequence[str], number: int) -> int:
     return number if _is_blank(lines[at - 1]) else at
 
 
+def _is_directive(text: str) -> bool:
+    return "$" in text and bool(_SENTINEL.match(text) or _FREE_SENTINEL.match(text))
+
+
 def _is_blank(text: str) -> bool:
     """Whether a line of fixed form is a comment (or a directive) or holds nothing."""
     return not text.strip() or text[0] in "cC*!#" or text.lstrip()[0] == "!"
@@ -332,18 +347,6 @@ def _is_blank(text: str) -> bool:
 def _continues(text: str) -> bool:
     """Whether a line without tabs goes on with the statement above."""
     return not _is_blank(text) and len(text) > 5 and text[5] not in " 0" and not text[:5].strip()
-
-
-def _beyond_last_column(beyond: list[Line]) -> Diagnostic:
-    first = beyond[0]
-    count = f"{len(beyond)} lines have" if len(beyond) > 1 else "this line has"
-    return Diagnostic(
-        code="W106",
-        message=f"{count} text beyond column 72, which fixed form ignores",
-        span=Span(first.file, first.number, _LAST_COLUMN + 1, first.number, len(first.text) + 1),
-        hint="if the text is meant, continue the line or use free form (‹form free›)",
-        source_line=first.text,
-    )
 
 
 def _without_tabs(line: Line) -> Line:
@@ -355,20 +358,17 @@ def _without_tabs(line: Line) -> Line:
     return Line(line.file, line.number, head.ljust(width) + rest)
 
 
-def _fixed_comment(joiner: _Joiner, line: Line, text: str) -> int:
+def _fixed_comment(text: str) -> int:
     """Where a ``!`` outside of quotes starts a comment (column 6 excepted), or the length of the text."""
     if "!" not in text:
         return len(text)
-    for mark in _QUOTED_OR_MARK.finditer(text):
-        if mark.group() == "!" and mark.start() != 5:
-            joiner.trailing(line, mark.start())
-            return mark.start()
-    return len(text)
+    marks = (mark.start() for mark in _QUOTED_OR_MARK.finditer(text) if mark.group() == "!" and mark.start() != 5)
+    return next(marks, len(text))
 
 
-def _fixed_directive(joiner: _Joiner, line: Line) -> None:
+def _fixed_directive(joiner: _Joiner, line: Line, columns: int) -> None:
     at = line.text.index("$") + 1
-    text = line.text[:_LAST_COLUMN]
+    text = line.text[:columns]
     body = text[at:]
     mark = body[:1]
     # Column 6 of an open directive continues it; a letter right after the sentinel of a first line is its

@@ -1,6 +1,5 @@
 """The whole road from text to `Program`. The parser is imported with the first text."""
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,18 +7,13 @@ from msgspec.structs import replace
 
 from aag.budget import CHARACTERS, LINES
 from aag.diagnostics import Diagnostic, SourceError, Span
-from aag.ir.units import Program
+from aag.ir.units import Form, Program
 from aag.source import preprocess
-from aag.source.files import decode, expand_includes, form_of, is_preprocessed, lines_of
-from aag.source.joining import Form, Line, join
+from aag.source.files import decode, expand_includes, is_preprocessed, lines_of
+from aag.source.forms import Reading, form_of, looks_like, read_in
+from aag.source.joining import Joined, Line
 
 Source = dict[tuple[str, int], str]
-
-_LOOKS_LIKE = {
-    "fixed": re.compile(r"[cC*]([hH][pP][fF]\$|\s|$)|     [&+$1-9]\s*\S"),
-    "free": re.compile(r"\s*[^!\s].*&\s*(!.*)?$|[a-bd-z]\w*\s|\s{1,5}[a-z]\w*\s", re.IGNORECASE),
-}
-"""Lines that mean what they say in this source form alone."""
 
 
 def read_program(
@@ -40,23 +34,27 @@ def read_program(
 
     if "\0" in text:
         decode(text.encode("latin-1", "replace"), file)
-    form = form or form_of(file)
     directories = [Path(each) for each in include_dirs]
     physical = lines_of(text, file)
+    form, said = (form, ()) if form else form_of(file, physical)
     lines = physical
     if is_preprocessed(file):
         lines = _affordable(preprocess.preprocessed(text, file, directories), physical)
     lines = expand_includes(lines, directories)
     source = {(line.file, line.number): line.text for line in lines}
+
+    def read(joined: Joined) -> Reading:
+        return read_units(joined, source, file)
+
     try:
-        units, diagnostics, complete = read_units(join(lines, form), source, file, form)
+        (units, diagnostics, complete), read_form = read_in(lines, form, read)
     except SourceError as error:
         found = [_with_line(each, source) for each in error.diagnostics]
         found[-1] = _with_form(found[-1], form, lines)
         raise SourceError(found) from error.__cause__
     except RecursionError as error:
         raise SourceError([_too_deep(file)]) from error
-    diagnostics = [_with_line(each, source) for each in diagnostics]
+    diagnostics = [_with_line(each, source) for each in (*said, *diagnostics)]
     if defer:
         diagnostics = [each for each in diagnostics if each.code != UNKNOWN_IN_DIRECTIVE]
     elif any(each.is_error for each in diagnostics):
@@ -67,7 +65,7 @@ def read_program(
         units=units,
         diagnostics=tuple(diagnostics),
         complete=complete,
-        form=form,
+        form=read_form,
     )
 
 
@@ -90,7 +88,7 @@ def _affordable(made: tuple[Line, ...], written: Sequence[Line]) -> tuple[Line, 
 def _with_form(finding: Diagnostic, form: Form, lines: Sequence[Line]) -> Diagnostic:
     """A finding about a source that looks as if it were in the other form says so."""
     other: Form = "fixed" if form == "free" else "free"
-    if "‹form" in finding.hint or not any(_LOOKS_LIKE[other].match(line.text) for line in lines):
+    if "‹form" in finding.hint or not looks_like(other, lines):
         return finding
     hint = f"the source looks like {other} form; if it is, say ‹form {other}›"
     return replace(finding, hint=f"{finding.hint}; {hint}" if finding.hint else hint)

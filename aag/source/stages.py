@@ -4,7 +4,7 @@ from aag.budget import OPERANDS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.units import Unit
 from aag.source.directives import read_directive
-from aag.source.joining import Form, Joined
+from aag.source.joining import Joined
 from aag.source.literals import excessive
 from aag.source.names import finish_names
 from aag.source.nesting import cut_deep
@@ -14,7 +14,7 @@ from aag.source.units import UnitReader
 
 
 def read_units(
-    joined: Joined, source: dict[tuple[str, int], str], file: str, form: Form
+    joined: Joined, source: dict[tuple[str, int], str], file: str
 ) -> tuple[tuple[Unit, ...], list[Diagnostic], bool]:
     """The units, what was found on the way, sorted, and whether everything could be read.
 
@@ -22,7 +22,7 @@ def read_units(
         SourceError: an error of Fortran's syntax, or something that got lost.
     """
     if not joined.statements:
-        raise SourceError([_empty(file, form)])
+        raise SourceError([_empty(file)])
     excess = excessive(joined.statements, source)
     if excess:
         raise SourceError(excess)
@@ -43,12 +43,12 @@ def read_units(
     return units, found, reader.complete and not warnings
 
 
-def _empty(file: str, form: Form) -> Diagnostic:
+def _empty(file: str) -> Diagnostic:
     return Diagnostic(
         code="E102",
         message="there is no Fortran statement in this source",
         span=Span(file, 1),
-        hint=f"is the file complete, and is it really in {form} form?",
+        hint="is the file complete, and in the right source form? (‹form free›, ‹form fixed›)",
     )
 
 

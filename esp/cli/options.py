@@ -10,7 +10,7 @@ from esp.values import pairs, pairs_many, value_of
 if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait for
     from esp.api import Request
 
-FORMS = ("free", "fixed")
+FORMS = ("free", "fixed", "fixed72", "fixed132")
 GRANULARITIES = ("statement", "block", "loop", "procedure")
 
 _MOST_PROCESSORS = 2**20
@@ -25,6 +25,24 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help="show tracebacks")
 
 
+def add_form(group: argparse._ActionsContainer) -> None:
+    """How the source is laid out."""
+    words = "source form (default: by the suffix, else by the text); fixed: with 72 or 132 columns, as makes a program"
+    group.add_argument("--form", choices=FORMS, help=words)
+    group.add_argument(
+        "--columns",
+        dest="form",
+        type=_columns,
+        choices=FORMS[2:],
+        metavar="72|132",
+        help="fixed form with so many columns",
+    )
+
+
+def _columns(text: str) -> str:
+    return f"fixed{text}"
+
+
 def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = False, aligned: bool = True) -> None:
     """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``; `aligned`: whether
     arrays may be aligned anew."""
@@ -37,7 +55,7 @@ def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = 
     group = parser.add_argument_group("program and machine")
     group.add_argument("--system", metavar="NAME|FILE", default="ipsc860", help="the machine (default: %(default)s)")
     group.add_argument("-p", "--procs", metavar="P", help=procs)
-    group.add_argument("--form", choices=FORMS, help="source form (default: by the suffix, else free)")
+    add_form(group)
     group.add_argument("--grid", metavar="PxQ", help="extents of the processor grid, such as 4x2")
     group.add_argument(
         "--distribute",

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from aag.source.joining import Form
+from aag.ir.units import Form
 from aag.source.read import read_program
 from esp.cli.options import request_of
 from esp.errors import UnreadableFileError

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from esp.cli.options import FORMS, add_output, add_timed, console_of, jobs_of
+from esp.cli.options import add_form, add_output, add_timed, console_of, jobs_of
 from esp.errors import PredictionError, UsageError
 from esp.values import pairs_many, value_of
 
@@ -64,7 +64,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--io", metavar="on,off", default="on", help="whether input and output count")
     sets = "any parameter of the machine (repeatable)"
     group.add_argument("--system-set", metavar="PATH=V,...", action="append", default=[], help=sets)
-    parser.add_argument("--form", choices=FORMS, help="source form (default: by the suffix, else free)")
+    add_form(parser)
     add_timed(parser)
     parser.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same to 0.1%%)")
     trust = "accept INDEPENDENT, NEW and REDUCTION even where they are proved false"

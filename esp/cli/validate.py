@@ -137,7 +137,7 @@ def execute(options: argparse.Namespace) -> int:
         job = Job(
             source=source,
             given=given_to(source.program),
-            fixed=options.form == "fixed" or Path(options.program).suffix in (".f", ".for", ".F"),
+            form=source.program.form,
             texts=pairs("--set", options.set, lower=True),
             system=api.load_machine(options.system),
             request=partial(request_of, options),

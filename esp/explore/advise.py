@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError
 from aag.ir.directives import Align
-from aag.source.joining import Form
+from aag.ir.units import Form
 from esp import arguments
 from esp.api import (
     Prediction,

@@ -15,10 +15,9 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError
 from aag.ir.expressions import Var
-from aag.ir.units import Program
+from aag.ir.units import Form, Program
 from aag.ir.visitors import walk_expressions
 from aag.pipeline import main_unit
-from aag.source.joining import Form
 from esp import arguments
 from esp.api import Prediction, Request, Source, load_machine, predict_source, read_source, requested
 from esp.calling import in_python

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.source.joining import Form
+from aag.ir.units import Form
 from esp.api import Request, load_machine, read_source, switched
 from esp.explore.axes import Axis
 from esp.explore.choices import all_formats, distributed_by, shown

@@ -18,8 +18,8 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.diagnostics import Diagnostic, SourceError
+from aag.ir.units import Form
 from aag.mapping.tables import EVERYTHING
-from aag.source.joining import Form
 from esp import arguments
 from esp.api import (
     Request,

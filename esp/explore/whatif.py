@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.source.joining import Form
+from aag.ir.units import Form
 from aag.spmd.program import OPTIMISATIONS
 from esp import arguments
 from esp.api import (

@@ -154,7 +154,7 @@ def _known_line(source: api.Source, line: int) -> None:
 def statement_line(source: api.Source, line: int) -> int:
     """The first line of the statement that a line continues; the line itself where it continues none."""
     lines = source.program.lines
-    if source.program.form == "fixed":
+    if source.program.form != "free":
         return first_fixed_line(lines, line)
     codes = [each.split("!")[0].rstrip() for each in lines[: line - 1]]
     above = [number for number, code in enumerate(codes, 1) if code]  # comments may stand in between

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from aag.diagnostics import Diagnostic
-from aag.source.files import is_quoted
+from aag.source.forms import is_quoted
 from esp.errors import EspError
 from esp.output.screen import Screen, flow, printable, shorten
 

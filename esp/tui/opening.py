@@ -10,7 +10,7 @@ from aag.diagnostics import SourceError
 from esp.tui.state import State, opened, unreadable
 
 if TYPE_CHECKING:
-    from aag.source.joining import Form
+    from aag.ir.units import Form
     from esp import api
     from sag.unit import System
 

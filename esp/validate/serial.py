@@ -4,12 +4,14 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from aag.ir.units import Form
+from aag.source.joining import COLUMNS
 from esp.tools import call, tool
 from esp.validate.given import GivenInput
 from esp.validate.inquiry import is_asked, lines_of, with_use, write_module
 from esp.validate.job import Job
 
-SERIAL_FLAGS = ("-O2", "-w", "-ffp-contract=off", "-ffree-line-length-none", "-ffixed-line-length-none")
+SERIAL_FLAGS = ("-O2", "-w", "-ffp-contract=off")
 
 
 class Serial:
@@ -25,11 +27,11 @@ class Serial:
         self._limit_s = job.limit_s
         self._given = job.given
         self._answers: dict[Path, str] = {}
-        if is_asked(text, fixed=job.fixed):
+        if is_asked(text, fixed=job.form != "free"):
             text = with_values(with_use(text, program), job.texts)
-            self._programs = {each: compiled(text, folder / str(each), fixed=job.fixed, procs=each) for each in procs}
+            self._programs = {each: compiled(text, folder / str(each), form=job.form, procs=each) for each in procs}
         else:
-            one = compiled(with_values(text, job.texts), folder, fixed=job.fixed)
+            one = compiled(with_values(text, job.texts), folder, form=job.form)
             self._programs = dict.fromkeys(procs, one)
 
     def answer(self, procs: int) -> str:
@@ -65,17 +67,21 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def compiled(text: str, folder: Path, *, fixed: bool = False, procs: int | None = None) -> Path:
+def compiled(text: str, folder: Path, *, form: Form = "free", procs: int | None = None) -> Path:
     """The executable of a serial program.
 
     Raises:
         esp.errors.PredictionError: it does not compile.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    name = "serial.f" if fixed else "serial.f90"
+    name, flags = "serial.f90", ["-ffree-line-length-none"]
+    if form != "free":
+        name, flags = "serial.f", [f"-ffixed-line-length-{COLUMNS[form]}"]
     (folder / name).write_text(text)
     names = [name] if procs is None else [write_module(folder, procs), name]
-    call([tool("gfortran"), *SERIAL_FLAGS, *names, "-o", "serial"], "the serial program does not compile", folder)
+    call(
+        [tool("gfortran"), *SERIAL_FLAGS, *flags, *names, "-o", "serial"], "the serial program does not compile", folder
+    )
     return folder / "serial"
 
 

@@ -21,7 +21,7 @@ ERRORS = {
         [
             (
                 "x.f90:1: E102 there is no Fortran statement in this source"
-                " (is the file complete, and is it really in free form?)"
+                " (is the file complete, and in the right source form? (‹form free›, ‹form fixed›))"
             )
         ],
     ),
@@ -340,14 +340,71 @@ def test_warnings(warnings, what):
     assert warnings(text) == expected
 
 
+SUM = "c\n      x = 1" + " " * 61 + "+ 2\n"
+
+
 def test_text_beyond_column_72(warnings):
-    text = "c\n      x = 1" + " " * 61 + "+ 2\n      y = 1" + " " * 61 + "00000020\n      end\n"
+    text = f"c\n      x = 1{' ' * 61}MAIN 10\n      y = 1{' ' * 61}00000020\n      end\n"
     assert warnings(text, "x.f") == [
         (
             "x.f:2:73: W106 2 lines have text beyond column 72, which fixed form ignores"
-            " (if the text is meant, continue the line or use free form (‹form free›))"
+            " (if the text is meant, continue the line or say ‹form fixed132›)"
         )
     ]
+
+
+def test_text_beyond_column_72_without_which_there_is_no_program(warnings, read):
+    text = "c\n      x = 1 +" + " " * 59 + "2\n      end\n"
+    assert warnings(text, "x.f") == [
+        (
+            "x.f:2:73: W111 lines are read up to column 132: without the text beyond column 72 this is no program"
+            " (if the text is a remark, say ‹form fixed72›)"
+        )
+    ]
+    assert read(text, "x.f").form == "fixed132"
+
+
+def test_text_beyond_column_72_that_makes_another_program(problems, read):
+    assert problems(f"{SUM}      end\n", "x.f") == [
+        (
+            "x.f:2:73: E108 the text beyond column 72 changes the program, and it is one with and without it"
+            " (say ‹form fixed132› if it belongs to the program, ‹form fixed72› if not)"
+        )
+    ]
+    values = [read(f"{SUM}      end\n", "x.f", form=form).main.body[0].value for form in ("fixed72", "fixed132")]
+    assert [type(each).__name__ for each in values] == ["IntLit", "Binary"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "C     fixed\n      x = 1\n      end\n",
+        "      x = 1 +\n     &    2\n100   end\n",
+        "      x = 1 +\n     1    2\n100   end\n",
+        "CHPF$ PROCESSORS p(4)\n      x = 1\n      end\n",
+        "*\n      x = 1\n      end\n",
+    ],
+)
+@pytest.mark.parametrize("file", ["x.hpf", "x.txt", "<stdin>"])
+def test_fixed_form_is_known_by_its_text(text, file, warnings, read):
+    (found,) = warnings(text, file)
+    assert "W110 the source is read in fixed form, because of lines such as this one" in found
+    assert read(text, file).form == "fixed72"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "c = 1\nend\n",
+        "c  = 1\n  end\n",
+        "      x = 1 + &\n     &    2\n      end\n",
+        "program p\n     10 continue\nend\n",
+        "! C is\n      x = 1\n      end\n",
+    ],
+)
+def test_free_form_is_known_by_its_text(text, warnings, read):
+    assert warnings(text, "x.hpf") == []
+    assert read(text, "x.hpf").form == "free"
 
 
 def test_binary_files():
@@ -361,7 +418,7 @@ def test_binary_files():
 def test_unknown_extensions(problems):
     assert problems("end\n", "x.txt") == [
         (
-            "x.txt:0: E103 the extension .txt does not say whether the source is in free or fixed form"
+            "x.txt:0: E103 neither the extension .txt nor the text says whether the source is in free or fixed form"
             " (say it with ‹form free› or ‹form fixed›)"
         )
     ]

@@ -6,7 +6,8 @@ import pytest
 
 from aag.diagnostics import SourceError
 from aag.ir.expressions import IntLit, StringLit
-from aag.source.files import decode, form_of
+from aag.source.files import decode
+from aag.source.forms import form_of
 from aag.source.joining import Line, join
 from tests.aag.source.reading import read_file
 
@@ -58,12 +59,12 @@ def test_free_form(text, expected):
     ],
 )
 def test_fixed_form(text, expected):
-    assert texts(text, "fixed") == expected
+    assert texts(text, "fixed72") == expected
 
 
 def test_labels():
     assert [each.label for each in joined("10 x = 1\n 007 y = 2\nz = 3").statements] == ["10", "7", ""]
-    assert [each.label for each in joined("  10  x = 1\n00007 y = 2", "fixed").statements] == ["10", "7"]
+    assert [each.label for each in joined("  10  x = 1\n00007 y = 2", "fixed72").statements] == ["10", "7"]
 
 
 @pytest.mark.parametrize(
@@ -76,14 +77,14 @@ def test_labels():
         ("!HPF$ A &\n\n! note\n!HPF$ & B &\n!HPF$ C", "free", ["A B C"]),
         ("!hpf$ A\n!hpf$& B", "free", ["A B"]),
         ("!HPF$ A\n!HPF$ B", "free", ["A", "B"]),
-        ("chpf$ A\nCHPF$ B\n*HPF$ C\n!hpf$ D", "fixed", ["A", "B", "C", "D"]),
-        ("chpf$ A\nchpf$1 B\nchpf$& C", "fixed", ["A B C"]),
-        ("chpf$ A\nchpf$0 B", "fixed", ["A", "B"]),
-        ("chpf$distribute", "fixed", ["distribute"]),
-        ("chpf$ A &\nchpf$ B", "fixed", ["A B"]),
+        ("chpf$ A\nCHPF$ B\n*HPF$ C\n!hpf$ D", "fixed72", ["A", "B", "C", "D"]),
+        ("chpf$ A\nchpf$1 B\nchpf$& C", "fixed72", ["A B C"]),
+        ("chpf$ A\nchpf$0 B", "fixed72", ["A", "B"]),
+        ("chpf$distribute", "fixed72", ["distribute"]),
+        ("chpf$ A &\nchpf$ B", "fixed72", ["A B"]),
         ("!fcd$ A\n!ADP$ B\n!DIR$ C\n! HPF$ D\n!HPF D", "free", []),
-        ("cfcd$ A\nCMIC$ B\nCAPR$ C", "fixed", []),
-        ("chpf$ A" + " " * 65 + "00000010", "fixed", ["A"]),
+        ("cfcd$ A\nCMIC$ B\nCAPR$ C", "fixed72", []),
+        ("chpf$ A" + " " * 65 + "00000010", "fixed72", ["A"]),
     ],
 )
 def test_sentinels(text, form, expected):
@@ -93,7 +94,7 @@ def test_sentinels(text, form, expected):
 def test_a_directive_knows_the_statement_that_follows():
     found = joined("x = 1\n!HPF$ A\ny = 2; z = 3\n!HPF$ B")
     assert [each.before for each in found.directives] == [1, 3]
-    found = joined("      x = 1\nchpf$ A\n      y = 2", "fixed")
+    found = joined("      x = 1\nchpf$ A\n      y = 2", "fixed72")
     assert [each.before for each in found.directives] == [1]
 
 
@@ -129,7 +130,7 @@ def test_every_character_of_a_directive_knows_its_place():
     ],
 )
 def test_the_form_comes_from_the_extension(file, form):
-    assert form_of(file) == form
+    assert form_of(file) == (form, ())
 
 
 def test_an_option_overrides_the_extension(read):

@@ -56,7 +56,7 @@ def test_a_first_line_that_looks_like_fixed_form(read):
 
 def test_text_behind_column_72_is_no_code(read):
     text = "c\n      x = 1" + " " * 61 + "+ 1\n      y = 'a" + "b" * 60 + "'     \n      end\n"
-    assert read(text, "x.f").main.body[0].value.value == 1
+    assert read(text, "x.f", form="fixed72").main.body[0].value.value == 1
 
 
 def test_extrinsic_prefixes(read):

@@ -1,0 +1,174 @@
+"""Which form a source is in, and in fixed form, how many columns of a line count.
+
+Extensions decide where they can. Else the text does: lines that mean something in one form only. Text beyond column 72
+is a sequence number, a remark, or a statement that was written for compilers with an option for longer lines; it is
+read both ways, and what makes a program is taken.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.ir.units import Form, Unit
+from aag.source.joining import COLUMNS, Joined, Line, join, lines_beyond
+
+_FREE = frozenset({".f90", ".f95", ".f03", ".f08"})
+_FIXED = frozenset({".f", ".for", ".ftn", ".f77"})
+_INCLUDED = frozenset({".inc", ".h", ".fi", ".fh", ".cmn", ".com", ".blk", ".par"})
+
+_LOOKS_LIKE = {
+    "fixed": re.compile(r"[cC*]([hH][pP][fF]\$|\s|$)(?!\s*=)|     [&+$1-9]\s*\S"),
+    "free": re.compile(r"\s*[^!\s].*&\s*(!.*)?$|[a-bd-z]\w*\s|\s{1,5}[a-z]\w*\s", re.IGNORECASE),
+}
+"""Lines that mean what they say in this source form alone."""
+_COMMENT = re.compile(r"\s*(!|$)")
+_SEQUENCE = re.compile(r"\s*[a-z]{0,6}\s*\d{1,8}\s*", re.IGNORECASE)
+"""The number of a card, with the name of its deck."""
+
+Reading = tuple[tuple[Unit, ...], list[Diagnostic], bool]
+"""Units, what was found on the way, and whether everything could be read."""
+
+
+def is_quoted(file: str) -> bool:
+    """Whether findings show lines of a file: its name says that it is Fortran, or it is a text or an option. So a file
+    that is named by mistake, or by the INCLUDE of a program from somewhere else, is not shown to anybody."""
+    return not file or file.startswith(("<", "‹")) or Path(file).suffix.lower() in _FREE | _FIXED | _INCLUDED | {".hpf"}
+
+
+def form_of(file: str, lines: Sequence[Line] = ()) -> tuple[Form, tuple[Diagnostic, ...]]:
+    """The source form: as the extension says, else as the text looks, which is announced where it is fixed form;
+    free where neither says anything and the name is of HPF, of a text, or of standard input.
+
+    Raises:
+        SourceError: nothing says anything.
+    """
+    suffix = Path(file).suffix.lower()
+    if suffix in _FREE:
+        return "free", ()
+    if suffix in _FIXED:
+        return "fixed", ()
+    looks = {form: [line for line in lines if _looks_like(form, line)] for form in _LOOKS_LIKE}
+    if looks["fixed"] and not looks["free"]:
+        return "fixed", (_announced(looks["fixed"][0]),)
+    if looks["free"] or suffix == ".hpf" or (not suffix and not Path(file).is_file()):
+        return "free", ()
+    raise SourceError(
+        [
+            Diagnostic(
+                code="E103",
+                message=f"neither the extension {suffix} nor the text says whether the source is in free or fixed form"
+                if suffix
+                else "neither the name nor the text says whether this is Fortran, nor in which source form",
+                span=Span(file, 0),
+                hint="say it with ‹form free› or ‹form fixed›",
+            )
+        ]
+    )
+
+
+def looks_like(form: Form, lines: Iterable[Line]) -> bool:
+    """Whether a line means what it says in this form alone."""
+    return any(_looks_like(form, line) for line in lines)
+
+
+def _looks_like(form: str, line: Line) -> bool:
+    if _COMMENT.match(line.text) or (form == "free" and _LOOKS_LIKE["fixed"].match(line.text)):
+        return False
+    return _LOOKS_LIKE[form].match(line.text) is not None
+
+
+def _announced(line: Line) -> Diagnostic:
+    return Diagnostic(
+        code="W110",
+        message="the source is read in fixed form, because of lines such as this one",
+        span=Span(line.file, line.number, 1, line.number, len(line.text) + 1),
+        hint="if it is in free form, say ‹form free›",
+        source_line=line.text,
+    )
+
+
+def read_in(lines: Sequence[Line], form: Form, read: Callable[[Joined], Reading]) -> tuple[Reading, Form]:
+    """What `read` makes of the statements of a source, and in which columns.
+
+    Where nothing says how wide lines are, text beyond column 72 is read as well if the program is none without it, or
+    if it is more than numbers of cards.
+
+    Raises:
+        SourceError: from `read`, or both ways make a program.
+    """
+    if form in ("free", "fixed132"):
+        return read(join(lines, form)), form
+    beyond = lines_beyond(lines)
+    numbers = all(_SEQUENCE.fullmatch(line.text[COLUMNS["fixed72"] :]) for line in beyond)
+    ignored = [_ignored(beyond)] if beyond else []
+    try:
+        narrow = read(join(lines, "fixed72"))
+    except SourceError:
+        wide = _whole(lines, read) if beyond and form == "fixed" else None
+        if wide is None:
+            raise
+        return _with(wide, [_taken(beyond)]), "fixed132"
+    if not beyond or form != "fixed" or (numbers and _is_whole(narrow)):
+        return _with(narrow, ignored), "fixed72"
+    wide = _whole(lines, read)
+    if wide is None:
+        return _with(narrow, ignored), "fixed72"
+    if _is_whole(narrow):
+        raise SourceError([_both(beyond[0])])
+    return _with(wide, [_taken(beyond)]), "fixed132"
+
+
+def _whole(lines: Sequence[Line], read: Callable[[Joined], Reading]) -> Reading | None:
+    """The program with all 132 columns, if it is one."""
+    try:
+        found = read(join(lines, "fixed132"))
+    except SourceError:
+        return None
+    return found if _is_whole(found) else None
+
+
+def _is_whole(found: Reading) -> bool:
+    _, findings, complete = found
+    return complete and not any(each.is_error for each in findings)
+
+
+def _with(found: Reading, more: list[Diagnostic]) -> Reading:
+    units, findings, complete = found
+    return units, [*more, *findings], complete
+
+
+def _ignored(beyond: Sequence[Line]) -> Diagnostic:
+    first = beyond[0]
+    count = f"{len(beyond)} lines have" if len(beyond) > 1 else "this line has"
+    return Diagnostic(
+        code="W106",
+        message=f"{count} text beyond column 72, which fixed form ignores",
+        span=_beyond(first),
+        hint="if the text is meant, continue the line or say ‹form fixed132›",
+        source_line=first.text,
+    )
+
+
+def _taken(meant: Sequence[Line]) -> Diagnostic:
+    return Diagnostic(
+        code="W111",
+        message="lines are read up to column 132: without the text beyond column 72 this is no program",
+        span=_beyond(meant[0]),
+        hint="if the text is a remark, say ‹form fixed72›",
+        source_line=meant[0].text,
+    )
+
+
+def _both(line: Line) -> Diagnostic:
+    return Diagnostic(
+        code="E108",
+        message="the text beyond column 72 changes the program, and it is one with and without it",
+        span=_beyond(line),
+        hint="say ‹form fixed132› if it belongs to the program, ‹form fixed72› if not",
+        source_line=line.text,
+    )
+
+
+def _beyond(line: Line) -> Span:
+    return Span(line.file, line.number, COLUMNS["fixed72"] + 1, line.number, len(line.text) + 1)
