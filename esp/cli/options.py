@@ -1,7 +1,7 @@
 """Options that several commands share, and what their texts mean."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from esp.cli.console import COLOURS, Console, console_for
 from esp.errors import UsageError
@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait 
     from esp.api import Request
 
 FORMS = ("free", "fixed", "fixed72", "fixed132")
+COLUMNS = ("72", "132")
 GRANULARITIES = ("statement", "block", "loop", "procedure")
 
 _MOST_PROCESSORS = 2**20
@@ -26,21 +27,28 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def add_form(group: argparse._ActionsContainer) -> None:
-    """How the source is laid out."""
-    words = "source form (default: by the suffix, else by the text); fixed: with 72 or 132 columns, as makes a program"
-    group.add_argument("--form", choices=FORMS, help=words)
+    """How the source is laid out: ``--form`` and ``--columns`` in any order give one form."""
+    words = "source form (default: by the suffix, else by the text); fixed: 72 or 132 columns, as makes a program"
+    group.add_argument("--form", action=_SourceForm, choices=FORMS, help=words)
     group.add_argument(
-        "--columns",
-        dest="form",
-        type=_columns,
-        choices=FORMS[2:],
-        metavar="72|132",
-        help="fixed form with so many columns",
+        "--columns", action=_SourceForm, dest="form", choices=COLUMNS, help="fixed form with so many columns in a line"
     )
 
 
-def _columns(text: str) -> str:
-    return f"fixed{text}"
+class _SourceForm(argparse.Action):
+    """Joins the two options; both given say the same, or it is an error."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse passes it
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002  # argparse passes it
+    ) -> None:
+        both = {f"fixed{values}" if values in COLUMNS else values, namespace.form or "fixed"} - {"fixed"}
+        if len(both) > 1:
+            raise argparse.ArgumentError(self, f"{' and '.join(sorted(both))} exclude each other")
+        namespace.form = both.pop() if both else "fixed"
 
 
 def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = False, aligned: bool = True) -> None:

@@ -65,7 +65,7 @@ def test_every_option_of_every_command_is_offered(bash):
 
 
 def test_bash_completes_values(bash):
-    assert bash("esp", "run", "laplace", "--form", "") == {"free", "fixed"}
+    assert bash("esp", "run", "laplace", "--form", "") == {"fixed", "fixed72", "fixed132", "free"}
     assert bash("esp", "run", "--system", "ip") == {each for each in system_names() if each.startswith("ip")}
     assert bash("esp", "run", "--io", "=", "o") == {"on", "off"}
     assert bash("esp", "run", "--io", "=") == {"on", "off"}
@@ -123,7 +123,7 @@ def _shell(name):
         ("esp co", {"compare", "compile", "completion"}),
         ("esp run --sys", {"--system", "--system-set"}),
         ("esp show s", {"saag", "sor"}),
-        ("esp run laplace --form f", {"free", "fixed"}),
+        ("esp run laplace --form f", {"fixed", "fixed72", "fixed132", "free"}),
         ("esp system f", {"fit"}),
         ("esp system fit --ba", {"--base"}),
         ("esp completion z", {"zsh"}),

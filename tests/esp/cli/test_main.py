@@ -8,7 +8,7 @@ import pytest
 
 from aag.diagnostics import Diagnostic, SourceError
 from esp.cli.failure import describe
-from esp.cli.main import INTERRUPTED, PIPE_CLOSED
+from esp.cli.main import INTERRUPTED, PIPE_CLOSED, main
 from esp.cli.parser import COMMANDS
 from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
 from esp.output.screen import Screen
@@ -223,3 +223,18 @@ def test_output_that_the_terminal_cannot_show_does_not_fail(tmp_path):
     run = subprocess.run([*ESP, "system", "check", path], capture_output=True, env=environment, check=False)
     assert run.returncode == 3
     assert b"Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize("options", ["--columns 132", "--form fixed --columns 132", "--columns 132 --form fixed"])
+def test_columns_are_a_form(options, tmp_path, capsys):
+    path = tmp_path / "wide.hpf"
+    path.write_text(f"C\n      X = 1{' ' * 61}+ 2\n      END\n")
+    assert main(["run", str(path)]) == 1
+    assert "--form fixed132 if it belongs to the program" in " ".join(capsys.readouterr().err.split())
+    assert main(["show", "ir", str(path), *options.split()]) == 0
+    assert "1 + 2" in capsys.readouterr().out
+
+
+def test_columns_of_free_form_are_refused(capsys):
+    assert main(["run", "laplace", "--form", "free", "--columns", "72"]) == 2
+    assert "fixed72 and free exclude each other" in capsys.readouterr().err
