@@ -143,24 +143,42 @@ class Scalars:
                     ),
                 )
             )
-        wanted = {name: span}
+        wanted = {name: self._bounding(name) or span}
         known = self._computable(env)
         for each in g.walk(self.graph.body):
+            if isinstance(each, g.CondtD | g.CondtSync | g.IterND):
+                continue  # branches are weighted, and a WHILE asks for its iterations
             for other in sorted(decides(each) & self.relevant):
                 if other not in known and other not in wanted:
                     wanted[other] = each.span
+        computed = defined(self.graph.body) - self._read()
         return UnresolvedError(
             tuple(
                 Diagnostic(
                     code="E501",
                     span=place,
                     message=f"the value of {each} decides the flow and cannot be computed",
-                    hint=f"give it with ‹set {each.upper()}=VALUE›",
+                    hint=f"the program computes it; ‹set {each.upper()}=VALUE› overrides what it computes"
+                    if each in computed
+                    else f"give it with ‹set {each.upper()}=VALUE›",
                 )
                 for each, place in wanted.items()
             ),
             tuple(wanted),
         )
+
+    def _bounding(self, name: str) -> Span | None:
+        """The first loop whose bounds hold a name: its messages may be sent, and so need it, before it begins."""
+        loops = (each for each in g.walk(self.graph.body) if isinstance(each, g.IterD | g.IterSync) and each.loop)
+        return next((each.span for each in loops if name in decides(each)), None)
+
+    def _read(self) -> frozenset[str]:
+        """Names that READ gives a value."""
+        found = frozenset[str]()
+        for each in g.walk(self.graph.body):
+            if isinstance(each, g.Comm) and each.host is not None and each.host.kind == "read":
+                found |= each.defines
+        return found
 
     def _computable(self, env: Env) -> frozenset[str]:
         """Names with a value, loop variables, and what can be computed from them."""

@@ -53,6 +53,15 @@ READ = """read *, k, m
       b = cshift(a, 1)
     end do
   end do"""
+LEFT = """read *, k
+  do i = 1, k
+    a = cshift(b, 1)
+    if (maxval(a) < b(1)) exit
+  end do"""
+COMPUTED = """k = int(sum(a))
+  do i = 1, k
+    b = cshift(a, 1)
+  end do"""
 DIFFERING = """do i = 1, 2000000000
     k = mod(i * k + 1, 7)
     a(k+1:n) = b(1:n-k)
@@ -74,6 +83,8 @@ PROGRAMS = {
     "negative processors": changed(("q(4)", "q(-4)")),
     "a value nobody knows": changed(("parameter :: n = 64", "parameter :: n = m")),
     "values that are read": body(READ, ", j, k, m"),
+    "a loop that data leave": body(LEFT, ", j, k"),
+    "values that are computed": body(COMPUTED, ", k"),
     "step 0": body("do i = 1, n, 0\n    a = cshift(b, 1)\n  end do"),
     "differing iterations": body(DIFFERING, ", k = 0"),
     "endless": body("do while (.true.)\n    a = cshift(b, 1)\n  end do"),
@@ -111,7 +122,8 @@ TOLD = {
     "a comment only": """\
 <stdin>:1: E102 there is no Fortran statement in this source
     1 | ! nothing
-       hint: is the file complete, and is it really in free form?
+       hint: is the file complete, and in the right source form? (--form free,
+             --form fixed)
 """,
     "a letter": """\
 <stdin>:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM
@@ -199,6 +211,18 @@ TOLD = {
       |       ^^^^^^^^^^^^^^^^
        hint: give it with --set M=VALUE
 2 errors
+""",
+    "a loop that data leave": """\
+<stdin>:9:3: E501 the value of k decides the flow and cannot be computed
+    9 |   do i = 1, k
+      |   ^^^^^^^^^^^
+       hint: give it with --set K=VALUE
+""",
+    "values that are computed": """\
+<stdin>:9:3: E501 the value of k decides the flow and cannot be computed
+    9 |   do i = 1, k
+      |   ^^^^^^^^^^^
+       hint: the program computes it; --set K=VALUE overrides what it computes
 """,
     "step 0": """\
 <stdin>:8:3: E503 the step of this loop is 0
@@ -592,6 +616,8 @@ def test_the_options_that_are_asked_for_help():
     text = PROGRAMS["values that are read"]
     assert command(text, "--set", "k=3").err.count("E501") == 1
     assert command(text, "--set", "K=3", "--set", "m=2").code == 0
+    assert command(PROGRAMS["a loop that data leave"], "--set", "k=3").code == 0
+    assert command(PROGRAMS["values that are computed"], "--set", "k=3").code == 0
     assert command(PROGRAMS["endless"], "--set", "TRIPS_8=5").code == 0
     assert command(PROGRAMS["division by zero"], "--set", "n=8").code == 0
     assert command(GOOD, "--distribute", "A=(BLOCK(16))", "--procs", "4").code == 0
