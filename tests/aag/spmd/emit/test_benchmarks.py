@@ -96,17 +96,19 @@ def seeded():
 
 
 def sampled():
-    """For each number of processors some programs in some mappings."""
+    """For each number of processors all programs in some mapping, and those of `seeded` in their own."""
     chooser = random.Random(5)
+    own = seeded()
     return [
-        (procs, [(name, *chooser.choice(mappings(name, procs)), chooser.choice(SIZES)) for name in NAMES])
+        (
+            procs,
+            [
+                *[(name, *chooser.choice(mappings(name, procs)), chooser.choice(SIZES)) for name in NAMES],
+                *[(name, {}, None, n) for name, on, n in own if on == procs],
+            ],
+        )
         for procs in PROCS
     ]
-
-
-@pytest.mark.parametrize(("name", "procs", "n"), seeded())
-def test_benchmark(name, procs, n, native, system):
-    check(native, source(name), system, procs, values(name, n))
 
 
 @pytest.mark.parametrize(("procs", "cases"), sampled())
