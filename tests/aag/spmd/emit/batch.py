@@ -1,4 +1,4 @@
-"""Many node programs in one executable and one start of MPI, for sweeps over mappings.
+"""Many node programs in one executable and one start of MPI, and their serial programs in another executable.
 
 A node program stays as it is emitted but for its first and last line: it becomes a subroutine. The linker lets its
 MPI_Init and MPI_Finalize end here, so that MPI starts before the first and ends after the last.
@@ -13,11 +13,14 @@ from pathlib import Path
 from msgspec import Struct
 
 from aag.spmd.emit.emission import Emission
+from esp.api import Source
 from esp.errors import PredictionError
 from esp.tools import call, tool
-from esp.validate.counts import Counts, counted
+from esp.validate.answer import difference
+from esp.validate.counts import Counts, counted, predicted
 from esp.validate.native import RANKS
-from tests.aag.spmd.emit.native import FLAGS, Native, emitted, mpif90
+from esp.validate.serial import SERIAL_FLAGS
+from tests.aag.spmd.emit.native import FLAGS, Native, emitted, lowered, mpif90, serial_text
 
 WRAPPED = "-Wl,--wrap=mpi_init_,--wrap=mpi_finalize_"
 
@@ -80,17 +83,68 @@ class Ran(Struct, frozen=True):
     counts: Counts
 
 
-def run_batch(native: Native, node_programs: list, procs: int) -> list[Ran]:
-    """Compile node programs into one executable and run it on so many processors.
+def check_batch(native: Native, system, asked: list, answer_only: tuple = ()) -> None:
+    """Answer and messages of pairs of a program and a request, all on as many processors; says which are wrong.
+
+    Of the programs in `answer_only` data decide the messages.
+    """
+    (procs,) = {request.procs for _, request in asked}
+    texts = [serial_text(program, request.values) for program, request in asked]
+    run_serially(native, texts)
+    lowerings = [
+        lowered(program, procs, request.values, request.distribute, grid=request.grid) for program, request in asked
+    ]
+    wrong = []
+    for (program, request), text, ran in zip(asked, texts, run_batch(native, lowerings, procs), strict=True):
+        what = f"{program.file} {dict(request.distribute)} on {request.grid or procs}"
+        if differs := difference(native.expected(text), ran.answer):
+            wrong.append(f"{what}: {differs}")
+        if program.file not in answer_only and ran.counts != predicted(Source(program=program), system, request).counts:
+            wrong.append(f"{what}: messages differ")
+    assert wrong == []
+
+
+def run_serially(native: Native, texts: list) -> None:
+    """Run serial programs, each a subroutine of one executable, so that `native` has what they print."""
+    texts = [each for each in dict.fromkeys(texts) if each not in native.answers]
+    if not texts:
+        return
+    place = native.folder / "serial_batch"
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    units = []
+    for number, text in enumerate(texts):
+        unit = re.sub(r"^(end )?program( \w+)?$", rf"\1subroutine program_{number}", text, flags=re.MULTILINE)
+        units.append(re.sub(r"\bstop$", "return", unit, flags=re.MULTILINE))
+    calls = "\n".join(f"print '(a)', '=== program {number}'\ncall program_{number}()" for number in range(len(texts)))
+    (place / "all.f90").write_text("\n".join([*units, f"program every\n{calls}\nend program\n"]))
+    flags = [each if each != "-O2" else "-O0" for each in SERIAL_FLAGS]
+    call([tool("gfortran"), *flags, "all.f90", "-o", "all"], "the serial programs do not compile", place)
+    said = call([str(place / "all")], "the serial programs fail", place)
+    answers = re.split(r"^=== program \d+\n", said, flags=re.MULTILINE)[1:]
+    native.answers.update(zip(texts, answers, strict=True))
+
+
+def run_batch(native: Native, node_programs: list, procs: int, /, **options) -> list[Ran]:
+    """Emit node programs, with these options, and run them on so many processors.
 
     Raises:
         esp.errors.PredictionError: one of them fails; what was printed before tells which.
     """
-    place = built(native, node_programs)
+    return run_emissions(native, [emitted(each, **options) for each in node_programs], procs)
+
+
+def run_emissions(native: Native, emissions: list[Emission], procs: int) -> list[Ran]:
+    """Compile emissions into one executable and run it.
+
+    Raises:
+        esp.errors.PredictionError: as `run_batch`.
+    """
+    place = built(native, emissions)
     words = [tool("mpirun"), "-np", str(procs), str(place / "batch")]
     printed = call(words, "the batch fails", place, environment=RANKS)
     said = re.split(r"^=== program \d+\n", printed, flags=re.MULTILINE)[1:]
-    assert len(said) == len(node_programs)
+    assert len(said) == len(emissions)
     return [Ran(answer, counted(place / f"counters{number}")) for number, answer in enumerate(said)]
 
 
@@ -100,7 +154,7 @@ def run_each(native: Native, node_programs: list, procs: int, limit_s: float) ->
     A program that fails ends the run; the next run begins with the one after it. One that a run has not ended within
     `limit_s` seconds begins the next run, and fails if it is not at its end then either.
     """
-    place = built(native, node_programs)
+    place = built(native, [emitted(each) for each in node_programs])
     words = [tool("mpirun"), "-np", str(procs), str(place / "batch")]
     found: list[str | PredictionError] = []
     while len(found) < len(node_programs):
@@ -136,12 +190,11 @@ def _run(words: list[str], place: Path, environment: dict[str, str], limit_s: fl
     return PredictionError("the program fails", why=why) if failed else None
 
 
-def built(native: Native, node_programs: list) -> Path:
-    """The folder with the executable of node programs."""
+def built(native: Native, emissions: list[Emission]) -> Path:
+    """The folder with the executable of emissions."""
     place = native.folder / "batch"
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
-    emissions = [emitted(each) for each in node_programs]
     objects = {name: path for each in emissions for name, path in native.library(each).items()}
     units = [_subroutine(each, number) for number, each in enumerate(emissions)]
     one = "  if (first <= {0}) then\n    call begin({0})\n    call program_{0}()\n  end if"

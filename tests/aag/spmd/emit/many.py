@@ -1,20 +1,15 @@
 """Many random programs at a time: emitted, compiled into one executable, run, and compared with gfortran; what they
 send is compared with the prediction."""
 
-import re
-import shutil
-
 from msgspec import Struct
 
 from aag.diagnostics import SourceError
 from aag.pipeline import Options, read_program
 from aag.spmd.emit import NotEmitted, emit
 from esp.api import Request, Source
-from esp.tools import call, tool
 from esp.validate.counts import counted, predicted
-from esp.validate.serial import SERIAL_FLAGS
 from interpreter.errors import InterpretationError, UnresolvedError
-from tests.aag.spmd.emit.batch import run_each
+from tests.aag.spmd.emit.batch import run_each, run_serially
 from tests.aag.spmd.emit.native import default_machine, lowered
 
 
@@ -38,7 +33,8 @@ class Verdict(Struct, frozen=True):
 
 def judge(native, cases, *, limit_s=120):
     """Compare each case with the serial program; all have the same number of processors."""
-    expected = serial_answers(native, [each.text for each in cases])
+    run_serially(native, [each.text for each in cases])
+    expected = [native.expected(each.text) for each in cases]
     ready, found = [], {}
     for number, case in enumerate(cases):
         try:
@@ -80,20 +76,3 @@ def others(foreseen, counts):
 def values(answer):
     """What is printed, as numbers: 5.0 and 5 are the same."""
     return [float(each) for each in answer.split()]
-
-
-def serial_answers(native, texts):
-    """What gfortran's programs print: each a subroutine of one executable."""
-    place = native.folder / "serial_batch"
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
-    units = []
-    for number, text in enumerate(texts):
-        unit = re.sub(r"^(end )?program \w+$", rf"\1subroutine program_{number}", text, flags=re.MULTILINE)
-        units.append(re.sub(r"\bstop$", "return", unit, flags=re.MULTILINE))
-    calls = "\n".join(f"print '(a)', '=== program {number}'\ncall program_{number}()" for number in range(len(texts)))
-    (place / "all.f90").write_text("\n".join([*units, f"program every\n{calls}\nend program\n"]))
-    flags = [each if each != "-O2" else "-O0" for each in SERIAL_FLAGS]
-    call([tool("gfortran"), *flags, "all.f90", "-o", "all"], "the serial programs do not compile", place)
-    said = call([str(place / "all")], "the serial programs fail", place)
-    return re.split(r"^=== program \d+\n", said, flags=re.MULTILINE)[1:]

@@ -6,8 +6,10 @@ import pytest
 
 from aag.pipeline import read_program
 from aag.spmd.emit import Nodes, NotEmitted, emit
+from esp.api import Request
 from esp.validate.answer import difference
 from esp.validate.given import GivenInput
+from tests.aag.spmd.emit.batch import check_batch, run_batch, run_emissions
 from tests.aag.spmd.emit.native import check, lowered
 from tests.aag.spmd.emit.test_benchmarks import source, values
 
@@ -19,20 +21,11 @@ NAMES = """
 """.split()
 
 
-@pytest.mark.parametrize("procs", [1, 3, 5])
-@pytest.mark.parametrize("name", NAMES)
-def test_program(name, procs, native, system):
-    program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
-    if name == "names":  # a branch on data: only the answer
-        answer, _ = native.answer(lowered(program, procs))
-        assert_same(native.expected("\n".join(program.lines) + "\n"), answer)
-    else:
-        check(native, program, system, procs)
-
-
-@pytest.mark.parametrize("procs", [1, 2, 3, 4, 6])
-def test_intrinsic_functions(procs, native, system):
-    check(native, read_program((FOLDER / "functions.hpf").read_text(), "functions.hpf"), system, procs)
+@pytest.mark.parametrize("procs", [1, 2, 3, 4, 5, 6])
+def test_programs(procs, native, system):
+    names = [*(NAMES if procs % 2 else []), *(["functions"] if procs != 5 else [])]
+    read = [read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf") for name in names]
+    check_batch(native, system, [(each, Request(procs=procs)) for each in read], answer_only=("names.hpf",))
 
 
 @pytest.mark.parametrize("procs", [1, 2, 3, 6])
@@ -120,15 +113,16 @@ def test_files_are_opened_by_rank_0(native):
     assert (native.folder / "program" / "told").read_text().split() == ["4.00000000"]
 
 
-@pytest.mark.parametrize("name", ["run", "clean", "makefile", "counters", "mpi", "esp_mine"])
-def test_no_program_is_called_like_something_else(name, native):
-    lines = ["real :: a(4)", "!hpf$ distribute a(block)", "a = 1", f"print *, '{name}', sum(a)"]
-    program = read_program("\n".join([f"program {name}", *lines, f"end program {name}"]) + "\n", "p.hpf")
-    emission = emit(lowered(program, 2))
-    assert emission.name != name
-    assert f"{name}.f90" not in emission.files
-    answer, _ = native.answer(lowered(program, 2))
-    assert answer.split() == [name, "4.00000000"]
+def test_no_program_is_called_like_something_else(native):
+    names = ["run", "clean", "makefile", "counters", "mpi", "esp_mine"]
+    lines = ["real :: a(4)", "!hpf$ distribute a(block)", "a = 1", "print *, '{0}', sum(a)"]
+    text = "\n".join(["program {0}", *lines, "end program {0}"]) + "\n"
+    programs = [lowered(read_program(text.format(name), "p.hpf"), 2) for name in names]
+    for name, emission in zip(names, map(emit, programs), strict=True):
+        assert emission.name != name
+        assert f"{name}.f90" not in emission.files
+    answers = [each.answer.split() for each in run_batch(native, programs, 2)]
+    assert answers == [[name, "4.00000000"] for name in names]
 
 
 def test_a_function_like_an_intrinsic_one_is_refused():
@@ -136,20 +130,24 @@ def test_a_function_like_an_intrinsic_one_is_refused():
     assert "the function max is called like an intrinsic one" in found.message
 
 
-@pytest.mark.parametrize("name", ["copies", "names"])
-def test_algorithms_of_collectives_may_be_others(name, native):
-    program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
-    node_program = lowered(program, 5)
-    expected = native.expected("\n".join(program.lines) + "\n")
-    cube, mesh = Nodes(box=(2, 2, 2), of=(0, 7, 3, 2, 6)), Nodes(box=(3, 3), of=(8, 7, 6, 3, 0))
-    for broadcast, reduction, concatenation, gather, nodes in (
-        ("linear", "linear", "ring", "linear", mesh),
+CUBE, MESH = Nodes(box=(2, 2, 2), of=(0, 7, 3, 2, 6)), Nodes(box=(3, 3), of=(8, 7, 6, 3, 0))
+
+
+@pytest.mark.parametrize(
+    ("broadcast", "reduction", "concatenation", "gather", "nodes"),
+    [
+        ("linear", "linear", "ring", "linear", MESH),
         ("binomial", "binomial", "binomial", "auto", None),
-        ("auto", "auto", "auto", "auto", cube),
-        ("auto", "auto", "auto", "auto", mesh),
-    ):
-        chosen = {"broadcast": broadcast, "reduction": reduction, "concatenation": concatenation, "gather": gather}
-        assert_same(expected, native.answer(node_program, chosen, nodes=nodes)[0])
+        ("auto", "auto", "auto", "auto", CUBE),
+        ("auto", "auto", "auto", "auto", MESH),
+    ],
+)
+def test_algorithms_of_collectives_may_be_others(broadcast, reduction, concatenation, gather, nodes, native):
+    chosen = {"broadcast": broadcast, "reduction": reduction, "concatenation": concatenation, "gather": gather}
+    programs = [read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf") for name in ("copies", "names")]
+    emissions = [emit(lowered(each, 5), chosen, nodes=nodes, poisons=True) for each in programs]
+    for program, ran in zip(programs, run_emissions(native, emissions, 5), strict=True):
+        assert_same(native.expected("\n".join(program.lines) + "\n"), ran.answer)
 
 
 def test_inspector_of_a_multicast_walks_what_moves_and_not_who_computes_with_it():

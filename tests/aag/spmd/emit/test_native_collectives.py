@@ -1,18 +1,17 @@
 """MPI's own collectives instead of messages: the same answers, and none of their messages is counted."""
 
-import random
+from pathlib import Path
 
 import pytest
 
 from aag.pipeline import read_program
 from aag.spmd.emit import emit
 from esp.validate.answer import difference
-from esp.validate.serial import with_values
-from tests.aag.spmd.emit.native import Native, lowered
-from tests.aag.spmd.emit.random_text import is_standard, printing_program
+from tests.aag.spmd.emit.batch import run_batch, run_serially
+from tests.aag.spmd.emit.native import Native, lowered, serial_text
 from tests.aag.spmd.emit.test_benchmarks import NAMES, source, values
 from tests.aag.spmd.emit.test_forms import FOLDER
-from tests.aag.spmd.test_random_programs import PARTS
+from tests.aag.spmd.emit.test_random_programs import on
 
 COLLECTIVES = ("gauss", "laplace", "pbs4", "pi", "redblack")
 
@@ -23,45 +22,40 @@ def own(tmp_path_factory):
     return Native(tmp_path_factory.mktemp("own"))
 
 
-def same_answer(own, text, node_program):
-    answer, counted = own.answer(node_program, native=True)
-    assert difference(own.expected(text), answer) == "", answer
-    return counted
+def messages_of(own, programs, procs, n=None):
+    """Compare the answers of programs, benchmarks with a size; returns what each counts."""
+    given = [{} if n is None else values(Path(each.file).stem, n) for each in programs]
+    texts = [serial_text(*each) for each in zip(programs, given, strict=True)]
+    run_serially(own, texts)
+    programs = [lowered(program, procs, each) for program, each in zip(programs, given, strict=True)]
+    found = run_batch(own, programs, procs, native=True)
+    for text, ran in zip(texts, found, strict=True):
+        assert difference(own.expected(text), ran.answer) == "", f"{text}\n{ran.answer}"
+    return [ran.counts for ran in found]
 
 
-def benchmark(own, name, procs, n):
-    given = values(name, n)
-    text = with_values("\n".join(source(name).lines) + "\n", {key: str(value) for key, value in given.items()})
-    return same_answer(own, text, lowered(source(name), procs, given))
-
-
-@pytest.mark.parametrize("name", COLLECTIVES)
-def test_benchmark(name, own):
-    counted = benchmark(own, name, 6, 11)
+def test_benchmarks(own):
     # Only what is no collective is counted: the overlap shifts of the sweeps; the others have nothing else.
-    assert {line for _, line in counted} == {"laplace": {36}, "redblack": {29, 31, 34, 36}}.get(name, set())
+    shifts = {"laplace": {36}, "redblack": {29, 31, 34, 36}}
+    counts = messages_of(own, [source(name) for name in COLLECTIVES], 6, 11)
+    lines = [{line for _, line in counted} for counted in counts]
+    assert lines == [shifts.get(name, set()) for name in COLLECTIVES]
 
 
 @pytest.mark.truth
 @pytest.mark.parametrize("procs", [2, 3, 4, 8])
-@pytest.mark.parametrize("name", NAMES)
-def test_every_benchmark(name, procs, own):
-    benchmark(own, name, procs, 16)
+def test_every_benchmark(procs, own):
+    messages_of(own, [source(name) for name in NAMES], procs, 16)
 
 
-@pytest.mark.parametrize("name", ["types", "turns", "copies", "names", "output", "functions"])
-def test_program(name, own):
-    program = read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf")
-    same_answer(own, "\n".join(program.lines) + "\n", lowered(program, 5))
+def test_programs(own):
+    names = ["types", "turns", "copies", "names", "output", "functions"]
+    messages_of(own, [read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf") for name in names], 5)
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_random_program(part, own):
-    kinds, statements = PARTS[part]
-    for seed in random.Random(f"own {part}").sample(range(2000, 3000), 2):
-        text, procs = printing_program(part, kinds, statements, seed)
-        if is_standard(text):
-            same_answer(own, text, lowered(read_program(text, "random.hpf"), procs))
+@pytest.mark.parametrize("procs", [4, 6])
+def test_random_programs(procs, own):
+    messages_of(own, [read_program(text, "random.hpf") for text in on(procs, range(2200, 3000))], procs)
 
 
 def test_only_on_request():

@@ -2,37 +2,39 @@
 
 import re
 
-import pytest
 from msgspec.structs import replace
 
 from aag.pipeline import Options, read_program
 from aag.spmd.emit import emit
 from esp.validate.answer import difference
-from esp.validate.native import run
-from esp.validate.serial import with_values
-from tests.aag.spmd.emit.native import lowered
+from tests.aag.spmd.emit.batch import run_emissions
+from tests.aag.spmd.emit.native import emitted, lowered, serial_text
 from tests.aag.spmd.emit.test_benchmarks import source, values
 
 # redblack: each half of a sweep must fetch anew; gauss: the multipliers; lfk01: what is hoisted out of the loop.
 REMOVED = [("laplace", 1), ("redblack", 2), ("redblack", 4), ("gauss", 1), ("lfk01", 1)]
 
 
-@pytest.mark.parametrize(("name", "number"), REMOVED)
-def test_missing_communication_shows(name, number, native):
-    program, given = source(name), values(name, 12)
-    text = with_values("\n".join(program.lines) + "\n", {key: str(value) for key, value in given.items()})
-    whole = emit(lowered(program, 4, given), poisons=True)
+def test_missing_communication_shows(native):
+    asked = [(source(name), values(name, 12)) for name, _ in REMOVED]
+    wholes = [emitted(lowered(program, 4, given)) for program, given in asked]
+    damaged = [without(whole, number) for whole, (_, number) in zip(wholes, REMOVED, strict=True)]
+    answers = [each.answer for each in run_emissions(native, [*wholes, *damaged], 4)]
+    for at, (program, given) in enumerate(asked):
+        expected = native.expected(serial_text(program, given))
+        answer, wrong = answers[at], answers[at + len(asked)]
+        assert difference(expected, answer) == "", REMOVED[at]
+        assert difference(expected, wrong), REMOVED[at]
+        assert "NaN" in wrong, REMOVED[at]
+
+
+def without(emission, number):
+    """The emission without one of its communications."""
     moves = rf"call esp_(move|fetch)_r8\(plan_{number}, [^)]*\)"
-    main, removed = re.subn(moves, "continue", whole.files[f"{name}.f90"])
+    name = f"{emission.name}.f90"
+    main, removed = re.subn(moves, "continue", emission.files[name])
     assert removed == 1
-    answers = [
-        run(native.build(replace(whole, files={**whole.files, f"{name}.f90": each})), 4)[0]
-        for each in (whole.files[f"{name}.f90"], main)
-    ]
-    expected = native.expected(text)
-    assert difference(expected, answers[0]) == ""
-    assert difference(expected, answers[1])
-    assert "NaN" in answers[1]
+    return replace(emission, files={**emission.files, name: main})
 
 
 TWICE = """program twice
@@ -49,18 +51,18 @@ end program twice
 """
 
 
-@pytest.mark.parametrize("waits", [True, False])
-def test_exchange_that_does_not_come_shows_though_an_old_copy_is_good(waits, native):
+def test_exchange_that_does_not_come_shows_though_an_old_copy_is_good(native):
     plain = Options(disabled=frozenset(("hoist", "coalesce", "redundant")))
-    whole = emit(lowered(read_program(TWICE, "twice.hpf"), 4, options=plain), poisons=True)
-    main = whole.files["twice.f90"]
-    assert main.count("call esp_move_r8") == 2
-    main = re.sub(r"call esp_move_r8\(plan_2, [^)]*\)", "continue", main)
-    if not waits:  # what is poisoned when the owner writes is not enough: nobody wrote in between
-        main = re.sub(r"call esp_await_r8\(.*\)", "continue", main)
-    answer, _ = run(native.build(replace(whole, files={**whole.files, "twice.f90": main})), 4)
-    assert ("NaN" in answer) is waits
-    assert (difference(native.expected(TWICE), answer) == "") is not waits
+    whole = emitted(lowered(read_program(TWICE, "twice.hpf"), 4, options=plain))
+    assert whole.files["twice.f90"].count("call esp_move_r8") == 2
+    waiting = without(whole, 2)
+    # What is poisoned when the owner writes is not enough: nobody wrote in between.
+    main = re.sub(r"call esp_await_r8\(.*\)", "continue", waiting.files["twice.f90"])
+    hasty = replace(whole, files={**whole.files, "twice.f90": main})
+    shown, hidden = (each.answer for each in run_emissions(native, [waiting, hasty], 4))
+    assert "NaN" in shown
+    assert difference(native.expected(TWICE), shown)
+    assert difference(native.expected(TWICE), hidden) == ""
 
 
 def test_only_on_request():

@@ -1,6 +1,5 @@
 """Random programs over random layouts, run as MPI programs and serially; every array is printed at the end."""
 
-import random
 from itertools import islice
 
 import pytest
@@ -10,6 +9,7 @@ from aag.spmd import nodes
 from esp.api import Request, Source
 from esp.validate.answer import difference
 from esp.validate.counts import predicted
+from tests.aag.spmd.emit.batch import run_batch, run_serially
 from tests.aag.spmd.emit.native import lowered
 from tests.aag.spmd.emit.random_text import is_standard, printing_program
 from tests.aag.spmd.test_random_programs import PARTS as INTERPRETED
@@ -26,25 +26,31 @@ def flow_is_known(body):
     )
 
 
-def run(part, seed, native, system):
-    """Whether the program of a seed could be run: a few are no standard Fortran."""
-    kinds, statements = PARTS[part]
-    text, procs = printing_program(part, kinds, statements, seed)
-    if not is_standard(text):
-        return False
-    program = read_program(text, "random.hpf")
-    node_program = lowered(program, procs)
-    answer, counted = native.answer(node_program)
-    assert difference(native.expected(text), answer) == "", f"{text}\n{answer}"
-    if flow_is_known(node_program.body):
-        assert counted == predicted(Source(program=program), system, Request(procs=procs)).counts, text
-    return True
+def drawn(part, seeds):
+    """Programs of a part, each with its number of processors; a few seeds are no standard Fortran."""
+    made = (printing_program(part, *PARTS[part], seed) for seed in seeds)
+    return ((text, procs) for text, procs in made if is_standard(text))
 
 
-@pytest.mark.parametrize("part", PARTS)
-def test_seeds(part, native, system):
-    ran = [run(part, seed, native, system) for seed in random.Random(part).sample(range(100), 2)]
-    assert any(ran)
+def on(procs, seeds):
+    """The first program of each part for so many processors."""
+    return [next(text for text, number in drawn(part, seeds) if number == procs) for part in PARTS]
+
+
+def check(texts, procs, native, system):
+    programs = [read_program(text, "random.hpf") for text in texts]
+    node_programs = [lowered(each, procs) for each in programs]
+    run_serially(native, texts)
+    found = run_batch(native, node_programs, procs)
+    for text, program, node_program, ran in zip(texts, programs, node_programs, found, strict=True):
+        assert difference(native.expected(text), ran.answer) == "", f"{text}\n{ran.answer}"
+        if flow_is_known(node_program.body):
+            assert ran.counts == predicted(Source(program=program), system, Request(procs=procs)).counts, text
+
+
+@pytest.mark.parametrize("procs", [3, 4, 8])
+def test_seeds(procs, native, system):
+    check(on(procs, range(100)), procs, native, system)
 
 
 BATCHES, EACH = 8, 8
@@ -55,8 +61,10 @@ BATCHES, EACH = 8, 8
 @pytest.mark.parametrize("batch", range(BATCHES))
 def test_many_seeds(part, batch, native, system):
     seeds = range(1000 + 50 * batch, 1000 + 50 * batch + 2 * EACH)
-    ran = islice((seed for seed in seeds if run(part, seed, native, system)), EACH)
-    assert len(list(ran)) == EACH
+    programs = list(islice(drawn(part, seeds), EACH))
+    assert len(programs) == EACH
+    for text, procs in programs:
+        check([text], procs, native, system)
 
 
 def test_there_are_many():
