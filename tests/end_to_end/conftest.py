@@ -1,33 +1,42 @@
-"""The command as a user types it: a process of its own."""
+"""The command as a user types it: in this process, or in one of its own where that is what matters."""
 
+import io
 import os
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 
 import pytest
 
+from esp.cli.main import main
 
-@pytest.fixture(scope="session")
-def esp(tmp_path_factory):
-    """`esp("run", "laplace.hpf")` in an empty folder -> the finished process, its output as text."""
-    folder = tmp_path_factory.mktemp("somewhere")
 
-    def run(*words, stdin="", **environment):
-        return subprocess.run(
-            [sys.executable, "-m", "esp", *words],
-            input=stdin,
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": _root(), **environment},
-            timeout=120,
-        )
+@pytest.fixture
+def esp(tmp_path, monkeypatch):
+    """`esp("run", "laplace.hpf")` in an empty folder -> the finished command, its output as text."""
+
+    def run(*words, stdin=""):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        with chdir(tmp_path), redirect_stdout(io.StringIO()) as out, redirect_stderr(io.StringIO()) as errors:
+            code = main(list(words))
+        return subprocess.CompletedProcess(words, code, out.getvalue(), errors.getvalue())
 
     return run
 
 
-def _root():
-    import esp
+@pytest.fixture
+def process(tmp_path, root):
+    """As `esp`, in a process with an environment."""
 
-    return os.path.dirname(os.path.dirname(os.path.abspath(esp.__file__)))  # noqa: PTH120, PTH100 (text for a path)
+    def run(*words, **environment):
+        return subprocess.run(
+            [sys.executable, "-m", "esp", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(root), **environment},
+            timeout=120,
+        )
+
+    return run

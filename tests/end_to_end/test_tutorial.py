@@ -7,40 +7,29 @@ import json
 import os
 import re
 import shlex
-import subprocess
-import sys
 
 from tests.progress import without_progress
 
 BLOCK = re.compile(r"^```console\n\$ (?P<command>.+)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 
 
-def _outputs(page, root, folder):
+def _outputs(page, esp):
     """What each command prints, in the order of the page, all in one folder."""
-    environment = {**os.environ, "PYTHONPATH": str(root), "COLUMNS": "80"}
     found = []
     for block in BLOCK.finditer(page):
         program, *words = shlex.split(block["command"])
         assert program == "esp"
-        run = subprocess.run(
-            [sys.executable, "-m", "esp", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=folder,
-            env=environment,
-            timeout=120,
-        )
+        run = esp(*words)
         assert run.returncode == 0, run.stderr
         found.append(without_progress(run.stderr) + run.stdout)  # a person sees warnings first
     return found
 
 
-def test_the_page_shows_what_is_printed(root, tmp_path):
+def test_the_page_shows_what_is_printed(root, tmp_path, esp):
     path = root / "docs" / "tutorial.md"
     page = path.read_text(encoding="utf-8")
     assert page.count("```console") == len(list(BLOCK.finditer(page))) > 5
-    outputs = iter(_outputs(page, root, tmp_path))
+    outputs = iter(_outputs(page, esp))
     new = BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{next(outputs)}```", page)
     if os.environ.get("ESP_UPDATE_GOLDEN"):
         path.write_text(new, encoding="utf-8")
