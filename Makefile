@@ -19,11 +19,11 @@ run: $(VENV)/.installed  ## Predict the Laplace solver on 8 nodes of an iPSC/860
 	$(BIN)/esp run laplace.hpf --procs 8
 
 test: lint               ## Check everything: ruff, mypy, the import contracts, pytest
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 coverage: $(VENV)/.checked ## Measure by branch what the tests reach; fails below the floor in pyproject.toml
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -n $(JOBS)
+	$(BIN)/coverage run -m pytest -n $(JOBS) --dist worksteal
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
@@ -32,7 +32,7 @@ bench: $(VENV)/.checked  ## Measure time and memory, nothing else running
 	$(BIN)/python -m pytest -m bench
 
 truth: $(VENV)/.checked  ## Compare with gfortran, SimGrid and cachegrind (many minutes)
-	$(BIN)/python -m pytest -m truth -n $(JOBS)
+	$(BIN)/python -m pytest -m truth -n $(JOBS) --dist worksteal
 
 fuzz: $(VENV)/.checked   ## Search for inputs that esp fails on, guided by coverage (FUZZ_SECONDS=60)
 	$(PIP) install -e ".[fuzz]"
@@ -54,7 +54,7 @@ format: $(VENV)/.checked ## Format, and repair what ruff can repair by itself
 lowest:                  ## Run the tests with the oldest libraries that are promised to work
 	$(PYTHON) -m venv --clear $(VENV)-lowest
 	$(VENV)-lowest/bin/python -m pip --quiet install -e ".[test]" -c requirements/lowest.txt
-	$(VENV)-lowest/bin/python -m pytest -n $(JOBS)
+	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal
 
 clean:                   ## Remove the environments and all caches
 	rm -rf $(VENV) $(VENV)-lowest dist build .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .fuzz .coverage .coverage.*
