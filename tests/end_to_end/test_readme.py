@@ -3,7 +3,7 @@
 
 def test_the_example_of_the_readme_is_real(esp, root):
     text = (root / "README.md").read_text(encoding="utf-8")
-    shown = text.partition("    $ esp run laplace.hpf --procs 8\n")[2].partition("\n\nA line of the program")[0]
+    shown = text.partition("    $ esp run laplace.hpf --procs 8\n")[2].partition("\n\nEach row of the table")[0]
     done = esp("run", "laplace.hpf", "--procs", "8")
     assert done.returncode == 0, done.stderr
     assert shown.replace("\n    ", "\n").removeprefix("    ") == done.stdout.rstrip("\n")
