@@ -29,6 +29,10 @@ class MachineFigure(Struct, frozen=True, kw_only=True, eq=False):
     estimated: bool
 
 
+CACHE_MISSES = ("cache line read", "write missed", "dirty line written back")
+"""What the caches miss, as the units of figures."""
+
+
 def figures_of(machine: Machine) -> Mapping[str, MachineFigure]:
     """All figures by component and key."""
 
@@ -44,9 +48,9 @@ def figures_of(machine: Machine) -> Mapping[str, MachineFigure]:
     ]
     if memory is not None:
         found += [
-            named("memory.read_miss", "cache line read", memory.read_miss_s, memory.estimated),
-            named("memory.write_miss", "write missed", memory.write_miss_s, memory.estimated),
-            named("memory.writeback", "dirty line written back", memory.writeback_s, memory.estimated),
+            named("memory.read_miss", CACHE_MISSES[0], memory.read_miss_s, memory.estimated),
+            named("memory.write_miss", CACHE_MISSES[1], memory.write_miss_s, memory.estimated),
+            named("memory.writeback", CACHE_MISSES[2], memory.writeback_s, memory.estimated),
             named("memory.tlb_miss", "page translation looked up", memory.tlb_miss_s, memory.estimated),
         ]
     if network is not None:

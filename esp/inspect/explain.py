@@ -21,13 +21,13 @@ from interpreter.application import Application
 from interpreter.engine import interpret
 from interpreter.result import AauMetrics, Assumption, FigureCount, LineMetrics, MessageSummary
 from interpreter.setting import Setting
+from sag.figures import CACHE_MISSES
 from sag.machine import Machine
 from sag.scenario import export
 from sag.unit import System
 
 _MOST_PROCESSORS = 2**20
 _PAID = {"sending": "communication", "receiving": "communication"}
-_CACHE = ("cache line read", "write missed", "dirty line written back")
 
 
 class Term(Struct, frozen=True, kw_only=True):
@@ -244,9 +244,11 @@ def _communications(
 def _caches(prediction: api.Prediction, aaus: tuple[AauMetrics, ...]) -> tuple[CacheTerms, ...]:
     found = []
     for aau in aaus:
-        counts = {each.figure.unit: each for each in prediction.counts.of((aau.id,)) if each.figure.unit in _CACHE}
+        counts = {
+            each.figure.unit: each for each in prediction.counts.of((aau.id,)) if each.figure.unit in CACHE_MISSES
+        }
         if counts:
-            read, written, back = (counts[unit].mean if unit in counts else 0.0 for unit in _CACHE)
+            read, written, back = (counts[unit].mean if unit in counts else 0.0 for unit in CACHE_MISSES)
             found.append(
                 CacheTerms(
                     aau=aau.id,

@@ -24,7 +24,7 @@ from esp.output.report_charts import shares, times
 from esp.output.report_pictures import MOST_PROCESSORS, Ints, held, sentence, timeline, tornado, traffic
 from esp.output.report_style import SCRIPT, STYLE
 from esp.output.screen import printable, shorten
-from esp.output.table import compared_with, speed_up
+from esp.output.table import above_perfect, compared_with, speed_up
 from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.traces.trace import SEND, Trace
 from esp.version import __version__
@@ -247,6 +247,8 @@ def _processors(shown: ReportPage) -> str:
     blocks.append(report_tables.table("Numbers of processors", titles, rows, hidden=range(5, 11)))
     if many and (against := compared_with(many)):
         blocks.append(f"<p>Speed-up is {escape(against)}.</p>")
+    if many and (above := above_perfect(many)):
+        blocks.append(f"<p>A speed-up of {escape(above)}.</p>")
     return "\n".join(blocks)
 
 

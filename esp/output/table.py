@@ -1,6 +1,7 @@
 """One program on several numbers of processors: time, speed-up, efficiency."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from aag.diagnostics import Diagnostic
 from esp.output.columns import Column, TableRow, table
@@ -9,7 +10,11 @@ from esp.output.numbers import count, data, percentages, plural, seconds, signif
 from esp.output.partial import partial_notes
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable
-from esp.prediction import Prediction, first, four
+from esp.prediction import CATEGORIES, Prediction, first, four
+from sag.figures import CACHE_MISSES
+
+_ABOVE = 1.005
+"""From this efficiency on it is shown as more than 100 %."""
 
 
 def speed_up(predictions: Sequence[Prediction]) -> tuple[tuple[float, float], ...]:
@@ -31,6 +36,38 @@ def compared_with(predictions: Sequence[Prediction]) -> str:
     """What speed-up is against; nothing where that is one processor, as everybody expects."""
     base = min(each.processors for each in predictions)
     return "" if base == 1 else f"against {base} processors, which count as {base}"
+
+
+def above_perfect(predictions: Sequence[Prediction]) -> str:
+    """Why the best efficiency is above 100 %; nothing where it is not: which part of the time takes less on all
+    processors together than on those that the speed-up is against."""
+    (ratio, efficiency), many = max(zip(speed_up(predictions), predictions, strict=True), key=lambda each: each[0][1])
+    few = min(predictions, key=lambda each: each.processors)
+    if efficiency < _ABOVE or not all(each.complete for each in predictions):
+        return ""
+
+    def all_s(mean_s: Callable[[Prediction], float]) -> tuple[float, float]:
+        return many.processors * mean_s(many), few.processors * mean_s(few)
+
+    spent = {name: all_s(partial(_part_s, at)) for at, name in enumerate(CATEGORIES)}
+    what = max(spent, key=lambda name: spent[name][1] - spent[name][0])
+    (now_s, before_s), (misses_s, missed_s) = spent[what], all_s(_misses_s)
+    verb, reason = "takes", ""
+    if missed_s - misses_s > (before_s - now_s) / 2:
+        what, verb, now_s, before_s = "cache misses", "take", misses_s, missed_s
+        reason = ". Smaller parts of the data fit the caches better"
+    text = f"{significant(ratio)} is more than {many.processors}: {what} {verb} {seconds(now_s)} on all"
+    return f"{text} {many.processors} processors together, and {seconds(before_s)} on {few.processors}{reason}"
+
+
+def _part_s(category: int, prediction: Prediction) -> float:
+    return four(prediction.parts)[category]
+
+
+def _misses_s(prediction: Prediction) -> float:
+    """What cache misses take, mean over processors."""
+    counts = prediction.counts.of(tuple(each.id for each in prediction.aaus))
+    return sum(first(each.time_s) for each in counts if each.figure.unit in CACHE_MISSES)
 
 
 def scaling(
@@ -80,6 +117,8 @@ def scaling(
     notes = []
     if against := compared_with(predictions):
         notes.append(paragraph("speed-up", against, screen.columns))
+    if beyond := above_perfect(predictions):
+        notes.append(paragraph("speed-up", beyond, screen.columns))
     for number, why in refused.items():
         reason = f"impossible: {why.code} {why.message}" + (f" (line {why.span.line})" if why.span.line else "")
         notes.append(screen.paint("warm", paragraph(plural(number, "proc"), reason, screen.columns)))

@@ -554,3 +554,55 @@ def test_a_list_of_values_points_to_sweep(esp, fake, several):
     code, _, err = esp("run", "laplace.hpf", "--set", f"n={several}")
     assert code == 2
     assert f"`esp sweep PROG --set n={several}` predicts each value of a list." in " ".join(err.split())
+
+
+CACHED = """\
+program p
+  integer, parameter :: n = 4096
+  integer :: k
+  double precision :: a(n), b(n)
+!HPF$ DISTRIBUTE a(BLOCK)
+!HPF$ ALIGN b(i) WITH a(i)
+  a = 1.0d0
+  b = 2.0d0
+  do k = 1, 20
+    a = a + b
+  end do
+end program p
+"""
+"""64 KiB of data for a cache of 8 KiB: one processor reads 2,048 lines of 32 B in each of 20 iterations. Each of 8
+processors has 8 KiB and reads its lines once, 2,048 on all. The first 8,192 stores miss, as no line is allocated."""
+
+UNEVEN = """\
+program p
+  integer :: k
+  double precision :: a(4)
+!HPF$ DISTRIBUTE a(BLOCK)
+  a = 1.0d0
+  do k = 1, 1000
+    a = sqrt(a) + 2.0d0
+  end do
+end program p
+"""
+"""On 3 processors two elements each, and none for the third, which waits; on 4 processors nobody waits."""
+
+
+def test_an_efficiency_above_100_percent_has_a_reason(esp):
+    code, out, _ = esp("run", "-", "--procs", "1,8", stdin=CACHED)
+    assert code == 0
+    words = " ".join(out.split())
+    (less, more) = re.search(
+        r"is more than 8: cache misses take (\S+ ms) on all 8 .* and (\S+ ms) on 1\.", words
+    ).groups()
+    read = 2048 * 330e-9  # the seconds of a line that is read
+    assert float(more.split()[0]) * 1e-3 > 20 * read > read > 0
+    assert float(less.split()[0]) * 1e-3 == pytest.approx(read + 8192 * 80e-9, rel=5e-3)  # and of the first writes
+
+
+def test_an_efficiency_above_100_percent_by_less_waiting_says_so(esp):
+    words = " ".join(esp("run", "-", "--procs", "3,4", stdin=UNEVEN)[1].split())
+    assert "is more than 4: waiting takes 0 s on all 4 processors together" in words
+
+
+def test_an_efficiency_below_100_percent_needs_no_reason(esp):
+    assert "is more than" not in esp("run", "pi", "--procs", "1,4")[1]
