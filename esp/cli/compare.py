@@ -35,7 +35,7 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors", several=True, aligned=False)
+    add_program(parser, "number of processors", several=True)
     add_scenario(parser)
     group = parser.add_argument_group("what to show")
     size = "the PARAMETER over which the winner may change; with sizes, n=16:256:16, all are tried; or none"
@@ -52,8 +52,13 @@ def execute(options: argparse.Namespace) -> int:
     began = time.perf_counter()
     why_one = "a comparison is for one number of processors."
     procs = one_of_procs(options.procs, why_one, hint="`esp sweep` takes a list.")
-    if len(options.program) > 1 and (options.distribute or options.size not in (None, "none")):
-        what = "--distribute" if options.distribute else "--size"
+    mapped = {
+        "--distribute": options.distribute,
+        "--align": options.align,
+        "--size": options.size not in (None, "none"),
+    }
+    if len(options.program) > 1 and any(mapped.values()):
+        what = next(name for name, given in mapped.items() if given)
         raise UsageError("several programs are compared as they are.", where=what, hint="Leave it out.")
     jobs = None if options.jobs is None else jobs_of(options.jobs)
     console = console_of(options)

@@ -102,7 +102,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     layouts = layouts_of(source, system, request)
     unit = main_unit(source.program)
     scope = scope_of(unit, visible_to(unit, source.program))
-    tables = tables_of(scope, request.distribute, layouts.environment, Report())
+    tables = tables_of(scope, request.distribute, layouts.environment, Report(), align=request.align)
     extents = {name: extents_of(bounds) for name, bounds in tables.bounds.items() if bounds is not None}
     names = distributed_names(tables.aligns, tables.distributes, tables.bounds, scope)
     if not names:

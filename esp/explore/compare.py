@@ -167,16 +167,19 @@ def compare_choices(
     _refuse_scenarios(request)
     distributed = distributed_by(source, system, request)
     choices, left_out = choices_of(distributed, named=named, grid=request.grid)
-    written = written_choice(distributed)
+    aligned = tuple(f"!HPF$ ALIGN {each.strip().upper()}" for each in request.align_texts)
+    choices = tuple(replace(each, directives=(*each.directives, *aligned)) for each in choices)
+    written = written_choice(distributed, aligned)
     if written and not any(is_written(each, written, distributed) for each in choices):
         choices = (*choices, written)
-    requests = [_chosen(request, each) for each in choices]
+    requests = [request if each is written else replace(request, **each.applied(request)) for each in choices]
     names = [each.shown for each in choices]
     with _predicting([(source, each) for each in requests], system, jobs) as predictions:
         done, impossible = _predict_all(predictions, names, progress)
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
-        own = [written is not None and is_written(each, written, distributed) for each in choices]
+        as_is = None if request.align else written  # no choice has the source's mapping where arrays are aligned anew
+        own = [as_is is not None and is_written(each, as_is, distributed) for each in choices]
         order = _order(done, request)
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
@@ -326,13 +329,13 @@ def _ranked(rows: Iterable[tuple[str, Prediction, bool, MappingChoice | None]], 
     )
 
 
-def written_choice(distributed: Distributed) -> MappingChoice | None:
-    """The mapping of the source as a choice; None where it has none."""
+def written_choice(distributed: Distributed, directives: tuple[str, ...] = ()) -> MappingChoice | None:
+    """The mapping of the source as a choice, to which `directives` are added; None where it has none."""
     formats = {each.name: each.written for each in distributed.targets if each.written}
     if not formats:
         return None
     shown = dict.fromkeys(formats.values())
-    return MappingChoice(formats=formats, grid=None, shown=" ".join(shown), directives=())
+    return MappingChoice(formats=formats, grid=None, shown=" ".join(shown), directives=directives)
 
 
 def is_written(choice: MappingChoice, written: MappingChoice, distributed: Distributed) -> bool:
@@ -340,12 +343,6 @@ def is_written(choice: MappingChoice, written: MappingChoice, distributed: Distr
     if choice is written:
         return True
     return dict(choice.formats) == dict(written.formats) and choice.grid in (None, distributed.grid)
-
-
-def _chosen(request: Request, choice: MappingChoice) -> Request:
-    if not choice.directives:  # the source's own: left as it is
-        return request
-    return replace(request, distribute={**request.distribute, **choice.formats}, grid=choice.grid)
 
 
 def _code(program: Program) -> list[str]:

@@ -39,6 +39,42 @@ def test_it_predicts_what_the_edited_source_does(edited, esp):
     assert json.loads(out)["messages"] < optional["messages"]
 
 
+def test_compare_aligns_all_choices(edited, esp):
+    """As for the edited source, whose own mapping is the only one that the option makes another."""
+    given = ("--distribute", "(BLOCK,*)", "--distribute", "(CYCLIC,BLOCK)", "--size", "none")
+    code, out, err = esp("compare", "laplace.hpf", *SMALL, *given, "--align", TURNED, "--json")
+    assert (code, err) == (0, "")
+    optional = json.loads(out)
+    written = json.loads(esp("compare", "-", *SMALL, *given, "--json", stdin=edited)[1])
+    plain = json.loads(esp("compare", "laplace.hpf", *SMALL, *given, "--json")[1])
+
+    def times(told):
+        return {(each["choice"], tuple(each["grid"])): each["time_s"] for each in told["choices"]}
+
+    assert len(times(optional)) > 2
+    assert times(optional) == times(written) != times(plain)
+    assert not any(each["written"] for each in optional["choices"])
+    assert optional["paste"] == [*written["paste"], "!HPF$ ALIGN B(I,J) WITH TEMP(J,I)"]
+
+
+def test_an_array_that_is_aligned_anew_is_not_compared_as_a_target(esp):
+    """Here both arrays are distributed; with the option only one is."""
+    program = "program p\n  real :: a(8), c(8)\n!HPF$ DISTRIBUTE a(BLOCK)\n!HPF$ DISTRIBUTE c(CYCLIC)\n  a = c\nend\n"
+    code, out, err = esp(
+        "compare", "-", "--procs", "4", "--size", "none", "--json", "--align", "c WITH a", stdin=program
+    )
+    assert (code, err) == (0, "")
+    told = json.loads(out)
+    assert all(each["messages"] == 0 for each in told["choices"])
+    assert "DISTRIBUTE C" not in " ".join(told["paste"])
+
+
+def test_several_programs_are_not_aligned(esp):
+    code, _, err = esp("compare", "laplace_bb", "laplace_bx", "--align", TURNED)
+    assert code == 2
+    assert "--align" in err
+
+
 def test_python_says_it_alike(edited):
     options = {"procs": 4, "n": 12, "k": 3}
     optional = package.predict("laplace.hpf", align=TURNED, **options)
