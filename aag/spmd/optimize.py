@@ -248,6 +248,7 @@ class _Redundant:
         self.layouts = layouts
         self.env: Environment = layouts.environment
         self.running: frozenset[str] = frozenset()
+        self.touched: dict[int, Touched] = {}
 
     def body(self, nodes: Sequence[Node], facts: Facts) -> tuple[tuple[Node, ...], Facts]:
         result: list[Node] = []
@@ -306,13 +307,14 @@ class _Redundant:
     def _communicate(self, node: Communicate, operation: Operation, facts: Facts) -> tuple[Communicate | None, Facts]:
         if isinstance(operation, Gather):
             return node, facts
-        fresh = {held.need for held in facts if not held.stale}
+        held = tuple(each for each in facts if each.need.reference.array == operation.array)
+        fresh = {each.need for each in held if not each.stale}
         needs = tuple(need for need in operation.needs if need not in fresh)
-        brought = tuple(Held(need=need) for need in operation.needs)
-        later = (*(held for held in facts if held.need not in operation.needs), *brought)
         if not needs:
             return None, facts
-        held = tuple(each for each in facts if each.need.reference.array == operation.array)
+        again = {id(each) for each in held if each.need in operation.needs}
+        brought = (Held(need=need) for need in operation.needs)
+        later = (*(each for each in facts if id(each) not in again), *brought)
         if not isinstance(operation, Exchange):
             return replace(node, operation=replace(operation, needs=needs)), later
         reduced = replace(operation, needs=needs, held=held)
@@ -322,29 +324,52 @@ class _Redundant:
         """What is still valid after some effects; a write to part of an array makes a held reference partly stale."""
         if changed.everything:
             return ()
-        kept = []
-        writes = [(array, None if each is None else Touched(each, self.env)) for array, each in changed.arrays]
+        writes: dict[str, list[Touched | None]] = {}
+        for array, each in changed.arrays:
+            writes.setdefault(array, []).append(None if each is None else self._touched(each))
+        kept: list[Held] = []
         for held in facts:
-            reference = held.need.reference
-            if changed.scalars and held_names(self.symbols, held) & changed.scalars:
+            if (
+                changed.scalars
+                and not _reads(held).isdisjoint(changed.scalars)
+                and held_names(self.symbols, held) & changed.scalars
+            ):
                 continue
-            stale = list(held.stale)
-            read = Touched(reference, self.env)
-            for array, write in writes:
-                if array != reference.array:
-                    continue
-                if write is None or covers(write, read):
-                    break
-                if write.reference not in stale and not disjoint(write, read):
-                    stale.append(write.reference)
-            else:
-                if len(stale) <= _MOST_STALE and all(self._fixed(each) for each in stale):
-                    kept.append(held if len(stale) == len(held.stale) else replace(held, stale=tuple(stale)))
+            own = writes.get(held.need.reference.array)
+            kept += [held] if own is None else self._written(held, own)
         return tuple(kept)
+
+    def _written(self, held: Held, writes: Sequence[Touched | None]) -> tuple[Held, ...]:
+        """What is left of a held reference after writes to its array: itself, partly stale, or nothing."""
+        more: list[Reference] = []
+        read = self._touched(held.need.reference)
+        for write in writes:
+            if write is None or covers(write, read):
+                return ()
+            if write.reference not in held.stale and write.reference not in more and not disjoint(write, read):
+                more.append(write.reference)
+        if not more:
+            return (held,)
+        if len(held.stale) + len(more) > _MOST_STALE or not all(self._fixed(each) for each in more):
+            return ()
+        return (replace(held, stale=(*held.stale, *more)),)
+
+    def _touched(self, reference: Reference) -> Touched:
+        found = self.touched.get(id(reference))
+        if found is None:  # it keeps the reference, so that no other gets its id
+            found = self.touched[id(reference)] = Touched(reference, self.env)
+        return found
 
     def _fixed(self, write: Reference) -> bool:
         """Whether the elements of a write are known without running more than the loops around."""
         return all(name in self.env or name in self.running for name in reference_names(self.symbols, write))
+
+
+def _reads(held: Held) -> frozenset[str]:
+    """All names that decide what a held reference touches, those of arrays and indices among them."""
+    home = held.need.home
+    names = held.need.reference.reads if home is None else held.need.reference.reads | home.reads
+    return names.union(*(write.reads for write in held.stale)) if held.stale else names
 
 
 def _widened(facts: Facts, loop: DoNode | WhileNode) -> Facts:
@@ -366,9 +391,13 @@ def _widened(facts: Facts, loop: DoNode | WhileNode) -> Facts:
 
 def _common(one: Facts, other: Facts) -> Facts:
     """What holds in both: with the writes of either side."""
-    stale = {held.need: held.stale for held in other}
-    return tuple(
-        Held(need=held.need, stale=tuple(dict.fromkeys((*held.stale, *stale[held.need]))))
-        for held in one
-        if held.need in stale
-    )
+    same = {id(held) for held in other}
+    mine = {id(held) for held in one}
+    stale = {held.need: held.stale for held in other if id(held) not in mine}
+    both: list[Held] = []
+    for held in one:
+        if id(held) in same:
+            both.append(held)
+        elif held.need in stale:
+            both.append(Held(need=held.need, stale=tuple(dict.fromkeys((*held.stale, *stale[held.need])))))
+    return tuple(both)
