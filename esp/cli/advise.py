@@ -5,7 +5,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, named_choices
+from esp.cli.options import add_forms, add_output, add_program, add_scenario, console_of, named_choices
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wait for
@@ -45,7 +45,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     phases = "see if REDISTRIBUTE between parts of the program pays; this predicts all distributions"
     group.add_argument("--phases", action="store_true", help=phases)
     group.add_argument("--timed", action="store_true", help="rank by the time between two readings of the clock")
-    group.add_argument("--json", action="store_true", help="everything, as docs/advise.md describes it")
+    add_forms(group, "docs/advise.md")
     add_output(parser)
 
 
@@ -58,6 +58,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp.cli.reading import asked_of
     from esp.explore import advise
     from esp.output import advise as output
+    from esp.output.cells import rows_as_csv
 
     numbers = advise.numbers_of(options.procs)
     named = named_choices(options.distribute)
@@ -80,11 +81,13 @@ def execute(options: argparse.Namespace) -> int:
     console.warn(found.warnings, source.program.lines)
     if options.json:
         console.deliver(output.advice_json(found))
+    elif options.csv:
+        console.deliver(rows_as_csv(output.advice_rows(found)))
     else:
         following = "" if options.quiet or options.program == "-" else _next(options, found)
         console.deliver(output.advice_text(found, console.screen, following=following))
     if found.interrupted:
-        if options.json:
+        if options.json or options.csv:
             console.note("stopped: this is the best so far")
         return INTERRUPTED
     console.took(time.perf_counter() - began)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from esp.cli.options import add_output, add_program, add_scenario, add_timed, console_of, procs_of
+from esp.cli.options import add_forms, add_output, add_program, add_scenario, add_timed, console_of, procs_of
 from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
 
 USAGE = "esp check PROG --budget FILE [options]"
@@ -35,7 +35,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "number of processors, or a list; without it those that the budget names")
     add_scenario(parser)
     add_timed(parser)
-    parser.add_argument("--json", action="store_true", help="all checks, as docs/inspect.md describes them")
+    add_forms(parser, "docs/inspect.md")
     add_output(parser)
 
 
@@ -54,6 +54,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp.cli.reading import asked_of
     from esp.inspect.budget import check, read_budget
     from esp.output import budget as output
+    from esp.output.cells import rows_as_csv
     from esp.output.json import text_of
     from esp.output.partial import partial_text, reasons
     from esp.output.table import speed_up
@@ -77,6 +78,8 @@ def execute(options: argparse.Namespace) -> int:
     why = reasons(predictions)
     if options.json:
         console.deliver(text_of(output.as_json(budget, checked, why)))
+    elif options.csv:
+        console.deliver(rows_as_csv(output.check_rows(checked)))
     elif not all(each.kept for each in checked):
         console.deliver(output.broken(checked, console.screen))
     over = sum(not each.kept for each in checked)

@@ -6,7 +6,16 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from esp.cli.options import add_output, add_program, add_scenario, add_timed, console_of, one_of_procs, request_of
+from esp.cli.options import (
+    add_forms,
+    add_output,
+    add_program,
+    add_scenario,
+    add_timed,
+    console_of,
+    one_of_procs,
+    request_of,
+)
 from esp.errors import UnreadableFileError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp diff --help` need not wait for
@@ -31,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     _sides(parser)
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--all", action="store_true", help="also what takes the same time")
-    shown.add_argument("--json", action="store_true", help="everything, as docs/inspect.md describes it")
+    add_forms(shown, "docs/inspect.md")
     add_output(parser)
 
 
@@ -49,13 +58,19 @@ def _sides(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     console = console_of(options)
-    from esp.inspect.difference import as_json, difference
+    from esp.inspect.difference import as_json, difference, rows
+    from esp.output.cells import told_as_csv
     from esp.output.diff import diff
     from esp.output.json import text_of
 
     a, b = (_predicted(side, options, console) for side in (options.program, options.other))
     found = difference(a, b)
-    console.deliver(text_of(as_json(found)) if options.json else diff(found, console.screen, every=options.all))
+    if options.json:
+        console.deliver(text_of(as_json(found)))
+    elif options.csv:
+        console.deliver(told_as_csv(rows(found.pairs)))
+    else:
+        console.deliver(diff(found, console.screen, every=options.all))
     return 0
 
 

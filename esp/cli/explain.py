@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs
+from esp.cli.options import add_forms, add_output, add_program, add_scenario, console_of, one_of_procs
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp explain --help` need not wait for
@@ -32,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_scenario(parser)
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--all", action="store_true", help="every term and every phase of messages")
-    shown.add_argument("--json", action="store_true", help="everything, as docs/inspect.md describes it")
+    add_forms(shown, "docs/inspect.md")
     add_output(parser)
 
 
@@ -43,7 +43,8 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     from esp.cli.prompt import with_answers
     from esp.cli.reading import asked_of
-    from esp.inspect.explain import as_json, explain
+    from esp.inspect.explain import as_json, explain, formula_rows
+    from esp.output.cells import rows_as_csv
     from esp.output.explain import explanation
     from esp.output.json import text_of
 
@@ -58,6 +59,9 @@ def execute(options: argparse.Namespace) -> int:
     console.warn(prediction.warnings, source.program.lines)
     if options.json:
         console.deliver(text_of(as_json(made[-1])))
+        return 0
+    if options.csv:
+        console.deliver(rows_as_csv(formula_rows(made[-1])))
         return 0
     program = options.program
     following = "" if options.quiet or program == "-" else f"esp layout {program} --procs {prediction.processors}"

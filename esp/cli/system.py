@@ -6,10 +6,11 @@ import sys
 from shlex import quote
 
 from esp.cli.console import Console
-from esp.cli.options import add_output, console_of
+from esp.cli.options import add_forms, add_output, console_of
 from esp.errors import CheckFailedError, UsageError
 from esp.locate import find_system, system_names, systems_dir
 from esp.output import machines
+from esp.output.cells import told_as_csv
 from esp.output.diagnostics import machine_finding
 from sag.check import check
 from sag.describe import describe
@@ -31,7 +32,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="the machines that come with esp", allow_abbrev=False)
     add_output(listing)
     showing = actions.add_parser("show", help="units, figures and sources of a machine", allow_abbrev=False)
-    showing.add_argument("--json", action="store_true", help="for other programs")
+    add_forms(showing, "docs/machines.md")
     checking = actions.add_parser("check", help="whether a description is sound (exit code 3 if not)")
     fitting = actions.add_parser("fit", help="the message law of a ping-pong table (docs/fit.md)", allow_abbrev=False)
     fitting.description = (
@@ -56,8 +57,12 @@ def execute(options: argparse.Namespace) -> int:
             console.deliver(machines.machine_list(map(_listed, system_names()), console.screen))
         case "show":
             view = describe(load_system(find_system(options.name), folder=systems_dir()))
-            shown = machines.machine_json(view) if options.json else machines.machine(view, console.screen)
-            console.deliver(shown)
+            if options.json:
+                console.deliver(machines.machine_json(view))
+            elif options.csv:
+                console.deliver(told_as_csv(machines.figure_rows(view.root)))
+            else:
+                console.deliver(machines.machine(view, console.screen))
         case "fit":
             _fit(options, console)
         case _:

@@ -192,3 +192,10 @@ def _branch(pair: Pair) -> Mapping[str, object]:
         "bytes_b": pair.b and pair.b.bytes,
         "inside": [_branch(each) for each in pair.inside],
     }
+
+
+def rows(pairs: Sequence[Pair], depth: int = 0) -> Iterator[Mapping[str, object]]:
+    """The tree as rows, each followed by what is inside of it; `depth` says how deep that is."""
+    for each in pairs:
+        yield {"depth": depth, **{name: value for name, value in _branch(each).items() if name != "inside"}}
+        yield from rows(each.inside, depth + 1)

@@ -354,18 +354,7 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
                 "time_s": each.time_s,
                 "hidden_s": each.hidden_s,
                 "waits": [structs.asdict(wait) for wait in each.waits],
-                "terms": [
-                    {
-                        "figure": term.figure,
-                        "of": term.unit,
-                        "paid": term.paid,
-                        "seconds": term.seconds,
-                        "estimated": term.estimated,
-                        "count": term.count,
-                        "time_s": term.time_s,
-                    }
-                    for term in each.terms
-                ],
+                "terms": [_told(term) for term in each.terms],
             }
             for each in explanation.formulas
         ],
@@ -376,6 +365,27 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
             for each in explanation.assumptions
         ],
         "changes": [structs.asdict(each) for each in explanation.changes],
+    }
+
+
+def formula_rows(explanation: Explanation) -> list[dict[str, object]]:
+    """One row for each term of the formulas."""
+    return [
+        {"aau": each.aau, "label": each.label, "category": each.category, **_told(term)}
+        for each in explanation.formulas
+        for term in each.terms
+    ]
+
+
+def _told(term: Term) -> dict[str, object]:
+    return {
+        "figure": term.figure,
+        "of": term.unit,
+        "paid": term.paid,
+        "seconds": term.seconds,
+        "estimated": term.estimated,
+        "count": term.count,
+        "time_s": term.time_s,
     }
 
 

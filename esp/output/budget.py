@@ -44,18 +44,23 @@ def as_json(budget: LimitFile, checked: Sequence[Checked], partial: Sequence[str
         "kept": not partial and all(each.kept for each in checked),
         "complete": not partial,
         "partial": list(partial),
-        "checks": [
-            {
-                "what": each.limit.what,
-                "line": each.line or None,
-                "processors": each.processors,
-                "at_least": each.limit.at_least,
-                "share": each.limit.share,
-                "limit": each.limit.value,
-                "value": each.value,
-                "kept": each.kept,
-                "budget_line": each.limit.place.line,
-            }
-            for each in checked
-        ],
+        "checks": check_rows(checked),
     }
+
+
+def check_rows(checked: Sequence[Checked]) -> list[dict[str, object]]:
+    """One row for each limit."""
+    return [
+        {
+            "what": each.limit.what,
+            "line": each.line or None,
+            "processors": each.processors,
+            "at_least": each.limit.at_least,
+            "share": each.limit.share,
+            "limit": each.limit.value,
+            "value": each.value,
+            "kept": each.kept,
+            "budget_line": each.limit.place.line,
+        }
+        for each in checked
+    ]

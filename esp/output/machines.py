@@ -82,6 +82,15 @@ def machine_json(view: SystemView) -> str:
     return text_of(told)
 
 
+def figure_rows(unit: UnitView) -> Iterator[dict[str, object]]:
+    """One row for each figure of a unit and of those inside of it."""
+    for component in unit.components:
+        for each in component.figures:
+            yield {"sau": unit.id, "component": component.letter, **_data(each)}
+    for child in unit.children:
+        yield from figure_rows(child)
+
+
 def _data(value: Any) -> Any:
     if isinstance(value, Struct):
         return {each.name: _data(getattr(value, each.name)) for each in fields(value)}
