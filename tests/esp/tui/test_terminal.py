@@ -14,6 +14,8 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from esp.cli.main import main
+
 ESP = f"{sys.executable} -m esp"
 PATIENCE_S = 60
 
@@ -85,21 +87,15 @@ def test_the_terminal_is_left_as_it_was_when_the_process_is_ended(tmux):
 
 
 @pytest.mark.parametrize("program", ["pbs2", "pi"])
-def test_into_a_pipe_it_is_the_table(program, root):
+def test_into_a_pipe_it_is_the_table(program, root, capsys):
     command = [sys.executable, "-m", "esp", "tui", program, "--procs", "4"]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
     assert run.returncode == 0, run.stderr
     assert "distribute" in run.stdout
     assert "vs best" in run.stdout
     assert "\x1b" not in run.stdout
-    compare = subprocess.run(
-        [*command[:3], "compare", *command[4:], "--quiet", "--size", "none"],
-        capture_output=True,
-        text=True,
-        check=False,
-        cwd=root,
-    )
-    assert run.stdout == compare.stdout
+    assert main(["compare", program, "--procs", "4", "--quiet", "--size", "none"]) == 0
+    assert run.stdout == capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -111,19 +107,16 @@ def test_into_a_pipe_it_is_the_table(program, root):
         (["tui", "nosuch.hpf"], "no such program"),
     ],
 )
-def test_wrong_use_is_said(words, said, root):
-    run = subprocess.run([sys.executable, "-m", "esp", *words], capture_output=True, text=True, check=False, cwd=root)
-    assert run.returncode == 2
-    assert said in run.stderr
+def test_wrong_use_is_said(words, said, capsys):
+    assert main(words) == 2
+    assert said in capsys.readouterr().err
 
 
-def test_a_program_without_arrays_is_shown_as_a_profile(tmp_path, root):
+def test_a_program_without_arrays_is_shown_as_a_profile(tmp_path, capsys):
     path = tmp_path / "plain.hpf"
     path.write_text("program p\n  integer :: i\n  i = 1\n  print *, i\nend program p\n")
-    command = [sys.executable, "-m", "esp", "tui", str(path), "--procs", "2"]
-    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
-    assert run.returncode == 0, run.stderr
-    assert "time" in run.stdout
+    assert main(["tui", str(path), "--procs", "2"]) == 0
+    assert "time" in capsys.readouterr().out
 
 
 async def _in_the_browser(port, then=lambda: None):
