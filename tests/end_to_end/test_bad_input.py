@@ -644,12 +644,14 @@ def test_huge_arrays_end_soon():
         assert outcome.code == 0 or re.match(r"<stdin>:10:3: E5\d\d ", outcome.err), outcome.err
 
 
+@pytest.mark.slow
 def test_a_million_processors():
     for text in (GOOD, PROGRAMS["step 0"].replace("n, 0", "n"), body("a(5) = b(7)\n  print *, a, sum(b)")):
         outcome = command(text.replace("q(4)", "q(number_of_processors())"), "--procs", "1048576", limit_s=30)
         assert outcome.code in (0, 1)
 
 
+@pytest.mark.slow
 def test_ten_thousand_lines():
     outcome = command(body("x = x + 1.0\n" * 10_000), limit_s=60)
     assert outcome.code == 0

@@ -8,6 +8,8 @@ import os
 import re
 import shlex
 
+import pytest
+
 from tests.progress import without_progress
 
 BLOCK = re.compile(r"^```console\n\$ (?P<command>.+)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
@@ -25,6 +27,7 @@ def _outputs(page, esp):
     return found
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_is_printed(root, tmp_path, esp):
     path = root / "docs" / "tutorial.md"
     page = path.read_text(encoding="utf-8")

@@ -297,8 +297,20 @@ def made(hand, described):
                 yield hand.loop("j", given_[0], *made(hand, given_[1]))
 
 
-@settings(max_examples=120)
+@pytest.mark.slow
+@settings(max_examples=40)
 @given(programs())
 def test_jumping_equals_walking(case):
+    check_jumping(case)
+
+
+@pytest.mark.truth
+@settings(max_examples=1000)
+@given(programs())
+def test_jumping_often_equals_walking(case):
+    check_jumping(case)
+
+
+def check_jumping(case):
     procs, skew, trips, body, options = case
     both(procs, lambda hand: (hand.compute(skew), hand.loop("i", trips, *made(hand, body))), machine(**options))

@@ -67,6 +67,7 @@ def test_a_killed_command_leaves_nothing(name, tool, kill, command):
     ends(started, kill)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kill"), [("sweep", "SIGTERM"), ("compare", "SIGKILL")])
 def test_processes_that_predict_end_with_the_command(name, kill, command):
     started = command(name)

@@ -77,6 +77,7 @@ def within(case, counted, predicted):
     return off <= FEW
 
 
+@pytest.mark.slow
 def test_misses_are_those_of_cachegrind_quick():
     check(QUICK)
 

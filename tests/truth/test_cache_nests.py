@@ -137,6 +137,7 @@ def is_unsteady(name, n, gap, folder, comparison, row):
     return any(each.least <= sum(each.row.predicted) <= each.most for each in found)
 
 
+@pytest.mark.slow
 def test_misses_of_nests_of_each_kind_are_those_of_cachegrind(tmp_path):
     check(QUICK, tmp_path)
 

@@ -41,6 +41,7 @@ def assert_within_bounds(results: list[Compared], reading: str = "as described")
         assert median(abs(each.outcome.error) for each in meeting) <= middle, told(meeting)
 
 
+@pytest.mark.slow
 def test_a_few():
     """A quick look; `make truth` compares all."""
     results = results_of(programs=("gauss", "laplace", "lfk01", "pipeline"), procs=(1, 8, 64))

@@ -206,7 +206,7 @@ def check_random(folder, seeds):
 
 @pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_random_jumps(tmp_path):
-    check_random(tmp_path, range(25, 50))
+    check_random(tmp_path, range(25, 37))
 
 
 @pytest.mark.truth

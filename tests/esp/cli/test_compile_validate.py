@@ -92,6 +92,7 @@ def test_a_kept_folder_is_built_anew_by_another_compiler(tmp_path, monkeypatch):
     assert calls.read_text().split() == first
 
 
+@pytest.mark.slow
 def test_messages_may_differ_where_data_decide_the_flow(capsys):
     # 5 x 5 points converge after 22 of 100 sweeps.
     words = ["validate", "laplace", "--procs", "1,2", "--set", "n=5", "--set", "k=100"]

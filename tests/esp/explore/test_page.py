@@ -53,6 +53,7 @@ def test_every_field_is_documented_and_every_documented_field_is_there(command, 
     assert told == documented
 
 
+@pytest.mark.slow
 def test_every_command_runs_as_it_stands(root, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = re.findall(r"^    (esp .+)$", _page(root), re.MULTILINE)

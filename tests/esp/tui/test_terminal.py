@@ -50,6 +50,7 @@ def _until(seen, *wanted):
     pytest.fail(f"{wanted} did not come:\n{text}")
 
 
+@pytest.mark.slow
 def test_in_a_terminal(tmux):
     tmux("new-session", "-d", "-x", "80", "-y", "24", f"{ESP} tui pbs1 --procs 4; echo left $?; sleep 60")
 

@@ -110,6 +110,7 @@ def sampled():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("procs", "cases"), sampled())
 def test_some_mappings(procs, cases, native, system):
     check_mappings(native, system, procs, cases)

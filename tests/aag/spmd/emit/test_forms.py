@@ -21,6 +21,7 @@ NAMES = """
 """.split()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("procs", [1, 2, 3, 4, 5, 6])
 def test_programs(procs, native, system):
     names = [*(NAMES if procs % 2 else []), *(["functions"] if procs != 5 else [])]
