@@ -63,7 +63,12 @@ def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> La
     elsewhere = {entity.name for unit in program.units if unit is not main for entity in unit.entities}
     try:
         layouts = resolve_mapping(
-            main, overrides, default_procs, visible=visible_to(main, program), declared=sorted(elsewhere)
+            main,
+            overrides,
+            default_procs,
+            visible=visible_to(main, program),
+            declared=sorted(elsewhere),
+            comments=program.unrecognised,
         )
     except SourceError as problem:
         raise SourceError(sorted((*found, *problem.diagnostics), key=_place)) from None

@@ -14,6 +14,7 @@ import numpy as np
 from aag.diagnostics import Diagnostic
 from aag.graph import aau as g
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown, Value
+from aag.mapping.resolve import NO_ASSUMPTIONS
 from aag.spmd.program import NodeProgram
 from aag.spmd.vector import TooLarge
 from interpreter.application import Application
@@ -61,7 +62,11 @@ def interpret(
         lines=program.lines,
         constants=application.constants,
         complete=program.complete,
-        notes=tuple((note.code, note.message, note.span) for note in (*program.notes, *program.layouts.notes)),
+        notes=tuple(
+            (note.code, note.message, note.span)
+            for note in (*program.notes, *program.layouts.notes)
+            if note.code not in NO_ASSUMPTIONS
+        ),
     )
     return interpret_with(application, graph, machine, setting, about, listener, watch)
 

@@ -8,7 +8,7 @@ entity  = Entity(name, type, shape, attributes, initial)
 from collections.abc import Mapping
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound, Directive
@@ -111,6 +111,8 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     complete: bool
     form: Form = "free"
     """How it is read; ``fixed`` alone does not occur."""
+    unrecognised: Mapping[str, int] = field(default_factory=dict)
+    """Templates and processor arrangements that only a comment would declare, with its line (W108)."""
 
     @property
     def main(self) -> Unit | None:

@@ -1,7 +1,8 @@
 """What resolving finds: problems and notes are collected, so that one run reports them all."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from types import MappingProxyType
 
 from aag.diagnostics import NOWHERE, Diagnostic, SourceError, Span
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown
@@ -10,7 +11,8 @@ from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown
 class Report:
     """Collects the findings of one resolution."""
 
-    def __init__(self) -> None:
+    def __init__(self, comments: Mapping[str, int] = MappingProxyType({})) -> None:
+        self._comments = comments
         self._found: list[Diagnostic] = []
 
     def add(self, code: str, message: str, span: Span = NOWHERE, hint: str = "") -> None:
@@ -23,7 +25,13 @@ class Report:
 
     def unknown_name(self, what: str, name: str, span: Span, candidates: Iterable[str]) -> None:
         """A name that is not declared as `what`."""
-        self.add("E301", f"there is no {what} {name}", span, nearest(name, candidates))
+        self.add("E301", f"there is no {what} {name}", span, self.known(name, candidates))
+
+    def known(self, name: str, candidates: Iterable[str]) -> str:
+        """A hint about an unknown name: the comment that would declare it, else what is spelled like it."""
+        if name in self._comments:
+            return f"line {self._comments[name]} would declare it, but is a comment: begin it with !HPF$"
+        return nearest(name, candidates)
 
     def unknown_value(self, what: str, error: Unknown, span: Span) -> None:
         """A value that `what` needs and that cannot be computed."""

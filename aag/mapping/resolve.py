@@ -21,6 +21,12 @@ from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of
 from aag.mapping.tables import TableReader, Tables, tables_of
 
+UNDISTRIBUTED = "W311"
+"""The code of the note that no array is distributed, where there are arrays."""
+
+NO_ASSUMPTIONS = frozenset({UNDISTRIBUTED, "W312"})
+"""Codes of notes on what the source says, so that nothing is assumed."""
+
 _MOST_SHOWN = 4
 """Arrays that a note names."""
 
@@ -45,6 +51,7 @@ def resolve_mapping(
     *,
     visible: tuple[Unit, ...] = (),
     declared: Iterable[str] = (),
+    comments: Mapping[str, int] = MappingProxyType({}),
 ) -> Layouts:
     """The layouts of all arrays of a unit (Def 12, 13), with notes on what was assumed.
 
@@ -54,11 +61,12 @@ def resolve_mapping(
         default_procs: The number of processors where neither the user nor the source says one.
         visible: Units whose names the unit sees (modules it uses, its host), outermost first.
         declared: Names of other units of the program; values may be given to them, too.
+        comments: Templates and arrangements that only comments would declare, with their lines.
 
     Raises:
         SourceError: carries every problem of the unit, not just the first.
     """
-    report = Report()
+    report = Report(comments)
     scope = scope_of(unit, visible)
     outer: dict[str, Value] = {}
     inherited: dict[str, Value] = {}
@@ -87,6 +95,8 @@ def resolve_mapping(
     resolution.check(scope)
     found = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
     arrays = {name: layout for name, layout in found.items() if layout is not None}
+    if arrangements.procs > 1 and unit.kind == "program":
+        _note_undistributed(arrangements.procs, arrays, scope, report)
     _note_empty([layout for layout in arrays.values() if not layout.elements], scope, report)
     return Layouts(
         notes=report.notes(),
@@ -220,6 +230,19 @@ class _Resolution:
             return None
         cells, outer = (cells_of(align, own, target, self._env, self._report), self._placements.get(align.target))
         return None if cells is None or outer is None else compose(cells, outer)
+
+
+def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
+    """Notes that every processor has all the data and does all the work."""
+    remapped = any(isinstance(each, Remap) for each in walk_statements(scope.unit.body))
+    if remapped or any(each.is_distributed for each in arrays.values()):
+        return
+    work = f"all {procs} processors do all the work"
+    if arrays:
+        report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, "write DISTRIBUTE for an array")
+    else:
+        hint = "only operations on distributed arrays are divided among processors"
+        report.add("W312", f"there is no array to distribute: {work}", scope.unit.span, hint)
 
 
 def _note_empty(layouts: list[Layout], scope: Scope, report: Report) -> None:

@@ -214,7 +214,7 @@ class TableReader:
             "E301",
             f"{align.alignee} is aligned with {align.target}, which is neither a template nor an array",
             align.span,
-            nearest(align.target, self._names()),
+            self._report.known(align.target, self._names()),
         )
         return False
 

@@ -8,7 +8,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
     best, best_distance = "", min(max(1, len(word) // 3), len(word) - 1) + 1
     for candidate in candidates:
         if abs(len(candidate) - len(word)) < best_distance:
-            distance = _edits(word, candidate)
+            distance = edits(word, candidate)
             if distance < best_distance:
                 best, best_distance = candidate, distance
     return best
@@ -20,7 +20,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
     return f"did you mean {found}?" if found else ""
 
 
-def _edits(left: str, right: str) -> int:
+def edits(left: str, right: str) -> int:
     """Insertions, deletions, replacements and swaps of neighbours that lead from `left` to `right`."""
     before: list[int] = []
     row = list(range(len(right) + 1))

@@ -31,6 +31,7 @@ def read_program(
     """
     from aag.source.names import UNKNOWN_IN_DIRECTIVE
     from aag.source.stages import read_units
+    from aag.source.unrecognised import unrecognised
 
     if "\0" in text:
         decode(text.encode("latin-1", "replace"), file)
@@ -54,7 +55,8 @@ def read_program(
         raise SourceError(found) from error.__cause__
     except RecursionError as error:
         raise SourceError([_too_deep(file)]) from error
-    diagnostics = [_with_line(each, source) for each in (*said, *diagnostics)]
+    comments, unrecognised_names = unrecognised(lines, read_form)
+    diagnostics = [*(_with_line(each, source) for each in (*said, *diagnostics)), *comments]
     if defer:
         diagnostics = [each for each in diagnostics if each.code != UNKNOWN_IN_DIRECTIVE]
     elif any(each.is_error for each in diagnostics):
@@ -66,6 +68,7 @@ def read_program(
         diagnostics=tuple(diagnostics),
         complete=complete,
         form=read_form,
+        unrecognised=unrecognised_names,
     )
 
 

@@ -201,9 +201,13 @@ def _one(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int
 
 
 def _following(prediction: "Prediction", options: argparse.Namespace) -> str:
-    """What follows one prediction: other distributions where data move and none was asked for; else other numbers of
-    processors, or, as a grid fits one number only, a closer look."""
+    """What follows one prediction: other distributions where data move and none was asked for, or where nothing is
+    distributed; else other numbers of processors, or, as a grid fits one number only, a closer look."""
+    from aag.mapping.resolve import UNDISTRIBUTED
+
     processors = prediction.processors
+    if any(each.code == UNDISTRIBUTED for each in prediction.warnings):
+        return _next(options, str(processors), name="compare")
     if options.grid:
         return _next(options, f"{processors} --annotate")
     if options.distribute or options.align or options.unroll or not prediction.messages:

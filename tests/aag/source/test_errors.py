@@ -504,6 +504,16 @@ def test_names_of_unknown_modules_are_not_guessed_at(read):
     assert program.diagnostics == ()
 
 
+def test_a_comment_that_reads_as_a_directive(read):
+    program = read("real a(8)\n!HFP$ DISTRIBUTE a(BLOCK)\na = 1\nend\n")
+    assert [str(each) for each in program.diagnostics] == [
+        (
+            "x.f90:2:1: W108 this comment reads as a directive, but does not begin with !HPF$, so it has no effect"
+            " (write !HPF$ if it is one)"
+        )
+    ]
+
+
 def test_every_finding_shows_its_line():
     with pytest.raises(SourceError) as error:
         read_program("program p\n!HPF$ XYZZY\nend\n", "x.f90")
