@@ -23,6 +23,7 @@ from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp.calling import in_python
+from esp.incomplete import incomplete
 from esp.locate import find_system, systems_dir
 from esp.prediction import Prediction, single, without_repeats
 from esp.request import SWITCHES, Request, asked, requested, switched
@@ -208,6 +209,7 @@ def interpret_stages(
     Raises:
         sag.errors.MachineError: the scenario does not fit the machine.
         aag.diagnostics.SourceError: values prevent it.
+        esp.incomplete.IncompleteError: something is left out, and the request wants no partial prediction.
     """
     machine = export(system, scenario_of(request))
     setting = Setting(
@@ -220,7 +222,10 @@ def interpret_stages(
         result = interpret(stages.node_program, stages.graph, machine, setting, listener, watch)
     if request.granularity in FOLDED:
         result = folded(result, unit_of(stages.graph, request.granularity))
-    return presented(result, stages, request)
+    prediction = presented(result, stages, request)
+    if not (prediction.complete or request.partial):
+        raise incomplete(prediction)
+    return prediction
 
 
 @contextmanager

@@ -50,6 +50,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """Take INDEPENDENT, NEW and REDUCTION for true also where they are proved false."""
     granularity: Level = "statement"
     """Which statements are one AAU."""
+    partial: bool = True
+    """Predict the rest where something is left out; otherwise that is an error (Def 20)."""
 
 
 def requested(

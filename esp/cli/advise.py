@@ -5,7 +5,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_forms, add_output, add_program, add_scenario, console_of, named_choices
+from esp.cli.options import add_forms, add_output, add_partial, add_program, add_scenario, console_of, named_choices
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wait for
@@ -39,6 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "numbers of processors: 8, 4,6,12 or 4..64 (doubling)", aligned=False)
     add_scenario(parser)
+    add_partial(parser)
     group = parser.add_argument_group("what to search and show")
     group.add_argument("--align", choices=("on", "off"), default="on", help="try other alignments, too (default: on)")
     group.add_argument("--top", metavar="N", default="3", help="how many of the best are predicted (default: 3)")

@@ -32,7 +32,7 @@ def command(name: str, options: argparse.Namespace) -> str:
         if value != default:
             written = "--" + option.replace("_", "-")
             words += [f"{written} {quote(str(each))}" for each in (value if isinstance(value, list) else [value])]
-    flags = ("timed", "unroll", "trust_directives")
+    flags = ("timed", "unroll", "trust_directives", "partial")
     words += ["--" + each.replace("_", "-") for each in flags if given.get(each)]
     words += [f"--procs {options.procs}"] if options.procs else []
     return " ".join(words)

@@ -44,7 +44,7 @@ def execute(options: argparse.Namespace) -> int:
 
     Raises:
         CheckFailedError: a limit is not kept.
-        PredictionError: a prediction is partial, and what it does charge breaks no limit.
+        PredictionError: a prediction is incomplete.
     """
     console = console_of(options)
     numbers = procs_of(options.procs)
@@ -52,11 +52,11 @@ def execute(options: argparse.Namespace) -> int:
 
     from esp import api
     from esp.cli.reading import asked_of
+    from esp.incomplete import reasons
     from esp.inspect.budget import check, read_budget
     from esp.output import budget as output
     from esp.output.cells import rows_as_csv
     from esp.output.json import text_of
-    from esp.output.partial import partial_text, reasons
     from esp.output.table import speed_up
 
     path = Path(options.budget)
@@ -80,14 +80,14 @@ def execute(options: argparse.Namespace) -> int:
         console.deliver(text_of(output.as_json(budget, checked, why)))
     elif options.csv:
         console.deliver(rows_as_csv(output.check_rows(checked)))
-    elif not all(each.kept for each in checked):
+    elif not why and not all(each.kept for each in checked):
         console.deliver(output.broken(checked, console.screen))
     over = sum(not each.kept for each in checked)
-    if why and not any(each.proven for each in checked):
+    if why:
         raise PredictionError(
-            "nothing is known to keep the budget, as the prediction is partial.",
+            "the prediction is incomplete, so no limit is checked.",
             where=source.program.file,
-            why=f"It is {partial_text(why)}.",
+            why=f"{'; '.join(why)}.",
             hint="`esp run` shows what is left out.",
         )
     if over:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from esp.cli.options import (
     add_forms,
     add_output,
+    add_partial,
     add_program,
     add_scenario,
     console_of,
@@ -37,6 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "number of processors", several=True)
     add_scenario(parser)
+    add_partial(parser)
     group = parser.add_argument_group("what to show")
     size = "the PARAMETER over which the winner may change; with sizes, n=16:256:16, all are tried; or none"
     group.add_argument("--size", metavar="NAME[=N,...]", help=size)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from esp.cli.options import (
     add_forms,
     add_output,
+    add_partial,
     add_program,
     add_scenario,
     add_timed,
@@ -49,6 +50,7 @@ def _sides(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("other", metavar="B", help="as A")
     add_scenario(parser)
     add_timed(parser)
+    add_partial(parser)
     for action in parser._actions:  # the shared options call it PROG
         if action.dest == "program":
             action.metavar = "A"

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_forms, add_output, add_program, add_scenario, console_of, one_of_procs
+from esp.cli.options import add_forms, add_output, add_partial, add_program, add_scenario, console_of, one_of_procs
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp explain --help` need not wait for
@@ -30,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "number of processors")
     parser.add_argument("line", metavar="LINE", nargs="?", help="the line, where PROG does not end in :LINE")
     add_scenario(parser)
+    add_partial(parser)
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--all", action="store_true", help="every term and every phase of messages")
     add_forms(shown, "docs/inspect.md")

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from aag.diagnostics import SourceError
 from esp.cli.console import screen_for
-from esp.errors import EspError, UsageError
+from esp.errors import EspError, PredictionError, UsageError
+from esp.incomplete import IncompleteError
 from esp.output import diagnostics
 from esp.output.screen import Screen, flow
 from esp.version import __version__
@@ -36,6 +37,10 @@ def report(error: Exception, words: Sequence[str]) -> int:
 def describe(error: Exception, screen: Screen, words: Sequence[str] = ()) -> tuple[str, int]:
     """The text for an error, and its exit code."""
     match error:
+        case IncompleteError() if error.findings:
+            shown = [diagnostics.diagnostic(each, screen, error.lines) for each in error.findings]
+            short = PredictionError("the prediction is incomplete.", where=error.where, hint=error.hint)
+            return "\n".join([*shown, diagnostics.error(short, screen)]), error.exit_code
         case EspError():
             return diagnostics.error(error, screen), error.exit_code
         case SourceError():

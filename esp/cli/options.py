@@ -94,6 +94,12 @@ def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = 
     )
 
 
+def add_partial(parser: argparse.ArgumentParser) -> None:
+    """The option of commands that refuse incomplete predictions."""
+    what = "leave out what cannot be predicted; nothing is ranked then"
+    parser.add_argument("--partial", action="store_true", help=what)
+
+
 def add_scenario(parser: argparse.ArgumentParser) -> None:
     """What is different about the machine."""
     group = parser.add_argument_group("what if", "A change is x2, 30% or a value with its unit.")
@@ -190,6 +196,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         unroll=given.get("unroll", False),
         trust_directives=given.get("trust_directives", False),
         granularity=given.get("granularity", GRANULARITIES[0]),
+        partial=given.get("partial", True),
     )
     return switched(request, switches_of(given.get("opt", [])))
 

@@ -6,6 +6,7 @@ from esp.cli.options import (
     add_forms,
     add_granularity,
     add_output,
+    add_partial,
     add_program,
     add_scenario,
     add_timed,
@@ -45,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     chosen.add_argument("--by", choices=("aau", "line", "kind", "procedure"), default="aau", help="what makes a row")
     add_granularity(chosen)
     add_scenario(parser)
+    add_partial(parser)
     shown = parser.add_argument_group("what to show")
     add_timed(shown)
     add_forms(shown, "docs/inspect.md")

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from esp.cli.layout import layouts_shown
-from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, procs_of
+from esp.cli.options import add_output, add_partial, add_program, add_scenario, console_of, one_of_procs, procs_of
 from esp.errors import PredictionError, UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp report --help` need not wait for
@@ -49,6 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "number of processors", aligned=False)
     add_scenario(parser)
+    add_partial(parser)
     group = parser.add_argument_group("what to show")
     group.add_argument("--scaling", metavar="P,...", help="numbers of processors (default: doubling up to --procs)")
     size = "the PARAMETER over which the best distribution may change, or none; as for esp compare"

@@ -8,6 +8,7 @@ from esp.cli.options import (
     add_forms,
     add_granularity,
     add_output,
+    add_partial,
     add_program,
     add_scenario,
     add_timed,
@@ -45,6 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "number of processors, or a list 1,2,4,8 or 1..64 for a table of speed-up")
     add_scenario(parser)
+    add_partial(parser)
     views = parser.add_argument_group("what to show")
     views.add_argument("--annotate", action="store_true", help="the whole source with the time of each line")
     views.add_argument("--lines", "--line", metavar="N|N-M", help="a line, or some, in detail")

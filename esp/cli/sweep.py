@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any
 
-from esp.cli.options import add_form, add_output, add_timed, console_of, jobs_of
+from esp.cli.options import add_form, add_output, add_partial, add_timed, console_of, jobs_of
 from esp.errors import PredictionError, UsageError
 from esp.values import pairs_many, value_of
 
@@ -68,6 +68,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_timed(parser)
     parser.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same to 0.1%%)")
     trust = "accept INDEPENDENT, NEW and REDUCTION even where they are proved false"
+    add_partial(parser)
     parser.add_argument("--trust-directives", action="store_true", help=trust)
     parser.add_argument("--jobs", metavar="N", default="1", help="processes on this computer (same results)")
     parser.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler whose workers do it: tcp://host:8786")
@@ -235,6 +236,7 @@ def _plan(options: argparse.Namespace) -> "SweepPlan":
         values = [each for text in given for each in values_of(text, "--system-set")]
         add("system_set", path, path, values, values)
     base = requested(None, timed=options.timed, unroll=options.unroll, trust_directives=options.trust_directives)
+    base = replace(base, partial=options.partial)
     axes = [axis for axis in axes if not (axis.kind == "io" and axis.values == (True,))]
     plan = SweepPlan(programs=tuple(texts), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
     if len(named) < len(options.distribute):

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs
+from esp.cli.options import add_output, add_partial, add_program, add_scenario, console_of, one_of_procs
 from esp.errors import UnreadableFileError, UsageError
 
 if TYPE_CHECKING:  # NumPy, which `esp trace --help` need not wait for
@@ -44,6 +44,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "number of processors")
     add_scenario(parser)
+    add_partial(parser)
     group = parser.add_argument_group("trace")
     known = "; ".join(f"{name}: {what}" for name, what in FORMATS.items())
     group.add_argument("--format", choices=tuple(FORMATS), default="esp", help=f"default: %(default)s. {known}")

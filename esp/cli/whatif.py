@@ -4,7 +4,7 @@ import argparse
 import time
 from typing import Any
 
-from esp.cli.options import add_forms, add_output, add_program, add_timed, console_of, one_of_procs
+from esp.cli.options import add_forms, add_output, add_partial, add_program, add_timed, console_of, one_of_procs
 from esp.cli.sweep import SCENARIO, add_changes
 from esp.errors import UsageError
 from esp.values import pairs_many
@@ -26,6 +26,7 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "number of processors")
+    add_partial(parser)
     group = parser.add_argument_group("changes", "x2, 30% or a value with its unit; a list is several changes.")
     add_changes(group)
     opt = "switch an optimisation off (repeatable); each: all in turn"

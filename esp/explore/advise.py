@@ -118,8 +118,13 @@ class Advice(Printed, Struct, frozen=True, kw_only=True):
 
     @property
     def best(self) -> Advised:
-        """The fastest."""
+        """The fastest; the first where nothing is ranked."""
         return self.ranked[0]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the choices are ranked: incomplete predictions are listed as they were tried (Def 20)."""
+        return all(each.prediction.complete for each in self.ranked)
 
     @property
     def written(self) -> Advised | None:
@@ -240,7 +245,7 @@ def advise_source(
         if search.interrupted:
             raise KeyboardInterrupt
         raise work.problem or SourceError([])
-    if not look or search.interrupted:
+    if not look or search.interrupted or not all(each.complete for each in work.predictions.values()):
         return _advice(search, work, left_out, top)
     same = work.unaligned(candidates[search.found[0]].procs, search)
     found = None
@@ -407,6 +412,8 @@ class _Work:
 
 def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
     order = search.exact
+    if not all(work.predictions[at].complete for at in order):
+        order.sort()
     times_s = [search.floor[at] for at in order]
     errors = [stated_error(work.predictions[at]) for at in order]
     ranked = tuple(
@@ -418,7 +425,9 @@ def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
             error=errors[number],
             tie=None if tied is None else tied + 1,
         )
-        for number, (at, tied) in enumerate(zip(order, ties(times_s, errors), strict=True))
+        for number, (at, tied) in enumerate(
+            zip(order, ties(times_s, [work.predictions[at] for at in order]), strict=True)
+        )
     )
     rest = [at for at, known in enumerate(search.known) if known != EXACT and at not in work.impossible]
     rest.sort(key=lambda at: (search.floor[at] if search.known[at] == BOUND else inf, at))

@@ -82,8 +82,13 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
 
     @property
     def best(self) -> Ranked:
-        """The fastest."""
+        """The fastest; the first where nothing is ranked."""
         return self.ranked[0]
+
+    @property
+    def complete(self) -> bool:
+        """Whether the choices are ranked: incomplete predictions are listed as they were tried (Def 20)."""
+        return all(each.prediction.complete for each in self.ranked)
 
 
 @in_python
@@ -182,7 +187,9 @@ def compare_choices(
         own = [as_is is not None and is_written(each, as_is, distributed) for each in choices]
         order = _order(done, request)
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
-        crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
+        crossing, scanned = None, None
+        if all(each.complete for each in done.values()):
+            crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
     return Comparison(
         ranked=ranked,
         impossible=impossible,
@@ -300,7 +307,9 @@ def _in_turn(predictions: Predictions, total: int, progress: Progress | None) ->
 
 
 def _order(done: Mapping[int, Prediction], request: Request) -> list[int]:
-    """Positions, the fastest first."""
+    """Positions, the fastest first; as they are where some prediction is incomplete."""
+    if not all(each.complete for each in done.values()):
+        return list(done)
     return sorted(done, key=lambda at: (_time_s(done[at], request), at))
 
 
@@ -325,7 +334,9 @@ def _ranked(rows: Iterable[tuple[str, Prediction, bool, MappingChoice | None]], 
             written=written,
             choice=choice,
         )
-        for at, ((shown, prediction, written, choice), tied) in enumerate(zip(rows, ties(times_s, errors), strict=True))
+        for at, ((shown, prediction, written, choice), tied) in enumerate(
+            zip(rows, ties(times_s, [row[1] for row in rows]), strict=True)
+        )
     )
 
 

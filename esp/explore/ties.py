@@ -25,12 +25,15 @@ def stated_error(prediction: Prediction) -> float:
     return max(ERROR, CONTENDED * share)
 
 
-def ties(times_s: Sequence[float], errors: Sequence[float]) -> tuple[int | None, ...]:
+def ties(times_s: Sequence[float], predictions: Sequence[Prediction]) -> tuple[int | None, ...]:
     """For each of the times, in ascending order, the position of the one it ties with; None where it stands alone.
 
     The first of a group leads it: who is within the larger of both errors of the leader ties with it, the next one
-    leads a group of its own. So a tie never runs through a chain of small steps.
+    leads a group of its own. So a tie never runs through a chain of small steps. Incomplete predictions do not tie.
     """
+    if not all(each.complete for each in predictions):
+        return (None,) * len(times_s)
+    errors = [stated_error(each) for each in predictions]
     found: list[int | None] = []
     leader = 0
     for i, (time_s, error) in enumerate(zip(times_s, errors, strict=True)):

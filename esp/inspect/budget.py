@@ -110,14 +110,6 @@ class Checked(Struct, frozen=True, kw_only=True):
     kept: bool
     processors: int
     line: int
-    bound: bool = False
-    """The value is that of a partial prediction."""
-
-    @property
-    def proven(self) -> bool:
-        """Whether the limit is broken for certain: what is missing can only add to a sum, but may move a ratio."""
-        ratio = self.limit.at_least or self.limit.share or self.limit.what in _RATIOS
-        return not self.kept and not (self.bound and ratio)
 
 
 def read_budget(path: Path) -> LimitFile:
@@ -242,9 +234,7 @@ def _checked(limit: Limit, prediction: Prediction, ratio: tuple[float, float]) -
         value = value / total_s if total_s else 0.0
     room = ROUNDING * abs(limit.value)
     kept = value >= limit.value - room if limit.at_least else value <= limit.value + room
-    return Checked(
-        limit=limit, value=value, kept=kept, processors=prediction.processors, line=at, bound=not prediction.complete
-    )
+    return Checked(limit=limit, value=value, kept=kept, processors=prediction.processors, line=at)
 
 
 def _line(limit: Limit, prediction: Prediction) -> int:

@@ -5,11 +5,11 @@ from typing import Any
 from esp.explore.advise import Advice, Advised, Candidate, Excluded
 from esp.explore.advise_phases import Phases
 from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
+from esp.incomplete import reasons as why_partial
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import constants, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
-from esp.output.partial import partial_notes, trusted
-from esp.output.partial import reasons as why_partial
+from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import CATEGORIES, Prediction, first, four
@@ -32,7 +32,7 @@ _HARDLY = 0.01
 _EXPLAINED = 3
 """Runners-up whose difference is explained."""
 
-_NO_ADVICE = "none: the predictions are incomplete, so their order may be wrong: nothing to paste"
+_NO_ADVICE = f"none: {NOT_RANKED}"
 """What is said where time is missing."""
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -40,11 +40,11 @@ _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
 def advice_text(found: Advice, screen: Screen, *, following: str = "") -> str:
     """The advice, at most `screen.columns` wide; `following`: the next command."""
-    blocks = [_heading(found, screen), _table(found, screen), *_why(found, screen)]
-    if found.phases is not None and not why_partial(_predictions(found)):
+    blocks = [_heading(found, screen), _table(found, screen), *(_why(found, screen) if found.complete else [])]
+    if found.phases is not None:
         blocks.append(_phases(found, found.phases, screen))
     notes = _notes(found, screen)
-    if following and not why_partial(_predictions(found)):
+    if following and found.complete:
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
@@ -57,8 +57,8 @@ def _heading(found: Advice, screen: Screen) -> str:
     numbers = ", ".join(map(str, found.procs))
     searched = f"{plural(total, 'choice')} on {numbers} {'proc' if found.procs == (1,) else 'procs'}: "
     searched += f"{len(found.ranked):,} predicted, "
-    if found.interrupted:
-        searched += f"{len(found.excluded):,} not any more"
+    if found.interrupted or not found.complete:
+        searched += f"{len(found.excluded):,} not predicted"
     else:
         searched += f"{len(found.excluded):,} ruled out by lower bounds"
     searched += f", parts in {_unit(found)[1]}"
@@ -106,11 +106,12 @@ def _table(found: Advice, screen: Screen) -> str:
         candidate = each.candidate
         mark = "*" if candidate.written else " "
         parts = [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
-        cells = [f"{each.rank}{mark}", seconds(each.time_s), "best" if each.rank == 1 else _more(each.time_s, best_s)]
+        behind = "best" if each.rank == 1 else _more(each.time_s, best_s)
+        cells = [f"{each.rank}{mark}", seconds(each.time_s), behind if found.complete else ""]
         cells += [*parts, str(candidate.procs), grid(candidate.grid) or "-"]
         cells += ["" if each.tie is None else f"={each.tie}", _mapping(candidate)]
-        rows.append(TableRow(tuple(cells), "good" if each.rank == 1 else ""))
-    for out in _bounded(found)[:MOST_EXCLUDED]:
+        rows.append(TableRow(tuple(cells), "good" if each.rank == 1 and found.complete else ""))
+    for out in _bounded(found)[:MOST_EXCLUDED] if found.complete else ():
         # A bound below the best is there only where the search was stopped.
         bound = f"> {seconds(out.bound_s)}", f"> {_more(out.bound_s, best_s)}" if out.bound_s > best_s else "?"
         cells = ["-", *bound, *[""] * 4, str(out.candidate.procs), grid(out.candidate.grid) or "-", ""]
@@ -131,7 +132,10 @@ def _more_of(found: Advice, shown: int) -> list[str]:
     told = []
     if len(found.ranked) > shown:
         left = len(found.ranked) - shown
-        told.append(f"and {left:,} more that {_were(left)} predicted, {_behind(found)} behind the best")
+        behind = f", {_behind(found)} behind the best" if found.complete else ""
+        told.append(f"and {left:,} more that {_were(left)} predicted{behind}")
+    if not found.complete:
+        return told
     bounded = _bounded(found)
     more = bounded[MOST_EXCLUDED:]
     if more:
@@ -283,11 +287,10 @@ def _placed(candidate: Candidate) -> str:
 
 def _notes(found: Advice, screen: Screen) -> list[str]:
     width = screen.columns
-    partial = why_partial(_predictions(found))
-    notes = [paragraph("advice", _NO_ADVICE if partial else _verdict(found), width)]
+    notes = [paragraph("advice", _verdict(found) if found.complete else _NO_ADVICE, width)]
     notes += (
         []
-        if partial
+        if not found.complete
         else [
             paragraph("paste" if not at else "", line, max(width, len(line) + 12))
             for at, line in enumerate(found.best.candidate.directives)
@@ -300,7 +303,7 @@ def _notes(found: Advice, screen: Screen) -> list[str]:
         error = max(each.error for each in tied)
         told = f"a tie: within {percent(error)} of that one, the error stated for such programs (Def 19)"
         notes.append(paragraph("=", told, width))
-    if found.may_tie and not found.interrupted:
+    if found.complete and found.may_tie and not found.interrupted:
         told = f"{plural(found.may_tie, 'choice')} not predicted may tie with 1, but none beats it"
         notes.append(paragraph("", f"{told}; --top {found.top + found.may_tie} predicts more", width))
     if found.left_out:
@@ -312,7 +315,8 @@ def _notes(found: Advice, screen: Screen) -> list[str]:
     if len(found.impossible) > 3:
         notes.append(screen.paint("warm", paragraph("", f"and {len(found.impossible) - 3} more are impossible", width)))
     notes += assumed_notes([found.best.prediction], width)
-    notes.append(paragraph("trust", trusted(found.best.prediction, "the best time"), width))
+    what = "the best time" if found.complete else "time 1"
+    notes.append(paragraph("trust", trusted(found.best.prediction, what), width))
     return notes
 
 
@@ -367,7 +371,11 @@ def advice_json(found: Advice) -> str:
         "proven": found.proven,
         "floor_s": found.floor_s,
         "choices": [
-            {**_ranked(each), "reasons": None if each.rank == 1 else _reasons(reasons(best, each.prediction))}
+            {
+                **_ranked(each),
+                "rank": each.rank if found.complete else None,
+                "reasons": _reasons(reasons(best, each.prediction)) if found.complete and each.rank > 1 else None,
+            }
             for each in found.ranked
         ],
         "excluded": [{**_choice(each.candidate), "bound_s": each.bound_s} for each in found.excluded],

@@ -4,15 +4,13 @@ import re
 from collections.abc import Sequence
 
 from aag.diagnostics import Span
+from esp.incomplete import lines
 from esp.output.numbers import memory
 from esp.prediction import Prediction, unplaced
 from interpreter.result import Assumption
 
 _SHOWN = 6
 """Assumptions that are shown before "and 5 more"."""
-
-_SHOWN_PLACES = 8
-"""Lines that are named before "and 5 more"."""
 
 
 def _in_units(assumption: Assumption) -> str:
@@ -45,9 +43,3 @@ def assumed(predictions: Sequence[Prediction]) -> list[str]:
     if more > 0:
         told[_SHOWN:] = [f"and {more} more (--json lists all)"]
     return told or ["nothing"]
-
-
-def lines(places: Sequence[str]) -> str:
-    """``line 5``, ``lines 5, 6`` or ``lines 1, 2, 3, 4, 5, 6, 7, 8 and 5 more``."""
-    text = f"line{'s' if len(places) > 1 else ''} {', '.join(places[:_SHOWN_PLACES])}"
-    return text + (f" and {len(places) - _SHOWN_PLACES} more" if len(places) > _SHOWN_PLACES else "")

@@ -3,18 +3,17 @@
 from typing import Any
 
 from esp.explore.compare import Comparison, Ranked
+from esp.incomplete import reasons
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import constants, grid
 from esp.output.numbers import percent, plural, seconds, significant
-from esp.output.partial import partial_notes, reasons, trusted
+from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.profile import asked_for, assumed_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import CATEGORIES, Prediction, four
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
-
-ORDER_OF_BOUNDS = "the predictions are incomplete, so their order may be wrong"
 
 _LONGEST_NAME = 32
 """Columns for formats or the name of a program; what is longer ends in dots."""
@@ -27,7 +26,7 @@ def comparison_text(found: Comparison, screen: Screen, *, following: str = "") -
     """The table, at most `screen.columns` wide, and what follows from it; `following`: the next command."""
     blocks = [_heading(found, screen), _table(found, screen)]
     notes = _notes(found, screen)
-    if following and not reasons(_predictions(found)):
+    if following and found.complete:
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, "\n".join(notes)]) + "\n"
 
@@ -39,7 +38,8 @@ def _heading(found: Comparison, screen: Screen) -> str:
     subject = [name, plural(sample.processors, "proc"), sample.system, " ".join(constants(sample.constants)[:6])]
     tried = len(found.ranked) + len(found.impossible)
     what = plural(tried, "choice") if len(found.programs) == 1 else plural(tried, "program")
-    ranking = f"{what}, {seconds(found.ranked[0].time_s)} to {seconds(found.ranked[-1].time_s)}"
+    times_s = [each.time_s for each in found.ranked]
+    ranking = f"{what}, {seconds(min(times_s))} to {seconds(max(times_s))}"
     ranking += f", parts in {_unit(found.best.time_s)[1]}" if _room_for_parts(found, screen) else ""
     lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
     lines += partial_notes(_predictions(found), screen)
@@ -78,16 +78,20 @@ def _table(found: Comparison, screen: Screen) -> str:
     for each in found.ranked:
         mark = "*" if each.written and not several else " "
         cells = [f"{each.rank}{mark}", _name(each.shown), grid(each.grid) or "-", seconds(each.time_s)]
-        cells += ["best" if each.rank == 1 else more(each.time_s, best_s)]
+        cells += [_behind(each, best_s) if found.complete else ""]
         cells += [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
         cells += ["" if each.tie is None else f"tie with {each.tie}"]
-        rows.append(TableRow(tuple(cells), "good" if each.rank == 1 else ""))
+        rows.append(TableRow(tuple(cells), "good" if each.rank == 1 and found.complete else ""))
     for shown, why in found.impossible:
         rows.append(TableRow(("-", _name(shown), *["-"] * (len(columns) - 3), why.code), "faint"))
     if not _room_for_parts(found, screen):
         columns = [*columns[:5], columns[-1]]
         rows = [TableRow((*row.cells[:5], row.cells[-1]), row.role) for row in rows]
     return table(columns, rows, screen)
+
+
+def _behind(each: Ranked, best_s: float) -> str:
+    return "best" if each.rank == 1 else more(each.time_s, best_s)
 
 
 def _room_for_parts(found: Comparison, screen: Screen) -> bool:
@@ -120,16 +124,14 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     width = screen.columns
     best = found.best
     notes = []
-    bounds = bool(reasons(_predictions(found)))
-    if bounds:
-        text = f"{ORDER_OF_BOUNDS}: nothing to paste, no crossover"
-        notes.append(screen.paint("warm", paragraph("order", text, width)))
+    if not found.complete:
+        notes.append(screen.paint("warm", paragraph("order", NOT_RANKED, width)))
     elif best.choice is not None:
         notes += [
             paragraph("paste" if not at else "", line, max(width, len(line) + 12))
             for at, line in enumerate(best.choice.directives)
         ]
-    notes += [] if bounds else [paragraph(label, text, width) for label, text in size_notes(found)]
+    notes += [paragraph(label, text, width) for label, text in size_notes(found)]
     tied = [each for each in found.ranked if each.tie is not None]
     if tied:
         error = max(each.error for each in tied)
@@ -147,7 +149,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     if found.differ:
         notes.append(paragraph("differ", "the programs differ in more than their directives", width))
     notes += assumed_notes([best.prediction], width)
-    notes.append(paragraph("trust", trusted(best.prediction, "the best time"), width))
+    notes.append(paragraph("trust", trusted(best.prediction, "the best time" if found.complete else "time 1"), width))
     return notes
 
 
@@ -183,7 +185,7 @@ def comparison_json(found: Comparison) -> str:
 
     best = found.best.prediction
     partial = reasons(_predictions(found))
-    crossing = None if partial else found.crossover
+    crossing = found.crossover
     told: dict[str, Any] = {
         "programs": list(found.programs),
         "system": best.system,
@@ -192,7 +194,7 @@ def comparison_json(found: Comparison) -> str:
             name: each if isinstance(each, bool | int | float | str) else str(each)
             for name, each in best.constants.items()
         },
-        "choices": [_choice(each) for each in found.ranked],
+        "choices": [{**_choice(each), "rank": each.rank if found.complete else None} for each in found.ranked],
         "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
         "left_out": found.left_out,
         "partial": list(partial),
@@ -208,7 +210,7 @@ def comparison_json(found: Comparison) -> str:
             "rival": crossing.rival,
         },
         "fastest": None
-        if found.scan is None or partial
+        if found.scan is None
         else {"parameter": found.scan.name, "sizes": list(found.scan.sizes), "choices": list(found.scan.best)},
     }
     return text_of(told)

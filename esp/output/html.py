@@ -2,11 +2,12 @@
 
 from html import escape
 
+from esp.incomplete import reasons
 from esp.output.assumptions import assumed
 from esp.output.figures import constants as constants_of
 from esp.output.figures import grid, hottest_communication, hottest_first, options, place, source_text, why
 from esp.output.numbers import count, data, percentages, plural, seconds
-from esp.output.partial import partial_text, reasons, trusted
+from esp.output.partial import partial_text, trusted
 from esp.prediction import CATEGORIES, Prediction, first, four, least_and_most
 from interpreter.result import LineMetrics
 

@@ -7,8 +7,8 @@ from typing import Any
 from msgspec import Struct
 
 from aag.diagnostics import Diagnostic, Span
+from esp.incomplete import reasons
 from esp.output.figures import source_text
-from esp.output.partial import reasons
 from esp.output.table import speed_up
 from esp.prediction import Prediction, first
 from esp.version import __version__

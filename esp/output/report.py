@@ -12,12 +12,13 @@ from msgspec import Struct
 from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
+from esp.incomplete import reasons
 from esp.output import layout, report_tables
 from esp.output.figures import constants as constants_of
 from esp.output.figures import grid, hottest_first, is_end, options, source_text
 from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
-from esp.output.partial import partial_text, reasons, time_shown
+from esp.output.partial import partial_text, time_shown
 from esp.output.plots.timeline import matrix
 from esp.output.profile import WAITING
 from esp.output.report_charts import shares, times

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from esp.explore.compare import Comparison
 from esp.inspect.ownership import Picture, Plane, PlaneSide
 from esp.output import layout
-from esp.output.compare import ORDER_OF_BOUNDS, more, size_notes
+from esp.output.compare import more, size_notes
 from esp.output.figures import grid, hottest_first, is_end, messages, place, source_text, uncharged, without_rounding
 from esp.output.html import bar
 from esp.output.layout_svg import drawings
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds
-from esp.output.partial import time_shown
+from esp.output.partial import NOT_RANKED, time_shown
 from esp.output.profile import WAITING
 from esp.output.report_style import HOTTEST
 from esp.output.screen import printable, shorten
@@ -179,7 +179,7 @@ def distributions(found: Comparison) -> str:
 
     Nothing is concluded from an order of incomplete predictions.
     """
-    partial = not all(each.prediction.complete for each in found.ranked)
+    partial = not found.complete
     best_s = found.best.time_s
     longest_s = min(max(each.time_s for each in found.ranked), _LONGEST_BAR * best_s)
     rows = []
@@ -188,16 +188,19 @@ def distributions(found: Comparison) -> str:
         tie = "" if each.tie is None else f"tie with {each.tie}"
         time = escape(time_shown(each.prediction, seconds(each.time_s)))
         cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
-        cells += ["best" if each.rank == 1 else more(each.time_s, best_s)]
+        behind = "best" if each.rank == 1 else more(each.time_s, best_s)
+        cells += ["" if partial else behind]
         cells += [bar(four(each.prediction.parts), longest_s, "bar short"), count(each.prediction.messages)]
         cells += [", ".join(filter(None, (mark, tie)))]
         keys = {3: each.time_s, 4: each.time_s}
-        rows.append(row(cells, head=1, role="best" if each.rank == 1 else "", hidden=(6,), text=(1, 5, 7), keys=keys))
+        role = "best" if each.rank == 1 and not partial else ""
+        rows.append(row(cells, head=1, role=role, hidden=(6,), text=(1, 5, 7), keys=keys))
     for shown, why in found.impossible:
         cells = ["-", escape(printable(shown)), *[""] * 5, escape(f"impossible: {why.message}")]
         rows.append(row(cells, head=1, role="none", hidden=(6,), text=(1, 5, 7)))
     titles = ("rank", "distribution", "grid", "time", "vs best", "made of", "messages", "note")
-    told = [table("Distributions, the fastest first", titles, rows, hidden=(6,), text=(1, 5, 7))]
+    caption = "Distributions, not ranked" if partial else "Distributions, the fastest first"
+    told = [table(caption, titles, rows, hidden=(6,), text=(1, 5, 7))]
     if any(each.time_s > longest_s for each in found.ranked):
         told.append(f'<p class="soft">Bars end at {_LONGEST_BAR:g} times the best time.</p>')
     tied = [each for each in found.ranked if each.tie is not None]
@@ -205,8 +208,7 @@ def distributions(found: Comparison) -> str:
         error = escape(percent(max(each.error for each in tied)))
         told.append(f"<p>What is within {error}, the error stated for such programs, counts as a tie.</p>")
     if partial:
-        text = f"{ORDER_OF_BOUNDS}: no directives, no crossover."
-        told.append(f'<p class="warning">{escape(text[:1].upper() + text[1:])}</p>')
+        told.append(f'<p class="warning">{escape(NOT_RANKED[:1].upper() + NOT_RANKED[1:])}.</p>')
     else:
         told += [f"<p>{escape(text[:1].upper() + text[1:])}</p>" for _, text in size_notes(found)]
     if found.left_out:

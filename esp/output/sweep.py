@@ -12,10 +12,11 @@ from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
 from esp.explore.ties import ERROR
 from esp.explore.winners import best, chosen, winners
+from esp.incomplete import reasons_among
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import percent, percentages, plural, seconds, significant
-from esp.output.partial import partial_text, reasons_among
+from esp.output.partial import partial_text
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "contention")
@@ -162,7 +163,7 @@ def _pivot(sweep: Sweep, layout: TableLayout, screen: Screen, versus: str) -> st
 
 
 def _choices(sweep: Sweep, versus: str) -> tuple[int, ...]:
-    return () if versus else chosen(sweep)
+    return () if versus or not sweep.complete[sweep.done].all() else chosen(sweep)
 
 
 def _marked(sweep: Sweep, layout: TableLayout, versus: str) -> tuple[Any, list[str]]:

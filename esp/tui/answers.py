@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from esp.prediction import Prediction, first
 from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer
 from esp.tui.sliders import SIZE, size_slider
-from esp.tui.state import State, put_cursor, settings, time_s
+from esp.tui.state import State, bounds_only, put_cursor, settings, time_s
 
 
 def answered(state: State, answer: Answer) -> State:
@@ -100,8 +100,10 @@ def _done(state: State) -> State:
 
 
 def _sorted(state: State) -> State:
-    """The choices by time, those without one last."""
+    """The choices by time, those without one last; as they are listed where some prediction is incomplete."""
     ranks = {each.key: each.rank for each in state.choices}
+    if bounds_only(state):
+        return replace(state, order=tuple(sorted(ranks, key=lambda key: ranks[key])))
 
     def place(key: str) -> tuple[float, int]:
         seconds = time_s(state, key)

@@ -1,8 +1,9 @@
 """What the cursor stands on, in words: a line, an AAU, a processor, a message; or why there is no prediction."""
 
+from esp.incomplete import reasons
 from esp.output.figures import hottest_communication, missed_by_all, why
 from esp.output.numbers import memory, plural, seconds
-from esp.output.partial import partial_text, reasons, trusted
+from esp.output.partial import partial_text, trusted
 from esp.output.screen import printable
 from esp.prediction import CATEGORIES, Prediction, first, four
 from esp.tui.course import doing

@@ -150,13 +150,12 @@ def test_inside_a_loop_data_move_in_every_trip():
 
 def test_parts_add_up_to_the_prediction(two):
     assert two.phases.one_s == pytest.approx(two.best.time_s, rel=1e-12)
-    called = PARTS.replace("  do it = 1, k\n    do i", "  call nothing(it)\n  do it = 1, k\n    do i").replace(
-        "end program\n",
-        "contains\n  subroutine nothing(m)\n    integer :: m, l\n    do l = 1, 100\n      m = m + 1\n    end do\n"
-        "  end subroutine\nend program\n",
-    )
-    found = looked(called)
-    assert found.phases.one_s == pytest.approx(found.best.time_s, rel=1e-12)
+
+
+def test_incomplete_predictions_have_no_parts():
+    found = looked(PARTS.replace("  do it = 1, k\n    do i", "  call outside(it)\n  do it = 1, k\n    do i"))
+    assert not found.complete
+    assert found.phases is None
 
 
 @pytest.mark.parametrize("kind", ["integer", "logical", "complex(8)", "real"])

@@ -154,11 +154,26 @@ def test_what_ifs_hold_for_all():
 # --- ties ---
 
 
+class Fake:
+    """What `ties` reads of a prediction."""
+
+    complete = True
+
+
+def stated(monkeypatch, errors):
+    """Stand-ins for predictions with these errors."""
+    found = [Fake() for _ in errors]
+    by_id = {id(each): error for each, error in zip(found, errors, strict=True)}
+    monkeypatch.setattr("esp.explore.ties.stated_error", lambda each: by_id[id(each)])
+    return found
+
+
 @given(st.lists(st.tuples(st.floats(1e-6, 1e3), st.floats(0, 0.2)), min_size=1, max_size=20))
 def test_who_ties_is_within_the_error_of_a_leader_and_leaders_are_apart(rows):
     rows.sort()
     times, errors = [time for time, _ in rows], [error for _, error in rows]
-    found = ties(times, errors)
+    with pytest.MonkeyPatch.context() as patch:
+        found = ties(times, stated(patch, errors))
     assert found[0] is None
     leaders = [i for i, tie in enumerate(found) if tie is None]
     for i, tie in enumerate(found):

@@ -61,6 +61,8 @@ def _run(capsys, *words):
 def test_every_command_says_why(words, program, capsys):
     name, *more = words.split()
     given = {"explain": [f"{program}:6"], "diff": [program, "laplace"]}.get(name, [program])
+    if name != "tui":
+        given.append("--partial")
     code, out = _run(capsys, name, *given, *more)
     assert code == 0
     text = " ".join(out.split())
@@ -68,8 +70,55 @@ def test_every_command_says_why(words, program, capsys):
     assert WHY in text
 
 
+@pytest.mark.parametrize(
+    "words",
+    ["run", "run --procs 1,2", "compare", "advise", "whatif --bandwidth x2", "sweep --procs 1,2", "query", "report"],
+)
+def test_every_command_refuses_with_all_reasons(words, program, capsys, tmp_path):
+    from esp.cli.main import main
+
+    name, *more = words.split()
+    page = tmp_path / "page.html"
+    assert main([name, program, *more, *(["-o", str(page)] if name == "report" else [])]) == 1
+    out, err = capsys.readouterr()
+    text = " ".join(err.split())
+    assert (out, page.exists()) == ("", False)
+    assert [text.count(f"{program}:{place}") for place in ("5:3: W202", "7:3: W206")] == [1, 1]
+    assert text.endswith("the prediction is incomplete. --partial predicts the rest.")
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("real a(8), b(8)\n!HPF$ distribute a(block)\nequivalence (a, b)\na = 1\ncall s(a)\n", ["W202", "W207"]),
+        ("real a(8)\n!HPF$ distribute a(block)\na = 1\n* = 2\ncall s(a)\n", ["W101", "W202"]),
+    ],
+)
+def test_reasons_of_every_kind_are_named(text, places, capsys, tmp_path):
+    from esp.cli.main import main
+
+    path = tmp_path / "some.hpf"
+    path.write_text(f"{text}end\n")
+    assert main(["run", str(path), "--procs", "4"]) == 1
+    err = capsys.readouterr().err
+    assert [code for code in ("W101", "W201", "W202", "W207") if code in err] == places
+
+
+def test_python_predicts_the_rest_unless_it_is_told_not_to(program):
+    from msgspec.structs import replace
+
+    from esp import api
+    from esp.incomplete import IncompleteError
+
+    assert not api.predict(program).complete
+    source, system = api.read_source(program), api.load_machine("ipsc860")
+    with pytest.raises(IncompleteError) as error:
+        api.predict_source(source, system, replace(api.requested(4), partial=False))
+    assert WHY in str(error.value)
+
+
 def test_the_profile_says_incomplete(program, capsys):
-    lines = _run(capsys, "run", program)[1].splitlines()
+    lines = _run(capsys, "run", program, "--partial")[1].splitlines()
     assert " incomplete " in lines[1]
     at = next(number for number, line in enumerate(lines) if line.startswith("partial"))
     assert at < next(number for number, line in enumerate(lines) if line.startswith("messages"))
@@ -80,23 +129,26 @@ def test_the_profile_says_incomplete(program, capsys):
 @pytest.mark.parametrize("words", ["compare", "advise --procs 4"])
 def test_nothing_is_to_be_pasted(words, program, capsys):
     name, *more = words.split()
-    out = _run(capsys, name, program, *more)[1]
+    out = _run(capsys, name, program, *more, "--partial")[1]
     assert "!HPF$" not in out
-    assert "next" not in out
-    told = json.loads(_run(capsys, name, program, *more, "--json")[1])
+    assert not any(line.startswith(("next", "why", "tie", "=", "size")) for line in out.splitlines())
+    assert "best" not in out.replace("vs best", "")
+    told = json.loads(_run(capsys, name, program, *more, "--partial", "--json")[1])
+    assert {each["rank"] for each in told["choices"]} == {None}
+    assert {each["tie"] for each in told["choices"]} == {None}
     assert (told["paste"], told["partial"]) == ([], [WHY])
     assert told.get("crossover") is None
 
 
 def test_the_report_says_it_and_advises_nothing(program, capsys, tmp_path):
     page = tmp_path / "page.html"
-    assert _run(capsys, "report", program, "-o", str(page))[0] == 0
+    assert _run(capsys, "report", program, "-o", str(page), "--partial")[0] == 0
     text = page.read_text()
     assert f"Partial, incomplete: {WHY}." in text
     assert "The fastest as directives" not in text
 
 
 def test_json_names_the_reasons(program, capsys):
-    told = json.loads(_run(capsys, "run", program, "--json")[1])
+    told = json.loads(_run(capsys, "run", program, "--json", "--partial")[1])
     assert (told["complete"], told["partial"]) == (False, [WHY])
     assert json.loads(_run(capsys, "run", "laplace", "--json")[1])["partial"] == []
