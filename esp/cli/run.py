@@ -78,8 +78,6 @@ def execute(options: argparse.Namespace) -> int:
 
     numbers = procs or (None,)
     source, system, request = asked_of(options, numbers[0])
-    if options.lines and lines[0] == lines[1]:
-        lines = _whole(source, lines[0], console)
     if options.trace is not None:
         request = _trace(source, system, request, options.trace, console)
     predictions = []
@@ -104,6 +102,8 @@ def execute(options: argparse.Namespace) -> int:
             console.warn(reasons.values(), source.program.lines)
         console.deliver(_several(predictions, reasons, options, console.screen))
     else:
+        if options.lines and lines[0] == lines[1]:
+            lines = _whole(source, system, request, lines[0], console)
         console.deliver(_one(predictions[0], options, lines, console.screen))
     console.took(time.perf_counter() - began)
     return 0
@@ -160,11 +160,14 @@ def _line_range(text: str | None) -> tuple[int, int]:
     return int(start), int(end) if dash else int(start)
 
 
-def _whole(source: "Source", line: int, console: "Console") -> tuple[int, int]:
-    """The line that carries the time of a statement, where the one asked for continues it."""
-    from esp.inspect.explain import statement_line
+def _whole(source: "Source", system: "System", request: "Request", line: int, console: "Console") -> tuple[int, int]:
+    """The line that carries the time of the one asked for: that of its statement, or of the nest that it is in."""
+    from esp import api
+    from esp.inspect.explain import charged_line
 
-    at = statement_line(source, line) if 1 <= line <= len(source.program.lines) else line
+    if not 1 <= line <= len(source.program.lines):
+        return line, line
+    at = charged_line(source, api.lower_source(source, system, request), line)
     if at != line:
         console.note(f"line {line} is part of line {at}")
     return at, at

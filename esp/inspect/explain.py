@@ -1,5 +1,6 @@
 """Everything that is known of a line: who computes, what is sent, the formula of its time, what would change it."""
 
+import re
 from collections.abc import Mapping
 
 from msgspec import Struct, structs
@@ -28,6 +29,8 @@ from sag.unit import System
 
 _MOST_PROCESSORS = 2**20
 _PAID = {"sending": "communication", "receiving": "communication"}
+_COMMENT = re.compile(r"\s*(!|$)")
+_LOOP = re.compile(r"\s*(\w+\s*:)?\s*do\b", re.IGNORECASE)
 
 
 class Term(Struct, frozen=True, kw_only=True):
@@ -117,7 +120,7 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
     stages = api.lower_source(source, system, request)
     watcher = Watcher()
     prediction = api.interpret_stages(stages, system, request, watcher)
-    at = _charged_at(stages, statement_line(source, line))
+    at = charged_line(source, stages, line)
     metrics = next((each for each in prediction.lines if each.line == at and each.file == prediction.file), None)
     here = [each for each in walk(stages.graph.body) if each.span.line == at]
     machine = export(system, request.scenario)
@@ -163,15 +166,18 @@ def statement_line(source: api.Source, line: int) -> int:
     return line
 
 
-def _charged_at(stages: api.Stages, line: int) -> int:
-    """The line that has the time of a statement: a loop that is lowered as a whole carries that of its body."""
-    aaus = tuple(walk(stages.graph.body))
-    if any(each.span.line == line for each in aaus):
+def charged_line(source: api.Source, stages: api.Stages, line: int) -> int:
+    """The line that has the time of a line: a loop that is lowered as a whole carries that of its body."""
+    line = statement_line(source, line)
+    inner = {each.span.line: {assign.span.line for assign in _assigns(each)} for each in walk(stages.graph.body)}
+    text = source.program.lines[line - 1]
+    if line in inner or _COMMENT.match(text):
         return line
-    for aau in aaus:
-        if any(assign.span.line == line for assign in _assigns(aau)):
-            return aau.span.line
-    return line
+    if _LOOP.match(text):  # the loops of a nest have no time of their own
+        codes = enumerate(source.program.lines[line:], line + 1)
+        body = next((number for number, code in codes if not _COMMENT.match(code) and not _LOOP.match(code)), line)
+        return body if inner.get(body) else line
+    return max((at for at, lines in inner.items() if lines and at < line <= max(lines)), default=line)
 
 
 def _assigns(aau: AAU) -> tuple[Assign, ...]:

@@ -59,3 +59,34 @@ def test_other_lines_of_fixed_form_are_their_own(line, esp, tmp_path):
     code, out, _ = esp("explain", f"{tmp_path}/heat.f:{line}", "--procs", "4")
     assert code == 0
     assert "is part of it" not in out
+
+
+NEST = """\
+program nest
+  real :: a(8, 8), b(8, 8)
+!HPF$ DISTRIBUTE (BLOCK, *) :: a, b
+  do j = 1, 8
+    do i = 1, 8
+! a comment takes no time
+      a(i, j) = real(i + j)
+      b(i, j) = 0.0
+    end do
+  end do
+end program nest
+"""
+
+
+@pytest.mark.parametrize(("asked", "carries"), [(4, 7), (5, 7), (8, 7)])
+def test_an_inner_line_of_a_nest_names_the_line_that_carries_its_time(asked, carries, esp, tmp_path):
+    (tmp_path / "nest.hpf").write_text(NEST)
+    words = ("run", f"{tmp_path}/nest.hpf", "--procs", "4", "--line")
+    code, out, err = esp(*words, str(asked))
+    assert (code, out) == (0, esp(*words, str(carries))[1])
+    assert f"line {asked} is part of line {carries}" in err
+    assert "takes no time" not in out
+
+
+@pytest.mark.parametrize("line", [2, 6])
+def test_a_line_that_is_no_part_of_a_nest_takes_no_time(line, esp, tmp_path):
+    (tmp_path / "nest.hpf").write_text(NEST)
+    assert esp("run", f"{tmp_path}/nest.hpf", "--line", str(line))[1] == f"Line {line} takes no time.\n"
