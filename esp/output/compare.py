@@ -174,7 +174,13 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
         text = f"nothing beats 1 at {name} = {smallest} either (tried: {others})"
     else:
         rival = found.ranked[crossing.rival - 1]
-        text = f"1 wins for {name} >= {crossing.wins_from}; below that use {rival.rank}, {rival.shown}"
+        if rival.tie == 1:
+            text = f"1 and {rival.rank} tie at {name} = {crossing.sizes[-1]}; "
+            text += f"at {name} = {smallest}, {rival.rank}, {rival.shown}, is faster"
+        else:
+            text = (
+                f"1 beats {rival.rank}, {rival.shown}, for {name} >= {crossing.wins_from}; below that use {rival.rank}"
+            )
         text += f" (tried {name} = {', '.join(str(each) for each in crossing.tried)})"
     return [("size", text)]
 

@@ -226,7 +226,7 @@ def test_a_partial_page_shows_bounds_and_concludes_nothing(esp):
     assert [row[1] for row in ranked] == [each["choice"] for each in told["choices"]]
     assert all(row[3].endswith(" incomplete") for row in ranked)
     assert list(shown.iter("pre")) == []
-    assert "wins for" not in words(shown)
+    assert "below that use" not in words(shown)
     assert "nothing beats" not in words(shown)
     assert "nothing is ranked" in words(shown).lower()
     (total,) = [each for each in tree.iter("p") if each.get("class") == "total"]
