@@ -1,6 +1,7 @@
 """What the interface asks of the engine, and what the engine answers: frozen values that cross between threads."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from msgspec import Struct
@@ -8,10 +9,12 @@ from numpy.typing import NDArray
 
 from aag.diagnostics import NOWHERE, Span
 from aag.ir.evaluate import Value
-from esp.explore.impact import Swing
 from esp.inspect.ownership import Picture
 from esp.prediction import Prediction
 from esp.tui.course import Course
+
+if TYPE_CHECKING:  # it comes with the engine, for which the first frame does not wait
+    from esp.explore.impact import Swing
 
 WRITTEN = ""
 """Key of the choice that leaves the mapping of the source as it is."""
@@ -154,7 +157,7 @@ class Impact(Struct, frozen=True, kw_only=True):
     number: int
     key: str
     base_s: float
-    swings: tuple[Swing, ...]
+    swings: tuple["Swing", ...]
 
 
 class Aside(Struct, frozen=True, kw_only=True, eq=False):

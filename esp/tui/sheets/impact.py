@@ -1,11 +1,15 @@
 """What matters most: the figures whose halving or doubling moves the time furthest come first (a tornado chart)."""
 
-from esp.explore.impact import Swing
+from typing import TYPE_CHECKING
+
 from esp.output.numbers import seconds
 from esp.prediction import Prediction, first
 from esp.tui.lines import Cell, Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
 from esp.tui.sheets.figures import change
 from esp.tui.state import State, choice_of, prediction
+
+if TYPE_CHECKING:
+    from esp.explore.impact import Swing
 
 _LABEL = 12
 _LEAST_BAR = 9
@@ -30,7 +34,7 @@ def sheet(state: State, width: int) -> Sheet:
     return Sheet(layout.heading(), (*lines, joined(()), *_notes(state, found, width)))
 
 
-def _line(layout: SheetLayout, swing: Swing, base_s: float, furthest_s: float, bar: int) -> SheetLine:
+def _line(layout: SheetLayout, swing: "Swing", base_s: float, furthest_s: float, bar: int) -> SheetLine:
     ends = [(swing.less, swing.less_s), (swing.more, swing.more_s)]
     known = sorted((time_s, text) for text, time_s in ends if time_s is not None)
     faster = [each for each in known if each[0] < base_s][:1]
