@@ -30,7 +30,7 @@ def run(seed, part):
 
 
 @pytest.mark.parametrize("part", PARTS)
-@pytest.mark.parametrize("batch", range(3))
+@pytest.mark.parametrize("batch", range(2))
 def test_seeds(part, batch):
     for seed in range(8 * batch, 8 * batch + 8):
         run(seed, part)
