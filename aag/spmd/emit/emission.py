@@ -400,7 +400,7 @@ def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> 
         f"MPIFC ?= mpif90\nFC = {'smpif90' if simulated else '$(MPIFC)'}\n"
         "FFLAGS = -O2 -ffp-contract=off\n"
         "MPIRUN ?= mpirun\n\n"
-        "# More ranks than cores: Open MPI 4 is told by the first, 5 by the second.\n"
+        "# Allow more ranks than cores: the first variable is for Open MPI 4, the second for 5.\n"
         "export OMPI_MCA_rmaps_base_oversubscribe ?= 1\n"
         "export PRTE_MCA_rmaps_default_mapping_policy ?= :oversubscribe\n\n"
         f"{name}: esp_runtime.o {moves} {name}.o\n"
