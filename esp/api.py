@@ -281,7 +281,7 @@ def presented(result: Result, stages: Stages, request: Request) -> Prediction:
     source, node_program = stages.source, stages.node_program
     found = dict.fromkeys((*source.program.diagnostics, *node_program.layouts.notes, *node_program.notes))
     said = {each.text for each in result.assumptions}
-    warnings = tuple(each for each in found if each.message not in said)
+    warnings = (*(each for each in found if each.message not in said), *node_program.warnings)
     if not request.scenario.has_lists and result.scenarios == 1:
         result = single(result)
     values = {each.name: getattr(result, each.name) for each in structs.fields(Result)}

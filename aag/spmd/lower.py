@@ -16,6 +16,7 @@ from aag.mapping.layout import Layouts
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.assignments import lower_assign
 from aag.spmd.calls import lower_call
+from aag.spmd.conformance import check_shapes, outside
 from aag.spmd.foralls import lower_forall, lower_where
 from aag.spmd.hostinput import lower_input
 from aag.spmd.hostio import lower_io
@@ -54,6 +55,7 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
         file=program.file,
         lines=program.lines,
         notes=tuple(dict.fromkeys(lowering.notes)),
+        warnings=tuple(outside(unit, layouts.arrays, lowering.env)),
         complete=lowering.complete,
     )
 
@@ -72,6 +74,7 @@ def _statement(lowering: Lowering, statement: ir.Stmt) -> None:
     with lowering.collecting() as nodes:
         try:
             check_arguments(statement, lowering.symbols)
+            check_shapes(statement, lowering.symbols, lowering.env)
             _lower(lowering, statement)
         except Unsupported as error:
             nodes.clear()

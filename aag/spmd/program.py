@@ -36,7 +36,7 @@ class Options(Struct, frozen=True, kw_only=True):
 class NodeProgram(Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     """What every processor runs. `layouts` include those of temporaries; `types` those of all scalars and arrays.
 
-    `notes` are assumptions and warnings of lowering; `complete` is False where something could not be modelled.
+    `notes` are assumptions of lowering; `complete` is False where something could not be modelled.
     """
 
     unit: Unit
@@ -47,4 +47,6 @@ class NodeProgram(Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     file: str
     lines: tuple[str, ...]
     notes: tuple[Diagnostic, ...]
+    warnings: tuple[Diagnostic, ...] = ()
+    """Mistakes of the program that leave it predictable."""
     complete: bool

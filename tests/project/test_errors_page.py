@@ -50,7 +50,8 @@ def _of_program(entry, path):
         return error.diagnostics
     except MachineError as error:
         return error.findings
-    return (*source.program.diagnostics, *stages.node_program.layouts.notes, *stages.node_program.notes)
+    lowered = stages.node_program
+    return (*source.program.diagnostics, *lowered.layouts.notes, *lowered.notes, *lowered.warnings)
 
 
 def _of_machine(entry, path):
