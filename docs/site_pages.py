@@ -48,17 +48,17 @@ GALLERY = {
         "a map of predicted times over bandwidth and load",
     ),
     "balance": (
-        "What bounds each line",
+        "Limits of each line",
         "esp plot balance laplace.hpf --procs 8 -o balance.svg",
         "a roofline with a marker for each line",
     ),
     "timeline": (
-        "What each processor does and when",
+        "Activity of each processor over time",
         "esp plot timeline gauss.hpf --procs 4 --set n=24 -o timeline.svg",
         "a row for each processor, coloured by category, with messages as lines",
     ),
     "layout": (
-        "Who owns what",
+        "Owners of array elements",
         "esp layout laplace.hpf --procs 8 -o layout.svg",
         "arrays with a colour for each owner",
     ),
@@ -133,7 +133,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def gallery() -> Iterator[str]:
     """The pictures with their commands."""
-    yield from ("# Gallery", "", "Each picture is drawn by the command above it.", "")
+    yield from ("# Gallery", "", "The command above each picture draws it.", "")
     for name, (heading, command, shown) in GALLERY.items():
         yield from (f"## {heading}", "", "```bash", command, "```", "", f"![{shown}](gallery/{name}.svg)", "")
 
@@ -230,8 +230,8 @@ def bundled() -> Iterator[str]:
 
 def api() -> Iterator[str]:
     """The Python API."""
-    yield from ("# Python API", "", "All names of the first and of the fourth part are attributes of `esp`.")
-    yield from ("[Use esp from Python](../python.md) shows them at work.", "")
+    yield from ("# Python API", "", "Functions and exceptions are attributes of `esp`.")
+    yield from ("[Use esp from Python](../python.md) has examples.", "")
     for heading, names in API.items():
         yield from (f"## {heading}", "")
         for name in names:

@@ -24,9 +24,9 @@ GROUPS = {
 
 HEAD = """# Codes of errors and warnings
 
-Each message of esp about a program, a machine or a budget has a code. A code with E, M1 or B1 prevents a result.
-Examples of programs leave out END, those of machines the head that every file has. After *with* are arguments of
-`esp.predict`.
+Each message of esp about a program, a machine or a budget has a code. Codes that begin with E, M1 or B1 prevent a
+result. Examples of programs leave out END. Examples of machines leave out the head, which is the same in every file.
+Arguments of `esp.predict` follow *with*.
 
 This page is generated from `docs/errors.yaml`.
 """

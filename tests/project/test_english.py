@@ -54,7 +54,14 @@ BANNED_IN_PAGES = {
 }
 """As BANNED, for words that the pages do without and the code still has."""
 
-PAGES = ("README.md", "SECURITY.md", "CONTRIBUTING.md", "CHANGELOG.md", "benchmarks_hpf/README.md")
+PAGES = (
+    "README.md",
+    "SECURITY.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "benchmarks_hpf/README.md",
+    "tests/truth/simgrid/README.md",
+)
 
 GENERATED = "docs/errors.md"
 """Its texts are those of docs/errors.yaml, as much part of the code as the messages that they explain."""

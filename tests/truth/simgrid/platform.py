@@ -2,7 +2,7 @@
 
 The law is ``t(m, h) = startup + byte * m + hop * h`` for m bytes over h hops, with one set of figures up to
 a threshold and another above it. SimGrid SMPI is made to obey it exactly by its options (`esp.validate.platform`, which
-also serves `esp validate --against simgrid`); what each option is needed for is told in README.md beside this file.
+also serves `esp validate --against simgrid`); README.md beside this file explains why each option is needed.
 """
 
 from collections.abc import Sequence
