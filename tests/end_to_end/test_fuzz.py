@@ -84,3 +84,23 @@ def test_a_hang_would_be_found():
     endless = "program p\n integer :: k\n k = 1\n do while (k > 0)\n k = k + 1\n end do\nend\n"
     outcome = fuzz.run(fuzz.Case(0, endless, ("run", "-")), limit_s=0.3)
     assert outcome.why.startswith("more than 0.3 s")
+
+
+@pytest.mark.slow
+def test_a_walk_is_no_hang():
+    walked = """\
+program p
+  integer, parameter :: n = 64
+  integer :: i, k
+  real :: a(n), b(n)
+!hpf$ distribute (block) :: a, b
+  k = 0
+  do i = 1, 190000
+    k = mod(i * k + 1, 7)
+    a(k+1:n) = b(1:n-k)
+  end do
+end program
+"""
+    outcome = fuzz.run(fuzz.Case(0, walked, ("run", "-", "--procs", "2")), limit_s=5.0)
+    assert (outcome.code, outcome.why) == (0, "")
+    assert outcome.seconds == 5.0
