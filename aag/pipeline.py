@@ -43,9 +43,9 @@ def main_unit(program: Program) -> Unit:
             [
                 Diagnostic(
                     code="E401",
-                    message="there is no main program here, so nothing can be predicted",
+                    message="found no main program, so nothing can be predicted",
                     span=Span(program.file, 1),
-                    hint="a file with a PROGRAM statement is needed",
+                    hint="give a file with a PROGRAM statement",
                 )
             ]
         )

@@ -84,7 +84,7 @@ def scratch() -> Iterator[Path]:
     with _guarded(("0", "0", "full"), None, None) as guard:
         word, _, name = guard.said().partition(" ")
         if word != "folder":
-            raise OSError(None, "no folder for temporary files can be made; set TMPDIR to one that may be written to")
+            raise OSError(None, "cannot create a folder for temporary files: set TMPDIR to a writable one")
         with held(guard.control):
             yield Path(name)
 

@@ -1,16 +1,15 @@
-"""What a person touches: the command line, the Python API, reports and the terminal interface.
+"""Predict High Performance Fortran (HPF): command line, Python API, reports and terminal interface.
 
-`esp.predict(source, system="ipsc860", procs=8)` answers how long a High Performance Fortran (HPF) program
-takes on a parallel machine and where the time goes, without running it. The program is abstracted to an
-application abstraction graph (AAG, room `aag`), the machine to a system abstraction graph (SAG, room
-`sag`), and `interpreter` reads one in terms of the other.
+`esp.predict(source, system="ipsc860", procs=8)` predicts how long an HPF program takes on a parallel machine
+and where the time goes, without running it. Package `aag` abstracts the program to an application abstraction
+graph (AAG), `sag` the machine to a system abstraction graph (SAG), and `interpreter` evaluates both.
 
 `esp.compare` ranks the distributions of a program, `esp.whatif` changes one thing at a time, `esp.sweep`
-crosses everything that is given as a list, and `esp.advise` searches for the best mapping. Their results print
-themselves, give their figures as rows and are pages in a notebook. `esp.ERRORS` are the exceptions they raise.
+predicts all combinations of values given as lists, and `esp.advise` searches for the best mapping. Their results
+print as text, return rows and display in notebooks. `esp.ERRORS` are the exceptions that they raise.
 
-The functions of the API are attributes of this package. They are loaded on first use, so that `import
-esp` and the start of the command stay cheap.
+The functions of the API are attributes of this package. They are loaded on first use, so that `import esp` and
+the start of the command are fast.
 """
 
 from esp.shown import Printed
@@ -71,7 +70,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load a name of the API when it is first asked for."""
+    """Load a name of the API on first use."""
     for home, names in _HOMES.items():
         if name in names:
             from importlib import import_module
@@ -90,5 +89,5 @@ Printed.renderer = staticmethod(_renderer)
 
 
 def __dir__() -> list[str]:
-    """Show the API although it is not loaded yet."""
+    """List the API, including names that are not loaded yet."""
     return sorted({*globals(), *__all__})

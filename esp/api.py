@@ -58,7 +58,7 @@ __all__ = [
 
 
 class Stages(Struct, frozen=True, kw_only=True):
-    """A program on its way down: read, lowered to what each processor does, abstracted to a graph."""
+    """The stages of a program: read, lowered to a node program, abstracted to a graph."""
 
     source: Source
     node_program: NodeProgram
@@ -94,16 +94,16 @@ def predict(
     """Predict how long a program takes on a machine, and where the time goes.
 
     Args:
-        source: a path, the name of a program that comes with esp, or program text (with a line break in it).
-        system: the name of a machine that comes with esp, or a path.
-        procs: number of processors. It is 8 where nothing is said; None takes what the program says, else the
+        source: a path, the name of a bundled program, or program text (with a line break in it).
+        system: the name of a bundled machine, or a path.
+        procs: number of processors, 8 by default; None takes the number of the program, else the
             machine's default (Def 12), as `esp run` does without ``--procs``.
         form: ``free`` or ``fixed`` (``fixed72``, ``fixed132``: with so many columns); by the file's suffix or the text
             if not given.
         grid: extents of the processor grid: ``(4, 2)`` or ``"4x2"``.
         distribute: formats such as ``"(BLOCK,*)"`` for everything that the program distributes, or name of a template
             or array -> formats: ``{"t": "(BLOCK,*)"}``.
-        align: an alignment, or several, instead of whatever maps these arrays in the source:
+        align: one or several alignments, instead of those of these arrays in the source:
             ``"A(i,j) WITH T(j,i)"``.
         set: values by name, as `parameters`, for names that clash with an argument.
         bandwidth: a factor, or text such as ``x2``, ``30%``, ``2.8 MB/s``.
@@ -112,16 +112,16 @@ def predict(
         processor_speed: a factor, or text such as ``x2``, ``80 MHz``.
         memory_speed: a factor, or text such as ``x2``.
         overlap: the overlap factor: a fraction, or text such as ``30%``.
-        io: False (or ``"off"``) leaves the time of input and output out.
-        opt: optimisation -> whether it is on (Def 9), instead of what the machine says of its compiler.
+        io: False (or ``"off"``) leaves out the time of input and output.
+        opt: optimisation -> whether it is on (Def 9), instead of the machine file's setting.
         system_set: path of a parameter of the machine -> its change.
         timed: restrict the profile to the timed region (Def 5).
         unroll: walk every iteration instead of closing loops (D5).
-        granularity: what one application abstraction unit is: ``statement``, ``block``, ``loop``, ``procedure``.
-        trust_directives: accept INDEPENDENT, NEW and REDUCTION also where they are proved false.
+        granularity: size of an application abstraction unit: ``statement``, ``block``, ``loop``, ``procedure``.
+        trust_directives: accept INDEPENDENT, NEW and REDUCTION even if esp proves them false.
         **parameters: values by name: ``n=512``.
 
-    All times of the result are floats. Each of the what-ifs may also be a list or array with one value for each
+    All times of the result are floats. Each what-if may also be a list or array with one value for each
     scenario; then all times are arrays of that length.
 
     Examples:
@@ -133,10 +133,10 @@ def predict(
         <Prediction: laplace.hpf, 8 processors of ipsc860, 129 ms>
 
     Raises:
-        TypeError: an argument that neither this function nor the program has.
+        TypeError: an argument is unknown to this function and to the program.
         esp.SourceError: the program or its values prevent a prediction.
-        esp.MachineError: the machine or a what-if does.
-        esp.EspError: a file or argument does.
+        esp.MachineError: the machine or a what-if prevents it.
+        esp.EspError: a file or an argument prevents it.
     """
     request = requested(
         procs,
@@ -168,7 +168,7 @@ def predict_source(source: Source, system: System, request: Request, watch: Watc
 
 
 def load_machine(system: str | PathLike[str]) -> System:
-    """Read a machine: the name of one that comes with esp, or a path.
+    """Read a machine file: a path, or the name of a bundled machine.
 
     Raises:
         UnreadableFileError: there is no such file.
@@ -277,7 +277,7 @@ def compiled(system: System, request: Request) -> Options:
 
 
 def presented(result: Result, stages: Stages, request: Request) -> Prediction:
-    """What `interpret` answered, with what was asked for."""
+    """The result of `interpret` as a prediction with its options."""
     source, node_program = stages.source, stages.node_program
     found = dict.fromkeys((*source.program.diagnostics, *node_program.layouts.notes, *node_program.notes))
     said = {each.text for each in result.assumptions}

@@ -33,10 +33,10 @@ def processors(given: object) -> int | None:
         return None
     if isinstance(given, list | tuple | range):
         hint = "Predict each number in a loop: [esp.predict(source, procs=p) for p in (1, 2, 4)]."
-        raise UsageError("one prediction has one number of processors.", where=f"procs={given!r}", hint=hint)
+        raise UsageError("a prediction takes one processor count.", where=f"procs={given!r}", hint=hint)
     number = _whole(given)
     if number is None or not 1 <= number <= _MOST_PROCESSORS:
-        told = f"this is no number of processors between 1 and {_MOST_PROCESSORS:,}."
+        told = f"this is not a processor count from 1 to {_MOST_PROCESSORS:,}."
         raise UsageError(told, where=f"procs={given!r}", hint="Give a whole number such as 8.")
     return number
 
@@ -49,7 +49,7 @@ def jobs(given: object) -> int:
     """
     number = _whole(given)
     if number is None or number < 1:
-        raise UsageError(f"{given!r} is no number of processes.", where="jobs", hint="Give a whole number from 1 on.")
+        raise UsageError(f"{given!r} is not a process count.", where="jobs", hint="Give a whole number from 1 on.")
     return number
 
 
@@ -69,11 +69,11 @@ def grid(given: object) -> tuple[int, ...] | None:
     elif isinstance(given, Iterable):
         parts = given
     else:
-        raise UsageError("this is no processor grid.", where=f"grid={given!r}", hint=hint)
+        raise UsageError("this is not a processor grid.", where=f"grid={given!r}", hint=hint)
     extents = tuple(_whole(each) for each in parts)
     found = tuple(each for each in extents if each is not None and each >= 1)
     if not found or len(found) != len(extents):
-        raise UsageError("this is no processor grid.", where=f"grid={given!r}", hint=hint)
+        raise UsageError("this is not a processor grid.", where=f"grid={given!r}", hint=hint)
     return found
 
 
@@ -125,6 +125,6 @@ def _whole(given: object) -> int | None:
     if isinstance(given, bool):
         return None
     try:
-        return index(given)  # type: ignore[arg-type]  # what is no whole number is what this finds out
+        return index(given)  # type: ignore[arg-type]  # what is not a whole number is what this finds out
     except TypeError:
         return None

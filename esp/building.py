@@ -148,7 +148,7 @@ def alone_in(folder: Path) -> Iterator[None]:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             what = "another esp is building in this folder."
-            raise UsageError(what, where=str(folder), hint=f"Wait for its end. {OTHERWISE}") from None
+            raise UsageError(what, where=str(folder), hint=f"Wait for it to finish. {OTHERWISE}") from None
         except OSError:  # a file system without locks
             pass
         with held(descriptor):

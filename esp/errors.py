@@ -1,4 +1,4 @@
-"""The errors a user of the command meets, and the exit code of each (Def 20).
+"""Errors that users see, with their exit codes (Def 20).
 
 The packages below have no exit codes: `aag.diagnostics.SourceError` and `sag.errors.MachineError` carry
 findings of their own and end with code 1. The errors of this module are about options, files and checks.
@@ -8,7 +8,7 @@ from typing import ClassVar
 
 
 class EspError(Exception):
-    """What went wrong, where, why, and what to do, as one short paragraph.
+    """An error as one short paragraph: what is wrong, where, why, and what to do.
 
     `what` is the sentence that is shown first, `where` a file with its line or an option, `why` the cause if
     it is not obvious, `hint` the way out. Each part except `what` may be empty.
@@ -29,7 +29,7 @@ class EspError(Exception):
 
 
 class PredictionError(EspError):
-    """The program, the machine or the values given prevent a result."""
+    """The program, the machine or the given values prevent a result."""
 
 
 class UsageError(EspError):
@@ -39,12 +39,12 @@ class UsageError(EspError):
 
 
 class UnreadableFileError(EspError):
-    """A file that does not exist, may not be read or is not text."""
+    """A file that is missing, unreadable or not text."""
 
     exit_code = 2
 
 
 class CheckFailedError(EspError):
-    """A check that was asked for did not hold."""
+    """A requested check failed."""
 
     exit_code = 3

@@ -54,7 +54,7 @@ def find_program(name: str) -> Path:
     ours = _among(benchmarks_dir(), name, PROGRAM_SUFFIXES)
     if ours is not None:
         return ours
-    raise _not_found("program", given, program_names(), "`esp examples list` shows those that come with esp.")
+    raise _not_found("program", given, program_names(), "`esp examples list` shows the bundled programs.")
 
 
 def find_system(name: str) -> Path:
@@ -73,7 +73,7 @@ def find_system(name: str) -> Path:
         return ours
     if _is_file(given):
         return given
-    raise _not_found("machine", given, system_names(), "`esp system list` shows those that come with esp.")
+    raise _not_found("machine", given, system_names(), "`esp system list` shows the bundled machines.")
 
 
 def _data_dir(name: str) -> Path:
@@ -117,4 +117,4 @@ def _not_found(kind: str, given: Path, known: Iterable[str], else_hint: str) -> 
         return UnreadableFileError(f"this is a folder, not a {kind}.", where=where, hint="Name a file in it.")
     near = difflib.get_close_matches(given.stem, list(known), n=1)
     hint = f"Did you mean {near[0]}?" if near else else_hint
-    return UnreadableFileError(f"there is no such {kind}, neither here nor with esp.", where=where, hint=hint)
+    return UnreadableFileError(f"file not found, and no bundled {kind} has this name.", where=where, hint=hint)

@@ -1,4 +1,4 @@
-"""A prediction with what was asked for, and its first scenario as plain floats."""
+"""Predictions with their options, and the first scenario as plain floats."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
@@ -42,7 +42,7 @@ class Interval(Struct, frozen=True, kw_only=True):
 
 
 class Prediction(Printed, Result, frozen=True, kw_only=True, eq=False):
-    """What `esp.predict` returns. `bundled`: the program comes with esp."""
+    """The result of `esp.predict`. `bundled`: the program is a bundled one."""
 
     bundled: bool = False
     asked: Mapping[str, Plain] = field(default_factory=dict)

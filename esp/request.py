@@ -1,4 +1,4 @@
-"""What is asked of a prediction beside program and machine."""
+"""The options of a prediction, other than program and machine."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +24,7 @@ SWITCHES = (*OPTIMISATIONS, "aggregate", "inline", "fuse")
 
 
 class Request(Struct, frozen=True, kw_only=True):
-    """What the user decides beside program and machine."""
+    """The options of a prediction, other than program and machine."""
 
     procs: int | None = None
     """None: what the program says, else the machine's default (Def 12)."""
@@ -117,8 +117,8 @@ def switched(request: Request, opt: Mapping[str, bool]) -> Request:
         if name not in SWITCHES:
             raise UsageError(f"there is no optimisation {name!r}.", hint=f"Known: {', '.join(SWITCHES)}.")
         if on and name not in OPTIMISATIONS:
-            hint = f"These are done: {', '.join(OPTIMISATIONS)}."
-            raise UsageError(f"the optimisation {name!r} is not done, so it is always off.", hint=hint)
+            hint = f"These are modelled: {', '.join(OPTIMISATIONS)}."
+            raise UsageError(f"the optimisation {name!r} is not modelled, so it is always off.", hint=hint)
     off = frozenset(name for name, wanted in opt.items() if not wanted)
     more = frozenset(opt) - off
     return structs.replace(request, off=(request.off - more) | off, on=(request.on - off) | more)

@@ -68,9 +68,9 @@ def check_limits(ended: Ended, fault: str, limit_s: float | None) -> None:
     match ended.beyond:
         case "time":
             if limit_s is None:
-                raise PredictionError(f"{fault}: it is not at its end after {BUILD_S:g} s.")
-            hint = "It may never end, or need longer: --timeout 3600 waits for an hour, --timeout 0 for ever."
-            raise PredictionError(f"{fault}: it is not at its end after {limit_s:g} s.", hint=hint)
+                raise PredictionError(f"{fault}: it is still running after {BUILD_S:g} s.")
+            hint = "It may never end, or need more time: --timeout 3600 waits for an hour, --timeout 0 forever."
+            raise PredictionError(f"{fault}: it is still running after {limit_s:g} s.", hint=hint)
         case "memory":
             raise PredictionError(
                 f"{fault}: it needs more memory than this computer can spare.",
@@ -86,4 +86,4 @@ def check_limits(ended: Ended, fault: str, limit_s: float | None) -> None:
 
 def _silent(code: int) -> str:
     """Why a tool failed that says nothing."""
-    return f"signal {-code} ended it" if code < 0 else f"it ends with code {code} and says nothing"
+    return f"signal {-code} ended it" if code < 0 else f"it ends with code {code} and prints nothing"

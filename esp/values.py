@@ -60,4 +60,4 @@ def value_of(name: str, text: str) -> "Value":
     hint = "Values are constants: 256, 1.0d-4, .true. or 'text'."
     if any(sign in text for sign in (",", ":", "..")):
         hint = f"`esp sweep PROG --set {name}={text}` predicts each value of a list."
-    raise UsageError(f"{text!r} is no value for {name}.", where="--set", hint=hint)
+    raise UsageError(f"{text!r} is not a value for {name}.", where="--set", hint=hint)

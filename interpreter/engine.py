@@ -138,9 +138,9 @@ def finish(run: Run, graph: g.Graph, about: About) -> Result:
             (
                 Diagnostic(
                     code="E509",
-                    message="the predicted time is too large for a number",
+                    message="the predicted time is too large to represent",
                     span=graph.body[0].span,
-                    hint="something is extreme: the size of the problem, a figure of the machine, or a change to it",
+                    hint="look for an extreme problem size, machine parameter or change",
                 ),
             )
         )
@@ -160,11 +160,11 @@ def _between_marks(run: Run, own_end: Array, idle: Array) -> tuple[Array, Array]
     """Keep of the ledger what was spent between two readings of the clock (Def 5). The region begins when the last
     comes to the first reading: the time by which others came earlier is taken off their idling."""
     if len(run.books.marks) < 2:
-        run.books.assume("timed", "the program does not read the clock twice: the profile is that of the whole program")
+        run.books.assume("timed", "the program does not read the clock twice: showing the whole program")
         return own_end, idle
     (began, before), (ended, after) = run.books.marks[0], run.books.marks[-1]
     if before is None or after is None:
-        run.books.assume("timed", "the program reads the clock inside a loop: the profile is that of the whole program")
+        run.books.assume("timed", "the program reads the clock inside a loop: showing the whole program")
         return own_end, idle
     run.books.ledger = difference(after, before)
     start, stop = largest(began)[:, None], largest(ended)[:, None]
@@ -190,7 +190,7 @@ class Walker:
             except MemoryError as problem:
                 finding = Diagnostic(
                     code="E510",
-                    message="there is not enough memory to interpret this statement here",
+                    message="not enough memory to interpret this statement",
                     span=aau.span,
                     hint="choose fewer processors or scenarios, or a smaller problem",
                 )

@@ -120,7 +120,7 @@ class Scalars:
                         code="E503",
                         message="the step of this loop is 0",
                         span=span,
-                        hint="a DO loop steps by 1 where it says nothing",
+                        hint="give a step other than 0; without one, a loop steps by 1",
                     ),
                 )
             )
@@ -136,10 +136,10 @@ class Scalars:
                     Diagnostic(
                         code="E508",
                         span=span,
-                        message=f"{name} decides what happens here and cannot be computed: {unknown.why}",
+                        message=f"the flow depends on {name}, which cannot be computed: {unknown.why}",
                         hint="choose a smaller problem"
                         if name.lstrip("-").isdigit()
-                        else "use a scalar in its place; esp follows scalars, and ‹set› gives them values",
+                        else "use a scalar instead: esp follows scalars, and ‹set› gives them values",
                     ),
                 )
             )
@@ -157,8 +157,8 @@ class Scalars:
                 Diagnostic(
                     code="E501",
                     span=place,
-                    message=f"the value of {each} decides the flow and cannot be computed",
-                    hint=f"the program computes it; ‹set {each.upper()}=VALUE› overrides what it computes"
+                    message=f"the flow depends on {each}, which cannot be computed",
+                    hint=f"the program computes it: ‹set {each.upper()}=VALUE› overrides its value"
                     if each in computed
                     else f"give it with ‹set {each.upper()}=VALUE›",
                 )
@@ -229,8 +229,8 @@ class Scalars:
                     Diagnostic(
                         code="E507",
                         span=span,
-                        message="following the scalars that decide the flow takes too long here",
-                        hint="choose fewer iterations, or give the values that the loops around it compute with ‹set›",
+                        message="following the scalars that control the flow takes too long",
+                        hint="choose fewer iterations, or give values computed in the loops around it with ‹set›",
                     ),
                 )
             )
@@ -325,11 +325,11 @@ class Scalars:
         )
         unknown = sorted(name for name in asked if name not in env) or sorted(asked)
         why = f" ({', '.join(unknown)} cannot be computed)" if unknown else ""
-        return self._asking(loop, "E504", f"how often this loop runs is not known{why}")
+        return self._asking(loop, "E504", f"the trip count of this loop is unknown{why}")
 
     def _asking(self, loop: g.IterND, code: str, message: str) -> UnresolvedError:
         name = f"trips_{loop.span.line}"
-        hint = f"give the number of its iterations with ‹set {name.upper()}=VALUE›"
+        hint = f"give the trip count with ‹set {name.upper()}=VALUE›"
         return UnresolvedError((Diagnostic(code=code, message=message, span=loop.span, hint=hint),), (name,))
 
     def after(self, loop: DoNode | None, body: Body, env: Env, start: Env, count: int) -> None:

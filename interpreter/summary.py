@@ -269,15 +269,14 @@ def _extrapolate(run: Run) -> None:
     if run.procs > machine.largest_built:
         run.books.assume(
             "extrapolated",
-            f"the largest {machine.name} built has {machine.largest_built:,} processors; "
-            f"{run.procs:,} are an extrapolation",
+            f"the largest {machine.name} built has {machine.largest_built:,} processors: "
+            f"{run.procs:,} is an extrapolation",
         )
     if machine.network is not None and run.network.size > run.procs:
         grid = "x".join(map(str, run.application.grid))
         run.books.assume(
             "idle-nodes",
-            f"the grid {grid} takes {run.procs:,} of {run.network.size:,} nodes; "
-            "the others route messages and compute nothing",
+            f"the grid {grid} uses {run.procs:,} of {run.network.size:,} nodes; the others only route messages",
         )
 
 
@@ -310,7 +309,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
     held = run.application.bytes_held()
     memory = int(held.max(initial=0))
     if usable is not None and memory > usable:
-        run.books.assume("memory", f"a processor needs {memory} bytes for its data, its node has {int(usable)}")
+        run.books.assume("memory", f"a processor needs {memory} bytes for its data, but a node has {int(usable)}")
     for code, text, span in about.notes:
         run.books.assume(code, text, span)
     for text in run.machine.notes:

@@ -112,7 +112,7 @@ def _role(raw: RawUnit, findings: Findings) -> str:
         return "group"
     if word.text not in ROLES:
         hint = nearest(word.text, ROLES)
-        findings.add("M107", f"'{word.text}' is no role of a unit", word.place, hint)
+        findings.add("M107", f"'{word.text}' is not the role of a unit", word.place, hint)
     return word.text
 
 
@@ -195,7 +195,7 @@ def _unknown(raw: RawFigure, known: Keys, where: str, findings: Findings) -> str
             return next((prefix + name for name in below if f"'{name}'?" in hint), "")
         prefix += key.text + "."
     deeper = next(path for path in known if path.startswith(prefix))
-    findings.add("M105", f"'{raw.path}' is a group, not a value", raw.value.place, f"it holds '{deeper}'")
+    findings.add("M105", f"'{raw.path}' is a group, not a value", raw.value.place, f"it contains '{deeper}'")
     return prefix
 
 
@@ -208,7 +208,7 @@ def _parameter(raw: RawFigure, key: Key, outline: MachineOutline, findings: Find
     if key.words:
         word = plain_word(text, key)
         if word not in key.words:
-            message = f"'{text}' is not possible for '{raw.path}' ({key.about})"
+            message = f"'{text}' is not allowed for '{raw.path}' ({key.about})"
             findings.add("M107", message, raw.value.place, nearest(text, key.words))
             return None
         return Choice(
@@ -250,7 +250,7 @@ def _span(raw: RawFigure, key: Key, value: float, findings: Findings) -> tuple[f
         return None
     if not max(key.least, 0.0) <= low <= value <= high <= key.most or low <= 0:
         message = f"the range of '{raw.path}' is {given.text}, its value {raw.value.text.strip()}"
-        findings.add("M107", message, given.place, "a range begins above 0 and holds the value")
+        findings.add("M107", message, given.place, "a range must begin above 0 and contain the value")
         return None
     return low, high
 
@@ -268,7 +268,7 @@ def _attribution(raw: RawFigure, outline: MachineOutline, findings: Findings) ->
         message = f"'{raw.source.text}' is not one of the sources of this file"
         findings.add("M108", message, raw.source.place, nearest(raw.source.text, outline.sources))
     if raw.certainty is not None and raw.certainty.text not in CERTAINTIES:
-        message = f"'{raw.certainty.text}' is no certainty"
+        message = f"'{raw.certainty.text}' is not a certainty"
         findings.add("M108", message, raw.certainty.place, nearest(raw.certainty.text, CERTAINTIES))
     return (raw.source.text if raw.source else "", raw.certainty.text if raw.certainty else "")
 
@@ -288,4 +288,4 @@ def _check_ranges(part: RawPart, figures: dict[str, Parameter], findings: Findin
             findings.add("M107", message, each.place)
         ends[end] = each.text
     if inf not in ends:
-        findings.add("M107", "the largest messages have no range", part.ranges[-1].place, "leave its 'upto' out")
+        findings.add("M107", "the largest messages have no range", part.ranges[-1].place, "leave out its 'upto'")

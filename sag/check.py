@@ -72,7 +72,7 @@ def _law(system: System) -> Iterator[Finding]:
             yield _doubt("M202", message, _place(figures, name), "check 'upto' and the start-ups")
         elif above > JUMP * below:
             message = f"beyond {size:g} B a message takes {above / below:.1f} times as long"
-            yield _doubt("M203", message, _place(figures, name), "is the protocol switch as large as that?")
+            yield _doubt("M203", message, _place(figures, name), "is the protocol switch really that large?")
     wire = _value(figures, "link_bandwidth")
     for key in (key for key in figures if key.endswith(".per_byte")):
         per_byte = _value(figures, key)
@@ -86,14 +86,14 @@ def _geometry(system: System) -> Iterator[Finding]:
     for key in ("cache_size", "line", "page"):
         value = _value(memory, key)
         if value is not None and (value != int(value) or int(value) & (int(value) - 1)):
-            yield _doubt("M205", f"'{key}' is {value:g} B, which is no power of two", _place(memory, key))
+            yield _doubt("M205", f"'{key}' is {value:g} B, which is not a power of two", _place(memory, key))
     size, line, ways = (_value(memory, key) for key in ("cache_size", "line", "associativity"))
     if size and line and ways and size % (line * ways):
         message = f"{size:g} B do not divide into sets of {ways:g} lines of {line:g} B"
         yield _doubt("M205", message, _place(memory, "cache_size"))
     usable, whole = _value(memory, "usable"), _value(memory, "size")
     if usable is not None and whole is not None and usable > whole:
-        yield _doubt("M206", "more memory is usable than there is", _place(memory, "usable"))
+        yield _doubt("M206", "the usable memory exceeds the memory", _place(memory, "usable"))
 
 
 def _prices(system: System) -> Iterator[Finding]:
@@ -113,7 +113,7 @@ def _prices(system: System) -> Iterator[Finding]:
 
 def _processors(system: System) -> Iterator[Finding]:
     if system.default_processors > system.largest_built:
-        message = f"the default of {system.default_processors} processors is beyond the largest machine built"
+        message = f"the default of {system.default_processors} processors exceeds the largest machine built"
         yield _doubt("M208", message, MachinePlace(system.file))
 
 

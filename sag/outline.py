@@ -181,7 +181,7 @@ def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
     if isinstance(node, Listing) and all(isinstance(item, Scalar) for item in node.items):
         return RawPart(place=key.place, refined_by=tuple(n for n in node.items if isinstance(n, Scalar)))
     if not (isinstance(node, Scalar) and node.text == "void"):
-        message = f"'{key.text}' must hold figures, a list of the units that refine it, or 'void'"
+        message = f"'{key.text}' must contain figures, a list of the units that refine it, or 'void'"
         findings.add("M105", message, node.place)
     return RawPart(place=key.place)
 

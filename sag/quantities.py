@@ -75,7 +75,7 @@ def parse_quantity(text: str, dimension: str) -> float:
     if dimension == "per_byte" and unit in UNITS["bandwidth"]:
         bandwidth = number * UNITS["bandwidth"][unit]
         if bandwidth <= 0:
-            raise QuantityError(f"a bandwidth of '{text}' is no bandwidth", "it must be above 0")
+            raise QuantityError(f"'{text}' is not a bandwidth", "it must be above 0")
         return 1.0 / bandwidth
     units = UNITS[dimension]
     if unit not in units:
@@ -95,7 +95,7 @@ def parse_range(text: str, dimension: str, value: float) -> tuple[float, float]:
     ends = [each.strip() for each in text.split(" to ")]
     if len(ends) != 2:
         example = EXAMPLES[dimension]
-        raise QuantityError(f"'{text}' is no range", f"write for example 0.5 to {example}, or x0.5 to x2")
+        raise QuantityError(f"'{text}' is not a range", f"write for example 0.5 to {example}, or x0.5 to x2")
     first, second = ends
     if first[:1] == "x" and second[:1] == "x":
         low, high = (value * parse_quantity(each[1:], "number") for each in ends)
@@ -122,21 +122,21 @@ def _split(text: str, dimension: str) -> tuple[float, str]:
         unit = unit.replace(alias, name)
     number = float(found.group())
     if not np.isfinite(number):
-        raise QuantityError(f"'{text}' is beyond what a number can hold")
+        raise QuantityError(f"'{text}' is too large to represent")
     return number, unit
 
 
 def _wrong_unit(text: str, unit: str, dimension: str) -> QuantityError:
     example = f"write for example {EXAMPLES[dimension]}"
     if not unit:
-        return QuantityError(f"'{text}' lacks its unit: a {_noun(dimension)} is wanted", example)
+        return QuantityError(f"'{text}' lacks its unit: expected a {_noun(dimension)}", example)
     for other, units in UNITS.items():
         if unit in units:
-            message = f"'{text}' is a {_noun(other)}, but a {_noun(dimension)} is wanted"
+            message = f"'{text}' is a {_noun(other)}, expected a {_noun(dimension)}"
             return QuantityError(message, example)
     known = [*UNITS[dimension], *(UNITS["bandwidth"] if dimension == "per_byte" else ())]
     near = nearest(unit, [name for name in known if name])
-    message = f"unknown unit '{unit}' in '{text}': a {_noun(dimension)} is wanted"
+    message = f"unknown unit '{unit}' in '{text}': expected a {_noun(dimension)}"
     return QuantityError(message, near if near.startswith("did") else example)
 
 
@@ -195,7 +195,7 @@ def _instead_of_more(text: str) -> str:
         share = 1.0 + float(text[1:-1]) / 100.0 if text.endswith("%") else 0.0
     except ValueError:
         share = 0.0
-    return f"write x{share:g} for so much more" if share else "write it without the +"
+    return f"write x{share:g} for that increase" if share else "write it without the +"
 
 
 def _factor(number: str, text: str) -> Array:

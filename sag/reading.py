@@ -56,7 +56,9 @@ def read_text(path: Path, kind: FileKind) -> str:
 
 
 def _unreadable(path: Path, why: str, kind: FileKind) -> MachineError:
-    found = Finding(code=f"{kind.letter}101", message=f"this is no {kind.noun}: {why}", place=MachinePlace(str(path)))
+    found = Finding(
+        code=f"{kind.letter}101", message=f"this is not a {kind.noun}: {why}", place=MachinePlace(str(path))
+    )
     return kind.error([found])
 
 
@@ -99,7 +101,7 @@ def _root(text: str, place: Callable[[Any], MachinePlace], start: MachinePlace, 
     except yaml.YAMLError as error:
         raise _MalformedError(f"this is not YAML: {str(error).splitlines()[0]}", start) from None
     if len(documents) > 1:
-        raise _MalformedError(f"a {kind.noun} holds one document", documents[1].place, "leave '---' out")
+        raise _MalformedError(f"a {kind.noun} contains one document", documents[1].place, "leave '---' out")
     if not documents or not isinstance(documents[0], YamlTable):
         where = documents[0].place if documents else start
         raise _MalformedError(f"a {kind.noun} is a mapping of keys", where, f"it starts with '{kind.start}'")
@@ -143,6 +145,6 @@ class _Open:
                 raise _MalformedError("a key must be one word", key.place)
             if key.text in entries:
                 first = f"first in line {entries[key.text][0].place.line}"
-                raise _MalformedError(f"the key '{key.text}' stands here twice", key.place, first)
+                raise _MalformedError(f"the key '{key.text}' appears twice", key.place, first)
             entries[key.text] = (key, value)
         return YamlTable(tuple(entries.values()), self.place)

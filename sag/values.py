@@ -58,7 +58,7 @@ class MachineValues:
             name = path.strip().lower()
             short = full.get(name, name)
             if short not in addresses:
-                message = f"'{path}' is no parameter of the machine '{system.name}'"
+                message = f"'{path}' is not a parameter of the machine '{system.name}'"
                 hint = nearest(name, addresses) or f"`esp system show {system.name}` lists the paths"
                 raise what_if_error("M120", message, hint)
             self._changes[short] = given
@@ -150,7 +150,7 @@ def _array(path: str, spec: Key, parameter: Parameter | None, given: WhatIf | No
     except QuantityError as error:
         raise what_if_error("M121", f"'{path}': {error.message}", error.hint) from None
     if change.is_factor and nominal is None:
-        raise what_if_error("M121", f"'{path}' has no value that '{change.text}' could scale", "give a value")
+        raise what_if_error("M121", f"'{path}' has no value that '{change.text}' can scale", "give a value")
     if change.scenarios > 1 and not spec.swept:
         message = f"'{path}' shapes the machine and cannot vary between scenarios"
         raise what_if_error("M122", message, "predict once for each value")

@@ -142,8 +142,7 @@ class _Steps:
 def beside(body: Sequence[Node], is_array: Arrays) -> tuple[tuple[str, Span], ...]:
     """What is told of the statements that stand in a loop beside communication, parallel loops, EXIT and the like."""
     text = (
-        "cache misses of single statements are not counted in a loop that holds other things than assignments and "
-        "DO loops"
+        "cache misses of single statements are counted only in loops that contain nothing but assignments and DO loops"
     )
     return tuple((text, span) for span in islice(_spans(body, is_array), 1))
 
@@ -208,15 +207,12 @@ class _Finder:
         inside = self.changed - {each.name for each in around}
         if index.reads & inside or elements_in(*index.bounds):
             self._tell(
-                f"cache misses of the loop over {loop.var} are not counted, as data decide how often it runs", loop.span
+                f"cache misses of the loop over {loop.var} are not counted: its trip count depends on data", loop.span
             )
             return []
         names = {each.name for each in around}
         if index.reads & names:
-            self._tell(
-                f"where cache misses are counted, the loop over {loop.var} runs as often each time as on average",
-                loop.span,
-            )
+            self._tell(f"cache misses: assuming the loop over {loop.var} always runs its average trip count", loop.span)
         found: list[_Chain] = []
         before: list[Touch] = []
         for node in loop.body:
@@ -224,8 +220,7 @@ class _Finder:
                 more = self.chains(node, indices)
                 if more and found:
                     self._tell(
-                        f"where cache misses are counted, loops side by side in the loop over {loop.var} "
-                        "are taken to run one after the other for all of it",
+                        f"cache misses: assuming the loops inside the loop over {loop.var} run one after the other",
                         loop.span,
                     )
                 found += more
@@ -257,9 +252,7 @@ class _Finder:
                     for each in branch.body:
                         found += self._touches(each, indices, after=after, share=1 / ways)
                 if any(self.is_array(each.element.name) for each in found):
-                    self._tell(
-                        f"where cache misses are counted, each branch is taken in one of {ways} iterations", node.span
-                    )
+                    self._tell(f"cache misses: assuming each branch is taken in one of {ways} iterations", node.span)
             case _:
                 found = []
         kept = [each for each in found if self.is_array(each.element.name) and self._is_followed(each, indices, node)]
@@ -275,8 +268,8 @@ class _Finder:
                 or any(names_in(atom) & names for atom in apart)
             ):
                 self._tell(
-                    f"cache misses of {touch.element.name} are not counted here, as a subscript is not "
-                    "linear in the indices of the loops",
+                    f"cache misses of {touch.element.name} are not counted here: "
+                    "a subscript is not linear in the loop indices",
                     node.span,
                 )
                 return False

@@ -77,7 +77,7 @@ def evaluate_int(expr: Expr, env: Environment) -> int:
     """
     value = evaluate(expr, env)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise Unknown(str(value), "an integer is needed here")
+        raise Unknown(str(value), "expected an integer")
     return as_index(value)
 
 

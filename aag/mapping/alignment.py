@@ -128,7 +128,7 @@ class _Reader:
             return self._disagree(
                 f"matches {_count(len(self._colons()), 'dimension')} of {align.alignee} with "
                 f"{_count(triplets, 'dimension')} of {align.target}",
-                "each : on the left stands for one : or triplet on the right; * collapses or replicates",
+                "each : on the left matches one : or triplet on the right; * collapses or replicates",
             )
         if len(self._dummies) < sum(axis not in (":", "*") for axis in self._axes):
             return self._disagree(f"uses an index twice for {align.alignee}", "give each dimension its own index")
@@ -152,7 +152,7 @@ class _Reader:
                 "E306",
                 f"ALIGN {self._align.alignee} WITH {self._align.target}, subscript {at + 1}: {error}",
                 place(subscript.span if isinstance(subscript, Expr) else self._align.span, self._align.span),
-                "a subscript is a*i + b with one index i and constants a and b, a constant, a triplet or *",
+                "write a*i + b with one index i and constants a and b, a constant, a triplet or *",
             )
             return None
         except Unknown as error:
@@ -175,8 +175,8 @@ class _Reader:
         if size != given:
             self._report.add(
                 "W304",
-                f"ALIGN {self._align.alignee}: dimension {dim + 1} has {given} elements, the part of "
-                f"{self._align.target} it is matched with has {size}; they are matched from the first on",
+                f"ALIGN {self._align.alignee}: dimension {dim + 1} has {given} elements, its target in "
+                f"{self._align.target} has {size}: matching them from the first on",
                 self._align.span,
             )
         return Cell(role="dim", dim=dim, stride=step, offset=lower - step * first)
@@ -221,7 +221,7 @@ class _Reader:
             "E306",
             f"ALIGN {self._align.alignee} uses an index in two subscripts of {self._align.target}",
             self._align.span,
-            "each index may stand in one subscript",
+            "use each index in one subscript only",
         )
         return False
 

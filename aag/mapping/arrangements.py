@@ -86,9 +86,9 @@ def _number(
                 return size
     report.add(
         "W302",
-        f"the number of processors is not given: {default} are assumed, as the machine has",
+        f"no processor count given: using the machine's {default}",
         directives[0].span if directives else NOWHERE,
-        "‹procs› decides otherwise",
+        "set it with ‹procs›",
     )
     return default
 
@@ -109,7 +109,7 @@ def _extents(directive: Processors, env: Mapping[str, Value]) -> tuple[int, ...]
     extents = []
     for bound in directive.shape:
         if bound.upper is None:
-            raise Unknown("*", "processors need their extents")
+            raise Unknown("*", "PROCESSORS needs extents")
         lower = 1 if bound.lower is None else evaluate_int(bound.lower, env)
         extents.append(evaluate_int(bound.upper, env) - lower + 1)
     return tuple(extents)
@@ -132,9 +132,9 @@ def _grid(
     except Unknown as error:
         report.add(
             "W301",
-            f"PROCESSORS {name}: {error}; with {procs} processors it is taken as {squarest_text(procs, rank)}",
+            f"using grid {squarest_text(procs, rank)} for {name.upper()}: {error}",
             directive.span,
-            f"‹set {error.name}=VALUE› decides otherwise" if error.name.isidentifier() else "",
+            f"give it with ‹set {error.name}=VALUE›" if error.name.isidentifier() else "",
         )
         return Grid(name, squarest(procs, rank))
     written = "x".join(map(str, extents))
@@ -156,15 +156,14 @@ def _grid(
             "E310",
             f"PROCESSORS {name} is {written} = {prod(extents)} processors, but there are {procs}",
             directive.span,
-            f"choose a ‹procs› for which it multiplies up, or ‹grid {squarest_text(procs, rank)}›",
+            f"choose a ‹procs› that matches, or ‹grid {squarest_text(procs, rank)}›",
         )
         return None
     report.add(
         "W301",
-        f"PROCESSORS {name} is {written} in the source; with {procs} processors it is taken as "
-        f"{squarest_text(procs, rank)}",
+        f"using grid {squarest_text(procs, rank)} instead of {name.upper()}({','.join(map(str, extents))})",
         directive.span,
-        "‹grid› decides otherwise",
+        "choose another with ‹grid›",
     )
     return Grid(name, squarest(procs, rank))
 

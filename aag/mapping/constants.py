@@ -131,7 +131,7 @@ def _excessive(name: str, why: str) -> Diagnostic:
     return Diagnostic(
         code="E316",
         message=f"‹set {name}›: no variable can have this value, {why}",
-        hint="integers have 64 bits, reals are finite",
+        hint="integers have 64 bits; reals must be finite",
     )
 
 

@@ -52,9 +52,9 @@ def dealt(
     if onto is not None and len(onto.shape) != spread:
         report.add(
             "E302",
-            f"{_said(directive)} spreads {spread} of its dimensions, but {directive.onto} has {len(onto.shape)}",
+            f"{_said(directive)} distributes {spread} of its dimensions, but {directive.onto} has {len(onto.shape)}",
             directive.span,
-            "each dimension that is not * belongs to one dimension of the processors",
+            "each dimension that is not * needs one dimension of the processors",
         )
         return None
     if spread == 0:
@@ -83,9 +83,9 @@ def _formats(directive: Distribute, rank: int, onto: Grid | None, report: Report
             which = "every dimension" if blocks == rank else f"the last {blocks} of {rank} dimensions"
             report.add(
                 "W303",
-                f"DISTRIBUTE {name} has no formats: BLOCK is taken for {which}",
+                f"DISTRIBUTE {name} has no formats: using BLOCK for {which}",
                 directive.span,
-                f"‹distribute '{name}=(...)'› decides otherwise",
+                f"choose others with ‹distribute '{name}=(...)'›",
             )
         return (Format(kind="*"),) * (rank - blocks) + (Format(kind="block"),) * blocks
     if len(formats) != rank:
@@ -107,7 +107,7 @@ def _refused(directive: Distribute, formats: tuple[Format, ...], report: Report)
             "E314",
             f"{_said(directive)}: {kind} is not supported",
             directive.span,
-            "BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) and * are",
+            "use BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) or *",
         )
     return bool(refused)
 
@@ -150,17 +150,17 @@ def _distribution(
     here = place(form.size.span if form.size is not None else NOWHERE, span)
     if block < 1:
         way_out = f"write BLOCK({least}) or BLOCK" if form.kind == "block" else "write CYCLIC(1) or CYCLIC"
-        report.add("E308", f"{what}: {kind}({block}) has no positive size", here, way_out)
+        report.add("E308", f"{what}: the size in {kind}({block}) must be positive", here, way_out)
         return None
     if block > LARGEST_EXTENT:
-        report.add("E308", f"{what}: {kind}({block}) is too large", here, "the size goes up to 2**31")
+        report.add("E308", f"{what}: {kind}({block}) is too large", here, "the largest size is 2**31")
         return None
     if form.kind == "block" and block < least:
         report.add(
             "E307",
             f"{what}: BLOCK({block}) on {procs} processors holds {block * procs} of {extent} indices",
             here,
-            f"BLOCK({least}) or larger holds all of them, and so does BLOCK",
+            f"write BLOCK or BLOCK({least})",
         )
         return None
     return Distribution(

@@ -256,7 +256,7 @@ def _note_empty(layouts: list[Layout], scope: Scope, report: Report) -> None:
         f"{', '.join([*shown[:_MOST_SHOWN], *more])} {'has' if len(shown) == 1 else 'have'} no elements, "
         f"so nothing is done to {'it' if len(shown) == 1 else 'them'}",
         scope.entities[layouts[0].array].span,
-        "if that is not meant, give the sizes with ‹set NAME=VALUE›",
+        "if this is unintended, give the sizes with ‹set NAME=VALUE›",
     )
 
 

@@ -169,7 +169,9 @@ class TableReader:
 
     def _inherited(self, name: str, span: Span) -> None:
         self._report.add(
-            "W307", f"{name} has the mapping of its actual argument, not known here: it is taken as replicated", span
+            "W307",
+            f"{name} inherits the mapping of its actual argument, which is unknown: assuming it is replicated",
+            span,
         )
 
     def _names(self) -> list[str]:
@@ -190,7 +192,7 @@ class TableReader:
                 return False
             return self._is_known(name, span)
         if entity.shape is None:
-            self._report.add("W305", f"{name} is no array: every processor keeps a copy", span)
+            self._report.add("W305", f"{name} is not an array: every processor keeps a copy", span)
             return False
         if name in self._sequential:
             self._report.add(
@@ -226,7 +228,7 @@ class TableReader:
             "E303",
             f"{name} is mapped twice, first in line {earlier.span.line}",
             span,
-            "an array is aligned or distributed once",
+            "align or distribute an array only once",
         )
         return False
 
@@ -243,7 +245,7 @@ class TableReader:
             self._replace_formats(name, text, option)
         if not fitting:
             theirs = " or ".join(str(each) for each in sorted(set(ranks.values()))) or "none"
-            told = f"{option}: this has {rank} dimension{'s' * (rank != 1)}, the program distributes arrays of {theirs}"
+            told = f"{option}: found {rank} dimension{'s' * (rank != 1)}, expected {theirs}"
             self._report.add("E315", told, NOWHERE, "write one format for each dimension")
 
     def _apply_option(self, folded: str, name: str, text: str) -> None:

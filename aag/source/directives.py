@@ -123,9 +123,9 @@ class _DirectiveParser(ClauseParser):
         name = " ".join(t.text for t in self.tokens[:2]) if first.text == "end" else first.text
         finding = Diagnostic(
             code="W105",
-            message=f"the directive {name.upper()} is not used by the prediction",
+            message=f"the prediction ignores the directive {name.upper()}",
             span=self.source.span(),
-            hint="owners compute, as without it",
+            hint="the owners compute, as without it",
         )
         return Read(text, diagnostics=(finding,))
 

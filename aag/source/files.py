@@ -107,7 +107,7 @@ def _expanded(
                     code="E105",
                     message=f"INCLUDE is nested more than {_DEEPEST_INCLUDE} deep; does {name} include itself?",
                     span=span,
-                    hint="a file must not include itself, nor be included by what it includes",
+                    hint="a file must not include itself, directly or through others",
                     source_line=line.text,
                 )
             )
@@ -130,7 +130,7 @@ def _expanded(
             problems.append(
                 Diagnostic(
                     code="E116",
-                    message=f"INCLUDE makes more than {included.budget.limit:,} lines here",
+                    message=f"INCLUDE expands to more than {included.budget.limit:,} lines here",
                     span=span,
                     hint="each file counts as often as it is included: include it less often",
                     source_line=line.text,

@@ -57,11 +57,11 @@ def form_of(file: str, lines: Sequence[Line] = ()) -> tuple[Form, tuple[Diagnost
         [
             Diagnostic(
                 code="E103",
-                message=f"neither the extension {suffix} nor the text says whether the source is in free or fixed form"
+                message=f"neither the extension {suffix} nor the text shows whether this is free or fixed form"
                 if suffix
-                else "neither the name nor the text says whether this is Fortran, nor in which source form",
+                else "neither the name nor the text shows whether this is Fortran, or its source form",
                 span=Span(file, 0),
-                hint="say it with ‹form free› or ‹form fixed›",
+                hint="choose ‹form free› or ‹form fixed›",
             )
         ]
     )
@@ -81,9 +81,9 @@ def _looks_like(form: str, line: Line) -> bool:
 def _announced(line: Line) -> Diagnostic:
     return Diagnostic(
         code="W110",
-        message="the source is read in fixed form, because of lines such as this one",
+        message="reading the source in fixed form, because of lines such as this one",
         span=Span(line.file, line.number, 1, line.number, len(line.text) + 1),
-        hint="if it is in free form, say ‹form free›",
+        hint="if it is in free form, use ‹form free›",
         source_line=line.text,
     )
 
@@ -145,7 +145,7 @@ def _ignored(beyond: Sequence[Line]) -> Diagnostic:
         code="W106",
         message=f"{count} text beyond column 72, which fixed form ignores",
         span=_beyond(first),
-        hint="if the text is meant, continue the line or say ‹form fixed132›",
+        hint="if it belongs to the program, continue the line or use ‹form fixed132›",
         source_line=first.text,
     )
 
@@ -153,9 +153,9 @@ def _ignored(beyond: Sequence[Line]) -> Diagnostic:
 def _taken(meant: Sequence[Line]) -> Diagnostic:
     return Diagnostic(
         code="W111",
-        message="lines are read up to column 132: without the text beyond column 72 this is no program",
+        message="reading lines up to column 132: without the text beyond column 72 the program is invalid",
         span=_beyond(meant[0]),
-        hint="if the text is a remark, say ‹form fixed72›",
+        hint="if the text is a remark, use ‹form fixed72›",
         source_line=meant[0].text,
     )
 
@@ -163,9 +163,9 @@ def _taken(meant: Sequence[Line]) -> Diagnostic:
 def _both(line: Line) -> Diagnostic:
     return Diagnostic(
         code="E108",
-        message="the text beyond column 72 changes the program, and it is one with and without it",
+        message="the program is valid with and without the text beyond column 72, but differs",
         span=_beyond(line),
-        hint="say ‹form fixed132› if it belongs to the program, ‹form fixed72› if not",
+        hint="use ‹form fixed132› if it belongs to the program, ‹form fixed72› if not",
         source_line=line.text,
     )
 

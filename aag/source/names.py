@@ -241,9 +241,7 @@ def _directive_names(unit: Unit, scope: _Scope, lines: Lines) -> Iterator[Diagno
 def _check(word: str, name: str, known: frozenset[str], span: Span, lines: Lines, what: str) -> Iterator[Diagnostic]:
     if name not in known:
         hint = did_you_mean(name, sorted(known)) or f"declare the {what} {name}"
-        yield _error(
-            UNKNOWN_IN_DIRECTIVE, f"{word} names {name}, and there is no such {what}", _word(lines, span, name), hint
-        )
+        yield _error(UNKNOWN_IN_DIRECTIVE, f"{word}: there is no {what} {name}", _word(lines, span, name), hint)
 
 
 def _check_values(

@@ -109,7 +109,7 @@ def outline(
         _statement(builder, statement)
     while queue:
         read = queue.pop()
-        _misplaced(builder, read.span, "a directive stands behind the end of the program")
+        _misplaced(builder, read.span, "this directive is behind the end of the program")
     if builder.stack:
         _unclosed(builder, statements[-1])
     mapping = {row: tuple(reads) for row, reads in builder.mapping.items()}
@@ -130,9 +130,7 @@ def _directive(builder: _Builder, read: Read, following: Statement) -> None:
     if read.remaps:
         inside = builder.stack[-1].kind if builder.stack else "unit"
         if inside in ("where", "forall", "interface", "type", "select"):
-            _misplaced(
-                builder, read.span, f"REALIGN and REDISTRIBUTE are statements and cannot stand in {inside.upper()}"
-            )
+            _misplaced(builder, read.span, f"REALIGN and REDISTRIBUTE are not allowed inside {inside.upper()}")
             return
         for remap in read.remaps:
             text = Statement(read.text.text)
@@ -141,7 +139,7 @@ def _directive(builder: _Builder, read: Read, following: Statement) -> None:
     if read.mapping:
         unit = next((each for each in reversed(builder.stack) if each.kind == "unit"), None)
         if unit is None or unit.contains:
-            _misplaced(builder, read.span, "a mapping directive must stand inside a program unit")
+            _misplaced(builder, read.span, "a mapping directive must be inside a program unit")
             return
         builder.mapping.setdefault(unit.row, []).append(read)
 
@@ -287,7 +285,7 @@ def _separator(builder: _Builder, statement: Statement, what: Class) -> None:
     wanted = {"else": "if", "elseif": "if", "elsewhere": "where", "case": "select"}[what.word]
     if top.kind != wanted and not builder.opaque:
         shown = {"if": "IF", "where": "WHERE", "select": "SELECT CASE"}[wanted]
-        _fail(builder, "E111", f"{_word_shown(what.word)} stands outside of {shown}", statement, top)
+        _fail(builder, "E111", f"{_word_shown(what.word)} is outside of {shown}", statement, top)
     _emit(builder, _row(statement, what))
 
 
@@ -407,7 +405,7 @@ def _unclosed(builder: _Builder, last: Statement) -> None:
                 code="E110",
                 message=message,
                 span=span,
-                hint=f"the last statement stands in line {end}; is the file complete?",
+                hint=f"the last statement is in line {end}; is the file complete?",
                 source_line=builder.source.get((span.file, span.line), ""),
             ),
         ]

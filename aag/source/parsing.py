@@ -26,7 +26,7 @@ _MOST_PATIENCE = 100
 _STANDARD = "f2008"
 SYNTAX = "a syntax error"
 """The reason of an `Opaque` statement that fparser refuses."""
-NOT_UNDERSTOOD = "the parser gives it a form that is not known here"
+NOT_UNDERSTOOD = "the parser returns an unknown form"
 """The reason of an `Opaque` statement whose tree has another shape than the translation expects."""
 UNFORESEEN = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """What walking over a tree of another shape raises; such a statement is set aside and named."""
@@ -193,7 +193,7 @@ def _why(row: Row) -> str:
     """What is wrong with the statement, if that is plain to see."""
     states = [(0, ""), *((depth, quote) for _, _, depth, quote in scanned(row.statement.text.text))]
     if any(depth < 0 for depth, _ in states):
-        return ": a ')' too many"
+        return ": one ')' too many"
     depth, quote = states[-1]
     if quote:
         return f": the quotation mark {quote} is not closed"
@@ -203,7 +203,7 @@ def _why(row: Row) -> str:
 def _warning(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
     return Diagnostic(
         code="W101",
-        message=f"this statement cannot be read as Fortran{_why(row)}; what it does is left out",
+        message=f"this statement cannot be read as Fortran{_why(row)}; it is left out",
         span=row.span,
         hint="the prediction is not complete",
         source_line=_line(row, source),
@@ -215,7 +215,7 @@ def _error(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
         code="E120",
         message=f"this statement cannot be read as Fortran{_why(row)}",
         span=row.span,
-        hint="check its spelling; declarations stand before the first executable statement"
+        hint="check its spelling; declarations come before the first executable statement"
         if row.what.kind == "spec"
         else "check its spelling and its place",
         source_line=_line(row, source),

@@ -31,7 +31,7 @@ def preprocessed(text: str, file: str, directories: Sequence[Path]) -> tuple[Lin
             [
                 Diagnostic(
                     code="E106",
-                    message=f"the extension {Path(file).suffix} asks for the C preprocessor, and there is no cpp",
+                    message=f"the extension {Path(file).suffix} needs the C preprocessor, but cpp is not installed",
                     span=Span(file, 0),
                     hint="install cpp, or rename the file if it needs no preprocessing (.f90, .f)",
                 )

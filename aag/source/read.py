@@ -82,7 +82,7 @@ def _affordable(made: tuple[Line, ...], written: Sequence[Line]) -> tuple[Line, 
     for line in made:
         if not (lines.spend() and characters.spend(len(line.text))):
             limit, what = (lines.limit, "lines") if lines.left < 0 else (characters.limit, "characters")
-            message = f"the preprocessor has made more than {limit:,} {what} up to here"
+            message = f"the output of the preprocessor exceeds {limit:,} {what} here"
             hint = "shorten the macros, or include files less often"
             raise SourceError([Diagnostic(code="E116", message=message, span=Span(line.file, line.number), hint=hint)])
     return made
@@ -93,7 +93,7 @@ def _with_form(finding: Diagnostic, form: Form, lines: Sequence[Line]) -> Diagno
     other: Form = "fixed" if form == "free" else "free"
     if "‹form" in finding.hint or not looks_like(other, lines):
         return finding
-    hint = f"the source looks like {other} form; if it is, say ‹form {other}›"
+    hint = f"the source looks like {other} form; if it is, use ‹form {other}›"
     return replace(finding, hint=f"{finding.hint}; {hint}" if finding.hint else hint)
 
 

@@ -108,7 +108,7 @@ class SpecificationReader(TypeReader):
                     code="E131",
                     message=f"{name} is declared twice",
                     span=span,
-                    hint=f"the first declaration stands in line {known.span.line}",
+                    hint=f"the first declaration is in line {known.span.line}",
                 )
             )
         return known

@@ -55,7 +55,7 @@ def _empty(file: str) -> Diagnostic:
 def _lost(span: Span) -> Diagnostic:
     return Diagnostic(
         code="E122",
-        message="this statement got lost while the program was parsed",
+        message="the parser dropped this statement",
         span=span,
         hint="rewrite the construct around it in a simpler way",
     )

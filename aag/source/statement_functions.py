@@ -32,9 +32,9 @@ def expand(call: Call, definition: Definition, budget: Budget) -> Expr:
     used = Counter(each.name for each in walk_expressions(body) if isinstance(each, Var) and each.name in values)
     size = _size(body) + sum(count * _size(values[name]) for name, count in used.items())
     if not budget.spend(size):
-        raise _refused(call.span, f"statement functions stand for more than {budget.limit:,} operands")
+        raise _refused(call.span, f"statement functions expand to more than {budget.limit:,} operands")
     if height(body) + max([0, *(height(values[name]) for name in used)]) > TALLEST:
-        raise _refused(call.span, f"statement functions stand for an expression of more than {TALLEST} levels")
+        raise _refused(call.span, f"statement functions expand to an expression of more than {TALLEST} levels")
 
     def one(node: Expr) -> Expr:
         return values.get(node.name, node) if isinstance(node, Var) else node

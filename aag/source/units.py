@@ -134,7 +134,7 @@ class UnitReader(Struct):
                 self.diagnostics.append(
                     Diagnostic(
                         code="W102",
-                        message=f"{stmt.reason}; what this statement does is left out",
+                        message=f"{stmt.reason}; this statement is left out",
                         span=stmt.span,
                         hint="the prediction is not complete",
                     )
@@ -228,7 +228,7 @@ class UnitReader(Struct):
 def _not_modelled(expr: OpaqueExpr) -> Diagnostic:
     return Diagnostic(
         code="W109",
-        message=f"the reference {expr.text} is not modelled: what it reads or writes is not known",
+        message=f"the reference {expr.text} is not modelled: what it reads or writes is unknown",
         span=expr.span,
         hint="the prediction is not complete",
     )

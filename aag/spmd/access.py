@@ -395,7 +395,7 @@ class _Walk:
                     above = above + np.maximum(factor * one, factor * other)
                 low[:, dim], high[:, dim] = np.maximum(below, first), np.minimum(above, last)
             elif self.along is not None and self.along.name in names_in(subscript):
-                raise Unknown(self.along.name, "what is read is no linear form of it")
+                raise Unknown(self.along.name, "what is read is not linear in it")
             else:
                 low[:, dim], high[:, dim] = first, last
         return low, high

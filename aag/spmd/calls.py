@@ -28,12 +28,12 @@ def _lower_intrinsic(lowering: Lowering, statement: ir.CallStmt) -> bool:
     name, args, span = statement.name, statement.args, statement.span
     if name in CLOCKS:
         if name not in EMITTED_CLOCKS:
-            lowering.note("W209", f"{name.upper()} reads the clock; such a program is not compiled")
+            lowering.note("W209", f"{name.upper()} reads the clock: esp compile refuses such a program")
         lowering.emit(ClockMark(span=span))
         return True
     if name not in RANDOM or lowering.has_procedure(name):
         return False
-    lowering.note("W209", "what depends on random numbers is not known; such a program is not compiled")
+    lowering.note("W209", "values that depend on random numbers are unknown: esp compile refuses such a program")
     if name == "random_number" and args and isinstance(args[0], Var | Element):
         # Every element is drawn by its owner.
         double = lowering.symbols.type_of(args[0]).bytes == 8

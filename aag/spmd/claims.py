@@ -18,16 +18,12 @@ from aag.spmd.groups import changed
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
 from aag.spmd.lowering import Lowering
 
-_WAY_OUT = "remove the claim, or use ‹trust_directives› to predict the program as it claims to be"
+_WAY_OUT = "remove the claim, or accept it with ‹trust_directives›"
 
 
 def trusted(lowering: Lowering, statement: ir.Do) -> None:
     """Note that a claim is made use of without proof."""
-    lowering.note(
-        "W210",
-        f"INDEPENDENT is trusted for the loop over {statement.var}: whether its iterations are independent "
-        "depends on data",
-    )
+    lowering.note("W210", f"assuming INDEPENDENT holds for the loop over {statement.var}: it depends on data")
 
 
 def outlived(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> None:
@@ -36,8 +32,8 @@ def outlived(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> Non
         told = ", ".join(sorted(names))
         lowering.note(
             "W210",
-            f"NEW is trusted for {told}: its value after the loop over {statement.var}, which is not defined, may be "
-            "read",
+            f"assuming NEW holds for {told}: its value may be read after the loop over {statement.var}, "
+            "where it is undefined",
         )
 
 
@@ -124,7 +120,7 @@ def _no_reduction(name: str, inside: Sequence[Leaf]) -> Iterator[str]:
         used = names_in(leaf.assign.value, leaf.assign.target)
         if name in names_in(leaf.mask) or (name in used and found is None):
             yield (
-                f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} uses it for something else than "
+                f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} uses it for more than "
                 f"an update such as {name} = {name} + ..."
             )
             return

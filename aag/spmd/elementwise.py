@@ -210,7 +210,7 @@ class Elementwise:
     def _matmul(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         left = self._symbols.shape(call.args[0])
         if sorted((len(left), len(self._symbols.shape(call.args[1])))) not in ([1, 2], [2, 2]):
-            raise Mismatch("MATMUL multiplies a matrix with a matrix or a vector", call.span)
+            raise Mismatch("MATMUL needs a matrix, and a matrix or vector", call.span)
         index, place = self._inner(left[-1])
         row = tuple(positions[: len(left) - 1])
         column = tuple(positions[len(left) - 1 :])

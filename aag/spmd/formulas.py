@@ -230,7 +230,7 @@ class _Evaluation:
             case Call(name=name, args=args, keywords=()):
                 return self._call(name, [self.of(each) for each in args])
             case _:
-                raise Unknown(type(expr).__name__.lower(), "it is not followed")
+                raise Unknown(type(expr).__name__.lower(), "esp does not follow its value")
 
     def _is_whole(self, name: str) -> bool:
         return name in self.vectors or (name not in self.known and type(self.env.get(name)) is int)
@@ -252,7 +252,7 @@ class _Evaluation:
             return _CONVERSIONS[name](args[0])
         if name in _FUNCTIONS:
             return np.asarray(_FUNCTIONS[name](*args))
-        raise Unknown(name, "it is not followed")
+        raise Unknown(name, "esp does not follow its value")
 
     def _shifted(self, formula: Formula, subscripts: Sequence[Expr], places: list[Values]) -> Values:
         """The elements of an array, and zeros where an EOSHIFT leaves it."""
@@ -303,7 +303,7 @@ class _Evaluation:
                 continue
             ((atom, factor),) = form.terms.items() if len(form.terms) == 1 else ((subscript, 0),)
             if not isinstance(atom, Var) or atom.name not in names or not factor:
-                raise Unknown("a subscript", "it is not followed which elements an assignment reaches")
+                raise Unknown("a subscript", "esp does not follow which elements an assignment changes")
             number, rest = np.divmod(place - form.constant, factor)
             holds &= rest == 0
             if atom.name in values:
@@ -311,7 +311,7 @@ class _Evaluation:
             values[atom.name] = number
         for name, index in names.items():
             if name not in values:
-                raise Unknown(name, "it is not followed which elements an assignment reaches")
+                raise Unknown(name, "esp does not follow which elements an assignment changes")
             lower, upper = (evaluate_vector(each, env, values) for each in (index.lower, index.upper))
             step = 1 if index.step is None else evaluate_vector(index.step, env, values)
             down = np.less(step, 0)

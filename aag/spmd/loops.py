@@ -33,7 +33,7 @@ def lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
 
     why = lowering.attempt(attempt)
     if why and statement.independent is not None:
-        told = f"INDEPENDENT has no effect here: every processor runs all iterations of this loop, as {why}"
+        told = f"INDEPENDENT has no effect; every processor runs the whole loop: {why}"
         lowering.note("W204", told)
     return lowered
 
@@ -46,11 +46,11 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     """
     leaves = leaves_of(lowering, statement)
     if leaves is None:
-        raise Unsupported("the loop holds more than assignments")
+        raise Unsupported("the loop contains more than assignments")
     if _reads_of(lowering.pending) & {name for leaf in leaves for name in names_in(leaf.assign.target)}:
         raise Unsupported("a reduction inside the loop reads what the loop changes")
     if _has_aliases(lowering, leaves):
-        raise Unsupported("the loop uses several names of one storage")
+        raise Unsupported("the loop uses several names for the same storage")
     home = _home_clause(lowering, statement, leaves)
     promised = frozenset(_promised(statement))
     arrays = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
@@ -72,7 +72,7 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
             _lower_parallel(lowering, groups, home, names)
             return True
     if promised:
-        raise Unsupported("a loop inside carries values from one processor to another")
+        raise Unsupported("an inner loop carries values from one processor to another")
     return _lower_sequential(lowering, statement, leaves)
 
 
@@ -300,7 +300,7 @@ def _mask(lowering: Lowering, group: Sequence[Leaf]) -> Expr | None:
     """The condition that all assignments of a group share, unless one of them changes it for the next."""
     masks = {leaf.mask for leaf in group}
     if len(masks) > 1 or changed(group[:-1]) & names_in(group[0].mask):
-        lowering.note("W203", "conditions inside the loop differ: what they guard is charged for all iterations")
+        lowering.note("W203", "conditions inside the loop differ: charging what they guard for all iterations")
         return None
     (mask,) = masks
     return mask
@@ -367,7 +367,7 @@ def _lower_sequential(lowering: Lowering, statement: ir.Do, leaves: Sequence[Lea
             "W205",
             f"iterations of the loop over {statement.var} read what earlier ones wrote: "
             "the owners run one after the other",
-            "where the iterations are independent, say so with !HPF$ INDEPENDENT",
+            "if the iterations are independent, write !HPF$ INDEPENDENT before the loop",
         )
     first = home_of(lowering, leaves)
     if first is None or not _has_turns(lowering, statement, leaves, first):

@@ -115,7 +115,7 @@ def _lower(lowering: Lowering, statement: ir.Stmt) -> None:
         case ir.Continue():
             pass
         case ir.Remap():
-            lowering.refuse(statement, "REALIGN and REDISTRIBUTE are not lowered yet: the mapping stays as declared")
+            lowering.refuse(statement, "REALIGN and REDISTRIBUTE are not modelled: the mapping stays as declared")
         case ir.Opaque(reason=reason):
             lowering.refuse(statement, reason)
         case _:

@@ -329,7 +329,7 @@ class _Enumeration:
     def _refuse_lost(self, expr: Expr, vectors: Vectors) -> None:
         lost = _lost(expr, vectors)
         if lost:
-            raise Unknown(lost[0], "it is not followed")
+            raise Unknown(lost[0], "esp does not follow its value")
 
     def _put(self, vectors: dict[str, NDArray[Any]], name: str, value: Expr, count: int) -> None:
         try:

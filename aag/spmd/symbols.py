@@ -84,9 +84,9 @@ class Symbols:
         layout = self._layouts.get(element.name)
         given = len(element.subscripts)
         if layout is not None and layout.rank != given:
-            what = f"{element.name} has rank {layout.rank}" if layout.rank else f"{element.name} is a scalar"
-            count = "1 subscript stands" if given == 1 else f"{given} subscripts stand"
-            raise Mismatch(f"{what}, and {count} here", element.span)
+            what = element.name if layout.rank else f"{element.name} is a scalar"
+            subscripts = f"{given} subscript{'s' * (given != 1)}"
+            raise Mismatch(f"{what}: found {subscripts}, expected {layout.rank or 'none'}", element.span)
 
     def is_array(self, name: str) -> bool:
         """Whether the name is an array."""
@@ -241,7 +241,7 @@ class Mismatch(Exception):
 
     def finding(self, statement: Span) -> Diagnostic:
         """What a person is told; `statement`: where, if nothing better is known."""
-        hint = "correct the reference, or what is declared"
+        hint = "correct the reference or the declaration"
         return Diagnostic(code="E402", message=str(self), span=self.span if self.span.line else statement, hint=hint)
 
 
@@ -256,7 +256,7 @@ def assigned(target: Expr, span: Span) -> Element:
         Mismatch: it is no element of an array.
     """
     if not isinstance(target, Element):
-        raise Mismatch("what FORALL assigns to must be an element of an array", span)
+        raise Mismatch("FORALL must assign to array elements", span)
     return target
 
 
@@ -272,7 +272,7 @@ def check_arguments(statement: Stmt, symbols: Symbols) -> None:
         if not isinstance(each, Call) or _enough(each) or symbols.intrinsic(each.name) is None:
             continue
         missing = INTRINSICS[each.name].arguments[len(each.args)].upper()
-        raise Mismatch(f"{each.name.upper()} needs the argument {missing}, which is missing here", each.span)
+        raise Mismatch(f"{each.name.upper()} lacks its argument {missing}", each.span)
 
 
 @lru_cache(maxsize=1024)

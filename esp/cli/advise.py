@@ -1,4 +1,4 @@
-"""`esp advise`: search for the best mapping, and say why it is."""
+"""`esp advise`: search for the best mapping, and explain it."""
 
 import argparse
 import sys
@@ -22,7 +22,7 @@ examples:
   esp advise redblack.hpf --procs 8 --phases            and whether REDISTRIBUTE between parts pays
   esp advise redblack.hpf --procs 16 --set n=512 --load 30% --json
 
-Few mappings are predicted: the others cannot be faster, as a lower bound of their time says.
+Only a few mappings are predicted: lower bounds rule out the others.
 Ctrl-C ends the search with the best so far.
 """
 
@@ -54,7 +54,7 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
     if not options.top.isdecimal() or int(options.top) < 1:
-        raise UsageError(f"{options.top!r} is no number of choices.", where="--top", hint="Write for example 5.")
+        raise UsageError(f"{options.top!r} is not a number of choices.", where="--top", hint="Write for example 5.")
     console = console_of(options)
     from esp.cli.reading import asked_of
     from esp.explore import advise

@@ -10,18 +10,18 @@ USAGE = "esp check PROG --budget FILE [options]"
 
 EXAMPLES = """\
 examples:
-  esp check laplace.hpf --budget budget.yaml        says nothing if all is well
+  esp check laplace.hpf --budget budget.yaml        prints nothing if all limits are kept
   esp check laplace.hpf --budget budget.yaml --procs 8 --json
 
 a budget (docs/inspect.md lists all that can be limited):
   format: 1
   limits:                       # of every prediction
     time: 1.6 s
-    communication: 10 %         # of the time; a time such as 150 ms is as good
+    communication: 10 %         # of the time; or a time such as 150 ms
   lines:
     36: {time: 800 ms}          # by number, or by a part of its text
     err = maxval: {waiting: 5 ms}
-  procs:                        # these are predicted where --procs is not given
+  procs:                        # predicted if --procs is not given
     16: {time: 820 ms, efficiency: 70 %}
 
 Exit codes: 0 all limits are kept, 1 no prediction can be made, or a partial one
@@ -61,7 +61,7 @@ def execute(options: argparse.Namespace) -> int:
 
     path = Path(options.budget)
     if not path.is_file() and not path.is_fifo():
-        what = "a budget is a file, and this is a folder." if path.is_dir() else "there is no such budget."
+        what = "this is a folder, expected a budget file." if path.is_dir() else "budget file not found."
         raise UnreadableFileError(what, where=str(path), hint="`esp check --help` shows one.")
     budget = read_budget(path)
     wanted = numbers or budget.procs or (None,)
@@ -73,8 +73,8 @@ def execute(options: argparse.Namespace) -> int:
     checked = check(budget, predictions, ratios)
     if not checked:
         asked = ", ".join(str(each.processors) for each in predictions)
-        hint = f"It speaks of {', '.join(map(str, budget.procs))}; without --procs these are checked."
-        raise UsageError(f"the budget limits nothing on {asked} processors.", where=str(path), hint=hint)
+        hint = f"It has limits for {', '.join(map(str, budget.procs))}; without --procs these are checked."
+        raise UsageError(f"the budget has no limits for {asked} processors.", where=str(path), hint=hint)
     why = reasons(predictions)
     if options.json:
         console.deliver(text_of(output.as_json(budget, checked, why)))

@@ -40,9 +40,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_scenario(parser)
     add_partial(parser)
     group = parser.add_argument_group("what to show")
-    size = "the PARAMETER over which the winner may change; with sizes, n=16:256:16, all are tried; or none"
+    size = "PARAMETER to search for a crossover; with sizes (n=16:256:16), try all of them; none: no search"
     group.add_argument("--size", metavar="NAME[=N,...]", help=size)
-    jobs = "processes on this computer (same results; default: one for each of its processors)"
+    jobs = "processes on this computer (same results; default: one per core)"
     group.add_argument("--jobs", metavar="N", help=jobs)
     group.add_argument("--timed", action="store_true", help="rank by the time between two readings of the clock")
     add_forms(group, "docs/explore.md")
@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
-    why_one = "a comparison is for one number of processors."
+    why_one = "a comparison takes one processor count."
     procs = one_of_procs(options.procs, why_one, hint="`esp sweep` takes a list.")
     mapped = {
         "--distribute": options.distribute,
@@ -61,7 +61,7 @@ def execute(options: argparse.Namespace) -> int:
     }
     if len(options.program) > 1 and any(mapped.values()):
         what = next(name for name, given in mapped.items() if given)
-        raise UsageError("several programs are compared as they are.", where=what, hint="Leave it out.")
+        raise UsageError("several programs are compared unchanged.", where=what, hint="Leave it out.")
     jobs = None if options.jobs is None else jobs_of(options.jobs)
     console = console_of(options)
     from esp import api

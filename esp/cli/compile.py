@@ -26,12 +26,12 @@ environment of the compiled program:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors that the node program is for")
+    add_program(parser, "number of processors of the node program")
     add_switches(parser)
     add_collectives(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
-        "-o", "--output", metavar="FOLDER", type=named, default="build", help="where to (default: %(default)s)"
+        "-o", "--output", metavar="FOLDER", type=named, default="build", help="output folder (default: %(default)s)"
     )
     group.add_argument(
         "--poison",
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="for debugging: copies become NaN as soon as their owner writes, and before new ones come",
     )
     group.add_argument("--trace", action="store_true", help="the program can write a trace (docs/trace.md)")
-    group.add_argument("--build", action="store_true", help="compile, too")
+    group.add_argument("--build", action="store_true", help="also compile it")
     add_looks(group)
 
 
@@ -55,7 +55,7 @@ def add_collectives(parser: "argparse._ActionsContainer") -> None:
     parser.add_argument(
         "--native-collectives",
         action="store_true",
-        help="collectives are MPI's own, not messages as the machine's algorithm has them; they are not counted",
+        help="use MPI's collectives, not the machine's algorithms; their messages are not counted",
     )
 
 
@@ -82,7 +82,7 @@ def add_looks(group: "argparse._ArgumentGroup") -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    procs = one_of_procs(options.procs, "a node program is compiled for one number of processors.")
+    procs = one_of_procs(options.procs, "a node program takes one processor count.")
     without_trace(options.native_collectives, options.trace)
     from esp import api
     from esp.building import alone_in, build, emitted_of, write

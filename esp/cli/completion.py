@@ -14,7 +14,7 @@ examples:
   esp completion zsh -o ~/.zfunc/_esp    (fpath+=~/.zfunc before compinit)
   esp completion fish -o ~/.config/fish/completions/esp.fish
 
-The script holds all commands, options and names as they are now; make it again
+The script contains the current commands, options and names; generate it again
 after an update.
 """
 

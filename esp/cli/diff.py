@@ -30,7 +30,7 @@ examples:
   esp diff laplace 'laplace --procs 16' --procs 8       options of one side
   esp diff laplace 'laplace --bandwidth x2' --procs 8   a what-if, part by part
   esp run laplace --procs 8 --json --aau all -o old.json
-  esp diff old.json 'laplace --procs 8'                 a saved one with today's
+  esp diff old.json 'laplace --procs 8'                 a saved prediction with a new one
 
 Without `--aau all` a saved prediction is compared line by line.
 """
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     _sides(parser)
     shown = parser.add_argument_group("what to show")
-    shown.add_argument("--all", action="store_true", help="also what takes the same time")
+    shown.add_argument("--all", action="store_true", help="also parts that take the same time")
     add_forms(shown, "docs/inspect.md")
     add_output(parser)
 
@@ -91,7 +91,7 @@ def _predicted(side: str, options: argparse.Namespace, console: "Console") -> di
     _sides(parser)
     common = argparse.Namespace(**vars(options))
     own = parser.parse_args([*words, "-"], common)
-    procs = one_of_procs(own.procs, "each side has one number of processors.")
+    procs = one_of_procs(own.procs, "each side takes one processor count.")
     source = source_of(own.program, own.form)
     system = api.load_machine(own.system)
     made, _ = with_answers(lambda asked: api.predict_source(source, system, asked), request_of(own, procs))
@@ -115,7 +115,7 @@ def _saved(name: str) -> dict[str, Any]:
         raise UnreadableFileError("this is not JSON.", where=name, hint="`esp run PROG --json` writes it.") from None
     if isinstance(said, dict) and "runs" in said:
         hint = "Save each with --procs of one number."
-        raise UnreadableFileError("this holds several predictions.", where=name, hint=hint)
+        raise UnreadableFileError("this file has several predictions.", where=name, hint=hint)
     if not (isinstance(said, dict) and said.get("schema") == SCHEMA and "time_s" in said and "lines" in said):
-        raise UnreadableFileError("this is no prediction of `esp run --json`.", where=name)
+        raise UnreadableFileError("this is not a prediction of `esp run --json`.", where=name)
     return said

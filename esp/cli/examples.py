@@ -1,4 +1,4 @@
-"""`esp examples`: the programs that come with esp."""
+"""`esp examples`: the bundled programs."""
 
 import argparse
 from pathlib import Path
@@ -20,11 +20,11 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="the programs that come with esp", allow_abbrev=False)
+    listing = actions.add_parser("list", help="list the bundled programs", allow_abbrev=False)
     add_output(listing)
     copying = actions.add_parser("copy", help="copy programs, to change them", allow_abbrev=False)
     copying.add_argument("names", metavar="NAME", nargs="+", help="a program of `esp examples list`")
-    copying.add_argument("--to", metavar="FOLDER", default=".", help="where to (default: here)")
+    copying.add_argument("--to", metavar="FOLDER", default=".", help="target folder (default: here)")
     copying.add_argument("--force", action="store_true", help="overwrite files of that name")
     add_output(copying)
 
@@ -75,4 +75,4 @@ def _ours(name: str) -> Path:
         path = benchmarks_dir() / (name + suffix)
         if path.suffix in PROGRAM_SUFFIXES and Path(name).name == name and path.is_file():
             return path
-    raise UsageError("there is no such program with esp.", where=name, hint="`esp examples list` shows them.")
+    raise UsageError("no bundled program has this name.", where=name, hint="`esp examples list` shows them.")

@@ -1,4 +1,4 @@
-"""`esp explain`: why a line takes the time it does."""
+"""`esp explain`: explain the time of a source line."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -19,16 +19,16 @@ examples:
   esp explain laplace.hpf:36 --procs 8 --bandwidth x2   on another machine
   esp explain laplace.hpf:36 --json                     for other programs
 
-Each row of the formula is a product: how often something is done on a
-processor (mean over processors, the whole run), times the time that the machine
-needs for it once. The rows add up to the time of the line (docs/inspect.md).
+Each row of the formula is a product: a count per processor (mean, whole run)
+times the machine's time for one. The rows add up to the time of the line
+(docs/inspect.md).
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "number of processors")
-    parser.add_argument("line", metavar="LINE", nargs="?", help="the line, where PROG does not end in :LINE")
+    parser.add_argument("line", metavar="LINE", nargs="?", help="the line, if PROG does not end in :LINE")
     add_scenario(parser)
     add_partial(parser)
     shown = parser.add_argument_group("what to show")
@@ -40,7 +40,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     options.program, line = program_and_line(options.program, options.line)
-    procs = one_of_procs(options.procs, "a line is explained for one number of processors.")
+    procs = one_of_procs(options.procs, "esp explain takes one processor count.")
     console = console_of(options)
     from esp.cli.prompt import with_answers
     from esp.cli.reading import asked_of
@@ -82,5 +82,5 @@ def program_and_line(program: str, line: str | None) -> tuple[str, int]:
             raise UsageError("a line is missing.", where=program, hint=f"Write {program}:12, or {program} 12.")
         return name, int(text)
     if not line.isdecimal():
-        raise UsageError(f"{line!r} is no line.", hint=f"Write {program}:12, or {program} 12.")
+        raise UsageError(f"{line!r} is not a line.", hint=f"Write {program}:12, or {program} 12.")
     return program, int(line)

@@ -51,7 +51,7 @@ def describe(error: Exception, screen: Screen, words: Sequence[str] = ()) -> tup
             # What no file is to blame for was given as an option, and so was a budget.
             return _counted(shown, len(error.findings)), getattr(error, "exit_code", 1 if error.file else 2)
         case MemoryError():
-            text = "the computer that esp runs on has not enough memory for this."
+            text = "this computer does not have enough memory."
             return diagnostics.error(EspError(text, hint="Try fewer processors or scenarios."), screen), 1
         case OSError():
             what = EspError(f"{error.strerror or error}.", where=str(error.filename or ""))

@@ -41,8 +41,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--opt", metavar="NAME=off", action="append", default=[], help="switch an optimisation off (repeatable)"
     )
     add_granularity(parser)
-    parser.add_argument("--format", choices=FORMATS, help="by default that of the suffix of -o, else dot")
-    parser.add_argument("--times", action="store_true", help="predict, too, and colour the boxes by time (svg)")
+    parser.add_argument("--format", choices=FORMATS, help="default: by the suffix of -o, else dot")
+    parser.add_argument("--times", action="store_true", help="also predict, and colour the boxes by time (svg)")
     add_output(parser)
 
 
@@ -63,7 +63,7 @@ def execute(options: argparse.Namespace) -> int:
             raise UsageError("the graph of a machine has no processors to choose.", where="--procs")
         console.deliver(_machine(api.load_machine(options.program), fmt))
         return 0
-    procs = one_of_procs(options.procs, "a graph is that of one number of processors.")
+    procs = one_of_procs(options.procs, "a graph takes one processor count.")
     from esp.cli.reading import asked_of
 
     source, system, request = asked_of(options, procs)
@@ -81,8 +81,8 @@ def _format_of(output: str | None) -> str:
     """
     suffix = Path(output or "").suffix.lower()
     if suffix and suffix not in SUFFIXES:
-        hint = f"Say which with --format, or end it in {', '.join(list(SUFFIXES)[:-1])} or {list(SUFFIXES)[-1]}."
-        raise UsageError(f"{suffix} is no format of a graph.", where=f"-o {output}", hint=hint)
+        hint = f"Choose one with --format, or end it in {', '.join(list(SUFFIXES)[:-1])} or {list(SUFFIXES)[-1]}."
+        raise UsageError(f"{suffix} is not a graph format.", where=f"-o {output}", hint=hint)
     return SUFFIXES.get(suffix, "dot")
 
 

@@ -24,7 +24,9 @@ def refuse_inputs_as_outputs(options: argparse.Namespace) -> None:
             continue
         for read in _read(options):
             if Path(read).is_file() and Path(read).samefile(target):
-                raise UsageError(f"{target} is what the command reads.", where=WRITTEN[name], hint="Name another file.")
+                raise UsageError(
+                    f"{target} is the input of this command.", where=WRITTEN[name], hint="Name another file."
+                )
 
 
 def _read(options: argparse.Namespace) -> Iterator[str]:

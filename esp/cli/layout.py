@@ -19,9 +19,9 @@ examples:
   esp layout laplace.hpf --procs 8 -o laplace.svg  a drawing
   esp layout laplace.hpf --json                    for other programs
 
-A box is filled with the digit or letter of its processor (0-9, A-Z, a-z), or
-coloured on a terminal, and in proportion as far as there is room. Arrays that
-are mapped alike are drawn once. Below stands what is odd about the mapping.
+Each box shows the digit or letter of its processor (0-9, A-Z, a-z), or its
+colour on a terminal, to scale where there is room. Arrays with the same mapping
+are drawn once. Warnings about the mapping follow.
 """
 
 
@@ -30,13 +30,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "number of processors")
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--array", metavar="NAME", action="append", default=[], help="this array only (repeatable)")
-    shown.add_argument("--json", action="store_true", help="everything, as docs/inspect.md describes it")
+    shown.add_argument("--json", action="store_true", help="print JSON, described in docs/inspect.md")
     add_output(parser)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    procs = one_of_procs(options.procs, "a mapping is drawn for one number of processors.")
+    procs = one_of_procs(options.procs, "esp layout takes one processor count.")
     console = console_of(options)
     from esp import api
     from esp.cli.reading import asked_of

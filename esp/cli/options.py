@@ -58,7 +58,7 @@ def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = 
         "program",
         metavar="PROG",
         nargs="+" if several else None,
-        help="a file, the name of a program that comes with esp, or - (standard input)",
+        help="a file, a bundled program, or - (standard input)",
     )
     group = parser.add_argument_group("program and machine")
     group.add_argument("--system", metavar="NAME|FILE", default="ipsc860", help="the machine (default: %(default)s)")
@@ -85,12 +85,12 @@ def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = 
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="value of a PARAMETER or of a variable that decides the flow (repeatable)",
+        help="value of a PARAMETER or of a variable that controls the flow (repeatable)",
     )
     group.add_argument(
         "--trust-directives",
         action="store_true",
-        help="accept INDEPENDENT, NEW and REDUCTION even where they are proved false",
+        help="accept INDEPENDENT, NEW and REDUCTION even if esp proves them false",
     )
 
 
@@ -129,7 +129,7 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
 def add_forms(parser: argparse.ArgumentParser | argparse._ArgumentGroup, page: str) -> None:
     """JSON or CSV instead of text; `page`: where their fields are described."""
     forms = parser.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help=f"everything, as {page} describes it")
+    forms.add_argument("--json", action="store_true", help=f"print JSON, described in {page}")
     forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
 
 
@@ -140,7 +140,7 @@ def named(text: str) -> str:
         argparse.ArgumentTypeError: it is empty.
     """
     if not text:
-        raise argparse.ArgumentTypeError("an empty text is no name")
+        raise argparse.ArgumentTypeError("the name is empty")
     return text
 
 
@@ -157,7 +157,7 @@ def add_granularity(group: argparse._ArgumentGroup | argparse.ArgumentParser) ->
 
 def add_timed(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
     """The option of commands that predict only a part of the program (Def 5)."""
-    group.add_argument("--timed", action="store_true", help="only what runs between two readings of the clock")
+    group.add_argument("--timed", action="store_true", help="only the part between two readings of the clock")
 
 
 def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
@@ -234,7 +234,7 @@ def procs_of(text: str | None) -> tuple[int, ...] | None:
     """``8``, or a list of `esp.explore.axes`: ``1,2,4,8``, ``4..64``, ``8:64:x2``.
 
     Raises:
-        UsageError: something that is no number of processors.
+        UsageError: something that is not a processor count.
     """
     if text is None:
         return None
@@ -243,7 +243,7 @@ def procs_of(text: str | None) -> tuple[int, ...] | None:
     numbers = []
     for each in values_of(text, "--procs"):
         if not each.isdecimal() or not 1 <= int(each) <= _MOST_PROCESSORS:
-            told = f"{each!r} is no number of processors between 1 and {_MOST_PROCESSORS:,}."
+            told = f"{each!r} is not a processor count from 1 to {_MOST_PROCESSORS:,}."
             raise UsageError(told, where="--procs", hint="Give one, or a list such as 1,2,4,8.")
         numbers.append(int(each))
     return tuple(dict.fromkeys(numbers))
@@ -268,7 +268,7 @@ def jobs_of(text: str) -> int:
         UsageError: it is none.
     """
     if not text.isdecimal() or not 1 <= int(text) <= 1024:
-        raise UsageError(f"{text!r} is no number of processes.", where="--jobs", hint="Write for example 2.")
+        raise UsageError(f"{text!r} is not a process count.", where="--jobs", hint="Write for example 2.")
     return int(text)
 
 
@@ -282,7 +282,7 @@ def grid_of(text: str | None) -> tuple[int, ...] | None:
         return None
     extents = text.lower().replace(",", "x").split("x")
     if not all(each.strip().isdecimal() and int(each) >= 1 for each in extents):
-        raise UsageError(f"{text!r} is no processor grid.", where="--grid", hint="Write extents such as 4x2.")
+        raise UsageError(f"{text!r} is not a processor grid.", where="--grid", hint="Write extents such as 4x2.")
     return tuple(int(each) for each in extents)
 
 

@@ -11,8 +11,8 @@ if TYPE_CHECKING:  # NumPy, which `esp plot --help` need not wait for
     from esp.traces.trace import Trace
 
 PICTURES = {
-    "timeline": "what each processor does and when; few messages are lines",
-    "messages": "who sends how many bytes to whom",
+    "timeline": "what each processor does when; with few messages also their lines",
+    "messages": "bytes between each two processors",
     "balance": "a roofline: do arithmetic, memory or messages bound each line?",
 }
 """Picture -> what it shows."""
@@ -53,7 +53,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.picture != "timeline" and (options.start or options.stop):
         raise UsageError(f"{options.picture} is about the whole program.", where="--from, --to", hint="Leave it out.")
     start_s, stop_s = _moment(options.start, "--from"), _moment(options.stop, "--to")
-    procs = one_of_procs(options.procs, "a picture is for one number of processors.", hint="`esp sweep` takes a list.")
+    procs = one_of_procs(options.procs, "a picture takes one processor count.", hint="`esp sweep` takes a list.")
     console = console_of(options)
     if options.picture == "balance":
         from esp.output.plots import balance

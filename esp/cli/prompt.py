@@ -41,7 +41,7 @@ def _answers(error: UnresolvedError) -> dict[str, Value]:
     Raises:
         UnresolvedError: the user gave up.
     """
-    sys.stderr.write("The program does not say these values; Enter alone gives up.\n")
+    sys.stderr.write("The program does not give these values; Enter alone cancels.\n")
     return {
         name: _answer(name, f"{found.span}: {found.message}", error)
         for name, found in zip(error.names, error.diagnostics, strict=True)

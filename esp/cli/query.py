@@ -1,4 +1,4 @@
-"""`esp query`: what some lines, units or procedures cost together."""
+"""`esp query`: total cost of selected lines, units or procedures."""
 
 import argparse
 
@@ -25,8 +25,8 @@ examples:
   esp query laplace.hpf --array a                       all that moves array a
   esp query heat.hpf --by procedure                     each procedure
 
-Conditions of different kinds must all hold. Times are those of the units
-themselves, so that parts add up. `esp show aag PROG` numbers the units.
+Conditions of different kinds must all hold. The time of a unit excludes the
+units inside it, so rows add up. `esp show aag PROG` numbers the units.
 """
 
 
@@ -38,7 +38,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("--lines", "N-M", "source lines"),
         ("--aau", "ID", "application abstraction units"),
         ("--below", "ID", "sub-graphs: units and all inside them"),
-        ("--procedure", "NAME", "what procedures do where they are called; the program's name is what is outside"),
+        ("--procedure", "NAME", "calls of these procedures; the program's name: everything else"),
         ("--kind", "KIND", "classes of units: IterD, Comm, ..."),
         ("--array", "NAME", "units that communicate these arrays"),
     ):
@@ -55,7 +55,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    procs = one_of_procs(options.procs, "a query is about one number of processors.")
+    procs = one_of_procs(options.procs, "a query takes one processor count.")
     lines = tuple(_range(each, "--lines") for text in options.lines for each in text.split(","))
     aaus = tuple(_numbers(options.aau, "--aau"))
     below = tuple(_numbers(options.below, "--below"))
@@ -99,7 +99,7 @@ def _names(given: list[str]) -> tuple[str, ...]:
 def _range(text: str, option: str) -> tuple[int, int]:
     start, dash, end = text.strip().partition("-")
     if not start.isdecimal() or (dash and not end.isdecimal()):
-        raise UsageError(f"{text!r} is no range.", where=option, hint="Write 12, or 10-18.")
+        raise UsageError(f"{text!r} is not a range.", where=option, hint="Write 12, or 10-18.")
     return int(start), int(end) if dash else int(start)
 
 

@@ -40,8 +40,8 @@ def source_of(program: str, form: Form | None) -> Source:
         aag.diagnostics.SourceError: it is no program.
     """
     if not program.strip():
-        hint = "`esp examples list` shows those that come with esp."
-        raise UnreadableFileError("there is no such program: the name is empty.", hint=hint)
+        hint = "`esp examples list` shows the bundled programs."
+        raise UnreadableFileError("the program name is empty.", hint=hint)
     if program != STANDARD_INPUT:
         return read_source(program, form=form)
     try:

@@ -28,8 +28,8 @@ examples:
 
 The page holds annotated source, profile, comparison of distributions, scaling,
 what-ifs, timeline, messages between processors, memory, drawings of the
-layouts, assumptions and machine. It is one file with no address in it: open it
-in a browser, also without network.
+layouts, assumptions and machine. It is one self-contained file: open it in a
+browser, even offline.
 """
 
 MANY = 4096
@@ -60,9 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
-    procs = one_of_procs(options.procs, "a report is for one number of processors.")
+    procs = one_of_procs(options.procs, "a report takes one processor count.")
     if options.output is None and sys.stdout.isatty():
-        raise UsageError("a page is for a browser, not for a terminal.", hint="Say where to write it: -o report.html")
+        raise UsageError("a page is for a browser, not for a terminal.", hint="Give a file: -o report.html")
     numbers = procs_of(options.scaling)
     console = console_of(options)
     from esp import api

@@ -138,14 +138,14 @@ def _refuse_contradictions(options: argparse.Namespace, procs: tuple[int, ...] |
         raise UsageError(f"{' and '.join(chosen)} contradict each other.", hint="Choose one view.")
     if options.trace is not None:
         if procs is not None and len(procs) > 1:
-            raise UsageError("--trace needs one number of processors.", hint="Give --procs a single number.")
+            raise UsageError("--trace needs one processor count.", hint="Give --procs a single number.")
         if options.trace == "-":
             raise UsageError("a trace goes to a file, beside the profile.", where="--trace")
     if procs is not None and len(procs) > 1 and chosen:
-        raise UsageError(f"{chosen[0]} needs one number of processors.", hint="Give --procs a single number.")
+        raise UsageError(f"{chosen[0]} needs one processor count.", hint="Give --procs a single number.")
     for view in {"--annotate", "--lines"} & set(chosen):
         if options.json or options.csv:
-            hint = "--json and --csv hold every line anyway."
+            hint = "--json and --csv contain every line."
             raise UsageError(f"{view} is for reading, --json and --csv are for programs.", hint=hint)
 
 
@@ -154,7 +154,7 @@ def _line_range(text: str | None) -> tuple[int, int]:
         return 0, 0
     start, dash, end = text.partition("-")
     if not start.isdecimal() or (dash and not end.isdecimal()):
-        raise UsageError(f"{text!r} is no line.", where="--lines", hint="Write 12, or 10-18.")
+        raise UsageError(f"{text!r} is not a line.", where="--lines", hint="Write 12, or 10-18.")
     if dash and int(end) < int(start):
         raise UsageError(f"{text} is reversed.", where="--lines", hint=f"Write {end}-{start}.")
     return int(start), int(end) if dash else int(start)
@@ -180,7 +180,7 @@ def _chosen_aaus(text: str | None) -> frozenset[int] | None:
     if text == "all":
         return None
     if not text.isdecimal():
-        raise UsageError(f"{text!r} is no AAU.", where="--aau", hint="Write its number, or all.")
+        raise UsageError(f"{text!r} is not an AAU.", where="--aau", hint="Write its number, or all.")
     return frozenset((int(text),))
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp show --help` need not wait
     pass
 
 STAGES = {
-    "ir": "the program as it was understood, as Fortran",
+    "ir": "the program as esp reads it, as Fortran",
     "layouts": "which processors own which elements",
     "node": "the node program: what each processor does",
     "aag": "the application abstraction graph",
@@ -46,7 +46,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
-    procs = one_of_procs(options.procs, "a stage is shown for one number of processors.")
+    procs = one_of_procs(options.procs, "esp show takes one processor count.")
     if options.format != "text" and options.stage not in ("aag", "saag"):
         raise UsageError(f"{options.stage} is text.", where="--format", hint="Formats are for aag and saag.")
     console = console_of(options)

@@ -67,15 +67,15 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_form(parser)
     add_timed(parser)
     parser.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same to 0.1%%)")
-    trust = "accept INDEPENDENT, NEW and REDUCTION even where they are proved false"
+    trust = "accept INDEPENDENT, NEW and REDUCTION even if esp proves them false"
     add_partial(parser)
     parser.add_argument("--trust-directives", action="store_true", help=trust)
     parser.add_argument("--jobs", metavar="N", default="1", help="processes on this computer (same results)")
-    parser.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler whose workers do it: tcp://host:8786")
+    parser.add_argument("--dask", metavar="ADDRESS", help="run on the workers of a Dask scheduler: tcp://host:8786")
     views = parser.add_argument_group("what to show")
     views.add_argument("--versus", metavar="AXIS", default="", help="the change against the first value of an axis")
     forms = views.add_mutually_exclusive_group()
-    forms.add_argument("--json", action="store_true", help="everything, as docs/explore.md describes it")
+    forms.add_argument("--json", action="store_true", help="print JSON, described in docs/explore.md")
     forms.add_argument("--jsonl", action="store_true", help="one JSON object a line for each prediction")
     forms.add_argument("--csv", action="store_true", help="one line for each prediction")
     forms.add_argument("--bars", action="store_true", help="bars in the terminal")
@@ -103,7 +103,7 @@ def execute(options: argparse.Namespace) -> int:
     began = time.perf_counter()
     console = console_of(options)
     if options.plot is None and options.plot_as:
-        raise UsageError("there is no picture to draw.", where="--plot-as", hint="Name its file: --plot times.svg.")
+        raise UsageError("no picture to draw.", where="--plot-as", hint="Name its file: --plot times.svg.")
     if options.plot is not None:
         from esp.output.plots.style import check_plot
 
@@ -178,7 +178,7 @@ def _dask(address: str | None) -> "Iterator[Executor | None]":
         client = Client(address, timeout="10s")
     except (OSError, ValueError) as error:
         told = str(error).partition("\n")[0].rstrip(".")
-        raise PredictionError(f"no Dask scheduler answers: {told}.", where=f"--dask {address}") from None
+        raise PredictionError(f"no Dask scheduler responds: {told}.", where=f"--dask {address}") from None
     with client:
         yield client.get_executor()
 

@@ -22,27 +22,27 @@ examples:
   esp system list
   esp system show ipsc860
   esp system check mymachine.yaml
-  esp system fit pingpong.csv -o mymachine.yaml        start-up and time per byte from one's own ping-pong
+  esp system fit pingpong.csv -o mymachine.yaml        start-up and time per byte from your own ping-pong
 """
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="the machines that come with esp", allow_abbrev=False)
+    listing = actions.add_parser("list", help="list the bundled machines", allow_abbrev=False)
     add_output(listing)
     showing = actions.add_parser("show", help="units, figures and sources of a machine", allow_abbrev=False)
     add_forms(showing, "docs/machines.md")
-    checking = actions.add_parser("check", help="whether a description is sound (exit code 3 if not)")
+    checking = actions.add_parser("check", help="check a machine file (exit code 3 if it has errors)")
     fitting = actions.add_parser("fit", help="the message law of a ping-pong table (docs/fit.md)", allow_abbrev=False)
     fitting.description = (
-        "Fits start-up, time per byte and, where distances are given, time per hop to a ping-pong table, says how good "
-        "that is, and with -o writes a machine that has this message law and all else of another one."
+        "Fits start-up, time per byte and, if the table has distances, time per hop to a ping-pong table, and reports "
+        "how good the fit is. With -o it writes a machine file: this message law, and all else from another machine."
     )
     fitting.add_argument("table", metavar="CSV", help="size, hops where known, time or round trip; with units")
-    base = "the machine that all other figures are taken from (default: %(default)s)"
+    base = "the machine that supplies all other parameters (default: %(default)s)"
     fitting.add_argument("--base", metavar="NAME|FILE", default="cluster-ib", help=base)
-    fitting.add_argument("--json", action="store_true", help="the fit for other programs")
+    fitting.add_argument("--json", action="store_true", help="print the fit as JSON")
     add_output(fitting)
     for action in (showing, checking):
         action.add_argument("name", metavar="NAME|FILE", help="a machine of `esp system list`, or a YAML file")

@@ -54,14 +54,14 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _events(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of events")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of events")
     return int(text)
 
 
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     if options.format in NEEDS_A_PLACE and options.output in (None, "-"):
-        raise UsageError(f"{options.format} is more than one file.", where="--format", hint="Say where to, with -o.")
+        raise UsageError(f"{options.format} is more than one file.", where="--format", hint="Give the output with -o.")
     if options.format == "paraver":
         _check_several(Path(options.output))
     console = console_of(options)
@@ -117,7 +117,7 @@ def read(options: argparse.Namespace) -> "Trace":
 
 def _predicted(options: argparse.Namespace, console: "Console") -> "Trace":
     """The trace of a prediction."""
-    procs = one_of_procs(options.procs, "a trace is of one number of processors.")
+    procs = one_of_procs(options.procs, "a trace takes one processor count.")
     from esp.cli.reading import asked_of
 
     source, system, request = asked_of(options, procs)
@@ -187,7 +187,7 @@ def _check_several(target: Path) -> None:
         raise UnreadableFileError(
             f"cannot be written: it is {what}, and paraver is three files.",
             where=str(target),
-            hint="Say the name of the first: -o x.prv.",
+            hint="Give the name of the first: -o x.prv.",
         )
 
 

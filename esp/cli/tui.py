@@ -24,7 +24,7 @@ examples:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors to begin with", aligned=False)
+    add_program(parser, "initial number of processors", aligned=False)
     program = next(each for each in parser._actions if each.dest == "program")
     program.nargs = "?"
     program.required = False
@@ -39,7 +39,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     hint = "A slider changes it; `esp run` takes a list."
-    number = one_of_procs(options.procs, "this begins with one number of processors.", hint)
+    number = one_of_procs(options.procs, "esp tui starts with one processor count.", hint)
     if options.serve:
         from esp.tui.serve import serve
 
@@ -121,7 +121,7 @@ def _is_terminal() -> bool:
 
 def _port(text: str) -> int:
     if not text.isdecimal() or not 0 < int(text) < 2**16:
-        raise UsageError(f"{text!r} is no port.", where="--port", hint="Write a number such as 8000.")
+        raise UsageError(f"{text!r} is not a port.", where="--port", hint="Write a number such as 8000.")
     return int(text)
 
 

@@ -23,10 +23,10 @@ examples:
   esp validate laplace.hpf --against simgrid --procs 8,64 --set n=64
   esp validate laplace.hpf --against cachegrind --set n=64 --set k=3
 
-Builds the node program for each number of processors, runs it with mpirun, and compares what it prints with the
-serial program (gfortran) and the messages that it sends with the prediction, processor by processor. Against
-simgrid it runs on a simulated machine, computes for as long as is predicted, and its time is compared, too.
-Against cachegrind it runs on one processor, and the cache misses of each loop nest are compared.
+Builds the node program for each number of processors and runs it with mpirun. Compares what it prints with the
+serial program (gfortran), and the messages of each processor with the prediction. With --against simgrid it runs
+on a simulated machine with the predicted computation times, and its time is compared as well. With --against
+cachegrind it runs on one processor, and the cache misses of each loop nest are compared.
 """
 
 METHODS = {
@@ -39,24 +39,24 @@ METHODS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "numbers of processors, such as 1,2,4 (default: what the program says)")
+    add_program(parser, "numbers of processors, such as 1,2,4 (default: that of the program)")
     add_switches(parser)
     group = parser.add_argument_group("how")
     methods = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
-    group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what is run: {methods}")
+    group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what to run: {methods}")
     add_collectives(group)
     group.add_argument(
         "--tolerance",
         metavar="PERCENT",
         type=percent,
-        help="cachegrind: error of a nest's misses that passes (default: 10)",
+        help="cachegrind: largest accepted error of a nest's misses (default: 10)",
     )
     group.add_argument(
         "--timeout",
         metavar="SECONDS",
         type=seconds,
         default=600.0,
-        help="how long one run of the program may take (default: 600; 0: for ever)",
+        help="time limit of one run (default: 600; 0: none)",
     )
     group.add_argument("--trace", metavar="FOLDER", help="keep executed and predicted traces there (docs/trace.md)")
     group.add_argument("--keep", metavar="FOLDER", help="keep sources and executables there")
@@ -120,7 +120,9 @@ def execute(options: argparse.Namespace) -> int:
         )
     for where, folder in (("--keep", options.keep), ("--trace", options.trace)):
         if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
-            raise UsageError(f"{folder} is no folder.", where=where, hint="Name another; it is made if it is missing.")
+            raise UsageError(
+                f"{folder} is not a folder.", where=where, hint="Name another; it is made if it is missing."
+            )
     without_trace(options.native_collectives, options.trace)
     from msgspec.structs import replace
 
@@ -171,5 +173,5 @@ def validated(method: str, job: "Job") -> "Validation":
         case "simgrid":
             from esp.validate.simgrid import validate
         case _:
-            raise UsageError(f"{method} is no method.", where="--against", hint=f"Choose {', '.join(METHODS)}.")
+            raise UsageError(f"{method} is not a method.", where="--against", hint=f"Choose {', '.join(METHODS)}.")
     return validate(job)

@@ -33,7 +33,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--opt", metavar="NAME=off|each", action="append", default=[], help=opt)
     sets = "any parameter of the machine (repeatable)"
     group.add_argument("--system-set", metavar="PATH=CHANGE", action="append", default=[], help=sets)
-    group.add_argument("--together", action="store_true", help="besides, all changes at once")
+    group.add_argument("--together", action="store_true", help="also all changes at once")
     add_timed(parser)
     add_forms(parser, "docs/explore.md")
     add_output(parser)
@@ -42,7 +42,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
-    procs = one_of_procs(options.procs, "what-ifs are for one number of processors.", hint="`esp sweep` takes a list.")
+    procs = one_of_procs(options.procs, "esp whatif takes one processor count.", hint="`esp sweep` takes a list.")
     console = console_of(options)
     given = _changes(options)
     from esp.cli.again import command

@@ -1,4 +1,4 @@
-"""Many predictions of one program: which distribution, what if, and whole sweeps.
+"""Explore one program with many predictions: compare distributions, what-ifs and sweeps.
 
     compare    the sensible DISTRIBUTE choices, ranked
     whatif     one change of the machine or of the compiler at a time, and which lines it moves

@@ -1,4 +1,4 @@
-"""The best mapping of a program: distributions, alignments, grids and numbers of processors, searched with bounds.
+"""Search the best mapping of a program: distributions, alignments, grids and numbers of processors, with bounds.
 
 What may be chosen comes from `esp.explore.choices` and `esp.explore.advise_alignments`. Each choice is lowered, which
 is cheap; few are predicted (`esp.explore.bounds`). The best are those that predicting everything would find, in its
@@ -73,7 +73,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Advised(Struct, frozen=True, kw_only=True):
-    """A choice that was predicted. `tie`: rank (from 1) of the choice it cannot be told apart from."""
+    """A predicted choice. `tie`: rank (from 1) of the choice that it ties with."""
 
     rank: int
     candidate: Candidate
@@ -85,14 +85,14 @@ class Advised(Struct, frozen=True, kw_only=True):
 
 
 class Excluded(Struct, frozen=True, kw_only=True):
-    """A choice that was not predicted: it takes at least `bound_s` (0: nothing is known, the search was stopped)."""
+    """A choice without a prediction: it takes at least `bound_s` (0: unknown, because the search was stopped)."""
 
     candidate: Candidate
     bound_s: float
 
 
 class Advice(Printed, Struct, frozen=True, kw_only=True):
-    """What `advise` answers."""
+    """The result of `advise`."""
 
     ranked: tuple[Advised, ...]
     """What was predicted, the fastest first."""
@@ -134,12 +134,12 @@ class Advice(Printed, Struct, frozen=True, kw_only=True):
 
     @property
     def floor_s(self) -> float:
-        """What no choice falls below, as far as is known."""
+        """The largest known lower bound of all choices."""
         return min((self.best.time_s, *(each.bound_s for each in self.excluded)))
 
     @property
     def may_tie(self) -> int:
-        """How many choices that were not predicted may be as good as the best within its error (Def 19)."""
+        """The number of choices without a prediction that may tie with the best (Def 19)."""
         return sum(each.bound_s <= self.best.time_s * (1.0 + self.best.error) for each in self.excluded)
 
 
@@ -175,8 +175,8 @@ def advise(
         form: as for `esp.predict`.
         distribute: formats to choose from, as for `esp.compare`; by default all sensible ones.
         align: whether to try other alignments than those of the source.
-        top: how many of the best are predicted in any case.
-        phases: whether to see if REDISTRIBUTE between parts of the program pays; this predicts all distributions.
+        top: how many of the best choices to predict.
+        phases: whether to check if REDISTRIBUTE between parts of the program pays; this predicts all distributions.
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values.
 
     Examples:
@@ -186,10 +186,10 @@ def advise(
         ('(*,BLOCK)', 8)
 
     Raises:
-        TypeError: an argument that neither esp nor the program has.
+        TypeError: an argument is unknown to esp and to the program.
         esp.SourceError: no choice can be predicted.
         esp.MachineError: the machine or a what-if prevents it.
-        esp.EspError: a file or argument does.
+        esp.EspError: a file or an argument prevents it.
     """
     numbers = numbers_of(procs)
     read = read_source(source, form=form)
@@ -232,9 +232,9 @@ def advise_source(
         KeyboardInterrupt: it was stopped before anything was predicted.
     """
     if top < 1:
-        raise UsageError("at least one choice is wanted.", where="--top")
+        raise UsageError("give at least one choice.", where="--top")
     if request.grid is not None and len(numbers) > 1:
-        raise UsageError("one grid does not fit several numbers of processors.", where="--grid")
+        raise UsageError("one grid cannot fit several processor counts.", where="--grid")
     candidates, left_out = candidates_of(source, system, request, numbers, named=named, align=align)
     work = _Work(source, system, request, candidates, progress)
     own = [at for at, each in enumerate(candidates) if each.written and work.fits(at)]

@@ -40,7 +40,7 @@ class Reason(Struct, frozen=True, kw_only=True):
 
 
 class Reasons(Struct, frozen=True, kw_only=True):
-    """Why `other` takes `change_s` longer than `best`; what is not among the `told` makes `rest_s` of it."""
+    """Why `other` takes `change_s` longer than `best`; `rest_s` of it is not among the `told` differences."""
 
     change_s: float
     told: tuple[Reason, ...]

@@ -25,7 +25,7 @@ _HINT = "Write for example 4..64, 64:1024:x2, 16:256:16 or x0.5:x4:/100."
 
 
 class Axis(Struct, frozen=True, kw_only=True):
-    """One thing that is varied. `kind`: which; `key`: its name where there are several of the kind."""
+    """One varied quantity. `kind`: which; `key`: its name if there are several of the kind."""
 
     name: str
     """How a column is headed."""
@@ -72,7 +72,7 @@ def _range(item: str, where: str) -> Iterable[str]:
     step = rest[0].strip() if rest else "1"
     first, last = _END.fullmatch(start.strip()), _END.fullmatch(end.strip())
     if len(rest) > 1 or first is None or last is None or not step:
-        raise UsageError(f"{item!r} is no range.", where=where, hint=_HINT)
+        raise UsageError(f"{item!r} is not a range.", where=where, hint=_HINT)
     prefix, unit = last[1].lower(), last[3].strip()
     if first[1].lower() != prefix or first[3].strip() not in (unit, ""):
         raise UsageError(f"the ends of {item!r} are of different units.", where=where, hint=_HINT)
@@ -88,14 +88,14 @@ def _values(low: float, high: float, step: str, item: str, where: str) -> list[f
     try:
         by = float(number)
     except ValueError:
-        raise UsageError(f"{step!r} is no step of the range {item!r}.", where=where, hint=_HINT) from None
+        raise UsageError(f"{step!r} is not a step of the range {item!r}.", where=where, hint=_HINT) from None
     if kind == "/":
         if by != int(by) or not 2 <= by <= MOST:
-            raise UsageError(f"{step!r} is no number of values.", where=where, hint=_HINT)
+            raise UsageError(f"{step!r} is not a number of values.", where=where, hint=_HINT)
         many = int(by)
         return [low + (high - low) * at / (many - 1) for at in range(many)]
     if not (isfinite(low) and isfinite(high) and isfinite(by)):
-        raise UsageError(f"an end of the range {item!r} is beyond all numbers.", where=where, hint=_HINT)
+        raise UsageError(f"an end of the range {item!r} is too large.", where=where, hint=_HINT)
     up = by > 1 if kind in "xX" else by > 0
     if not up or low > high or (kind in "xX" and low <= 0):
         told = f"the range {item!r} never gets from {_number(low)} to {_number(high)}."

@@ -106,8 +106,8 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     extents = {name: extents_of(bounds) for name, bounds in tables.bounds.items() if bounds is not None}
     names = distributed_names(tables.aligns, tables.distributes, tables.bounds, scope)
     if not names:
-        hint = "A program has to have an array for this."
-        raise PredictionError("there is nothing to distribute here.", where=source.program.file, hint=hint)
+        hint = "The program needs an array."
+        raise PredictionError("there is nothing to distribute.", where=source.program.file, hint=hint)
     directives = {each.distributee: each for each in scope.directives if isinstance(each, Distribute)}
     found = tuple(
         Target(

@@ -1,4 +1,4 @@
-"""Which distribution is best: every sensible DISTRIBUTE of a program, or several programs, predicted and ranked.
+"""Compare distributions: predict and rank every sensible DISTRIBUTE of a program, or several programs.
 
 The source is read once, and so is the machine; each choice is lowered and interpreted by itself.
 """
@@ -46,7 +46,7 @@ Predictions = Workers[Question, Prediction]
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
-    """One line of a comparison. `tie`: rank (from 1) of the choice it cannot be told apart from."""
+    """One line of a comparison. `tie`: rank (from 1) of the choice that it ties with."""
 
     rank: int
     shown: str
@@ -63,7 +63,7 @@ class Ranked(Struct, frozen=True, kw_only=True):
 
 
 class Comparison(Printed, Struct, frozen=True, kw_only=True):
-    """What `compare` answers: the choices, the fastest first."""
+    """The result of `compare`: the choices, the fastest first."""
 
     ranked: tuple[Ranked, ...]
     impossible: tuple[tuple[str, Diagnostic], ...]
@@ -103,18 +103,18 @@ def compare(
     jobs: int = 1,
     **options: Any,
 ) -> Comparison:
-    """Predict and rank the distributions that a program could have.
+    """Predict and rank the possible distributions of a program.
 
     Args:
-        source: as for `esp.predict`; a list of several compares these programs as they are.
+        source: as for `esp.predict`; a list compares these programs as they are.
         system: as for `esp.predict`.
         procs: as for `esp.predict`.
         form: as for `esp.predict`.
-        distribute: what to compare instead of all: formats such as ``"(BLOCK,*)"``, a list of them, or name ->
-            formats or list of them.
-        size: the PARAMETER whose crossover is sought (by default the one that sizes what is distributed);
+        distribute: the distributions to compare (default: all): formats such as ``"(BLOCK,*)"``, a list of them, or
+            name -> formats or list of them.
+        size: the PARAMETER to search for a crossover (default: the one that sizes the distributed arrays);
             ``"none"``: do not search; ``"n=16:256:16"``: try every choice at each of these sizes.
-        jobs: processes on this computer, where they save time; results are the same. With more than one, a script
+        jobs: processes on this computer, used if they save time; results do not change. With more than one, a script
             needs ``if __name__ == "__main__":`` around its calls.
         **options: all others of `esp.predict`: what-ifs (one value each), `grid` for all choices, values such as
             ``n=512``.
@@ -128,10 +128,10 @@ def compare(
         ['(*,BLOCK)', '(BLOCK,*)']
 
     Raises:
-        TypeError: an argument that neither esp nor the program has.
+        TypeError: an argument is unknown to esp and to the program.
         esp.SourceError: no choice can be predicted.
         esp.MachineError: the machine or a what-if prevents it.
-        esp.EspError: a file or argument does.
+        esp.EspError: a file or an argument prevents it.
     """
     sources = [source] if isinstance(source, str | PathLike) else list(source)
     arguments.jobs(jobs)
@@ -247,7 +247,7 @@ def _with_own_values(sources: Sequence[Source], request: Request) -> list[tuple[
 def _refuse_scenarios(request: Request) -> None:
     if request.scenario.has_lists:
         hint = "esp.sweep crosses distributions with what-ifs."
-        raise UsageError("a comparison has one value for each what-if.", hint=hint)
+        raise UsageError("a comparison takes one value for each what-if.", hint=hint)
 
 
 def _predicting(wanted: Sequence[tuple[Source, Request]], system: System, jobs: int) -> Predictions:
@@ -425,14 +425,14 @@ def _asked_size(name: str, whole: Sequence[str]) -> str:
     folded = name.strip().lower()
     if folded not in whole:
         known = f"It is one of {', '.join(whole)}." if whole else "The program has none."
-        raise UsageError(f"{name} is no whole PARAMETER of the program.", where="--size", hint=known)
+        raise UsageError(f"{name} is not an integer PARAMETER of the program.", where="--size", hint=known)
     return folded
 
 
 def _sizes(listed: str) -> list[int]:
     values = values_of(listed, "--size")
     if not all(each.isdecimal() for each in values):
-        raise UsageError(f"{listed!r} are no sizes.", where="--size", hint="Write n=16:256:16 or n=100,200.")
+        raise UsageError(f"{listed!r} are not sizes.", where="--size", hint="Write n=16:256:16 or n=100,200.")
     return sorted({int(each) for each in values})
 
 

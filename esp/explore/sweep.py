@@ -1,4 +1,4 @@
-"""Many predictions at once: every combination of programs, sizes, processors, distributions, machines and what-ifs.
+"""Sweep: predict every combination of programs, sizes, processors, distributions, machines and what-ifs.
 
 plan = Plan(programs, systems, form, base, axes)
 for done in run(plan): ...          one walk after the other, each with many scenarios (D4)
@@ -73,7 +73,7 @@ _READING = threading.Lock()
 
 
 class Sweep(Printed, Struct, frozen=True, kw_only=True, eq=False):
-    """What `sweep` answers. Arrays have one axis for each of `axes`; times are NaN where there is no prediction."""
+    """The result of `sweep`. Arrays have one axis for each of `axes`; times are NaN where there is no prediction."""
 
     axes: tuple[Axis, ...]
     times: Mapping[str, NDArray[np.float64]]
@@ -103,7 +103,7 @@ class Sweep(Printed, Struct, frozen=True, kw_only=True, eq=False):
         return self.times["time_s"]
 
     def change(self, axis: str) -> NDArray[np.float64]:
-        """By what share the time differs from that at the first value of an axis.
+        """The relative change of the time against the first value of an axis.
 
         Raises:
             UsageError: there is no such axis.
@@ -220,23 +220,23 @@ def sweep(
     progress: Progress | None = None,
     **options: Any,
 ) -> Sweep:
-    """Predict every combination of what is given as a list.
+    """Predict every combination of the values that are given as lists.
 
     Args:
         source: a program, as for `esp.predict`, or a list of them.
         system: a machine or a list of them.
         procs: a number of processors or a list of them.
         form: as for `esp.predict`.
-        jobs: processes on this machine; results and their order are the same. With more than one, a script needs
+        jobs: processes on this computer; results do not change. With more than one, a script needs
             ``if __name__ == "__main__":`` around its calls.
-        executor: who does the walks instead: anything like `concurrent.futures.Executor`, such as that of a Dask
+        executor: runs the walks instead: anything like `concurrent.futures.Executor`, such as that of a Dask
             client (``client.get_executor()``) whose workers see the same files.
-        progress: called with cells done, cells in all and the shortest time so far.
+        progress: called with the number of cells done, of all cells, and the shortest time so far.
         **options: those of `esp.predict`, where each value may be a list, tuple, range or array of values: an axis.
             So may the values in `set`, `distribute`, `opt` and `system_set`. Besides: `cache` and `memory` (sizes:
             ``"16KB"``, ``"x2"``) and `contention` (True, False). A tuple of numbers is one `grid`.
 
-    The axes are in the order in which they are given. Ctrl-C ends the sweep and keeps what is done: `interrupted`
+    The axes have the order of the arguments. Ctrl-C ends the sweep and keeps finished cells: `interrupted`
     is true then.
 
     Examples:
@@ -246,10 +246,10 @@ def sweep(
         (2, 3)
 
     Raises:
-        TypeError: an argument that neither esp nor the program has.
+        TypeError: an argument is unknown to esp and to the program.
         esp.SourceError: no cell can be predicted, or values are missing.
         esp.MachineError: a machine or a what-if prevents it.
-        esp.EspError: a file or argument does.
+        esp.EspError: a file or an argument prevents it.
     """
     arguments.jobs(jobs)
     axes: list[Axis] = []

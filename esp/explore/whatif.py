@@ -1,4 +1,4 @@
-"""What if: one change at a time, what it does to the time, and which lines it moves and which not.
+"""What if: predict one change at a time, with the lines whose time changes.
 
 The program is lowered once for all changes of the machine; values of one what-if are walked together (D4). Each change
 starts from the same frozen base, so nothing leaks from one to the next.
@@ -40,7 +40,7 @@ MOVED = 1e-3
 
 
 class ParameterChange(Struct, frozen=True, kw_only=True):
-    """One thing that is different. `kind`: a name of `DIMENSIONS` or `PARAMETERS`, ``opt``, ``system_set``."""
+    """One change. `kind`: a name of `DIMENSIONS` or `PARAMETERS`, ``opt``, ``system_set``."""
 
     kind: str
     key: str = ""
@@ -49,7 +49,7 @@ class ParameterChange(Struct, frozen=True, kw_only=True):
 
     @property
     def label(self) -> str:
-        """How it is shown: ``bandwidth x2``, ``hoist off``."""
+        """The text shown for it: ``bandwidth x2``, ``hoist off``."""
         name = self.key or self.kind.replace("_", " ")
         value = ("on" if self.value else "off") if isinstance(self.value, bool) else self.value
         return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
@@ -70,7 +70,7 @@ class LineMove(Struct, frozen=True, kw_only=True):
 
 
 class WhatIfOutcome(Struct, frozen=True, kw_only=True):
-    """What a change does. `scenario`: its position in the prediction, which may hold several."""
+    """The effect of a change. `scenario`: its position in the prediction, which may hold several."""
 
     label: str
     prediction: Prediction
@@ -81,7 +81,7 @@ class WhatIfOutcome(Struct, frozen=True, kw_only=True):
 
 
 class WhatIf(Printed, Struct, frozen=True, kw_only=True):
-    """What `whatif` answers."""
+    """The result of `whatif`."""
 
     base: Prediction
     outcomes: tuple[WhatIfOutcome, ...]
@@ -108,18 +108,18 @@ def whatif(
     together: bool = False,
     **options: Any,
 ) -> WhatIf:
-    """Predict a program as it is, and with one thing changed at a time.
+    """Predict a program unchanged, and with one change at a time.
 
     Args:
         source: as for `esp.predict`.
         system: as for `esp.predict`.
         procs: as for `esp.predict`.
         form: as for `esp.predict`.
-        together: besides, all changes at once; each has one value then.
+        together: also all changes at once; each change then takes one value.
         **options: the changes, each one value or a list of them: `load`, `bandwidth`, `latency`, `processor_speed`,
             `memory_speed`, `overlap`, `cache`, `memory` (sizes), `contention` (False), `opt` (name -> False, or
             ``"each"``: every optimisation off in turn), `system_set` (path -> change). All other options of
-            `esp.predict` hold for the base, too.
+            `esp.predict` apply to all predictions.
 
     Examples:
         >>> import esp
@@ -128,10 +128,10 @@ def whatif(
         ['bandwidth x2', 'load 20%', 'load 50%']
 
     Raises:
-        TypeError: an argument that neither esp nor the program has.
+        TypeError: an argument is unknown to esp and to the program.
         UsageError: there is no change.
         esp.SourceError: the program or its values prevent a prediction.
-        esp.MachineError: the machine or a change does.
+        esp.MachineError: the machine or a change prevents it.
     """
     changes, base = split_changes(options)
     request = requested(arguments.processors(procs), **base)
@@ -184,7 +184,7 @@ def what_if(
         raise UsageError("there is nothing to change.", hint=hint)
     names = [(each.kind, each.key) for each in changes]
     if together and len(set(names)) < len(names):
-        raise UsageError("together, each change has one value.", where="--together", hint="Give one value each.")
+        raise UsageError("together, each change takes one value.", where="--together", hint="Give one value each.")
     unchanged = lower_source(source, system, request)
     stages = {(request.on, request.off): unchanged}
     base = interpret_stages(unchanged, system, request)

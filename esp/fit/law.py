@@ -152,7 +152,7 @@ def _refuse_small(table: PingPong) -> None:
     if sizes.size > MOST_SIZES:
         hint = "Leave some out; what matters is that they spread from 0 B to a megabyte or so."
         raise PredictionError(
-            f"{sizes.size} sizes are more than the {MOST_SIZES} that are handled.", where=table.name, hint=hint
+            f"{sizes.size} sizes are more than the limit of {MOST_SIZES}.", where=table.name, hint=hint
         )
     figures = 2 + (len(set(table.hops.tolist())) > 1)
     if sizes.size < _SIZES or table.size_bytes.size < figures + 2:

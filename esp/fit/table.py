@@ -84,7 +84,7 @@ def parse_table(text: str, name: str) -> PingPong:
         if line.strip() and not line.lstrip().startswith("#")
     ]
     if not lines:
-        raise UnreadableFileError("there is no table here.", where=name, hint=_FORM)
+        raise UnreadableFileError("found no table.", where=name, hint=_FORM)
     number, heading = lines[0]
     separator = max(_SEPARATORS, key=heading.count)
     columns = _columns(_cells(heading, separator), f"{name}:{number}")
@@ -93,7 +93,7 @@ def parse_table(text: str, name: str) -> PingPong:
         size_bytes, hops, time_s = _row(_cells(line, separator), columns, f"{name}:{number}")
         values.setdefault((size_bytes, hops), []).append(time_s)
     if not values:
-        raise UnreadableFileError("there is a heading, but no row.", where=name, hint=_FORM)
+        raise UnreadableFileError("the table has a heading, but no rows.", where=name, hint=_FORM)
     # The median, as an operating system that interferes makes some times far too long and none too short.
     points = np.array([(*key, float(np.median(times))) for key, times in sorted(values.items())])
     has_hops = any(column == "hops" for column, _ in columns)
@@ -121,7 +121,7 @@ def _columns(cells: Sequence[str], where: str) -> list[tuple[str, str]]:
         if found is None or name not in _DIMENSIONS:
             known = ", ".join(_DIMENSIONS)
             # The heading itself is not shown: perhaps this is another file than a table.
-            raise UnreadableFileError(f"column {number} is none of {known}.", where=where, hint=_FORM)
+            raise UnreadableFileError(f"column {number} is not one of {known}.", where=where, hint=_FORM)
         columns.append((name, found.group(2) or ""))
     names = [name for name, _ in columns]
     if len(set(names)) < len(names) or "size" not in names or ("time" in names) == ("round trip" in names):
@@ -145,9 +145,9 @@ def _row(cells: Sequence[str], columns: Sequence[tuple[str, str]], where: str) -
     size_bytes, hops = found["size"], found["hops"]
     time_s = found["time"] if "time" in found else found["round trip"] / 2.0
     if size_bytes < 0 or size_bytes != int(size_bytes):
-        raise UnreadableFileError(f"a message of {size_bytes:g} B is none.", where=where)
+        raise UnreadableFileError(f"{size_bytes:g} B is not a message size.", where=where)
     if hops < 0:
-        raise UnreadableFileError(f"a message does not travel {hops:g} hops.", where=where)
+        raise UnreadableFileError(f"a message cannot travel {hops:g} hops.", where=where)
     if not time_s > 0:
         raise UnreadableFileError("a message takes time.", where=where, hint="Leave out what was not measured.")
     return size_bytes, hops, time_s

@@ -145,9 +145,11 @@ def _budget(root: YamlTable, file: str) -> LimitFile:
                     numbers.append(many)
                     limits += _limits(_table(below, findings), _OF_ALL, findings, procs=many)
             case _:
-                findings.add("B103", f"a budget has no section '{key.text}'", key.place, nearest(key.text, _SECTIONS))
+                findings.add(
+                    "B103", f"unknown section '{key.text}' in a budget", key.place, nearest(key.text, _SECTIONS)
+                )
     if root.get("format") is None:
-        findings.add("B104", "a budget says its format first", root.place, f"write 'format: {FORMAT}' at its top")
+        findings.add("B104", "the key 'format' is missing", root.place, f"begin with 'format: {FORMAT}'")
     findings.raise_any()
     if not limits:
         findings.add("B105", "this budget limits nothing", root.place, "write for example 'limits: {time: 2 s}'")
@@ -163,14 +165,14 @@ def _format(node: Node, findings: Findings) -> None:
 def _table(node: Node, findings: Findings) -> YamlTable:
     if isinstance(node, YamlTable):
         return node
-    findings.add("B106", "limits are wanted here, each with its value", node.place, "write for example {time: 2 s}")
+    findings.add("B106", "expected limits, each with its value", node.place, "write for example {time: 2 s}")
     return YamlTable((), node.place)
 
 
 def _number(word: Scalar, findings: Findings) -> int:
     if word.text.isdecimal() and int(word.text) >= 1:
         return int(word.text)
-    findings.add("B107", f"'{word.text}' is no number of processors", word.place, "write for example '8: {time: 2 s}'")
+    findings.add("B107", f"'{word.text}' is not a processor count", word.place, "write for example '8: {time: 2 s}'")
     return 0
 
 
@@ -184,7 +186,7 @@ def _limits(
             findings.add("B103", f"{where} has no '{word.text}' to limit", word.place, nearest(word.text, known))
             continue
         if not isinstance(node, Scalar):
-            findings.add("B106", "one value is wanted here", node.place)
+            findings.add("B106", "expected one value", node.place)
             continue
         share = key.share and node.text.rstrip().endswith("%")
         try:

@@ -45,16 +45,16 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
         case g.IterSync(owned=n.OwnedLoop(home=home, index=index)):
             return (
                 f"iterations of {index.name} depend on earlier ones: the owners of {reference(home)} run theirs in "
-                "order, and every processor tests the guard of each"
+                "order; every processor tests each guard"
             )
         case g.IterD() | g.IterSync() | g.IterND():
-            return "every processor runs the loop; its body says who does what"
+            return "every processor runs the loop; each statement of its body has its own owners"
         case g.CondtD() | g.CondtSync():
             return "every processor tests the conditions"
         case g.Seq(unmodelled=str(why)) if why:
             return f"not modelled: {why}"
         case g.Seq():
-            return "every processor computes it, as scalars are replicated"
+            return "every processor computes it: scalars are replicated"
         case g.SyncSeq(combine=combine):
             axes = ", ".join(str(axis + 1) for axis in combine.axes)
             return f"partial results ({combine.op}) are combined along grid axis {axes}; all get the result"
@@ -62,7 +62,7 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
             if kind == "format":
                 return "every processor has its own internal file"
             return f"processor 0 does the {kind} through the host" + (
-                ", then sends to all what was read" if kind == "read" else ""
+                ", then broadcasts what it reads" if kind == "read" else ""
             )
         case g.Comm(operation=operation) if operation is not None:
             wanted = ", ".join(dict.fromkeys(reference(need.reference) for need in operation.needs))
@@ -70,7 +70,7 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
                 "every processor" if need.home is None else f"the owner of {reference(need.home)}"
                 for need in operation.needs
             )
-            return f"{', '.join(homes)} needs {wanted}, part of which lives elsewhere"
+            return f"{', '.join(homes)} needs {wanted}, partly stored on other processors"
         case g.End():
             return "all wait for the last processor"
         case g.Call(name=name):

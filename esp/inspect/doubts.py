@@ -61,7 +61,7 @@ def _idle(layouts: Layouts, names: tuple[str, ...]) -> Iterator[Doubt]:
                 arrays=(name,),
                 line=layout.span.line,
                 text=f"{name}: {len(empty)} of {layout.grid.size} processors hold nothing of it ({shown})",
-                hint="fewer processors, another grid, or CYCLIC would share it better",
+                hint="use fewer processors, another grid, or CYCLIC",
             )
 
 
@@ -80,7 +80,7 @@ def _of_need(layouts: Layouts, operation: Operation, need: Need, line: int) -> I
                 kind="gathered",
                 arrays=(read.array,),
                 line=line,
-                text=f"every processor gets all of {reference(read)}, as what is computed with it is replicated",
+                text=f"every processor receives all of {reference(read)}: what is computed with it is replicated",
                 hint="distribute the left-hand side, too",
             )
         return
@@ -92,7 +92,7 @@ def _of_need(layouts: Layouts, operation: Operation, need: Need, line: int) -> I
             kind="misaligned",
             arrays=arrays,
             line=line,
-            text=f"{reference(read)} does not live where {reference(home)} does: {_mapped(layouts, read.array)} "
+            text=f"{reference(read)} and {reference(home)} are mapped differently: {_mapped(layouts, read.array)} "
             f"against {_mapped(layouts, home.array)}",
             hint=f"ALIGN {read.array} with {home.array}",
         )
@@ -101,9 +101,9 @@ def _of_need(layouts: Layouts, operation: Operation, need: Need, line: int) -> I
             kind="transpose",
             arrays=arrays,
             line=line,
-            text=f"{reference(read)} where {reference(home)} lives is a transpose: nearly every processor sends to "
-            "every other",
-            hint=f"ALIGN {read.array} with {home.array} the other way round, if it is always used so",
+            text=f"moving {reference(read)} to the owner of {reference(home)} is a transpose: nearly every processor "
+            "sends to every other",
+            hint=f"ALIGN {read.array} with {home.array} transposed, if every use is transposed",
         )
 
 

@@ -336,7 +336,7 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
         "system": prediction.system,
         "processors": prediction.processors,
         "grid": list(prediction.grid),
-        "asked": explanation.asked,
+        "requested_line": explanation.asked,
         "line": explanation.line,
         "time_s": 0.0 if metrics is None else first(metrics.time_s),
         "total_s": first(prediction.time_s),

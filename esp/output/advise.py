@@ -297,7 +297,7 @@ def _notes(found: Advice, screen: Screen) -> list[str]:
         ]
     )
     if any(each.candidate.written for each in found.ranked):
-        notes.append(paragraph("*", "as the source has it", width))
+        notes.append(paragraph("*", "the mapping of the source", width))
     tied = [each for each in found.ranked if each.tie is not None]
     if tied:
         error = max(each.error for each in tied)
@@ -454,7 +454,7 @@ def _reasons(told: Reasons) -> dict[str, Any]:
     return {
         "change_s": told.change_s,
         "rest_s": told.rest_s,
-        "told": [
+        "differences": [
             {
                 "file": each.file,
                 "line": each.line,

@@ -138,7 +138,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
         notes.append(paragraph("tie", f"within {percent(error)}, the error stated for such programs (Def 19)", width))
     written = [each for each in found.ranked if each.written and each.choice is not None]
     if written:
-        notes.append(paragraph("*", "as the source has it", width))
+        notes.append(paragraph("*", "the mapping of the source", width))
     if found.left_out:
         told = f"{plural(found.left_out, 'choice')} with flatter grids or further formats not tried"
         notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))

@@ -22,7 +22,7 @@ _SHORT = dict(zip(CATEGORIES, ("comp", "comm", "wait", "ovhd"), strict=True))
 
 
 def diff(found: Difference, screen: Screen, *, every: bool = False) -> str:
-    """The text. `every`: also what takes the same time."""
+    """The text. `every`: also parts that take the same time."""
     heads = []
     for name, said in (("A", found.a), ("B", found.b)):
         heads += [_side(name, said, screen), *partial_lines(reasons_said(said), screen)]
@@ -65,7 +65,7 @@ def _side(name: str, said: Mapping[str, Any], screen: Screen) -> str:
     shape = f" ({grid(tuple(said['grid']))})" if said["grid"] else ""
     pieces = [f"{name}  {printable(said['file'])}", f"{plural(said['processors'], 'proc')}{shape}", said["system"]]
     pieces += [f"{key}={value}" for key, value in list(said["constants"].items())[:4]]
-    pieces += map(printable, options(said.get("asked", {})))
+    pieces += map(printable, options(said.get("options", {})))
     return screen.paint("strong", flow(pieces, screen.columns, "  ", "   "))
 
 

@@ -47,7 +47,7 @@ def _line(explained: Explanation, screen: Screen) -> str:
         head += "\n" + paragraph("", f"line {explained.asked} is part of it", screen.columns)
     if explained.metrics is None:
         return f"{head}\n" + paragraph(
-            "", "It takes no time: it declares something, maps data or is a comment.", screen.columns
+            "", "It takes no time: it is a declaration, a directive or a comment.", screen.columns
         )
     time_s, total_s = first(explained.metrics.time_s), first(prediction.time_s)
     pieces = [f"{seconds(time_s)}, {percent(time_s / total_s if total_s else 0.0)} of the time"]
@@ -58,7 +58,7 @@ def _line(explained: Explanation, screen: Screen) -> str:
 
 
 def _decisions(explained: Explanation, screen: Screen) -> str:
-    lines = [screen.paint("strong", "who computes")]
+    lines = [screen.paint("strong", "computed by")]
     metrics = {each.id: each for each in explained.aaus}
     for each in explained.decisions:
         text = each.text
@@ -66,13 +66,13 @@ def _decisions(explained: Explanation, screen: Screen) -> str:
             share = each.share
             numbers = count(share.most) if share.least == share.most else f"{count(share.least)} to {count(share.most)}"
             mean = "" if share.least == share.most else f", {amount(share.mean)} on average"
-            text += f"; {numbers} iterations on a processor{mean}"
+            text += f"; {numbers} iterations per processor{mean}"
         runs = metrics[each.aau].executions
         text += f" ({plural(runs, 'run')})" if runs != 1 else ""
         lines.append(paragraph(f"  aau {each.aau}", text, screen.columns))
     for row in explained.layouts:
         text = f"{row.array}({row.bounds}) is ({row.dimensions}) on {row.grid}"
-        lines.append(paragraph("", f"{text}: {row.elements} elements on a processor", screen.columns))
+        lines.append(paragraph("", f"{text}: {row.elements} elements per processor", screen.columns))
     return "\n".join(lines)
 
 
@@ -86,7 +86,7 @@ def _communication(each: Communication, explained: Explanation, screen: Screen, 
         Column("bytes each", width=10),
         Column("hops", width=4),
         Column("phase", "<"),
-        Column("who, in the largest run" if screen.columns >= 72 else "who", "<"),
+        Column("processors, in the largest run" if screen.columns >= 72 else "processors", "<"),
     ]
     rows = [
         TableRow((count(phase.messages), _span(phase.bytes), _span(phase.hops), printable(phase.name), phase.partners))
@@ -103,14 +103,14 @@ def _span(values: tuple[int, int]) -> str:
 
 
 def _formulas(explained: Explanation, screen: Screen, *, every: bool) -> str:
-    what = "(how often on a processor, mean, times the machine's figure)"
+    what = "(mean count per processor x machine parameter)"
     lines = [flow([screen.paint("strong", "formula"), what], screen.columns)]
     for each in explained.formulas:
         runs = f", {plural(each.executions, 'run')} together" if each.executions != 1 else ""
         head = f"  aau {each.aau} {each.category} {seconds(each.time_s)}{runs}: {printable(each.label)}"
         lines += [flow(head.split(" "), screen.columns, " ", "     "), *_terms(each, screen, every=every)]
     if any(term.estimated for each in explained.formulas for term in each.terms):
-        lines.append("  ~ the machine's figure is only an estimate")
+        lines.append("  ~ estimated machine parameter")
     return "\n".join(lines)
 
 
@@ -138,7 +138,7 @@ def _terms(formula: CostFormula, screen: Screen, *, every: bool) -> list[str]:
             "(--all shows them)"
         )
     if formula.hidden_s:
-        text = f"less {seconds(formula.hidden_s)} hidden: by overlap, or over before the receiver called"
+        text = f"less {seconds(formula.hidden_s)} hidden by overlap, or done before the receiver calls"
         lines.append(paragraph("   ", text, screen.columns))
     lines += [paragraph("   ", _waited(each), screen.columns) for each in formula.waits]
     return lines
@@ -154,11 +154,11 @@ def _waited(wait: Wait) -> str:
     time = seconds(wait.time_s)
     match wait.on:
         case "sender":
-            return f"{time} for senders, {seconds(wait.most_s)} of it for processor {wait.processor}"
+            return f"{time} waiting for senders, {seconds(wait.most_s)} of it for processor {wait.processor}"
         case "links":
-            return f"{time} for links that are busy"
+            return f"{time} waiting for busy links"
         case _:
-            return f"{time} for the last processor to end"
+            return f"{time} waiting for the last processor"
 
 
 def amount(value: float) -> str:
@@ -188,7 +188,7 @@ def _notes(explained: Explanation, screen: Screen) -> list[str]:
     notes: list[str] = []
     for each in explained.caches:
         text = f"{amount(each.lines_read)} lines read"
-        text += f", {amount(each.writes)} writes that miss" if each.writes else ""
+        text += f", {amount(each.writes)} write misses" if each.writes else ""
         text += f", {amount(each.written_back)} lines written back" if each.written_back else ""
         text += f" on one processor (mean): {seconds(each.time_s)} of AAU {each.aau}"
         notes.append(paragraph("cache" if not notes else "", text, width))

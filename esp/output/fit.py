@@ -61,17 +61,17 @@ def _why(tried: Sequence[Tried]) -> list[str]:
         gain = f"{each.more} instead of {each.fewer}: squares of the residuals {times} times smaller"
         chance = "by chance" if each.by_chance else "never by chance"
         chance += f" in {each.by_chance} of {each.tables} random tables" if each.by_chance else ""
-        told.append(f"{gain}, {chance}: {'believed' if each.believed else 'not believed'}")
-    return told or ["one explains all that was measured"]
+        told.append(f"{gain}, {chance}: {'accepted' if each.believed else 'rejected'}")
+    return told or ["one range fits all measurements"]
 
 
 def _contained(law: FittedLaw) -> list[str]:
     """What the start-up holds."""
-    told = ["what the receiver computes is in the start-up"]
+    told = ["the start-up includes the work of the receiver"]
     if law.ranges[0].per_hop_s is None:
         hops = {float(each) for each in law.table.hops}
         way = f"{significant(hops.pop(), 1)} hops" if law.table.has_hops else "the way between the two processors"
-        told.append(f"one distance was measured: {way} is in the start-up as well, further ones cost nothing more")
+        told.append(f"only one distance was measured: the start-up includes {way}, more hops cost nothing")
     return told
 
 

@@ -63,7 +63,7 @@ def layout(shown: Shown, screen: Screen, *, following: str = "") -> str:
 
 def nothing(shown: Shown) -> str:
     """What is said where there is no picture."""
-    return "What is distributed has no elements." if shown.empty else "No array is distributed."
+    return "The distributed arrays have no elements." if shown.empty else "No array is distributed."
 
 
 def _picture(picture: Picture, screen: Screen) -> str:

@@ -28,7 +28,7 @@ def rows(said: Mapping[str, Any], parts: Sequence[QueryPart], screen: Screen) ->
     """The table, with what they take together below."""
     head = "".join(f"{each}\n" for each in partial_lines(reasons_said(said), screen))
     if not parts:
-        return f"{head}Nothing of {said['file']} is all of this.\n"
+        return f"{head}No part of {said['file']} meets all conditions.\n"
     wide, widest = screen.columns >= 72, screen.columns >= 100
     columns = [
         Column("aau", width=3),

@@ -62,7 +62,7 @@ def _simulated(outcomes: Sequence[Simulated]) -> str:
     if worst > LAW:
         text += (
             "SimGrid scales start-up and hops together: a message takes up to "
-            f"{100 * worst:.1f} % more or less\nthere than the machine description says.\n"
+            f"{100 * worst:.1f} % more or less\nthere than in the machine file.\n"
         )
     return text
 

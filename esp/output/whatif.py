@@ -46,7 +46,7 @@ def what_if_text(found: WhatIf, screen: Screen, *, following: str = "") -> str:
     notes = []
     unmoved = found.unmoved()
     if unmoved:
-        text = f"or hardly moved (< {seconds(found.hardly_s)}) by all of these: lines {', '.join(map(str, unmoved))}"
+        text = f"or by less than {seconds(found.hardly_s)}: lines {', '.join(map(str, unmoved))}"
         notes.append(paragraph("unmoved", text, screen.columns))
     notes += [paragraph(each.label, text, screen.columns) for each in found.outcomes if (text := _does_not_fit(each))]
     notes += assumed_notes([base], screen.columns)
@@ -85,7 +85,7 @@ def _moved(outcome: WhatIfOutcome, room: int) -> str:
 def _does_not_fit(outcome: WhatIfOutcome) -> str:
     made = outcome.prediction
     usable = made.memory_usable_bytes
-    return "" if usable is None or made.memory_bytes <= usable else "the data would not fit the memory of a node"
+    return "" if usable is None or made.memory_bytes <= usable else "the data would not fit in the memory of a node"
 
 
 def what_if_json(found: WhatIf) -> str:

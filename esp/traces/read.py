@@ -45,7 +45,7 @@ def read_trace(path: str | PathLike[str]) -> Trace:
     except OSError as error:
         raise UnreadableFileError(f"cannot be read: {error.strerror}.", where=str(path)) from None
     except UnicodeDecodeError:
-        raise UnreadableFileError("is not text in UTF-8, so it is no trace.", where=str(path)) from None
+        raise UnreadableFileError("is not UTF-8 text, so not a trace.", where=str(path)) from None
     return parse_trace(text, str(path))
 
 
@@ -62,7 +62,7 @@ def parse_trace(text: str, name: str = "<trace>") -> Trace:
         _fail(name, len(lines), "the file ends in the middle of a line")
     about, start = _Header(lines, name).read()
     if not lines[-1].startswith("end "):
-        _fail(name, len(lines), "the last line is not `end`: the file is not complete")
+        _fail(name, len(lines), "the last line is not `end`: the file is incomplete")
     if lines[-1] != f"end {len(lines) - 1 - start}":
         _fail(name, len(lines), f"there are {len(lines) - 1 - start} events, but the last line says: {lines[-1]}")
     parts = list(_events(lines, start, name))
@@ -92,7 +92,7 @@ class _Header:
     def read(self) -> tuple[TraceAbout, int]:
         """The header, and how many lines it has."""
         if not self.lines or self.lines[0] != MAGIC:
-            _fail(self.name, 1, f"this is no trace: the first line is not `{MAGIC}`")
+            _fail(self.name, 1, f"this is not a trace: the first line is not `{MAGIC}`")
         self.at = 1
         writer, origin, program, file, system = map(self._value, ("writer", "origin", "program", "file", "system"))
         if origin not in ("predicted", "executed"):
@@ -124,12 +124,12 @@ class _Header:
         line = self.lines[self.at - 1] if self.at <= len(self.lines) else ""
         word, _, value = line.partition(" ")
         if word != key:
-            _fail(self.name, self.at, f"`{key}` and its value should stand here")
+            _fail(self.name, self.at, f"expected `{key}` and its value")
         return value
 
     def _whole(self, text: str) -> int:
         if not re.fullmatch(_WHOLE, text):
-            _fail(self.name, self.at, f"{text!r} is no whole number")
+            _fail(self.name, self.at, f"{text!r} is not a whole number")
         return int(text)
 
     def _places(self) -> Iterator[TracePlace]:
@@ -153,7 +153,7 @@ def _events(lines: list[str], start: int, name: str) -> Iterator[Columns]:
         text = "\n".join(some) + "\n"
         if not _EVENTS.fullmatch(text):
             wrong = next(number for number, line in enumerate(some) if not _ONE.fullmatch(line))
-            _fail(name, first + wrong + 1, f"{some[wrong][:60]!r} is no event: {' '.join(COLUMNS)}")
+            _fail(name, first + wrong + 1, f"{some[wrong][:60]!r} is not an event: {' '.join(COLUMNS)}")
         yield _columns(text.split())
 
 
@@ -182,12 +182,12 @@ def _check(trace: Trace, start: int, name: str) -> None:
     apart = np.concatenate([[True], ~same | (trace.begin[1:] >= ends[:-1] - 1e-9 * (1e-3 + ends[:-1]))])
     ascending = np.concatenate([[True], trace.rank[1:] >= trace.rank[:-1]])
     for right, fault in (
-        (np.isfinite(trace.end), "a time is too large for a number"),
+        (np.isfinite(trace.end), "a time is too large to represent"),
         (trace.rank < trace.procs, f"there are only {trace.procs} processors, from 0 on"),
-        (ascending, "the events of a rank stand together, ranks ascending"),
+        (ascending, "the events of each rank must be together, ranks ascending"),
         (known[np.searchsorted(known, trace.aau, "right") - 1] == trace.aau, "the header lists no AAU of this id"),
-        ((trace.partner >= 0) | ~message, "a message has a partner"),
-        ((trace.partner < trace.procs) & (trace.partner != trace.rank), "the partner is another processor"),
+        ((trace.partner >= 0) | ~message, "a message needs a partner"),
+        ((trace.partner < trace.procs) & (trace.partner != trace.rank), "the partner must be another processor"),
         ((trace.size_bytes == 0) | message, "only messages have bytes"),
         (later, "the event begins before the one in the line above"),
         (apart, "the event begins before the one in the line above ends"),

@@ -147,7 +147,7 @@ class TraceRecorder(Timekeeper):
         return PredictionError(
             "a branch here is taken with some probability, and a trace shows one course of events.",
             where=self._place(aau),
-            hint="Give the value that decides its condition with --set NAME=VALUE.",
+            hint="Give the value that its condition depends on with --set NAME=VALUE.",
         )
 
     def _too_many(self, aau: int) -> PredictionError:

@@ -33,7 +33,7 @@ def choices_for(source: Source, system: System, request: Request) -> ProgramList
 
 
 def _written(shown: str, grid: tuple[int, ...], asked: bool = False) -> ChoiceRow:
-    origin = "as asked for" if asked else "as in the source"
+    origin = "as given" if asked else "as in the source"
     return ChoiceRow(key=WRITTEN, shown=shown, grid=grid, written=True, rank=-1, origin=origin)
 
 

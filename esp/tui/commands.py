@@ -11,7 +11,7 @@ Command = tuple[str, ...]
 
 def commands(state: State) -> Iterable[Command]:
     """What a key does, too."""
-    yield "Open a program", "a file, or one that comes with esp (o)", "action_open_program"
+    yield "Open a program", "a file, or a bundled program (o)", "action_open_program"
     yield "Read the program again", "after it was edited (F5)", "action_reload"
     yield "Open a machine", "predict for another machine (s)", "action_open_machine"
     for number, view in enumerate(VIEWS, 1):

@@ -66,7 +66,7 @@ class Dialogues(_Base):
     def action_open_program(self) -> None:
         """Ask for a program."""
         names = [*_programs_here(), *(f"{name}.hpf" for name in locate.program_names())]
-        note = "A path, or one of these: programs of this folder, then those that come with esp."
+        note = "A path, or one of these: programs in this folder, then bundled ones."
         self.push_screen(Choosing("Open a program", note, list(dict.fromkeys(names))), self._open_program)
 
     def _open_program(self, name: str | None) -> None:
@@ -101,7 +101,7 @@ class Dialogues(_Base):
 
     def action_open_machine(self) -> None:
         """Ask for a machine."""
-        note = "A path of a machine description, or one of those that come with esp."
+        note = "The path of a machine file, or a bundled machine."
         self.push_screen(Choosing("Another machine", note, locate.system_names()), self._open_machine)
 
     def _open_machine(self, name: str | None) -> None:
@@ -152,7 +152,7 @@ class Dialogues(_Base):
         """Raise where a slider cannot take this."""
         if name in (PROCS, SIZE):
             if not text.isdecimal() or not 1 <= int(text) <= 2**20:
-                raise UsageError(f"{text!r} is no whole number between 1 and {2**20:,}.")
+                raise UsageError(f"{text!r} is not a whole number between 1 and {2**20:,}.")
         elif self._opened is not None:
             flatten(self._opened.system, replace(Scenario(), **{name: text}))
 
@@ -183,7 +183,7 @@ class Dialogues(_Base):
 
     def action_copy_directives(self) -> None:
         """Copy what makes the source have the selected choice."""
-        self._copy(copying.directives(self.state), "There is nothing to paste: the source has this choice.")
+        self._copy(copying.directives(self.state), "Nothing to paste: the source already has this choice.")
 
     def action_copy_command(self) -> None:
         """Copy the command that predicts what is on the screen."""
@@ -245,4 +245,4 @@ def _named_values(text: str) -> tuple[tuple[str, Value], ...]:
 
 def _exportable(name: str) -> None:
     if Path(name).suffix not in export.SUFFIXES:
-        raise UsageError("the suffix says no form.", hint=f"Use one of {', '.join(export.SUFFIXES)}.")
+        raise UsageError("the suffix names no format.", hint=f"Use one of {', '.join(export.SUFFIXES)}.")

@@ -53,7 +53,7 @@ def exported(state: State, suffix: str) -> str:
     """
     if suffix not in SUFFIXES:
         raise UsageError(
-            f"there is no form {suffix or 'without a suffix'!r}.", hint=f"The suffix decides: {', '.join(SUFFIXES)}."
+            f"there is no format {suffix or 'without a suffix'!r}.", hint=f"The suffix decides: {', '.join(SUFFIXES)}."
         )
     if suffix == ".txt":
         return text_of(state)

@@ -107,7 +107,7 @@ def predicted_blocks(stages: api.Stages, machine: Machine, request: api.Request)
         raise PredictionError(
             "a branch is taken with a probability here, which cannot be simulated.",
             where=where,
-            hint="Say with --set what the condition depends on.",
+            hint="Give the value that its condition depends on with --set.",
         )
     return prediction, recorder.blocks()
 

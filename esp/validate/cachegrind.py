@@ -114,8 +114,8 @@ def validate(job: Job) -> Validation:
         UsageError: another number of processors than one is asked for.
     """
     if set(job.procs) - {None, 1}:
-        hint = "Leave --procs out; it is the node program of one processor that is watched."
-        raise UsageError("cachegrind watches one processor.", where="--procs", hint=hint)
+        hint = "Leave --procs out; cachegrind counts the misses of a one-processor run."
+        raise UsageError("cachegrind counts on one processor.", where="--procs", hint=hint)
     for each in ("gfortran", "make", "valgrind"):
         tool(each)
     request = job.request(1)

@@ -157,7 +157,7 @@ def faults(outcomes: Sequence[Executed]) -> tuple[str, ...]:
         if each.difference
     ]
     if wrong := frozenset[int]().union(*(each.wrong for each in outcomes)):
-        found.append(f"the messages of {_named(wrong)} are not those that were predicted.")
+        found.append(f"the messages of {_named(wrong)} differ from the prediction.")
     return tuple(found)
 
 
@@ -171,18 +171,18 @@ def remarks(outcomes: Sequence[Executed]) -> tuple[str, ...]:
         told[f"{what} not compared: two runs of the serial program print them differently."] = None
     for name in (name for outcome in outcomes if outcome.wrong for name in outcome.computed):
         told[
-            f"- {name.upper()} is no PARAMETER: the prediction has it as --set says, the program computes it; where "
-            "that is another value, messages differ"
+            f"- {name.upper()} is not a PARAMETER: the prediction uses the value of --set, the program computes it; "
+            "if the values differ, messages differ"
         ] = None
     if may := frozenset[int]().union(*(each.excused for each in outcomes)):
-        told[f"the messages of {_named(may)} are not those predicted, and need not be: data decide the flow."] = None
+        told[f"the messages of {_named(may)} may differ from the prediction: the flow depends on data."] = None
     for each in (each for outcome in outcomes if outcome.wrong for each in outcome.predicted.told):
         trips = f"TRIPS_{each.span.line}" if each.span is not None else "the trip count"
         told[f"- {each.text}; if the program runs it otherwise, {trips} is wrong and messages differ"] = None
     for each in (each for outcome in outcomes if outcome.excused for each in outcome.predicted.unknown):
         told[f"- {each.text}"] = None
         if each.code == "while" and each.span is not None:
-            told[f"- --set TRIPS_{each.span.line}=N says how often it really runs; then they must be the same"] = None
+            told[f"- --set TRIPS_{each.span.line}=N gives its real trip count; then the messages must agree"] = None
     return tuple(fill(each, 80, subsequent_indent="  " * each.startswith("-")) for each in told)
 
 

@@ -225,7 +225,7 @@ def network_of(machine: Machine) -> NetworkCosts:
     """
     network = machine.network
     if network is None:
-        raise PredictionError(f"the machine {machine.name} describes no network, so there is nothing to simulate.")
+        raise PredictionError(f"the machine {machine.name} describes no network, so nothing can be simulated.")
     for name, value, neutral in (
         ("exchange_factor", network.exchange_factor, 1.0),
         ("overlap", network.overlap, 0.0),
@@ -233,7 +233,7 @@ def network_of(machine: Machine) -> NetworkCosts:
     ):
         if float(value[0]) != neutral:
             raise PredictionError(
-                f"SimGrid has nothing that corresponds to {name} = {float(value[0]):g} of {machine.name}.",
+                f"SimGrid has no equivalent of {name} = {float(value[0]):g} of {machine.name}.",
                 hint=f"Validate on a machine with {name} = {neutral:g}; messages can be counted with --against mpi.",
             )
     return network
@@ -389,9 +389,9 @@ def simulate(
             raise
         why = problem.why.partition("\nSTOP")[0]
         raise PredictionError(
-            f"the program does not do on {blocks.procs} processors what is predicted:",
+            f"on {blocks.procs} processors the program differs from the prediction:",
             why=why,
-            hint="Where values decide what moves, say them with --set.",
+            hint="Give values that decide what moves with --set.",
         ) from None
     times = np.fromfile(files["times"], "<f8") if files["times"].exists() else np.zeros(0)
     if times.size != blocks.procs:

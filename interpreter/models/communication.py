@@ -64,8 +64,7 @@ def _plan(run: Run, aau: Comm, operation: Operation) -> Plan:
     if any(step.bounded for step in steps):
         run.books.assume(
             "bound",
-            f"the elements of {operation.array} that move are coupled in too many combinations to "
-            "be counted: they are an upper bound",
+            f"too many index combinations to count the elements of {operation.array} that move: using an upper bound",
             aau.span,
         )
     network = run.machine.network
@@ -198,8 +197,8 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     if how is None:
         run.books.assume(
             "collective",
-            f"the machine {run.machine.name} does not say how a {call.kind} is done; assuming the "
-            "algorithm that suits its topology (Def 8)",
+            f"the machine {run.machine.name} names no algorithm for {call.kind}: "
+            "assuming the usual one for its topology (Def 8)",
         )
     software = _software(network, call.kind)
     legs = _stages(run, network, call, algorithm)

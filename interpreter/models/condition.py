@@ -4,6 +4,7 @@ Formula: T = T_test(1) + ... + T_test(k) + T_body(k); else the sum over branches
 Source: Parashar and Hariri, section 2.3. A condition that cannot be computed gets equal weights, which is announced.
 """
 
+from collections.abc import Sequence
 from itertools import accumulate
 
 import numpy as np
@@ -66,15 +67,8 @@ def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> s
     run.clock[...] = mixed
     run.books.weight = outer
     run.cache = kept
-    *taken, none = weights
-    shown = ", ".join(f"{weight:.0%}" for weight in taken)
-    if none > 0.0:
-        shown += f", none of them {none:.0%}"
     run.books.assume(
-        "branch",
-        f"line {line}: the condition cannot be computed; its branches are weighted {shown}"
-        + (", those that leave the loop not at all" if any(map(_leaves, branches)) else ""),
-        aau.span,
+        "branch", f"line {line}: the condition depends on data: assuming {_assumed(branches, weights)}", aau.span
     )
     scalars.forget(run.env, frozenset[str]().union(*(defined(branch.body) for branch in branches)) & scalars.relevant)
     return ""
@@ -95,6 +89,18 @@ def _weights(run: Run, aau: CondtD | CondtSync, first: int) -> tuple[float, ...]
     if total <= 0.0:
         return (*(0.0 for _ in branches), 1.0)
     return tuple(each / total for each in weights)
+
+
+def _assumed(branches: Sequence[AauBranch], weights: Sequence[float]) -> str:
+    """How often each branch is taken, in words."""
+    *taken, none = weights
+    leaving = "the loop is never left early" if any(map(_leaves, branches)) else ""
+    if leaving and max(weights) == 1.0:
+        return leaving
+    if len(taken) == 1 and not leaving:
+        return f"it holds {taken[0]:.0%} of the time"
+    shown = "branch weights " + ", ".join(f"{weight:.0%}" for weight in taken) + (f", none {none:.0%}" if none else "")
+    return f"{leaving}, {shown}" if leaving else shown
 
 
 def _leaves(branch: AauBranch) -> bool:

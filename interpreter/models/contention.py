@@ -109,8 +109,7 @@ def not_followed(run: Run) -> None:
     """Say that links are not followed."""
     run.books.assume(
         "contention",
-        f"waiting for links is left out where more than {run.setting.contention_messages} "
-        "messages are under way at once",
+        f"link contention is ignored where more than {run.setting.contention_messages} messages are in flight",
     )
 
 

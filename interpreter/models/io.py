@@ -78,8 +78,8 @@ def _number(run: Run, expr: Expr, aau: Comm) -> int:
     except Unknown as unknown:
         run.books.assume(
             "io-amount",
-            f"line {aau.span.line}: how much is read or written depends on {unknown.name}, which "
-            "is not known: 8 items or bytes are charged",
+            f"line {aau.span.line}: the amount read or written depends on {unknown.name}, which is unknown: "
+            "assuming 8 items or bytes",
             aau.span,
         )
         return 8

@@ -64,12 +64,11 @@ def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips
     if found.bounded:
         run.books.assume(
             "bound",
-            f"the indices of {aau.label} are coupled in too many combinations to be counted: "
-            "its iterations are an upper bound",
+            f"too many index combinations to count the iterations of {aau.label}: using an upper bound",
             aau.span,
         )
     if nest.mask is not None and found.masked is None:
-        run.books.assume("mask", "data decide the mask: it is taken to hold for half of the elements", aau.span)
+        run.books.assume("mask", "the mask depends on data: assuming it holds for half of the elements", aau.span)
     return nest_cost(run, aau, found.level, found.count, masked_of(nest, found))
 
 
@@ -156,8 +155,8 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
         run.application.answers.keep(key, found, found.nbytes())
     run.books.assume(
         "cache",
-        f"cache misses of {aau.label} are counted in {len(found.iterations)} of its {len(values):,} iterations "
-        "and interpolated between them",
+        f"cache misses of {aau.label} are counted in {len(found.iterations)} of {len(values):,} iterations "
+        "and interpolated",
         aau.span,
     )
     return found
@@ -207,14 +206,13 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         count = max(0, known)
         for _ in range(min(count, run.setting.while_iterations)):
             scalars.simulate(aau.body, after)
-        run.books.assume("while", f"line {aau.span.line}: the loop runs {count} times, as asked", aau.span)
+        run.books.assume("while", f"line {aau.span.line}: the loop runs {count} times, as given", aau.span)
     else:
         count, left, assumed, last = scalars.while_trips(aau, after, run.setting.while_iterations)
         if assumed:
             run.books.assume(
                 "while",
-                f"line {aau.span.line}: it is not known when the condition ends the loop; it is taken "
-                f"to run to its bound, {count} iterations",
+                f"line {aau.span.line}: the loop exit depends on data: assuming all {count} iterations",
                 aau.span,
             )
 

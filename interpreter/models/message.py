@@ -55,8 +55,7 @@ def transfer(run: Run, aau: int, batches: Sequence[Batch]) -> None:
     entry = run.books.table.get(aau)
     if entry is not None and entry.contended and too_many(run, [each for batch in batches for each in batch.patterns]):
         run.books.assume(
-            "stages",
-            f"an operation with more than {MOST:,} messages: who waits for a link is decided one stage after the other",
+            "stages", f"an operation with more than {MOST:,} messages: link contention is resolved stage by stage"
         )
 
 

@@ -344,23 +344,16 @@ def _listed(run: Run, nest: Nest) -> ListedNest | None:
         if isinstance(nest, AccessSweep):
             raise
         run.books.assume(
-            "cache",
-            "where cache misses are counted, each reference is taken to move by the same in all iterations",
-            nest.span,
+            "cache", "cache misses: assuming each reference has the same stride in all iterations", nest.span
         )
         return None
     for name in dict.fromkeys(name for each in streams for name in each.anywhere):
         run.books.assume(
-            "cache",
-            f"where cache misses are counted, the elements of {name} whose subscripts data decide are "
-            "taken to be anywhere in it",
-            nest.span,
+            "cache", f"cache misses: assuming data-dependent subscripts reach any element of {name}", nest.span
         )
     if isinstance(nest, AccessSweep) and any(each.halved for each in streams):
         run.books.assume(
-            "cache",
-            "where cache misses are counted, a condition that data decide is taken to hold in half of the iterations",
-            nest.span,
+            "cache", "cache misses: assuming data-dependent conditions hold in half of the iterations", nest.span
         )
     stands = np.searchsorted(chosen, np.arange(ranks.size), side="right") - 1
     shared = tuple(streams[at] for at in stands)

@@ -127,11 +127,10 @@ def _afford(run: Run, aau: AAU, more: int, trips: int) -> None:
         (
             Diagnostic(
                 code="E506",
-                message=f"this loop runs {trips:,} times and its iterations differ, so that each has to be walked; "
-                f"with all other loops that is more than the {allowed:,} that are walked",
+                message=f"this loop has {trips:,} different iterations; "
+                f"with the other loops they exceed the limit of {allowed:,} walked iterations",
                 span=aau.span,
-                hint="choose a smaller problem or fewer processors and scenarios; "
-                "‹unroll› walks however many there are",
+                hint="choose a smaller problem or fewer processors and scenarios; ‹unroll› removes the limit",
             ),
         )
     )

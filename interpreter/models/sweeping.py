@@ -64,9 +64,7 @@ def sweep(run: Run, aau: IterD | IterSync | IterND) -> None:
             run.books.assume("cache", text, span)
         if not (near and all(near)):
             run.books.assume(
-                "cache",
-                "cache misses of this loop are not counted, as it is not known which elements it touches",
-                aau.span,
+                "cache", "cache misses of this loop are not counted: the elements it accesses are unknown", aau.span
             )
 
 

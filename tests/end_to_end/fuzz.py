@@ -556,7 +556,7 @@ def wrong(code: int, out: str, err: str) -> str:
     if len(out) + len(err) > MOST_OUTPUT:
         return f"{len(out) + len(err)} characters of output"
     if re.search(r"\b(nan|NaN|inf|Infinity)\b", out):
-        return "a time that is no number"
+        return "a time that is not a number"
     return ""
 
 

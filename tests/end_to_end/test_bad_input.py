@@ -101,22 +101,22 @@ PROGRAMS = {
 
 TOLD = {
     "truncated": """\
-<stdin>:5:7: E142 a directive stands behind the end of the program
+<stdin>:5:7: E142 this directive is behind the end of the program
     5 | !HPF$ PROCESSORS q(4)
       |       ^^^^^^^^^^^^^^^
        hint: move the directive
-<stdin>:6:7: E142 a directive stands behind the end of the program
+<stdin>:6:7: E142 this directive is behind the end of the program
     6 | !HPF$ DISTRIBUTE a(BLOCK) ONTO q
       |       ^^^^^^^^^^^^^^^^^^^^^^^^^^
        hint: move the directive
-<stdin>:7:7: E142 a directive stands behind the end of the program
+<stdin>:7:7: E142 this directive is behind the end of the program
     7 | !HPF$ ALIGN b(i) W
       |       ^^^^^^^^^^^^
        hint: move the directive
 <stdin>:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM
     1 | program p
       | ^^^^^^^^^
-       hint: the last statement stands in line 4; is the file complete?
+       hint: the last statement is in line 4; is the file complete?
 4 errors
 """,
     "a comment only": """\
@@ -129,7 +129,7 @@ TOLD = {
 <stdin>:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM
     1 | Dear reader,
       | ^^^^^^^^^^^^
-       hint: the last statement stands in line 2; is the file complete?
+       hint: the last statement is in line 2; is the file complete?
 """,
     "NUL": """\
 <stdin>:2: E101 this is a binary file, not Fortran text
@@ -154,10 +154,10 @@ TOLD = {
        hint: write one subscript for each dimension of a
 """,
     "rank of a reference": """\
-<stdin>:9:29: E402 a has rank 1, and 2 subscripts stand here
+<stdin>:9:29: E402 a: found 2 subscripts, expected 1
     9 |   forall (i = 2:n-1) b(i) = a(i-1,i) + a(i+1)
       |                             ^^^^^^^^
-       hint: correct the reference, or what is declared
+       hint: correct the reference or the declaration
 """,
     "cycle of alignments": """\
 <stdin>:6:7: E304 these alignments form a cycle: a -> b -> a
@@ -176,7 +176,7 @@ TOLD = {
     of 64 indices
     6 | !HPF$ DISTRIBUTE a(BLOCK(2)) ONTO q
       |                          ^
-       hint: BLOCK(16) or larger holds all of them, and so does BLOCK
+       hint: write BLOCK or BLOCK(16)
 """,
     "no processors": """\
 <stdin>:5:20: E309 PROCESSORS q has the shape 0: each extent must be at least 1
@@ -202,54 +202,53 @@ TOLD = {
 2 errors
 """,
     "values that are read": """\
-<stdin>:9:3: E501 the value of k decides the flow and cannot be computed
+<stdin>:9:3: E501 the flow depends on k, which cannot be computed
     9 |   do i = 1, k
       |   ^^^^^^^^^^^
        hint: give it with --set K=VALUE
-<stdin>:12:7: E501 the value of m decides the flow and cannot be computed
+<stdin>:12:7: E501 the flow depends on m, which cannot be computed
    12 |       b = cshift(a, 1)
       |       ^^^^^^^^^^^^^^^^
        hint: give it with --set M=VALUE
 2 errors
 """,
     "a loop that data leave": """\
-<stdin>:9:3: E501 the value of k decides the flow and cannot be computed
+<stdin>:9:3: E501 the flow depends on k, which cannot be computed
     9 |   do i = 1, k
       |   ^^^^^^^^^^^
        hint: give it with --set K=VALUE
 """,
     "values that are computed": """\
-<stdin>:9:3: E501 the value of k decides the flow and cannot be computed
+<stdin>:9:3: E501 the flow depends on k, which cannot be computed
     9 |   do i = 1, k
       |   ^^^^^^^^^^^
-       hint: the program computes it; --set K=VALUE overrides what it computes
+       hint: the program computes it: --set K=VALUE overrides its value
 """,
     "step 0": """\
 <stdin>:8:3: E503 the step of this loop is 0
     8 |   do i = 1, n, 0
       |   ^^^^^^^^^^^^^^
-       hint: a DO loop steps by 1 where it says nothing
+       hint: give a step other than 0; without one, a loop steps by 1
 """,
     "differing iterations": """\
-<stdin>:8:3: E506 this loop runs 2,000,000,000 times and its iterations differ,
-    so that each has to be walked; with all other loops that is more than the
-    200,000 that are walked
+<stdin>:8:3: E506 this loop has 2,000,000,000 different iterations; with the
+    other loops they exceed the limit of 200,000 walked iterations
     8 |   do i = 1, 2000000000
       |   ^^^^^^^^^^^^^^^^^^^^
        hint: choose a smaller problem or fewer processors and scenarios;
-             --unroll walks however many there are
+             --unroll removes the limit
 """,
     "endless": """\
-<stdin>:8:3: E504 how often this loop runs is not known
+<stdin>:8:3: E504 the trip count of this loop is unknown
     8 |   do while (.true.)
       |   ^^^^^^^^^^^^^^^^^
-       hint: give the number of its iterations with --set TRIPS_8=VALUE
+       hint: give the trip count with --set TRIPS_8=VALUE
 """,
     "very long while": """\
 <stdin>:9:3: E502 this loop does not end within 300,000 iterations
     9 |   do while (k >= 0)
       |   ^^^^^^^^^^^^^^^^^
-       hint: give the number of its iterations with --set TRIPS_9=VALUE
+       hint: give the trip count with --set TRIPS_9=VALUE
 """,
     "division by zero": """\
 <stdin>:2:25: E319 the PARAMETER n has no value: integer division or modulo by
@@ -268,9 +267,9 @@ TOLD = {
 3 errors
 """,
     "no main program": """\
-<stdin>:1: E401 there is no main program here, so nothing can be predicted
+<stdin>:1: E401 found no main program, so nothing can be predicted
     1 | subroutine s
-       hint: a file with a PROGRAM statement is needed
+       hint: give a file with a PROGRAM statement
 """,
     "two main programs": """\
 <stdin>:11:1: E403 a second main program; the first is p in line 1
@@ -280,16 +279,16 @@ TOLD = {
              of its own
 """,
     "no argument": """\
-<stdin>:8:7: E402 CSHIFT needs the argument SHIFT, which is missing here
+<stdin>:8:7: E402 CSHIFT lacks its argument SHIFT
     8 |   a = cshift(b)
       |       ^^^^^^^^^
-       hint: correct the reference, or what is declared
+       hint: correct the reference or the declaration
 """,
     "no such dimension": """\
 <stdin>:8:24: E402 the array has no dimension 2
     8 |   a = cshift(b, 1, dim=2)
       |                        ^
-       hint: correct the reference, or what is declared
+       hint: correct the reference or the declaration
 """,
     "deep loops": """\
 <stdin>:56:1: E114 blocks are nested more than 48 deep
@@ -350,7 +349,7 @@ E301 --set m: there is no such name in program p
         "--set n=abc",
         2,
         """\
-esp: --set: 'abc' is no value for n. Values are constants: 256, 1.0d-4, .true.
+esp: --set: 'abc' is not a value for n. Values are constants: 256, 1.0d-4, .true.
      or 'text'.
 """,
     ),
@@ -391,14 +390,14 @@ E301 --distribute c=(BLOCK): there is no array or template c
         2,
         """\
 E307 --distribute a, dimension 1: BLOCK(2) on 4 processors holds 8 of 64 indices
-       hint: BLOCK(16) or larger holds all of them, and so does BLOCK
+       hint: write BLOCK or BLOCK(16)
 """,
     ),
     (
         "--procs 0",
         2,
         """\
-esp: --procs: '0' is no number of processors between 1 and 1,048,576. Give one,
+esp: --procs: '0' is not a processor count from 1 to 1,048,576. Give one,
      or a list such as 1,2,4,8.
 """,
     ),
@@ -406,7 +405,7 @@ esp: --procs: '0' is no number of processors between 1 and 1,048,576. Give one,
         "--procs -4",
         2,
         """\
-esp: --procs: '-4' is no number of processors between 1 and 1,048,576. Give one,
+esp: --procs: '-4' is not a processor count from 1 to 1,048,576. Give one,
      or a list such as 1,2,4,8.
 """,
     ),
@@ -414,7 +413,7 @@ esp: --procs: '-4' is no number of processors between 1 and 1,048,576. Give one,
         "--procs 1,x",
         2,
         """\
-esp: --procs: 'x' is no number of processors between 1 and 1,048,576. Give one,
+esp: --procs: 'x' is not a processor count from 1 to 1,048,576. Give one,
      or a list such as 1,2,4,8.
 """,
     ),
@@ -462,7 +461,7 @@ M121 --bandwidth: 'x0' is not a factor
         "--bandwidth -3",
         2,
         """\
-M121 --bandwidth: '-3' lacks its unit: a bandwidth is wanted
+M121 --bandwidth: '-3' lacks its unit: expected a bandwidth
        hint: a change is 'x2', '30%' or a value such as 2.8 MB/s
 """,
     ),
@@ -470,7 +469,7 @@ M121 --bandwidth: '-3' lacks its unit: a bandwidth is wanted
         "--bandwidth 5us",
         2,
         """\
-M121 --bandwidth: '5us' is a time, but a bandwidth is wanted
+M121 --bandwidth: '5us' is a time, expected a bandwidth
        hint: a change is 'x2', '30%' or a value such as 2.8 MB/s
 """,
     ),
@@ -478,7 +477,7 @@ M121 --bandwidth: '5us' is a time, but a bandwidth is wanted
         "--latency 5MB/s",
         2,
         """\
-M121 --latency: '5MB/s' is a bandwidth, but a time is wanted
+M121 --latency: '5MB/s' is a bandwidth, expected a time
        hint: a change is 'x2', '30%' or a value such as 65 us
 """,
     ),
@@ -494,7 +493,7 @@ M121 --overlap: '2' is out of range
         "--system-set cube.network.long.strtup=120us",
         2,
         """\
-M120 'cube.network.long.strtup' is no parameter of the machine 'ipsc860'
+M120 'cube.network.long.strtup' is not a parameter of the machine 'ipsc860'
        hint: did you mean 'cube.network.long.startup'?
 """,
     ),
@@ -502,7 +501,7 @@ M120 'cube.network.long.strtup' is no parameter of the machine 'ipsc860'
         "--system-set cube.network.long.startup=120MB",
         2,
         """\
-M121 'cube.network.long.startup': '120MB' is a size, but a time is wanted
+M121 'cube.network.long.startup': '120MB' is a size, expected a time
        hint: a change is 'x2', '30%' or a value such as 65 us
 """,
     ),
@@ -510,7 +509,7 @@ M121 'cube.network.long.startup': '120MB' is a size, but a time is wanted
         "--system-set nix=1",
         2,
         """\
-M120 'nix' is no parameter of the machine 'ipsc860'
+M120 'nix' is not a parameter of the machine 'ipsc860'
        hint: `esp system show ipsc860` lists the paths
 """,
     ),
@@ -534,7 +533,7 @@ esp: argument --csv: not allowed with argument --json. `esp run --help` lists
         2,
         """\
 esp: --lines is for reading, --json and --csv are for programs. --json and --csv
-     hold every line anyway.
+     contain every line.
 """,
     ),
     (
@@ -571,8 +570,8 @@ esp: there is no optimisation 'nix'. Known: hoist, coalesce, redundant,
         "--system nix",
         2,
         """\
-esp: nix: there is no such machine, neither here nor with esp. `esp system list`
-     shows those that come with esp.
+esp: nix: file not found, and no bundled machine has this name. `esp system list`
+     shows the bundled machines.
 """,
     ),
     (
@@ -679,7 +678,7 @@ def test_nested_loops_whose_work_is_too_long_to_follow(monkeypatch):
     loops = "k = 0\n do i = 1, 20000\n do j = 1, 30000\n k = k + mod(i * j, 3)\n end do\n end do\n do i = 1, k\n"
     outcome = command(body(loops + "a = cshift(b, 1)\n end do", ", j, k"), limit_s=60)
     assert (outcome.code, outcome.out) == (1, "")
-    assert "E507 following the scalars that decide the flow takes too long here" in " ".join(outcome.err.split())
+    assert "E507 following the scalars that control the flow takes too long" in " ".join(outcome.err.split())
 
 
 def test_indirect_subscripts_are_said():
@@ -729,15 +728,15 @@ def test_files_that_include_themselves(tmp_path):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("run", "nix.hpf"), "esp: nix.hpf: there is no such program"),
+        (("run", "nix.hpf"), "esp: nix.hpf: file not found"),
         (("run", "."), "esp: .: this is a folder, not a program. Name a file in it."),
-        (("run", "laplace.hpf", "--system", "nix.yaml"), "esp: nix.yaml: there is no such machine"),
+        (("run", "laplace.hpf", "--system", "nix.yaml"), "esp: nix.yaml: file not found"),
         (("run", "laplace.hpf", "-o", "/nix/nix.txt"), "esp: /nix/nix.txt: cannot be written: No such file"),
-        (("run", ""), "esp: there is no such program: the name is empty."),
+        (("run", ""), "esp: the program name is empty."),
         (("run",), "esp: the following arguments are required: PROG."),
         (("nix",), "esp: there is no command 'nix'."),
         (("system", "show", "nix"), "esp: nix: there is no such machine"),
-        (("examples", "copy", "nix"), "esp: nix: there is no such program with esp. `esp examples list` shows them."),
+        (("examples", "copy", "nix"), "esp: nix: no bundled program has this name. `esp examples list` shows them."),
     ],
 )
 def test_files_that_are_not_there(words, told):
@@ -785,7 +784,7 @@ def test_a_machine_with_a_wrong_unit(root):
     outcome = fuzz.run(fuzz.Case(0, GOOD, ("run", "-"), machine=wrong))
     assert (outcome.code, outcome.why) == (1, "")
     assert f"machine.yaml:{line}:" in "".join(outcome.err.split())
-    assert "'40 us' is a time, but a frequency is wanted" in " ".join(outcome.err.split())
+    assert "'40 us' is a time, expected a frequency" in " ".join(outcome.err.split())
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_macros(tmp_path, text, what):
         (tmp_path / f"l{level}.inc").write_text(f'#include "l{level + 1}.inc"\n' * 12)
     (tmp_path / "l4.inc").write_text("x = x + 1\n")
     (tmp_path / "p.F90").write_text(text)
-    with pytest.raises(SourceError, match=rf"E116 the preprocessor has made more than [\d,]+ {what} up to here"):
+    with pytest.raises(SourceError, match=rf"E116 the output of the preprocessor exceeds [\d,]+ {what} here"):
         read_file(tmp_path / "p.F90")
 
 

@@ -73,7 +73,7 @@ def test_a_case_is_a_function_of_its_seed():
         (1, "", "", "it failed without a word"),
         (2, "time", "esp: no", "a result beside an error"),
         (0, "x" * 3_000_000, "", "3000000 characters of output"),
-        (0, "time nan s", "", "a time that is no number"),
+        (0, "time nan s", "", "a time that is not a number"),
     ],
 )
 def test_what_is_looked_for_would_be_found(code, out, err, why):

@@ -26,7 +26,7 @@ end program p
         ({"procs": "8"}, "a whole number such as 8"),
         ({"procs": 8.0}, "a whole number such as 8"),
         ({"procs": True}, "a whole number such as 8"),
-        ({"procs": 0}, "between 1 and 1,048,576"),
+        ({"procs": 0}, "from 1 to 1,048,576"),
         ({"grid": "4x"}, "such as"),
         ({"grid": 4}, "such as"),
         ({"grid": (2, 2.0)}, "such as"),
@@ -62,7 +62,7 @@ def test_formats_without_a_name_are_for_all_that_they_fit():
 
 
 def test_formats_that_fit_nothing():
-    with pytest.raises(SourceError, match=r"E315 .*\(BLOCK\)': this has 1 dimension, the program .* arrays of 2"):
+    with pytest.raises(SourceError, match=r"E315 .*\(BLOCK\)': found 1 dimension, expected 2"):
         esp.predict("laplace.hpf", distribute="(BLOCK)")
     with pytest.raises(SourceError, match=r"E315 .*\(BLOK\)': 'blok' is none of BLOCK"):
         esp.predict("pi.hpf", distribute="(BLOK)")

@@ -46,13 +46,13 @@ def test_a_misspelt_program_is_told_its_neighbour(elsewhere):
     with pytest.raises(errors.UnreadableFileError) as caught:
         locate.find_program("laplas.hpf")
     assert str(caught.value) == (
-        "laplas.hpf: there is no such program, neither here nor with esp. Did you mean laplace?"
+        "laplas.hpf: file not found, and no bundled program has this name. Did you mean laplace?"
     )
     assert caught.value.exit_code == 2
 
 
 def test_an_unknown_machine_is_told_where_to_look(elsewhere):
-    with pytest.raises(errors.UnreadableFileError, match=r"`esp system list` shows those that"):
+    with pytest.raises(errors.UnreadableFileError, match=r"`esp system list` shows the bundled"):
         locate.find_system("qqqqqq")
 
 

@@ -24,10 +24,10 @@ end program p
 @pytest.mark.parametrize(
     ("more", "told"),
     [
-        ("", "50%, none of them 50%"),
-        ("else\n    x = 0.0", "50%, 50%"),
-        ("else if (m > 20) then\n    x = 0.0", "33%, 33%, none of them 33%"),
-        ("else if (m > 20) then\n    x = 0.0\n  else\n    x = 2.0", "33%, 33%, 33%"),
+        ("", "it holds 50% of the time"),
+        ("else\n    x = 0.0", "branch weights 50%, 50%"),
+        ("else if (m > 20) then\n    x = 0.0", "branch weights 33%, 33%, none 33%"),
+        ("else if (m > 20) then\n    x = 0.0\n  else\n    x = 2.0", "branch weights 33%, 33%, 33%"),
     ],
 )
 def test_the_weight_of_none_is_said_where_there_is_one(more, told):
@@ -35,4 +35,4 @@ def test_the_weight_of_none_is_said_where_there_is_one(more, told):
     (said,) = [
         each.text for each in esp.predict(BRANCHES.format(more=more), procs=4).assumptions if each.code == "branch"
     ]
-    assert re.search("weighted (.*)", said).group(1) == told
+    assert re.search("assuming (.*)", said).group(1) == told

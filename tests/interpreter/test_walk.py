@@ -78,7 +78,7 @@ def test_the_last_processor_is_waited_for_at_the_end():
 
 def test_a_time_that_no_number_holds_is_refused():
     hand = Hand(2)
-    with pytest.raises(InterpretationError, match="E509 the predicted time is too large for a number"):
+    with pytest.raises(InterpretationError, match="E509 the predicted time is too large to represent"):
         hand.run(hand.compute([1e308, 1.0]), on=machine(prices={"op": 1e10}))
 
 
@@ -163,7 +163,7 @@ def test_of_a_loop_that_data_end_nobody_says_that_it_does_not_end():
     hand = Hand(1)
     condition = Binary(".and.", Binary(">", Var("n"), IntLit(0)), Binary(">", Var("error"), IntLit(0)))
     loop = hand.while_(condition, hand.seq(1, assigns=[("n", plus("n", 1))]))
-    with pytest.raises(UnresolvedError, match=r"how often this loop runs is not known \(error cannot be computed\)"):
+    with pytest.raises(UnresolvedError, match=r"the trip count of this loop is unknown \(error cannot be computed\)"):
         hand.run(hand.seq(assigns=[("n", lit(1))]), loop, setting=Setting(while_iterations=100))
 
 

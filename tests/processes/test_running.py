@@ -111,7 +111,7 @@ def test_a_folder_is_there_for_its_context():
 
 def test_a_folder_that_cannot_be_made(monkeypatch, tmp_path):
     monkeypatch.setattr("aag.running.GUARD", tmp_path / "missing.py")
-    with pytest.raises(OSError, match="no folder for temporary files"), scratch():
+    with pytest.raises(OSError, match="cannot create a folder"), scratch():
         pass
 
 

@@ -191,7 +191,7 @@ def test_every_word_of_the_compiler_works(key, word, source):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("memory: {replacement: fifo}", "'fifo' is not possible for 'replacement'"),
+        ("memory: {replacement: fifo}", "'fifo' is not allowed for 'replacement'"),
         ("processor: {c16: {mul: 1 us}}", "unknown key 'c16'"),
     ],
 )

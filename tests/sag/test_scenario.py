@@ -215,13 +215,13 @@ def test_every_parameter_of_every_machine_can_be_set(cube, cluster):
         (
             {"sets": (("cube.network.lng.startup", "1us"),)},
             "M120",
-            "'cube.network.lng.startup' is no parameter of the machine 'ipsc860'",
+            "'cube.network.lng.startup' is not a parameter of the machine 'ipsc860'",
             "did you mean 'cube.network.long.startup'?",
         ),
         (
             {"sets": (("cube.network.long.startup", "1 MB"),)},
             "M121",
-            "'cube.network.long.startup': '1 MB' is a size, but a time is wanted",
+            "'cube.network.long.startup': '1 MB' is a size, expected a time",
             "a change is 'x2', '30%' or a value such as 65 us",
         ),
         (
@@ -251,7 +251,7 @@ def test_every_parameter_of_every_machine_can_be_set(cube, cluster):
         (
             {"sets": (("cube.network.long.call_overhead", "x2"),)},
             "M121",
-            "'cube.network.long.call_overhead' has no value that 'x2' could scale",
+            "'cube.network.long.call_overhead' has no value that 'x2' can scale",
             "give a value",
         ),
         ({"load": "100%"}, "M121", "‹load›: '100%' is out of range", "it is at least 0 and below 100 %"),
@@ -259,7 +259,7 @@ def test_every_parameter_of_every_machine_can_be_set(cube, cluster):
         ({"overlap": 1.5}, "M121", "‹overlap›: '1.5' is out of range", "it is at least 0 and at most 100 %"),
         (
             {"bandwidth": "2"},
-            *("M121", "‹bandwidth›: '2' lacks its unit: a bandwidth is wanted"),
+            *("M121", "‹bandwidth›: '2' lacks its unit: expected a bandwidth"),
             "a change is 'x2', '30%' or a value such as 2.8 MB/s",
         ),
         ({"bandwidth": "x0"}, "M121", "‹bandwidth›: 'x0' is not a factor", "it must be above 0"),
@@ -291,7 +291,7 @@ def test_a_parsed_change_is_accepted_as_it_is(cube):
         ({"load": "300"}, "below 100 %"),
         ({"memory_speed": "5MB/s"}, "write for example x2 or 30%"),
         ({"memory_speed": "2.5"}, "write for example x2 or 30%"),
-        ({"bandwidth": "+10%"}, "write x1.1 for so much more"),
+        ({"bandwidth": "+10%"}, "write x1.1 for that increase"),
         ({"bandwidth": "0MB/s"}, "write for example x2 or 30%"),
     ],
 )

@@ -111,15 +111,15 @@ MISTAKES = {
     "no processors": (("default: 4", "default: 0"), (4, 23, "M107", "'default' must be between 1 and 1048576", "")),
     "unit of another dimension": (
         ("read_miss: 0.33 us", "read_miss: 0.33 MB"),
-        (*(21, 20, "M106", "'read_miss': '0.33 MB' is a size, but a time is wanted"), "write for example 65 us"),
+        (*(21, 20, "M106", "'read_miss': '0.33 MB' is a size, expected a time"), "write for example 65 us"),
     ),
     "no unit": (
         ("cache_size: 8 KB", "cache_size: 8192"),
-        (16, 21, "M106", "'cache_size': '8192' lacks its unit: a size is wanted", "write for example 8 KB"),
+        (16, 21, "M106", "'cache_size': '8192' lacks its unit: expected a size", "write for example 8 KB"),
     ),
     "unknown unit": (
         ("line: 32 B", "line: 32 Bytes"),
-        (*(17, 15, "M106", "'line': unknown unit 'Bytes' in '32 Bytes': a size is wanted"), "write for example 8 KB"),
+        (*(17, 15, "M106", "'line': unknown unit 'Bytes' in '32 Bytes': expected a size"), "write for example 8 KB"),
     ),
     "not a whole number": (
         ("associativity: 2", "associativity: 2.5"),
@@ -136,7 +136,7 @@ MISTAKES = {
     "word that is not allowed": (
         ("replacement: lru", "replacement: lur"),
         (
-            *(19, 22, "M107", "'lur' is not possible for 'replacement' (which line of a set is evicted)"),
+            *(19, 22, "M107", "'lur' is not allowed for 'replacement' (which line of a set is evicted)"),
             "did you mean 'lru'?",
         ),
     ),
@@ -151,7 +151,7 @@ MISTAKES = {
     "nothing for a value": (("read_miss: 0.33 us", "read_miss:"), (21, 19, "M105", "'read_miss' has no value", "")),
     "value for a component": (
         ("processor: void", "processor: viod"),
-        (*(12, 18, "M105", "'processor' must hold figures, a list of the units that refine it, or 'void'"), ""),
+        (*(12, 18, "M105", "'processor' must contain figures, a list of the units that refine it, or 'void'"), ""),
     ),
     "value for a unit": (
         ("    node:\n", "    disk: 3\n    node:\n"),
@@ -167,7 +167,7 @@ MISTAKES = {
     ),
     "duplicate key": (
         ("        line: 32 B\n", "        line: 32 B\n        line: 64 B\n"),
-        (18, 9, "M102", "the key 'line' stands here twice", "first in line 17"),
+        (18, 9, "M102", "the key 'line' appears twice", "first in line 17"),
     ),
     "alias": (
         ("line: 32 B\n        associativity: 2", "line: &x 32 B\n        associativity: *x"),
@@ -204,11 +204,11 @@ MISTAKES = {
     ),
     "unknown certainty": (
         ("certainty: cited", "certainty: vague"),
-        (15, 20, "M108", "'vague' is no certainty", "known here: quoted, cited, estimated, measured"),
+        (15, 20, "M108", "'vague' is not a certainty", "known here: quoted, cited, estimated, measured"),
     ),
     "unknown role": (
         ("role: node", "role: nod"),
-        (11, 13, "M107", "'nod' is no role of a unit", "did you mean 'node'?"),
+        (11, 13, "M107", "'nod' is not the role of a unit", "did you mean 'node'?"),
     ),
     "figures where none can stand": (
         ("role: node", "role: link"),
@@ -246,7 +246,7 @@ NETWORK = SYSTEMS.joinpath("ipsc860.yaml").read_text()
         (*("                upto: 100 B\n", "", "M107"), "the message ranges 'short' and 'long' have no 'upto'", ""),
         (
             *("              long:\n", "              long:\n                upto: 4 KB\n", "M107"),
-            *("the largest messages have no range", "leave its 'upto' out"),
+            *("the largest messages have no range", "leave out its 'upto'"),
         ),
         (
             *("              long:\n", "              overlap:\n", "M107"),
@@ -258,11 +258,11 @@ NETWORK = SYSTEMS.joinpath("ipsc860.yaml").read_text()
         ),
         (
             *("topology: {kind: hypercube}", "topology: {kind: hyperqube}", "M107"),
-            *("'hyperqube' is not possible for 'topology.kind' (how nodes are joined)", "did you mean 'hypercube'?"),
+            *("'hyperqube' is not allowed for 'topology.kind' (how nodes are joined)", "did you mean 'hypercube'?"),
         ),
         (
             *("topology: {kind: hypercube}", "topology: hypercube", "M105"),
-            *("'topology' is a group, not a value", "it holds 'topology.kind'"),
+            *("'topology' is a group, not a value", "it contains 'topology.kind'"),
         ),
         (
             *("              mul: {value: 0.110 us", "              mull: {value: 0.110 us", "M103"),
@@ -278,7 +278,7 @@ NETWORK = SYSTEMS.joinpath("ipsc860.yaml").read_text()
         ),
         (
             *("algorithm: {value: pairwise", "algorithm: {value: parwise", "M107"),
-            "'parwise' is not possible for 'collectives.transpose.algorithm' (how it is built, Def 8)",
+            "'parwise' is not allowed for 'collectives.transpose.algorithm' (how it is built, Def 8)",
             "did you mean 'pairwise'?",
         ),
     ],
@@ -294,7 +294,7 @@ def test_all_mistakes_of_a_file_are_reported_in_its_order():
     error = errors_of(text)
     assert [(each.line, each.code) for each in error.findings] == [(17, "M106"), (19, "M107"), (26, "M103")]
     assert str(error).splitlines()[0] == (
-        "<text>:17:15: M106 'line': '32 s' is a time, but a size is wanted (write for example 8 KB)"
+        "<text>:17:15: M106 'line': '32 s' is a time, expected a size (write for example 8 KB)"
     )
 
 
@@ -303,7 +303,7 @@ def test_all_mistakes_of_a_file_are_reported_in_its_order():
     [
         ("\n", "a machine file is a mapping of keys"),
         ("- 1\n- 2\n", "a machine file is a mapping of keys"),
-        ("a: 1\n---\nb: 2\n", "a machine file holds one document"),
+        ("a: 1\n---\nb: 2\n", "a machine file contains one document"),
         ("a: \x00\n", "this is not YAML: unacceptable character #x0000: control characters are not allowed"),
         ("? [a, b]\n: 1\n", "a key must be one word"),
         ("&a [*a]\n", "YAML aliases (*name) are not used in machine files"),
@@ -328,12 +328,12 @@ def test_a_file_full_of_mistakes_is_answered_at_once():
 
 
 def test_files_that_cannot_be_read(tmp_path):
-    assert errors_of(tmp_path / "none.yaml").message == "this is no machine file: No such file or directory"
-    assert errors_of(tmp_path).message == "this is no machine file: Is a directory"
+    assert errors_of(tmp_path / "none.yaml").message == "this is not a machine file: No such file or directory"
+    assert errors_of(tmp_path).message == "this is not a machine file: Is a directory"
     binary = tmp_path / "binary.yaml"
     binary.write_bytes(bytes(range(256)))
     error = errors_of(binary)
-    assert (error.code, error.message) == ("M101", "this is no machine file: not text in UTF-8")
+    assert (error.code, error.message) == ("M101", "this is not a machine file: not text in UTF-8")
     large = tmp_path / "large.yaml"
     large.write_text("a: 1\n" * 250_000)
     assert "is too much for a machine file" in errors_of(str(large)).message

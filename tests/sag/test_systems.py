@@ -259,7 +259,7 @@ def test_doubts():
     found = {each.code: each.message for each in check(load_system(PARTIAL))}
     assert found == {
         "M201": "no unit of role 'host' describes I/O: it will not be charged",
-        "M208": "the default of 4 processors is beyond the largest machine built",
+        "M208": "the default of 4 processors exceeds the largest machine built",
     }
 
 
@@ -280,11 +280,11 @@ def test_doubts():
         ),
         (
             *("cache_size: {value: 8 KB", "cache_size: {value: 9 KB", "M205"),
-            *("cache_size: {value: 9 KB", "'cache_size' is 9216 B, which is no power of two"),
+            *("cache_size: {value: 9 KB", "'cache_size' is 9216 B, which is not a power of two"),
         ),
         (
             *("usable: {value: 6200000 B", "usable: {value: 16 MB", "M206"),
-            *("usable: {value: 16 MB", "more memory is usable than there is"),
+            *("usable: {value: 16 MB", "the usable memory exceeds the memory"),
         ),
         (
             *("div: {value: 1.20 us, range: 0.95 to 2.4 us", "div: {value: 12 ns", "M207"),

@@ -129,7 +129,7 @@ def _refuse_calls(program: NodeProgram, context: Context) -> None:
             if context.distributed(name) is not None:
                 refusals.note(f"the procedure {unit.name} uses the distributed array {name}", unit.span)
         if unit.name in INTRINSICS:
-            refusals.note(f"the function {unit.name} is called like an intrinsic one", unit.span)
+            refusals.note(f"the function {unit.name} has the name of an intrinsic function", unit.span)
     for each in walk_expressions(program.unit.body):
         if isinstance(each, Component | OpaqueExpr):
             refusals.note(f"the reference {spell(each)}", each.span)
@@ -252,7 +252,7 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
         raise refused(f"{entity.shown} is declared EXTERNAL or INTRINSIC", entity.span)
     else:
         if entity.initial is not None and context.distributed(entity.name) is not None:
-            raise refused(f"{entity.shown} is distributed and has a first value", entity.span)
+            raise refused(f"{entity.shown} is distributed and has an initial value", entity.span)
         first = "" if entity.initial is None else f" = {context.spell(entity.initial, entity.span.line)}"
         yield _variable(context, kind, entity.name, context.layouts.arrays.get(entity.name)) + first
 

@@ -65,7 +65,7 @@ def _together(found: Iterable[Diagnostic]) -> Iterator[tuple[Diagnostic, tuple[i
 
 def _told(found: Diagnostic, lines: tuple[int, ...], program: NodeProgram) -> Diagnostic:
     span = found.span
-    more = f"; so in line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else ""
+    more = f"; also in line{'s' * (len(lines) > 1)} {', '.join(map(str, lines))}" if lines else ""
     text = program.lines[span.line - 1] if 0 < span.line <= len(program.lines) else ""
     where = Span(span.file or program.file, span.line, span.column, span.end_line, span.end_column)
     return replace(found, message=f"this cannot be compiled: {found.message}{more}", span=where, source_line=text)

@@ -78,9 +78,9 @@ class Values(Dialogue[tuple[tuple[str, Value], ...]]):
     def compose(self) -> ComposeResult:
         """A line for each name below its reason."""
         with Vertical(classes="box"):
-            yield Static("The program does not say these values", classes="title")
+            yield Static("The program does not give these values", classes="title")
             yield Static(
-                "Enter goes on, Escape gives up. Values are constants: 256, 1.0d-4, .true. or 'text'.", classes="note"
+                "Enter continues, Escape cancels. Values are constants: 256, 1.0d-4, .true. or 'text'.", classes="note"
             )
             with VerticalScroll():
                 for at, (name, reason) in enumerate(zip(self._names, self._reasons, strict=True)):

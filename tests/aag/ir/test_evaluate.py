@@ -149,6 +149,6 @@ def test_elements_are_not_evaluated_here():
 
 @pytest.mark.parametrize("text", ["x", "t", "s"])
 def test_an_integer_is_needed(text):
-    with pytest.raises(Unknown, match="an integer is needed"):
+    with pytest.raises(Unknown, match="expected an integer"):
         evaluate_int(expr(text), ENV)
     assert evaluate_int(Unary("-", Var("i")), ENV) == -7

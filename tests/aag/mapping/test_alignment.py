@@ -100,10 +100,7 @@ def test_a_target_section(hpf, section, index, row):
 def test_a_section_of_another_length_is_noted(hpf):
     layouts = layouts_of(hpf, [5], ":", (hpf.triplet(3, 12), 0))
     assert [str(note) for note in layouts.notes] == [
-        (
-            "x.hpf:4: W304 ALIGN a: dimension 1 has 5 elements, the part of t it is matched with has 10; "
-            "they are matched from the first on"
-        )
+        ("x.hpf:4: W304 ALIGN a: dimension 1 has 5 elements, its target in t has 10: matching them from the first on")
     ]
 
 
@@ -153,6 +150,6 @@ def test_a_scalar_stays_replicated(hpf):
     )
     layouts = resolve_mapping(unit, Overrides(procs=2), 99)
     assert [str(note) for note in layouts.notes if note.code != "W312"] == [
-        "x.hpf:4: W305 s is no array: every processor keeps a copy"
+        "x.hpf:4: W305 s is not an array: every processor keeps a copy"
     ]
     assert dict(layouts.arrays) == {}

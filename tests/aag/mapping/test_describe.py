@@ -31,8 +31,8 @@ d      0:9     *                                  every processor  -            
 e      16      BLOCK(6) of i+1 over 1             p 3x2, all of 2  t             4..6    32..48
 
 """
-        "x.hpf:2: W301 PROCESSORS p is 2x2 in the source; with 6 processors it is taken as 3x2 "
-        "(‹grid› decides otherwise)\n"
+        "x.hpf:2: W301 using grid 3x2 instead of P(2,2) "
+        "(choose another with ‹grid›)\n"
     )
 
 

@@ -59,8 +59,8 @@ def test_ranks_of_distribute(hpf):
         ("x.hpf:5: E302 DISTRIBUTE t has 1 format, but t has 2 dimensions (write one format for each dimension of t)"),
         ("x.hpf:6: E302 DISTRIBUTE v has 2 formats, but v has 1 dimension (write one format for each dimension of v)"),
         (
-            "x.hpf:7: E302 DISTRIBUTE a spreads 1 of its dimensions, but q has 2 "
-            "(each dimension that is not * belongs to one dimension of the processors)"
+            "x.hpf:7: E302 DISTRIBUTE a distributes 1 of its dimensions, but q has 2 "
+            "(each dimension that is not * needs one dimension of the processors)"
         ),
     ]
 
@@ -79,7 +79,7 @@ def test_ranks_of_distribute(hpf):
             None,
             (
                 "matches 1 dimension of a with 2 dimensions of t "
-                "(each : on the left stands for one : or triplet on the right; * collapses or replicates)"
+                "(each : on the left matches one : or triplet on the right; * collapses or replicates)"
             ),
         ),
         ("i i", ("i", 1), "uses an index twice for a (give each dimension its own index)"),
@@ -100,8 +100,8 @@ def test_declared_or_mapped_twice(hpf):
         hpf.align("t", ": :", "a", None, line=7),
     ) == [
         "x.hpf:3: E303 p is declared twice (a template or processors arrangement needs a name of its own)",
-        "x.hpf:5: E303 a is mapped twice, first in line 4 (an array is aligned or distributed once)",
-        "x.hpf:6: E303 a is mapped twice, first in line 4 (an array is aligned or distributed once)",
+        "x.hpf:5: E303 a is mapped twice, first in line 4 (align or distribute an array only once)",
+        "x.hpf:6: E303 a is mapped twice, first in line 4 (align or distribute an array only once)",
         "x.hpf:7: E303 t is a template and cannot be aligned (align arrays with it)",
     ]
 
@@ -160,7 +160,7 @@ def test_subscripts_that_are_not_affine(hpf, subscripts, text):
     assert problems(hpf, hpf.align("a", "i j", "t", subscripts)) == [
         (
             f"x.hpf:4: E306 ALIGN a WITH t{text} "
-            "(a subscript is a*i + b with one index i and constants a and b, a constant, a triplet or *)"
+            "(write a*i + b with one index i and constants a and b, a constant, a triplet or *)"
         )
     ]
 
@@ -173,9 +173,9 @@ def test_a_triplet_without_stride_and_an_index_twice(hpf):
     ) == [
         (
             "x.hpf:4: E306 ALIGN v WITH t, subscript 1: the stride of the triplet is zero "
-            "(a subscript is a*i + b with one index i and constants a and b, a constant, a triplet or *)"
+            "(write a*i + b with one index i and constants a and b, a constant, a triplet or *)"
         ),
-        "x.hpf:5: E306 ALIGN a uses an index in two subscripts of t (each index may stand in one subscript)",
+        "x.hpf:5: E306 ALIGN a uses an index in two subscripts of t (use each index in one subscript only)",
     ]
 
 
@@ -188,10 +188,10 @@ def test_sizes_of_blocks(hpf):
     ) == [
         (
             "x.hpf:5:22: E307 DISTRIBUTE t, dimension 1: BLOCK(3) on 4 processors holds 12 of 16 indices "
-            "(BLOCK(4) or larger holds all of them, and so does BLOCK)"
+            "(write BLOCK or BLOCK(4))"
         ),
-        "x.hpf:6: E308 DISTRIBUTE a, dimension 1: CYCLIC(0) has no positive size (write CYCLIC(1) or CYCLIC)",
-        "x.hpf:6: E308 DISTRIBUTE a, dimension 2: BLOCK(-1) has no positive size (write BLOCK(8) or BLOCK)",
+        "x.hpf:6: E308 DISTRIBUTE a, dimension 1: the size in CYCLIC(0) must be positive (write CYCLIC(1) or CYCLIC)",
+        "x.hpf:6: E308 DISTRIBUTE a, dimension 2: the size in BLOCK(-1) must be positive (write BLOCK(8) or BLOCK)",
     ]
 
 
@@ -221,7 +221,7 @@ def test_grids_that_do_not_multiply_up(hpf):
     assert problems(hpf, hpf.processors("p", half, 2), procs=7) == [
         (
             "x.hpf:2: E310 PROCESSORS p is 3x2 = 6 processors, but there are 7 "
-            "(choose a ‹procs› for which it multiplies up, or ‹grid 7x1›)"
+            "(choose a ‹procs› that matches, or ‹grid 7x1›)"
         )
     ]
     assert problems(hpf, procs=8, grid=(3, 2)) == [
@@ -279,13 +279,13 @@ def test_sizes_beyond_all_memories(hpf):
         f"x.hpf:3: E317 the shape of B is too large {way_out}",
         f"x.hpf:4: E317 the shape of C is too large {way_out}",
         f"x.hpf:5: E317 TEMPLATE w is too large {way_out}",
-        ("x.hpf:6: E308 DISTRIBUTE v, dimension 1: CYCLIC(4294967296) is too large (the size goes up to 2**31)"),
+        ("x.hpf:6: E308 DISTRIBUTE v, dimension 1: CYCLIC(4294967296) is too large (the largest size is 2**31)"),
     ]
 
 
 def test_formats_that_are_not_supported(hpf):
     assert problems(hpf, hpf.distribute("t", ("gen_block", "v"), ("indirect", "v"))) == [
-        f"x.hpf:5: E314 DISTRIBUTE t: {kind} is not supported (BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) and * are)"
+        f"x.hpf:5: E314 DISTRIBUTE t: {kind} is not supported (use BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) or *)"
         for kind in ("GEN_BLOCK", "INDIRECT")
     ]
 

@@ -34,12 +34,7 @@ def test_a_shape_that_agrees_is_kept(hpf):
 def test_a_constant_shape_that_disagrees_keeps_its_rank(hpf):
     layouts = resolve_mapping(two_dimensions(hpf, 2, 3), Overrides(procs=8), 99)
     assert layouts.grid == Grid("p", (4, 2))
-    assert notes(layouts) == [
-        (
-            "x.hpf:2: W301 PROCESSORS p is 2x3 in the source; with 8 processors it is taken as 4x2 "
-            "(‹grid› decides otherwise)"
-        )
-    ]
+    assert notes(layouts) == [("x.hpf:2: W301 using grid 4x2 instead of P(2,3) (choose another with ‹grid›)")]
 
 
 def test_grid_decides_otherwise_and_needs_no_note(hpf):
@@ -68,12 +63,7 @@ def test_number_of_processors_defaults_to_the_machine(hpf):
     unit = hpf.unit(hpf.processors("p", hpf.number), hpf.array("a", 9), hpf.distribute("a", "cyclic", onto="p"))
     layouts = resolve_mapping(unit, Overrides(), 8)
     assert (layouts.procs, layouts.grid) == (8, Grid("p", (8,)))
-    assert notes(layouts) == [
-        (
-            "x.hpf:2: W302 the number of processors is not given: 8 are assumed, as the machine has "
-            "(‹procs› decides otherwise)"
-        )
-    ]
+    assert notes(layouts) == [("x.hpf:2: W302 no processor count given: using the machine's 8 (set it with ‹procs›)")]
 
 
 def test_a_number_from_another_arrangement(hpf):
@@ -118,10 +108,7 @@ def test_an_unknown_shape_is_factored_where_the_number_is_known(hpf):
     layouts = resolve_mapping(two_dimensions(hpf, "np", 2), Overrides(procs=8), 99)
     assert layouts.grid == Grid("p", (4, 2))
     assert notes(layouts) == [
-        (
-            "x.hpf:2: W301 PROCESSORS p: the value of np is not known; with 8 processors it is taken as 4x2 "
-            "(‹set np=VALUE› decides otherwise)"
-        )
+        ("x.hpf:2: W301 using grid 4x2 for P: the value of np is not known (give it with ‹set np=VALUE›)")
     ]
 
 
@@ -181,7 +168,7 @@ def test_no_formats_are_blocks(hpf):
     assert layouts.arrays["a"].axis_of_dim(1) == 0
     assert notes(layouts) == [
         (
-            "x.hpf:5: W303 DISTRIBUTE a has no formats: BLOCK is taken for the last 1 of 2 dimensions "
-            "(‹distribute 'a=(...)'› decides otherwise)"
+            "x.hpf:5: W303 DISTRIBUTE a has no formats: using BLOCK for the last 1 of 2 dimensions "
+            "(choose others with ‹distribute 'a=(...)'›)"
         )
     ]

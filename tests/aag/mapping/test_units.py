@@ -32,7 +32,8 @@ def test_inherited_mappings_are_noted(hpf):
     layouts = resolve_mapping(unit, Overrides(procs=4), 99)
     assert not any(layout.is_distributed for layout in layouts.arrays.values())
     assert [str(note) for note in layouts.notes] == [
-        f"x.hpf:{line}: W307 {name} has the mapping of its actual argument, not known here: it is taken as replicated"
+        f"x.hpf:{line}: W307 {name} inherits the mapping of its actual argument, which is unknown: "
+        "assuming it is replicated"
         for line, name in ((4, "d"), (5, "e"))
     ]
 

@@ -30,7 +30,7 @@ ERRORS = {
         [
             (
                 "x.f90:1:1: E110 END PROGRAM is missing: the source ends inside this PROGRAM"
-                " (the last statement stands in line 2; is the file complete?)"
+                " (the last statement is in line 2; is the file complete?)"
             )
         ],
     ),
@@ -53,7 +53,7 @@ ERRORS = {
         + "y = f20(2.)\nend\n",
         [
             (
-                "x.f90:13:10: E116 statement functions stand for more than 29,600 operands here"
+                "x.f90:13:10: E116 statement functions expand to more than 29,600 operands here"
                 " (make some of them functions with a body)"
             )
         ],
@@ -62,7 +62,7 @@ ERRORS = {
         "f0(x) = x\n" + "".join(f"f{k}(x) = f{k - 1}(x) + 1\n" for k in range(1, 200)) + "y = f199(2.)\nend\n",
         [
             (
-                "x.f90:151:11: E116 statement functions stand for an expression of more than 150 levels here"
+                "x.f90:151:11: E116 statement functions expand to an expression of more than 150 levels here"
                 " (make some of them functions with a body)"
             )
         ],
@@ -89,11 +89,11 @@ ERRORS = {
     ),
     "a branch outside": (
         "program p\n  else\nend\n",
-        ["x.f90:2:3: E111 ELSE stands outside of IF (the PROGRAM begins in line 1)"],
+        ["x.f90:2:3: E111 ELSE is outside of IF (the PROGRAM begins in line 1)"],
     ),
     "a case outside": (
         "do i = 1, 2\n case (1)\nend do\nend\n",
-        ["x.f90:2:2: E111 CASE stands outside of SELECT CASE (the DO begins in line 1)"],
+        ["x.f90:2:2: E111 CASE is outside of SELECT CASE (the DO begins in line 1)"],
     ),
     "another name": (
         "subroutine s\nend subroutine t\n",
@@ -124,7 +124,7 @@ ERRORS = {
         [
             (
                 "x.f90:2:3: E120 this statement cannot be read as Fortran: a ')' is missing"
-                " (check its spelling; declarations stand before the first executable statement)"
+                " (check its spelling; declarations come before the first executable statement)"
             )
         ],
     ),
@@ -133,7 +133,7 @@ ERRORS = {
         [
             (
                 "x.f90:3:1: E120 this statement cannot be read as Fortran"
-                " (check its spelling; declarations stand before the first executable statement)"
+                " (check its spelling; declarations come before the first executable statement)"
             )
         ],
     ),
@@ -159,7 +159,7 @@ ERRORS = {
     ),
     "declared twice": (
         "program p\nreal x\ninteger x\nend\n",
-        ["x.f90:3:9: E131 x is declared twice (the first declaration stands in line 2)"],
+        ["x.f90:3:9: E131 x is declared twice (the first declaration is in line 2)"],
     ),
     "unknown names in directives": (
         (
@@ -168,22 +168,12 @@ ERRORS = {
             "!HPF$ TEMPLATE t(m)\nend\n"
         ),
         [
-            (
-                "x.f90:4:18: E132 DISTRIBUTE names beta, and there is no such array or template (declare the array or"
-                " template beta)"
-            ),
-            (
-                "x.f90:5:36: E132 ONTO names p, and there is no such processor arrangement (declare the processor"
-                " arrangement p)"
-            ),
-            "x.f90:6:13: E132 ALIGN names gamma, and there is no such array (declare the array gamma)",
-            "x.f90:6:27: E132 ALIGN names alpah, and there is no such array or template (did you mean alpha?)",
-            (
-                "x.f90:7:15: E132 DYNAMIC names delta, and there is no such array or template (declare the array or "
-                "template"
-                " delta)"
-            ),
-            "x.f90:8:18: E132 TEMPLATE names m, and there is no such name (declare the name m)",
+            ("x.f90:4:18: E132 DISTRIBUTE: there is no array or template beta (declare the array or template beta)"),
+            ("x.f90:5:36: E132 ONTO: there is no processor arrangement p (declare the processor arrangement p)"),
+            "x.f90:6:13: E132 ALIGN: there is no array gamma (declare the array gamma)",
+            "x.f90:6:27: E132 ALIGN: there is no array or template alpah (did you mean alpha?)",
+            ("x.f90:7:15: E132 DYNAMIC: there is no array or template delta (declare the array or template delta)"),
+            "x.f90:8:18: E132 TEMPLATE: there is no name m (declare the name m)",
         ],
     ),
     "unknown directive": (
@@ -238,22 +228,18 @@ end
             "!HPF$ DYNAMIC a\n"
         ),
         [
-            "x.f90:4:7: E142 REALIGN and REDISTRIBUTE are statements and cannot stand in WHERE (move the directive)",
-            "x.f90:7:7: E142 a mapping directive must stand inside a program unit (move the directive)",
-            "x.f90:9:7: E142 a directive stands behind the end of the program (move the directive)",
+            "x.f90:4:7: E142 REALIGN and REDISTRIBUTE are not allowed inside WHERE (move the directive)",
+            "x.f90:7:7: E142 a mapping directive must be inside a program unit (move the directive)",
+            "x.f90:9:7: E142 this directive is behind the end of the program (move the directive)",
         ],
     ),
     "all at once": (
         "program p\nimplicit none\nreal a(8)\n!HPF$ DISTRIBUTE b(BLOCK)\n!HPF$ ALIGN a\na = c\nx = = 1\nend\n",
         [
-            (
-                "x.f90:4:18: E132 DISTRIBUTE names b, and there is no such array or template (declare the array or "
-                "template"
-                " b)"
-            ),
+            ("x.f90:4:18: E132 DISTRIBUTE: there is no array or template b (declare the array or template b)"),
             "x.f90:5:14: E141 expected 'WITH' and the target of the alignment but the text ends",
             "x.f90:6:5: E130 c is not declared (declare c)",
-            f"x.f90:7:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
+            f"x.f90:7:1: W101 this statement cannot be read as Fortran; it is left out {LOST}",
         ],
     ),
 }
@@ -269,33 +255,23 @@ WARNINGS = {
     "syntax": (
         "x = (1\ny = 1)\nz = 'a\nw = = 2\n10\nend\n",
         [
+            (f"x.f90:1:1: W101 this statement cannot be read as Fortran: a ')' is missing; it is left out {LOST}"),
+            (f"x.f90:2:1: W101 this statement cannot be read as Fortran: one ')' too many; it is left out {LOST}"),
             (
-                f"x.f90:1:1: W101 this statement cannot be read as Fortran: a ')' is missing; what it does is left "
-                f"out {LOST}"
+                "x.f90:3:1: W101 this statement cannot be read as Fortran: the quotation mark ' is not closed; "
+                f"it is left out {LOST}"
             ),
-            (
-                f"x.f90:2:1: W101 this statement cannot be read as Fortran: a ')' too many; what it does is left "
-                f"out {LOST}"
-            ),
-            (
-                "x.f90:3:1: W101 this statement cannot be read as Fortran: the quotation mark ' is not closed; what "
-                "it does"
-                f" is left out {LOST}"
-            ),
-            f"x.f90:4:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
-            f"x.f90:5:1: W101 this statement cannot be read as Fortran; what it does is left out {LOST}",
+            f"x.f90:4:1: W101 this statement cannot be read as Fortran; it is left out {LOST}",
+            f"x.f90:5:1: W101 this statement cannot be read as Fortran; it is left out {LOST}",
         ],
     ),
     "not modelled": (
         "  goto 10\nif (x > 1) then\n10 x = 1\nend if\nend\n",
-        [
-            "x.f90:1:3: W102 GO TO names no label of its block or of one around it; what this statement does is "
-            "left out " + LOST
-        ],
+        ["x.f90:1:3: W102 GO TO needs a label in its block or an enclosing one; this statement is left out " + LOST],
     ),
     "too long": (
         "x = " + "+".join("y" * 300) + "\nend\n",
-        ["x.f90:1:1: W102 an expression is too long or cannot be read; what this statement does is left out " + LOST],
+        ["x.f90:1:1: W102 an expression is too long or cannot be read; this statement is left out " + LOST],
     ),
     "a directive behind a statement": (
         "real a(8)\n  a = 1 !HPF$ INDEPENDENT\nend\n",
@@ -316,7 +292,7 @@ WARNINGS = {
     "passed over": (
         "real a(8)\n!HPF$ SHADOW a(1)\n!HPF$ ON HOME(a(1)), RESIDENT BEGIN\na(1) = 1\n!HPF$ END ON\nend\n",
         [
-            f"x.f90:{line}:7: W105 the directive {name} is not used by the prediction (owners compute, as without it)"
+            f"x.f90:{line}:7: W105 the prediction ignores the directive {name} (the owners compute, as without it)"
             for line, name in ((2, "SHADOW"), (3, "ON"), (5, "END ON"))
         ],
     ),
@@ -329,7 +305,7 @@ WARNINGS = {
     ),
     "a component": (
         "type(t) :: p\nx = p%y(3)\nend\n",
-        [f"x.f90:2:5: W109 the reference p % y(3) is not modelled: what it reads or writes is not known {LOST}"],
+        [f"x.f90:2:5: W109 the reference p % y(3) is not modelled: what it reads or writes is unknown {LOST}"],
     ),
 }
 
@@ -348,7 +324,7 @@ def test_text_beyond_column_72(warnings):
     assert warnings(text, "x.f") == [
         (
             "x.f:2:73: W106 2 lines have text beyond column 72, which fixed form ignores"
-            " (if the text is meant, continue the line or say ‹form fixed132›)"
+            " (if it belongs to the program, continue the line or use ‹form fixed132›)"
         )
     ]
 
@@ -357,8 +333,8 @@ def test_text_beyond_column_72_without_which_there_is_no_program(warnings, read)
     text = "c\n      x = 1 +" + " " * 59 + "2\n      end\n"
     assert warnings(text, "x.f") == [
         (
-            "x.f:2:73: W111 lines are read up to column 132: without the text beyond column 72 this is no program"
-            " (if the text is a remark, say ‹form fixed72›)"
+            "x.f:2:73: W111 reading lines up to column 132: without the text beyond column 72 the program is invalid"
+            " (if the text is a remark, use ‹form fixed72›)"
         )
     ]
     assert read(text, "x.f").form == "fixed132"
@@ -367,8 +343,8 @@ def test_text_beyond_column_72_without_which_there_is_no_program(warnings, read)
 def test_text_beyond_column_72_that_makes_another_program(problems, read):
     assert problems(f"{SUM}      end\n", "x.f") == [
         (
-            "x.f:2:73: E108 the text beyond column 72 changes the program, and it is one with and without it"
-            " (say ‹form fixed132› if it belongs to the program, ‹form fixed72› if not)"
+            "x.f:2:73: E108 the program is valid with and without the text beyond column 72, but differs"
+            " (use ‹form fixed132› if it belongs to the program, ‹form fixed72› if not)"
         )
     ]
     values = [read(f"{SUM}      end\n", "x.f", form=form).main.body[0].value for form in ("fixed72", "fixed132")]
@@ -388,7 +364,7 @@ def test_text_beyond_column_72_that_makes_another_program(problems, read):
 @pytest.mark.parametrize("file", ["x.hpf", "x.txt", "<stdin>"])
 def test_fixed_form_is_known_by_its_text(text, file, warnings, read):
     (found,) = warnings(text, file)
-    assert "W110 the source is read in fixed form, because of lines such as this one" in found
+    assert "W110 reading the source in fixed form, because of lines such as this one" in found
     assert read(text, file).form == "fixed72"
 
 
@@ -418,8 +394,8 @@ def test_binary_files():
 def test_unknown_extensions(problems):
     assert problems("end\n", "x.txt") == [
         (
-            "x.txt:0: E103 neither the extension .txt nor the text says whether the source is in free or fixed form"
-            " (say it with ‹form free› or ‹form fixed›)"
+            "x.txt:0: E103 neither the extension .txt nor the text shows whether this is free or fixed form"
+            " (choose ‹form free› or ‹form fixed›)"
         )
     ]
 
@@ -437,7 +413,7 @@ def test_files_that_include_themselves(tmp_path):
         read_file(path)
     assert str(error.value) == (
         f"{path}:2:10: E105 INCLUDE is nested more than 16 deep; does x.f90 include itself?"
-        " (a file must not include itself, nor be included by what it includes)"
+        " (a file must not include itself, directly or through others)"
     )
 
 
@@ -445,7 +421,7 @@ def test_cpp_that_is_missing(problems, monkeypatch):
     monkeypatch.setattr(shutil, "which", lambda _: None)
     assert problems("end\n", "x.F90") == [
         (
-            "x.F90:0: E106 the extension .F90 asks for the C preprocessor, and there is no cpp"
+            "x.F90:0: E106 the extension .F90 needs the C preprocessor, but cpp is not installed"
             " (install cpp, or rename the file if it needs no preprocessing (.f90, .f))"
         )
     ]
@@ -486,10 +462,7 @@ def test_statements_that_get_lost_are_noticed(monkeypatch, problems):
     parse_rows = road.parse_rows
     monkeypatch.setattr(road, "parse_rows", forgetful)
     assert problems("x = 1\n  y = 2\nz = 3\nend\n") == [
-        (
-            "x.f90:2:3: E122 this statement got lost while the program was parsed"
-            " (rewrite the construct around it in a simpler way)"
-        )
+        ("x.f90:2:3: E122 the parser dropped this statement (rewrite the construct around it in a simpler way)")
     ]
 
 
@@ -542,10 +515,9 @@ def test_trees_of_another_shape_are_set_aside(monkeypatch, read):
     found = read("common /c/ a\nx = 1\ny = 1.5\nif (x > 1) z = 2.5\nend\n")
     assert [type(each).__name__ for each in found.main.body] == ["Assign", "Opaque", "Opaque"]
     assert [str(each) for each in found.diagnostics] == [
-        f"x.f90:1:1: W107 the parser gives it a form that is not known here: this declaration is not used {LOST}",
+        f"x.f90:1:1: W107 the parser returns an unknown form: this declaration is not used {LOST}",
         *(
-            f"x.f90:{line}:1: W102 the parser gives it a form that is not known here; what this statement does is left"
-            f" out {LOST}"
+            f"x.f90:{line}:1: W102 the parser returns an unknown form; this statement is left out {LOST}"
             for line in (3, 4)
         ),
     ]

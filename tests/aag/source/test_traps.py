@@ -188,9 +188,9 @@ def test_no_statement_is_lost(read, root):
 
 def test_a_hint_where_the_other_source_form_is_likely(problems):
     fixed = "chpf$ distribute a(block)\n      do 10 i = 1, 8\n   10 continue\n      end do\n      end\n"
-    assert problems(fixed)[-1].endswith("the source looks like fixed form; if it is, say ‹form fixed›)")
+    assert problems(fixed)[-1].endswith("the source looks like fixed form; if it is, use ‹form fixed›)")
     free = "program p\n  integer :: i\n  do i = 1, &\n    8\n  end do\nend program\n"
-    assert problems(free, "x.f")[-1].endswith("the source looks like free form; if it is, say ‹form free›)")
+    assert problems(free, "x.f")[-1].endswith("the source looks like free form; if it is, use ‹form free›)")
 
 
 def test_independent_means_loops_with_an_index(warnings):

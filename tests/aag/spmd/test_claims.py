@@ -68,7 +68,7 @@ FALSE = {
   do i = 1, n
     s = a(i) - s
   end do""",
-        "s is not a REDUCTION variable: line 10 uses it for something else than an update such as s = s + ...",
+        "s is not a REDUCTION variable: line 10 uses it for more than an update such as s = s + ...",
     ),
     "a NEW variable that has no value yet": (
         """!HPF$ INDEPENDENT, NEW(t)
@@ -96,7 +96,7 @@ FALSE = {
     s = s + b(i)
     a(i) = s
   end do""",
-        "s is not a REDUCTION variable: line 11 uses it for something else than an update such as s = s + ...",
+        "s is not a REDUCTION variable: line 11 uses it for more than an update such as s = s + ...",
     ),
 }
 
@@ -146,15 +146,15 @@ def test_what_is_true_or_open_is_no_error(name):
 
 def test_an_open_claim_that_is_used_is_noted():
     notes = [f"{each.code} {each.message}" for each in lowered(TRUE["data decide"]).notes]
-    assert notes == [
-        "W210 INDEPENDENT is trusted for the loop over i: whether its iterations are independent depends on data"
-    ]
+    assert notes == ["W210 assuming INDEPENDENT holds for the loop over i: it depends on data"]
 
 
 def test_a_new_variable_that_may_be_read_after_its_loop_is_noted():
     loop = "!HPF$ INDEPENDENT, NEW(t)\n  do i = 1, n\n    t = i\n    a(i) = t\n  end do\n"
     notes = [f"{each.code} {each.message}" for each in lowered(f"{loop}  print *, t").notes]
-    assert notes == ["W210 NEW is trusted for t: its value after the loop over i, which is not defined, may be read"]
+    assert notes == [
+        "W210 assuming NEW holds for t: its value may be read after the loop over i, where it is undefined"
+    ]
     assert not lowered(f"{loop}  t = 1\n  print *, t").notes
 
 

@@ -20,9 +20,9 @@ def test_every_wrong_number_of_subscripts_is_told():
         lower(read_program(TEXT, "p.hpf"), Overrides(procs=2), 2)
     found = [(each.code, each.span.line, each.span.column, each.message) for each in caught.value.diagnostics]
     assert found == [
-        ("E402", 4, 3, "a has rank 1, and 2 subscripts stand here"),
-        ("E402", 5, 3, "b has rank 2, and 3 subscripts stand here"),
-        ("E402", 6, 7, "b has rank 2, and 1 subscript stands here"),
+        ("E402", 4, 3, "a: found 2 subscripts, expected 1"),
+        ("E402", 5, 3, "b: found 3 subscripts, expected 2"),
+        ("E402", 6, 7, "b: found 1 subscript, expected 2"),
     ]
 
 

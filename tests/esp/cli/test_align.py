@@ -34,7 +34,7 @@ def test_it_predicts_what_the_edited_source_does(edited, esp):
     assert code == 0
     for name in ("time_s", "communication_s", "waiting_s", "overhead_s", "messages", "bytes", "memory_bytes"):
         assert optional[name] == written[name], name
-    assert optional["asked"]["align"] == ["b(i, j) with temp(j, i)"]
+    assert optional["options"]["align"] == ["b(i, j) with temp(j, i)"]
     code, out, _ = esp("run", "laplace.hpf", *SMALL, "--json")
     assert json.loads(out)["messages"] < optional["messages"]
 
@@ -136,8 +136,8 @@ def test_the_compiled_program_is_aligned_so_and_prints_the_same(esp):
             (
                 "--align:2:18: E306 ALIGN b WITH temp, subscript 1: it multiplies indices\n"
                 "    2 | b(i,j) WITH temp(i*j,1)\n      |                  ^^^\n"
-                "       hint: a subscript is a*i + b with one index i and constants a and b, a\n"
-                "             constant, a triplet or *\n"
+                "       hint: write a*i + b with one index i and constants a and b, a constant, a\n"
+                "             triplet or *\n"
             ),
         ),
         (

@@ -94,7 +94,7 @@ def test_copy_overwrites_nothing_unless_told(esp, tmp_path):
 def test_copy_only_programs(esp, tmp_path, name):
     code, _, err = esp("examples", "copy", name, "--to", str(tmp_path))
     assert code == 2
-    assert "no such program" in err
+    assert "no bundled program" in err
     assert _names(tmp_path) == []
 
 

@@ -181,8 +181,8 @@ def test_no_progress_in_a_pipe():
     [
         ("--procs 4..x", "no range"),
         ("--procs 8..4", "never gets from 8 to 4"),
-        ("--top 0", "no number of choices"),
-        ("--procs 4..8 --grid 4x2", "one grid does not fit"),
+        ("--top 0", "not a number of choices"),
+        ("--procs 4..8 --grid 4x2", "one grid cannot fit"),
         ("--distribute (BLOCK) --procs 4", "2"),
     ],
 )

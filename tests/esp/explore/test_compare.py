@@ -138,9 +138,9 @@ def test_a_program_that_is_wrong_is_told_with_its_line(root):
 
 @pytest.mark.parametrize("jobs", [0, -3, "abc", None, 1.5])
 def test_what_is_no_number_of_processes_is_refused(jobs):
-    with pytest.raises(UsageError, match="is no number of processes"):
+    with pytest.raises(UsageError, match="is not a process count"):
         esp.compare("pi", procs=2, jobs=jobs)
-    with pytest.raises(UsageError, match="is no number of processes"):
+    with pytest.raises(UsageError, match="is not a process count"):
         esp.sweep("pi", procs=2, load=["10%", "20%"], jobs=jobs)
 
 
@@ -362,13 +362,13 @@ def test_json_and_csv_say_the_same(capsys):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("laplace_bb --procs 1,2", "for one number of processors"),
+        ("laplace_bb --procs 1,2", "takes one processor count"),
         ("laplace_bb --distribute (BLOK,*)", "'blok' is none of"),
         ("laplace_bb --distribute (BLOCK,*) --distribute TEMP=(*,BLOCK)", "name all distributions, or none"),
-        ("laplace_bb laplace_bx --distribute (BLOCK)", "several programs are compared as they are"),
-        ("laplace_bb --size x", "x is no whole PARAMETER"),
+        ("laplace_bb laplace_bx --distribute (BLOCK)", "several programs are compared unchanged"),
+        ("laplace_bb --size x", "x is not an integer PARAMETER"),
         ("laplace_bb --load 200%", "out of range"),
-        ("nothing.hpf", "there is no such program"),
+        ("nothing.hpf", "no bundled program"),
     ],
 )
 def test_wrong_use(capsys, words, told):

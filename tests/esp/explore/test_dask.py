@@ -113,5 +113,5 @@ def test_without_dask_the_way_out_is_told(capsys, monkeypatch):
 def test_a_wrong_address_is_told(root):
     done = run(["sweep", "laplace", "--procs", "2,4", "--dask", "nowhere://127.0.0.1:1"], root)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no Dask scheduler answers" in " ".join(done.stderr.split())
+    assert "no Dask scheduler responds" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr

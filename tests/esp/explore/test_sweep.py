@@ -280,11 +280,11 @@ def test_a_program_from_standard_input(capsys, monkeypatch, program):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("--procs 1,x", "no number of processors"),
+        ("--procs 1,x", "not a processor count"),
         ("--procs 8:1", "never gets from 8 to 1"),
         ("--set n=8 --versus m", "the sweep has no axis 'm'"),
         ("--set n", "not of the form NAME=VALUE"),
-        ("--jobs 0", "no number of processes"),
+        ("--jobs 0", "not a process count"),
         ("--procs 2,4 --plot x.gif", "'x.gif' is not the name of a picture"),
         ("--procs 2,4 --plot nix/x.svg", "no such folder"),
         ("--opt hoist=maybe", "neither on nor off"),

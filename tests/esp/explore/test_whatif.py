@@ -97,7 +97,7 @@ def test_together():
     )
     assert found.outcomes[-1].label == "all together"
     assert found.outcomes[-1].time_s == pytest.approx(alone.time_s, rel=1e-12)
-    with pytest.raises(UsageError, match="each change has one value"):
+    with pytest.raises(UsageError, match="each change takes one value"):
         esp.whatif(PROGRAM, procs=8, **SIZE, bandwidth=["x2", "x3"], together=True)
 
 
@@ -138,7 +138,7 @@ def test_the_table_fits(capsys, monkeypatch, width):
     assert main(["whatif", *WORDS, *words]) == 0
     out = capsys.readouterr().out
     assert [line for line in out.splitlines() if len(line) > width] == []
-    assert "the data would not fit the memory of a node" in " ".join(out.split())
+    assert "the data would not fit in the memory of a node" in " ".join(out.split())
     assert "unmoved" in out
 
 
@@ -162,8 +162,8 @@ def test_json_and_csv_say_the_same(capsys):
         ("", "there is nothing to change"),
         ("--load 200%", "out of range"),
         ("--opt each --opt hoist=off", "'each' means all"),
-        ("--procs 1,2 --load 2%", "for one number of processors"),
-        ("--load 1%,2% --together", "each change has one value"),
+        ("--procs 1,2 --load 2%", "takes one processor count"),
+        ("--load 1%,2% --together", "each change takes one value"),
         ("--contention perhaps", "either on or off"),
     ],
 )

@@ -84,7 +84,7 @@ def test_speed_up_is_against_one_processor_also_where_the_budget_does_not_name_i
 def test_a_budget_that_limits_nothing_of_what_is_predicted_is_no_check(esp, budget):
     code, out, err = esp("check", PROGRAM, "--procs", "2,4", "--budget", budget("format: 1\nprocs: {8: {time: 1 s}}\n"))
     assert (code, out) == (2, "")
-    assert "limits nothing on 2, 4 processors" in " ".join(err.split())
+    assert "has no limits for 2, 4 processors" in " ".join(err.split())
 
 
 def test_speed_up_and_efficiency_are_at_least(esp, budget):
@@ -117,22 +117,22 @@ def test_json_holds_every_check(esp, budget):
     ("text", "place", "message"),
     [
         ("format: 1\nlimits: {tme: 1 s}\n", ":2:10:", "B103 a program has no 'tme' to limit"),
-        ("format: 1\nlimit: {time: 1 s}\n", ":2:1:", "B103 a budget has no section 'limit'"),
-        ("limits: {time: 1 s}\n", ":1:1:", "B104 a budget says its format first"),
+        ("format: 1\nlimit: {time: 1 s}\n", ":2:1:", "B103 unknown section 'limit' in a budget"),
+        ("limits: {time: 1 s}\n", ":1:1:", "B104 the key 'format' is missing"),
         ("format: 2\nlimits: {time: 1 s}\n", ":1:9:", "B104 this version of esp reads budgets of format 1"),
         ("format: 1\n", ":1:1:", "B105 this budget limits nothing"),
-        ("format: 1\nlimits: 3 s\n", ":2:9:", "B106 limits are wanted here"),
-        ("format: 1\nlimits: {time: [1 s]}\n", ":2:16:", "B106 one value is wanted here"),
-        ("format: 1\nprocs:\n  many: {time: 1 s}\n", ":3:3:", "B107 'many' is no number of processors"),
-        ("format: 1\nlimits:\n  time: 3\n", ":3:9:", "B108 '3' lacks its unit: a time is wanted"),
-        ("format: 1\nlimits:\n  time: 3 kB\n", ":3:9:", "B108 '3 kB' is a size, but a time is wanted"),
+        ("format: 1\nlimits: 3 s\n", ":2:9:", "B106 expected limits"),
+        ("format: 1\nlimits: {time: [1 s]}\n", ":2:16:", "B106 expected one value"),
+        ("format: 1\nprocs:\n  many: {time: 1 s}\n", ":3:3:", "B107 'many' is not a processor count"),
+        ("format: 1\nlimits:\n  time: 3\n", ":3:9:", "B108 '3' lacks its unit: expected a time"),
+        ("format: 1\nlimits:\n  time: 3 kB\n", ":3:9:", "B108 '3 kB' is a size, expected a time"),
         ("format: 1\nlimits:\n  time: -3 s\n", ":3:9:", "B108 '-3 s' is below 0"),
         ("format: 1\nlimits:\n  messages: 2.5\n", ":3:13:", "B108 '2.5' is not a whole number"),
         ("format: 1\nlines:\n  36: {memory: 3 KB}\n", ":3:8:", "B103 a line has no 'memory' to limit"),
         ("format: 1\nlines:\n  999: {time: 3 s}\n", ":3:15:", "B109 laplace.hpf has lines 1 to 47"),
         ("format: 1\nlines:\n  nowhere: {time: 3 s}\n", ":3:19:", "B109 no line of laplace.hpf holds 'nowhere'"),
         ("format: 1\nlines:\n  forall: {time: 3 s}\n", ":3:18:", "B109 'forall' is in several lines: "),
-        ("format: 1\nformat: 1\n", ":2:1:", "B102 the key 'format' stands here twice"),
+        ("format: 1\nformat: 1\n", ":2:1:", "B102 the key 'format' appears twice"),
         ("format: [1\n", ":2:1:", "B102 this is not YAML"),
         ("- a\n", ":1:1:", "B102 a budget is a mapping of keys"),
     ],
@@ -172,5 +172,5 @@ def test_an_incomplete_prediction_checks_no_limit(esp, budget):
 
 def test_no_budget_and_no_option(esp):
     code, _, err = esp("check", PROGRAM, "--budget", "nowhere.yaml")
-    assert (code, err) == (2, "esp: nowhere.yaml: there is no such budget. `esp check --help` shows one.\n")
+    assert (code, err) == (2, "esp: nowhere.yaml: budget file not found. `esp check --help` shows one.\n")
     assert esp("check", PROGRAM)[0] == 2

@@ -121,9 +121,9 @@ def test_nothing_is_wider_than_the_screen(width, esp, monkeypatch):
     ("content", "message"),
     [
         ("{", "this is not JSON. `esp run PROG --json` writes it."),
-        ("{}", "this is no prediction of `esp run --json`."),
-        ("[1]", "this is no prediction of `esp run --json`."),
-        ('{"runs": []}', "this holds several predictions. Save each with --procs of one number."),
+        ("{}", "this is not a prediction of `esp run --json`."),
+        ("[1]", "this is not a prediction of `esp run --json`."),
+        ('{"runs": []}', "this file has several predictions. Save each with --procs of one number."),
     ],
 )
 def test_files_that_are_no_prediction(content, message, esp, tmp_path):
@@ -138,7 +138,7 @@ def test_files_that_are_no_prediction(content, message, esp, tmp_path):
     ("words", "message"),
     [
         (["nowhere.json", "laplace"], "nowhere.json: cannot be read: No such file or directory."),
-        (["laplace", "laplace --procs 1,2"], "--procs: each side has one number of processors."),
+        (["laplace", "laplace --procs 1,2"], "--procs: each side takes one processor count."),
         (["laplace", "laplace --bandwith x2"], "Did you mean --bandwidth?"),
         (["laplace"], "the following arguments are required: B"),
     ],

@@ -15,7 +15,7 @@ UNIT = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ps": 1e-12, "min": 60.0, 
 TERM = re.compile(r"^ +(-?[\d,.]+) x +([\d.e+-]+) (\w+) [~ ]= +(-?[\d,.e+-]+) (\w+)  (.+)$")
 HEAD = re.compile(r"^  aau (\d+) (computation|communication|waiting|overhead) ([\d,.e+-]+) (\w+)")
 HIDDEN = re.compile(r"^ +less ([\d.,e+-]+) (\w+) hidden")
-WAIT = re.compile(r"^ +([\d.,e+-]+) (\w+) for (?:senders|links|the last)")
+WAIT = re.compile(r"^ +([\d.,e+-]+) (\w+) waiting for (?:senders|busy links|the last)")
 LINE = re.compile(r"^([\d,.]+) (\w+), <?\d+% of the time")
 
 SHIFT = """\
@@ -122,7 +122,7 @@ def test_counts_are_those_of_a_count_by_hand(esp):
     assert work["r8.mul"] == work["r8.add"] == work["store"] == work["loop.iteration"] == 999 / 4
     assert work["load"] == 2 * 999 / 4
     assert work["loop.setup"] == 1
-    assert "249 to 250 iterations on a processor, 249.75 on average" in " ".join(out.split())
+    assert "249 to 250 iterations per processor, 249.75 on average" in " ".join(out.split())
 
 
 def test_messages_are_those_of_a_count_by_hand(esp):
@@ -201,10 +201,10 @@ def test_a_declaration_takes_no_time(esp):
     ("words", "message"),
     [
         (["laplace"], "laplace: a line is missing. Write laplace:12, or laplace 12."),
-        (["laplace", "x"], "'x' is no line."),
+        (["laplace", "x"], "'x' is not a line."),
         (["laplace:4711"], "line 4711: laplace.hpf has lines 1 to 47."),
-        (["laplace:36", "--procs", "1,2"], "--procs: a line is explained for one number of processors."),
-        (["nosuch:3"], "nosuch: there is no such program, neither here nor with esp."),
+        (["laplace:36", "--procs", "1,2"], "--procs: esp explain takes one processor count."),
+        (["nosuch:3"], "nosuch: file not found, and no bundled program has this name."),
     ],
 )
 def test_wrong_use(words, message, esp):

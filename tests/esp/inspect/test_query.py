@@ -84,7 +84,7 @@ def test_conditions_must_all_hold(esp, run):
         [e for e in run["aaus"] if e["kind"] == "Comm" and 30 <= (e["line"] or 0) <= 40],
     )
     code, out, _ = esp("query", "laplace", "--kind", "Comm", "--lines", "39", "-q")
-    assert (code, out) == (0, "Nothing of laplace.hpf is all of this.\n")
+    assert (code, out) == (0, "No part of laplace.hpf meets all conditions.\n")
 
 
 def test_procedures(esp):
@@ -115,13 +115,13 @@ def test_nothing_is_wider_than_the_screen(width, esp, monkeypatch):
     ("words", "message"),
     [
         (["--aau", "99"], "--aau 99: the units of this program are 0 to 21."),
-        (["--below", "x"], "--below: 'x' is no range. Write 12, or 10-18."),
+        (["--below", "x"], "--below: 'x' is not a range. Write 12, or 10-18."),
         (["--lines", "50"], "--lines 50-50: laplace.hpf has lines 1 to 47."),
         (["--lines", "9-3"], "--lines 9-3: laplace.hpf has lines 1 to 47."),
         (["--kind", "loop"], "--kind: there is no loop in this program. There is comm, end, iterd,"),
         (["--array", "z"], "--array: there is no z in this program. There is a, b."),
         (["--procedure", "f"], "--procedure: there is no f in this program. There is laplace."),
-        (["--procs", "1,2"], "--procs: a query is about one number of processors."),
+        (["--procs", "1,2"], "--procs: a query takes one processor count."),
         (["--json", "--csv"], "not allowed with argument"),
     ],
 )

@@ -198,9 +198,9 @@ def test_of_several_scenarios_it_is_said_which_is_shown():
 
 
 def test_memory_has_one_unit():
-    told = Assumption(code="memory", text="a processor needs 12582912 bytes for its data, its node has 6200000")
+    told = Assumption(code="memory", text="a processor needs 12582912 bytes for its data, but a node has 6200000")
     assert assumed([prediction(assumptions=(told,))]) == [
-        "a processor needs 12.0 MiB for its data, its node has 5.91 MiB"
+        "a processor needs 12.0 MiB for its data, but a node has 5.91 MiB"
     ]
 
 

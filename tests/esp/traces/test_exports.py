@@ -282,10 +282,10 @@ def test_what_if_options_count(capsys):
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
-        ([*SMALL, "--format", "paraver"], 2, "--format: paraver is more than one file. Say where to, with -o."),
+        ([*SMALL, "--format", "paraver"], 2, "--format: paraver is more than one file. Give the output with -o."),
         ([*SMALL, "--format", "otf2", "-o", "-"], 2, "--format: otf2 is more than one file."),
-        (["gauss.hpf", "--procs", "2,3"], 2, "--procs: a trace is of one number of processors."),
-        ([*SMALL, "--events", "none"], 2, "'none' is no number of events"),
+        (["gauss.hpf", "--procs", "2,3"], 2, "--procs: a trace takes one processor count."),
+        ([*SMALL, "--events", "none"], 2, "'none' is not a number of events"),
         ([*SMALL, "--events", "100"], 1, "the trace would have more than 100 events"),
         ([*SMALL, "-o", "nowhere/x"], 2, "nowhere/x: cannot be written: No such file or directory."),
     ],

@@ -139,10 +139,10 @@ def test_the_example_is_a_trace():
 @pytest.mark.parametrize(
     ("old", "new", "line", "told"),
     [
-        ("esp-trace 1", "esp-trace 2", 1, "this is no trace: the first line is not `esp-trace 1`"),
-        ("writer esp 0.1.0\n", "", 2, "`writer` and its value should stand here"),
+        ("esp-trace 1", "esp-trace 2", 1, "this is not a trace: the first line is not `esp-trace 1`"),
+        ("writer esp 0.1.0\n", "", 2, "expected `writer` and its value"),
         ("origin predicted", "origin guessed", 3, "the origin is predicted or executed, not 'guessed'"),
-        ("procs 2", "procs two", 7, "'two' is no whole number"),
+        ("procs 2", "procs two", 7, "'two' is not a whole number"),
         ("grid 2\n", "grid 3\n", 8, "the grid 3 is not one of 2 processors"),
         ("units seconds bytes", "units us bytes", 9, "the units are not seconds and bytes"),
         ("aau 3 Comm 7 shift a", "aau 0 Comm 7 shift a", 11, "the AAU 0 is listed twice"),
@@ -153,24 +153,24 @@ def test_the_example_is_a_trace():
             12,
             "the columns are not rank begin duration aau kind partner",
         ),
-        ("0 0.0 1e-06 0 compute - 0\n0", "0 0.0 0 compute - 0\n0", 13, "'0 0.0 0 compute - 0' is no event"),
-        ("2.5e-05 3 send", "nan 3 send", 14, "'0 1e-06 nan 3 send 1 80' is no event"),
-        ("2.5e-05 3 send", "-1 3 send", 14, "is no event"),
-        ("2.5e-05 3 send", "1_0 3 send", 14, "is no event"),
-        ("3 send 1 80", "3 sent 1 80", 14, "is no event"),
-        ("3 send 1 80", "3 send 1 80 7", 14, "is no event"),
-        ("2.5e-05 3 send", "1e999 3 send", 14, "a time is too large for a number"),
+        ("0 0.0 1e-06 0 compute - 0\n0", "0 0.0 0 compute - 0\n0", 13, "'0 0.0 0 compute - 0' is not an event"),
+        ("2.5e-05 3 send", "nan 3 send", 14, "'0 1e-06 nan 3 send 1 80' is not an event"),
+        ("2.5e-05 3 send", "-1 3 send", 14, "is not an event"),
+        ("2.5e-05 3 send", "1_0 3 send", 14, "is not an event"),
+        ("3 send 1 80", "3 sent 1 80", 14, "is not an event"),
+        ("3 send 1 80", "3 send 1 80 7", 14, "is not an event"),
+        ("2.5e-05 3 send", "1e999 3 send", 14, "a time is too large to represent"),
         ("3 send 1 80", "4 send 1 80", 14, "the header lists no AAU of this id"),
-        ("3 send 1 80", "3 send - 80", 14, "a message has a partner"),
-        ("3 send 1 80", "3 send 2 80", 14, "the partner is another processor"),
-        ("3 send 1 80", "3 send 0 80", 14, "the partner is another processor"),
+        ("3 send 1 80", "3 send - 80", 14, "a message needs a partner"),
+        ("3 send 1 80", "3 send 2 80", 14, "the partner must be another processor"),
+        ("3 send 1 80", "3 send 0 80", 14, "the partner must be another processor"),
         ("1 0.0 1e-06 0 compute - 0", "2 0.0 1e-06 0 compute - 0", 15, "there are only 2 processors"),
         ("3 wait 0 0", "3 wait 0 8", 16, "only messages have bytes"),
-        ("1 1e-06 1e-06 3 wait", "0 1e-06 1e-06 3 wait", 16, "the events of a rank stand together"),
+        ("1 1e-06 1e-06 3 wait", "0 1e-06 1e-06 3 wait", 16, "the events of each rank must be together"),
         ("1 2e-06 2.4e-05", "1 1e-08 2.4e-05", 17, "the event begins before the one in the line above"),
         ("1 2e-06 2.4e-05", "1 1.5e-06 2.4e-05", 17, "the event begins before the one in the line above ends"),
         ("end 5", "end 6", 18, "there are 5 events, but the last line says: end 6"),
-        ("end 5\n", "", 17, "the last line is not `end`: the file is not complete"),
+        ("end 5\n", "", 17, "the last line is not `end`: the file is incomplete"),
         ("end 5\n", "end 5", 18, "the file ends in the middle of a line"),
     ],
 )
@@ -209,6 +209,6 @@ def test_messages_that_do_not_pair_up_are_told():
 
 def test_what_is_no_text_is_told(tmp_path):
     (tmp_path / "x").write_bytes(b"\xff\xfe\x00")
-    for name, told in (("x", "is not text in UTF-8"), ("y", "cannot be read: No such file")):
+    for name, told in (("x", "is not UTF-8 text"), ("y", "cannot be read: No such file")):
         with pytest.raises(UnreadableFileError, match=told):
             read_trace(tmp_path / name)

@@ -102,7 +102,7 @@ def test_a_distribution_that_is_asked_for_is_where_one_begins(real):
     answers = _answers(opened)
     listed = next(each for each in answers if isinstance(each, ListedProgram))
     own = next(each for each in listed.choices if each.written)
-    assert (own.shown, own.grid, own.origin) == ("(BLOCK,*)", (4,), "as asked for")
+    assert (own.shown, own.grid, own.origin) == ("(BLOCK,*)", (4,), "as given")
     assert [each.shown for each in listed.choices].count("(BLOCK,*)") == 1
     assert "(BLOCK,BLOCK)" in [each.shown for each in listed.choices]
     found = next(each.outcome for each in answers if isinstance(each, PredictedAnswer) and each.key == WRITTEN)

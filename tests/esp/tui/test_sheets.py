@@ -184,7 +184,7 @@ def test_the_comparison_has_both_totals(home):
     assert row.split()[:4] == ["70.6", "ms", "71.3", "ms"]
     told = detail.lines(steps.put_cursor(steps.look_at(home, "compare"), "compare", 7), 130)
     assert [line.text.split(":")[0] for line in told] == [f"{each} overlap shift of a, 50 times" for each in "AB"]
-    assert "no second choice" in compare.sheet(replace(home, order=(WRITTEN,)), 110).text
+    assert "no second predicted choice" in compare.sheet(replace(home, order=(WRITTEN,)), 110).text
 
 
 def test_a_failure_is_told_where_the_figures_would_be(home):

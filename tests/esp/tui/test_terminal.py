@@ -103,9 +103,9 @@ def test_into_a_pipe_it_is_the_table(program, root, capsys):
     ("words", "said"),
     [
         (["tui"], "no terminal to ask"),
-        (["tui", "pbs1", "--procs", "1,2"], "one number of processors"),
+        (["tui", "pbs1", "--procs", "1,2"], "one processor count"),
         (["tui", "pbs1", "--serve", "--port", "0"], "no port"),
-        (["tui", "nosuch.hpf"], "no such program"),
+        (["tui", "nosuch.hpf"], "no bundled program"),
     ],
 )
 def test_wrong_use_is_said(words, said, capsys):

@@ -73,14 +73,14 @@ def test_a_program_that_does_not_end_is_ended(tmp_path, capsys):
     words = ["validate", str(tmp_path / "p.hpf"), "--procs", "2", "--set", "trips_5=3"]
     assert main([*words, "--timeout", "1"]) == 1
     told = " ".join(capsys.readouterr().err.split())
-    assert "the serial program fails: it is not at its end after 1 s" in told
+    assert "the serial program fails: it is still running after 1 s" in told
     assert "--timeout" in told
     assert main([*words, "--timeout", "soon"]) == 2
 
 
 def test_a_tool_has_a_limit(tmp_path):
     (tmp_path / "Makefile").write_text("all:\n\t@sleep 60\n")
-    with pytest.raises(PredictionError, match=r"not at its end after 0\.2 s"):
+    with pytest.raises(PredictionError, match=r"still running after 0\.2 s"):
         call([tool("make"), "-s"], "it", tmp_path, limit_s=0.2)
 
 
@@ -104,16 +104,16 @@ end program
 def test_a_value_of_a_variable_is_named_where_messages_differ(tmp_path, capsys):
     (tmp_path / "p.hpf").write_text(VARIABLE)
     assert main(["validate", str(tmp_path / "p.hpf"), "--procs", "2", "--set", "n=6"]) == 3
-    assert "N is no PARAMETER: the prediction has it as --set says" in " ".join(capsys.readouterr().err.split())
+    assert "N is not a PARAMETER: the prediction uses the value of --set" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("--set n=abc", "'abc' is no value for n"),
+        ("--set n=abc", "'abc' is not a value for n"),
         ("--tolerance 5", "only cache misses have a tolerance"),
-        ("--keep {file}", "is no folder"),
-        ("--trace {file}", "is no folder"),
+        ("--keep {file}", "is not a folder"),
+        ("--trace {file}", "is not a folder"),
     ],
 )
 def test_wrong_options(words, told, tmp_path, capsys):

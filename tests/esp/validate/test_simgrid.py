@@ -165,7 +165,7 @@ def test_wrong_figures_are_seen(place):
     _, times = simgrid.simulate(executable, blocks, wires, 0 * after)
     assert times.max() < 0.99 * exact.simulated_s.max()
     wrong = replace(blocks, size_bytes=blocks.size_bytes + 8 * (np.arange(blocks.rank.size) == 5))
-    with pytest.raises(PredictionError, match="on 4 processors what is predicted") as problem:
+    with pytest.raises(PredictionError, match="on 4 processors the program differs") as problem:
         simgrid.simulate(executable, wrong, wires, after)
     assert "predicted: " in str(problem.value.why)
 

@@ -25,4 +25,4 @@ def test_a_told_trip_count_is_named_where_messages_differ(trips, code, tmp_path,
     (tmp_path / "p.hpf").write_text(PROGRAM)
     assert main(["validate", str(tmp_path / "p.hpf"), "--procs", "2", "--set", f"TRIPS_6={trips}"]) == code
     said = " ".join(capsys.readouterr().err.split())
-    assert ("the loop runs 3 times, as asked" in said) == ("TRIPS_6 is wrong" in said) == (code == 3)
+    assert ("the loop runs 3 times, as given" in said) == ("TRIPS_6 is wrong" in said) == (code == 3)

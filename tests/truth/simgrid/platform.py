@@ -85,7 +85,7 @@ def gray_nodes(grid: Sequence[int]) -> tuple[int, ...]:
     bits above, and so on. Ranks are column-major: the first coordinate runs fastest.
     """
     if not grid or min(grid) < 1:
-        raise ValueError(f"{tuple(grid)} is no processor grid")
+        raise ValueError(f"{tuple(grid)} is not a processor grid")
     shifts = (0, *accumulate(bits(extent) for extent in grid))
     nodes = [0]
     for extent, shift in zip(grid, shifts, strict=False):

@@ -93,7 +93,7 @@ def test_all_that_cannot_be_written_is_refused_at_once():
     statement = f"{read}\nif (x > 1) then\na = pack(a, a > 1)\ncall other(x)\nend if\n{read}\nopen (7, err=9)"
     found = [(each.span.line, each.message.partition(": ")[2]) for each in refusals(statement)]
     assert [line for line, _ in found] == [5, 8, 9, 12]
-    assert found[0][1].endswith("READ statements with ERR=, END= or EOR=; so in line 11")
+    assert found[0][1].endswith("READ statements with ERR=, END= or EOR=; also in line 11")
     assert found[3][1] == "OPEN statements with ERR=, END= or EOR="
 
 
@@ -128,7 +128,7 @@ def test_no_program_is_called_like_something_else(native):
 
 def test_a_function_like_an_intrinsic_one_is_refused():
     (found,) = refusals("x = max(x)\ncontains\ninteger function max(of)\ninteger :: of\nmax = of\nend function max")
-    assert "the function max is called like an intrinsic one" in found.message
+    assert "the function max has the name of an intrinsic function" in found.message
 
 
 CUBE, MESH = Nodes(box=(2, 2, 2), of=(0, 7, 3, 2, 6)), Nodes(box=(3, 3), of=(8, 7, 6, 3, 0))

@@ -158,7 +158,7 @@ def test_a_balance_is_drawn(program):
         ("timeline pi -o x.svg --from soon", 2, "--from"),
         ("balance pi -o x.svg --to 1ms", 2, "balance is about the whole program"),
         ("messages pi --procs 1 -o x.svg", 1, "no processor sends a message"),
-        ("messages pi --procs 1,2 -o x.svg", 2, "a picture is for one number of processors"),
+        ("messages pi --procs 1,2 -o x.svg", 2, "a picture takes one processor count"),
     ],
 )
 def test_what_esp_plot_refuses(words, code, told, command, tmp_path, monkeypatch):

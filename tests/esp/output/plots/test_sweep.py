@@ -188,7 +188,7 @@ def test_what_cannot_be_drawn(shape, wanted, told):
     ("words", "told"),
     [
         ("--set n=8:24 --load 0%:60%:/13 --bandwidth x1,x2 --plot x.svg", "26 curves are more than the 12"),
-        ("--procs 1,2 --plot-as map", "there is no picture to draw"),
+        ("--procs 1,2 --plot-as map", "no picture to draw"),
         ("--procs 1,2 --plot x.svg --plot-as map", "a map has two axes"),
     ],
 )
