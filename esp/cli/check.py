@@ -10,7 +10,7 @@ USAGE = "esp check PROG --budget FILE [options]"
 
 EXAMPLES = """\
 examples:
-  esp check laplace.hpf --budget budget.yaml        prints nothing if all limits are kept
+  esp check laplace.hpf --budget budget.yaml        silent if all limits hold
   esp check laplace.hpf --budget budget.yaml --procs 8 --json
 
 a budget (docs/inspect.md lists all that can be limited):

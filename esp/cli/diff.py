@@ -30,7 +30,7 @@ examples:
   esp diff laplace 'laplace --procs 16' --procs 8       options of one side
   esp diff laplace 'laplace --bandwidth x2' --procs 8   a what-if, part by part
   esp run laplace --procs 8 --json --aau all -o old.json
-  esp diff old.json 'laplace --procs 8'                 a saved prediction with a new one
+  esp diff old.json 'laplace --procs 8'                 a saved and a new one
 
 Without `--aau all` a saved prediction is compared line by line.
 """

@@ -349,8 +349,8 @@ E301 --set m: there is no such name in program p
         "--set n=abc",
         2,
         """\
-esp: --set: 'abc' is not a value for n. Values are constants: 256, 1.0d-4, .true.
-     or 'text'.
+esp: --set: 'abc' is not a value for n. Values are constants: 256, 1.0d-4,
+     .true. or 'text'.
 """,
     ),
     (
@@ -397,24 +397,24 @@ E307 --distribute a, dimension 1: BLOCK(2) on 4 processors holds 8 of 64 indices
         "--procs 0",
         2,
         """\
-esp: --procs: '0' is not a processor count from 1 to 1,048,576. Give one,
-     or a list such as 1,2,4,8.
+esp: --procs: '0' is not a processor count from 1 to 1,048,576. Give one, or a
+     list such as 1,2,4,8.
 """,
     ),
     (
         "--procs -4",
         2,
         """\
-esp: --procs: '-4' is not a processor count from 1 to 1,048,576. Give one,
-     or a list such as 1,2,4,8.
+esp: --procs: '-4' is not a processor count from 1 to 1,048,576. Give one, or a
+     list such as 1,2,4,8.
 """,
     ),
     (
         "--procs 1,x",
         2,
         """\
-esp: --procs: 'x' is not a processor count from 1 to 1,048,576. Give one,
-     or a list such as 1,2,4,8.
+esp: --procs: 'x' is not a processor count from 1 to 1,048,576. Give one, or a
+     list such as 1,2,4,8.
 """,
     ),
     (
@@ -570,8 +570,8 @@ esp: there is no optimisation 'nix'. Known: hoist, coalesce, redundant,
         "--system nix",
         2,
         """\
-esp: nix: file not found, and no bundled machine has this name. `esp system list`
-     shows the bundled machines.
+esp: nix: file not found, and no bundled machine has this name. `esp system
+     list` shows the bundled machines.
 """,
     ),
     (
@@ -735,7 +735,7 @@ def test_files_that_include_themselves(tmp_path):
         (("run", ""), "esp: the program name is empty."),
         (("run",), "esp: the following arguments are required: PROG."),
         (("nix",), "esp: there is no command 'nix'."),
-        (("system", "show", "nix"), "esp: nix: there is no such machine"),
+        (("system", "show", "nix"), "esp: nix: file not found, and no bundled machine has this name"),
         (("examples", "copy", "nix"), "esp: nix: no bundled program has this name. `esp examples list` shows them."),
     ],
 )

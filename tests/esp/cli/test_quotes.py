@@ -56,9 +56,9 @@ def test_lines_of_fortran_and_machines_are_shown(esp, tmp_path):
 
 def test_a_name_that_does_not_say_that_it_is_fortran(esp, tmp_path):
     path = tmp_path / "program"
-    path.write_text("print *, 1\nend\n")
+    path.write_text("      x = 1\n      end\n")
     code, out, err = esp("run", str(path))
     assert (code, out) == (1, "")
-    assert "without an extension" in err
+    assert "whether this is Fortran, or its" in err
     assert "--form free" in err
     assert esp("run", str(path), "--form", "free")[0] == 0

@@ -179,7 +179,7 @@ def test_no_progress_in_a_pipe():
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ("--procs 4..x", "no range"),
+        ("--procs 4..x", "is not a range"),
         ("--procs 8..4", "never gets from 8 to 4"),
         ("--top 0", "not a number of choices"),
         ("--procs 4..8 --grid 4x2", "one grid cannot fit"),

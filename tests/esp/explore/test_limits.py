@@ -39,7 +39,7 @@ def test_a_small_sweep_does_not_talk(esp):
 def scaled(page):
     """Numbers of processors of the table."""
     section = page.partition('id="processors"')[2].partition("</section>")[0]
-    return re.findall(r"<tr[^>]*><td[^>]*>(\d+)</td>", section)
+    return re.findall(r'<tr[^>]*><th scope="row">(\d+)</th>', section)
 
 
 @pytest.mark.parametrize(("size", "compared"), [((), False), (("--size", "none"), True)])

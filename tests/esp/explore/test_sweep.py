@@ -171,7 +171,7 @@ def test_a_value_that_is_missing_is_asked_for():
     [
         ({"bandwidth": ["x2", "5MB/s"]}, MachineError, "all factors or all values"),
         ({"load": ["10%", "100%"]}, MachineError, "out of range"),
-        ({"system_set": {"cube.nix": ["1us", "2us"]}}, MachineError, "no parameter"),
+        ({"system_set": {"cube.nix": ["1us", "2us"]}}, MachineError, "is not a parameter"),
         ({"cache": ["3KB", "5 apples"]}, MachineError, "apples"),
         ({"opt": {"hoisting": [True, False]}}, UsageError, "no optimisation"),
         ({"n": []}, UsageError, "n has no value"),
@@ -289,7 +289,7 @@ def test_a_program_from_standard_input(capsys, monkeypatch, program):
         ("--procs 2,4 --plot nix/x.svg", "no such folder"),
         ("--opt hoist=maybe", "neither on nor off"),
         ("--load 10%,200%", "out of range"),
-        ("--system ipsc860,cray", "there is no such machine"),
+        ("--system ipsc860,cray", "cray: file not found"),
     ],
 )
 def test_wrong_use(program, capsys, monkeypatch, tmp_path, words, told):

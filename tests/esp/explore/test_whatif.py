@@ -118,7 +118,7 @@ def test_numbers_are_values_too():
         ({"load": "100%"}, MachineError, "out of range"),
         ({"opt": {"hoisting": False}}, UsageError, "no optimisation"),
         ({"contention": "maybe"}, UsageError, "either on or off"),
-        ({"system_set": {"nix": "1us"}}, MachineError, "no parameter"),
+        ({"system_set": {"nix": "1us"}}, MachineError, "is not a parameter"),
     ],
 )
 def test_wrong_changes(options, error, told):

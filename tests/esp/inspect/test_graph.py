@@ -182,7 +182,7 @@ def test_the_suffix_says_the_format(suffix, start, esp, tmp_path):
         (["aag", "laplace", "--times"], "--times: only the drawing (svg) of a program is coloured by time."),
         (["sag", "ipsc860", "--times", "--format", "svg"], "--times: only the drawing (svg) of a program"),
         (["sag", "ipsc860", "--procs", "4"], "--procs: the graph of a machine has no processors to choose."),
-        (["sag", "laplace"], "laplace: there is no such machine"),
+        (["sag", "laplace"], "laplace: file not found"),
         (["aag", "laplace", "--procs", "1,2"], "--procs: a graph takes one processor count."),
         (["tree", "laplace"], "invalid choice: 'tree'"),
     ],

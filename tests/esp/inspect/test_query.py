@@ -88,11 +88,11 @@ def test_conditions_must_all_hold(esp, run):
 
 
 def test_procedures(esp):
-    out = esp("query", "-", "--procs", "4", "-q", "--json", "--by", "procedure", stdin=TWICE)[1]
+    out = esp("query", "-", "--procs", "4", "-q", "--json", "--partial", "--by", "procedure", stdin=TWICE)[1]
     parts = {each["name"]: each for each in json.loads(out)["parts"]}
     assert set(parts) == {"main", "stranger"}
     assert parts["stranger"]["lines"] == [6, 8]
-    only = esp("query", "-", "--procs", "4", "-q", "--json", "--procedure", "stranger", stdin=TWICE)[1]
+    only = esp("query", "-", "--procs", "4", "-q", "--json", "--partial", "--procedure", "stranger", stdin=TWICE)[1]
     assert json.loads(only)["together"]["aaus"] == parts["stranger"]["aaus"]
 
 

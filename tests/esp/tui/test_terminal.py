@@ -104,7 +104,7 @@ def test_into_a_pipe_it_is_the_table(program, root, capsys):
     [
         (["tui"], "no terminal to ask"),
         (["tui", "pbs1", "--procs", "1,2"], "one processor count"),
-        (["tui", "pbs1", "--serve", "--port", "0"], "no port"),
+        (["tui", "pbs1", "--serve", "--port", "0"], "is not a port"),
         (["tui", "nosuch.hpf"], "no bundled program"),
     ],
 )

@@ -116,7 +116,7 @@ def test_a_difference_elsewhere_is_a_fault():
         assert len(faults([wrong])) == 1
         assert validation_text((wrong,)).splitlines()[1].endswith("  differs")
     partners = structs.replace(outcome, counted=counts, other_partners=frozenset({9}))
-    assert "line 9 are not" in faults([partners])[0]
+    assert "line 9 differ" in faults([partners])[0]
 
 
 def test_a_run_that_ends_its_loop_early(tmp_path, capsys):
