@@ -41,7 +41,7 @@ MEETING = Bounds(median=0.005, worst=0.03)
 SEEDS = (0, 1, 2, 3)
 """Orders by lot of sends of the same instant."""
 MORE_SEEDS = tuple(range(4, 32))
-"""Drawn where the prediction is outside of the span of the first four: four of very many orders show too little of it."""
+"""Drawn where the prediction is outside of the span of the first four, which show too little of very many orders."""
 TIED = 0.01
 """Where those orders change the time by more than this fraction, a prediction is to be among what they give."""
 
