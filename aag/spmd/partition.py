@@ -13,7 +13,7 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.distinct import distinct_rows, distinct_with_inverse
-from aag.ir.evaluate import Environment, Unknown
+from aag.ir.evaluate import LARGEST_INDEX, Environment, Unknown
 from aag.ir.expressions import Element, Expr
 from aag.ir.visitors import names_in
 from aag.mapping.layout import Layout, Layouts
@@ -22,7 +22,16 @@ from aag.spmd.formulas import Known, mask_holds
 from aag.spmd.nodes import Index, Nest, OwnedLoop, Reference
 from aag.spmd.relax import box
 from aag.spmd.steps import Phase
-from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector, is_decided_by_indices
+from aag.spmd.vector import (
+    NUMBER,
+    Along,
+    Ints,
+    TooLarge,
+    count_values,
+    enumerate_indices,
+    evaluate_vector,
+    is_decided_by_indices,
+)
 
 
 class Trips(Struct, frozen=True, eq=False):
@@ -309,15 +318,16 @@ def _share(
     `mask`: only those for which it holds. A number, or (K,), where no axis is named."""
     if not prefix and not axes and mask is None:
         return 1
-    if along is not None:
-        subscripts = (
-            [home.subscripts[layout.axes[axis].dim] for axis in axes if layout.axes[axis].role == "dim"]
-            if home and layout
-            else []
-        )
-        if not any(along.name in names for names in (*[index.reads for index in prefix], names_in(*subscripts, mask))):
-            along = None
-    vectors = enumerate_indices(prefix, env, along)
+    dims = [layout.axes[axis].dim for axis in axes if layout.axes[axis].role == "dim"] if layout else []
+    deciding = names_in(*(home.subscripts[dim] for dim in dims), mask) if home else names_in(mask)
+    if along is not None and not any(along.name in names for names in (*[index.reads for index in prefix], deciding)):
+        along = None
+    runs: Ints | int = 1
+    if prefix and mask is None and prefix[-1].name not in deciding:
+        vectors = enumerate_indices(prefix[:-1], env, along)
+        runs = count_values(prefix[-1], env, vectors)
+    else:
+        vectors = enumerate_indices(prefix, env, along)
     if mask is not None:
         holds = mask_holds(mask, known or {}, env, vectors)
         vectors = {name: vector[holds] for name, vector in vectors.items()}
@@ -325,8 +335,8 @@ def _share(
     values = 1 if along is None else along.values.size
     if layout is None or home is None or not axes:
         if along is None:
-            return length
-        return np.bincount(vectors[NUMBER], minlength=values).astype(np.int64)
+            return int(_sums(np.zeros(length, np.int64), runs, 1)[0])
+        return _sums(vectors[NUMBER], runs, values)
     grid = layout.grid
     code: Ints | int = 0
     size = 1
@@ -340,6 +350,18 @@ def _share(
         size *= grid.shape[axis]
     if along is not None:
         code = code + vectors[NUMBER] * size
-    counts = np.bincount(code if np.ndim(code) else np.full(length, code), minlength=size * values)
+    places = np.broadcast_to(np.asarray(code, np.int64), (length,))
+    counts = _sums(places, runs, size * values)
     shape = [grid.shape[axis] if axis in axes else 1 for axis in range(len(grid.shape))]
     return counts.reshape(values, *shape[::-1])
+
+
+def _sums(places: Ints, runs: Ints | int, size: int) -> Ints:
+    """How much each of `size` places gets where each element of `places` adds its `runs`."""
+    if float(np.sum(runs, dtype=np.float64)) * (places.size if np.ndim(runs) == 0 else 1) > LARGEST_INDEX:
+        raise TooLarge(f"its indices have more than {LARGEST_INDEX:,} combinations")
+    if np.ndim(runs) == 0:
+        return np.bincount(places, minlength=size).astype(np.int64) * runs
+    found = np.zeros(size, np.int64)
+    np.add.at(found, places, runs)
+    return found

@@ -22,8 +22,9 @@ from aag.ir.visitors import names_in
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.components import Partition, Slot, tie_bounds
 from aag.spmd.nodes import Held, Need, Reference
+from aag.spmd.ranges import enumerate_ranges, most_rows, united
 from aag.spmd.relax import apart, boxed
-from aag.spmd.vector import LIMIT, NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector
+from aag.spmd.vector import LIMIT, NUMBER, Along, Ints, TooLarge, Vectors, evaluate_vector
 
 _BITS = 62
 
@@ -191,23 +192,26 @@ class _Claim:
         """Rows of destination coordinates (R, axes) and elements (R, 1 + dims), not yet distinct. The first column of
         the elements says for which value of `along` a row is."""
         indices = tuple(index for index in self.reference.indices if index.name in names)
-        vectors = enumerate_indices(indices, env, along)
-        length = len(next(iter(vectors.values()))) if vectors else 1
+        subscripts = [self.reference.subscripts[dim] for dim in dims]
+        deciding = frozenset[str]().union(*(self.destination_indices(axis) for axis in axes))
+        ranges = enumerate_ranges(indices, subscripts, deciding, env, along)
+        vectors, length = ranges.vectors, ranges.length
         if not length:
             return np.empty((0, len(axes)), dtype=np.int64), np.empty((0, 1 + len(dims)), dtype=np.int64)
 
-        def column(expr: Expr) -> Ints:
+        def column(expr: Expr, vectors: Vectors = vectors) -> Ints:
             value = np.asarray(evaluate_vector(expr, env, vectors), dtype=np.int64)
             return value if value.ndim else value.repeat(length)
 
         elements = np.empty((length, 1 + len(dims)), dtype=np.int64)
         elements[:, 0] = vectors.get(NUMBER, 0)
-        for at, dim in enumerate(dims, 1):
-            elements[:, at] = column(self.reference.subscripts[dim])
+        for at, subscript in enumerate(subscripts, 1):
+            elements[:, at] = column(subscript)
         coords = np.zeros((length, len(axes)), dtype=np.int64)
         if self.foreign and axes:
             coords, repeat = self._foreign_coords(axes, column, length)
-            return coords, np.repeat(elements, repeat, axis=0)
+            elements = np.repeat(elements, repeat, axis=0)
+            axes = ()
         for at, axis in enumerate(axes):
             meaning = self.home_layout.axes[axis]
             if self.home is None or meaning.role == "replicated":
@@ -220,7 +224,10 @@ class _Claim:
             else:
                 owner = self.home_layout.owner_coordinate(axis, column(self.home.subscripts[meaning.dim]))
                 coords[:, at] = owner if len(coords) == length else owner.repeat(len(coords) // length)
-        return coords, elements
+        if ranges.at is None or ranges.ends is None:
+            return coords, elements
+        last = column(subscripts[ranges.at], ranges.ends).repeat(len(elements) // length)
+        return united(coords, elements, 1 + ranges.at, last, most_rows(along))
 
     def _foreign_coords(self, axes: Sequence[int], column: Callable[[Expr], Ints], length: int) -> tuple[Ints, int]:
         """Destination coordinates in the array's grid where the home lives on a grid of another shape."""

@@ -127,12 +127,7 @@ def enumerate_indices(indices: Sequence[Index], env: Environment, along: Along |
     vectors: dict[str, Ints] = {} if along is None else along.vectors
     length, limit = (1, LIMIT) if along is None else (along.values.size, LIMIT_ALONG)
     for index in indices:
-        lower = evaluate_vector(index.lower, env, vectors)
-        upper = evaluate_vector(index.upper, env, vectors)
-        step = 1 if index.step is None else evaluate_vector(index.step, env, vectors)
-        if _some_zero(step):
-            raise Unknown(index.name, "its step is zero")
-        counts = _values_between(lower, upper, step)
+        lower, step, counts = _values_of(index, env, vectors)
         alike = np.ndim(counts) == 0
         total = int(counts) * length if alike else int(np.sum(counts))
         if total > limit:
@@ -149,6 +144,21 @@ def enumerate_indices(indices: Sequence[Index], env: Environment, along: Along |
             vectors[index.name] = first + apart * position
         length = total
     return vectors
+
+
+def count_values(index: Index, env: Environment, vectors: Vectors) -> Ints | int:
+    """How many values an index takes in each combination of the indices around it."""
+    return _values_of(index, env, vectors)[2]
+
+
+def _values_of(index: Index, env: Environment, vectors: Vectors) -> tuple[Ints | int, Ints | int, Ints | int]:
+    """Its first value, its step, and how many values it takes."""
+    lower = evaluate_vector(index.lower, env, vectors)
+    upper = evaluate_vector(index.upper, env, vectors)
+    step = 1 if index.step is None else evaluate_vector(index.step, env, vectors)
+    if _some_zero(step):
+        raise Unknown(index.name, "its step is zero")
+    return lower, step, _values_between(lower, upper, step)
 
 
 def _values_between(lower: Ints | int, upper: Ints | int, step: Ints | int) -> Ints | int:
