@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Binary, Call, Component, Constructor, Element, Expr, IntLit, LogicalLit, Var
+from aag.ir.expressions import Binary, Call, Component, Constructor, Element, Expr, IntLit, Var
 from aag.ir.intrinsics import REDUCTIONS, Reduction
 from aag.ir.statements import Assign
 from aag.ir.units import Type
@@ -179,7 +179,7 @@ def _reduce(
         span=lowering.span,
         indices=indices,
         home=home,
-        assigns=(Assign(span=lowering.span, target=target, value=_value(op, element)),),
+        assigns=(Assign(span=lowering.span, target=target, value=element),),
         mask=mask,
         reduce=op.op,
         defines=frozenset() if kept else frozenset((name,)),
@@ -191,10 +191,6 @@ def _reduce(
         step = op.step_class(symbols.type_of(element) if op.located else kind)
         _combine(lowering, home, indices, kept, op, kind.bytes, step)
     return Var(name)
-
-
-def _value(op: Reduction, element: Expr) -> Expr:
-    return LogicalLit(True) if op.op == "count" and not isinstance(element, Element | Binary | Call) else element
 
 
 def _home(uses: list[Use], names: frozenset[str], lowering: Lowering) -> Reference | None:

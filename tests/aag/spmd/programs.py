@@ -7,6 +7,8 @@ inside its array; no FORALL stores twice to one element.
 from dataclasses import dataclass, field
 from math import prod
 
+from tests.aag.spmd.random_reductions import Reductions
+
 
 @dataclass(frozen=True)
 class Array:
@@ -44,7 +46,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer:
+class Writer(Reductions):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)

@@ -14,7 +14,11 @@ from tests.aag.spmd.emit.native import lowered
 from tests.aag.spmd.emit.random_text import is_standard, printing_program
 from tests.aag.spmd.test_random_programs import PARTS as INTERPRETED
 
-PARTS = {**INTERPRETED, "functions": (("function", "function", "assignment"), 6)}
+PARTS = {
+    **INTERPRETED,
+    "functions": (("function", "function", "assignment"), 6),
+    "logicals": (("logicals", "logicals", "assignment"), 6),
+}
 
 
 def flow_is_known(body):
