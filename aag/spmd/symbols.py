@@ -15,8 +15,10 @@ from aag.ir.expressions import (
     Constructor,
     Element,
     Expr,
+    ImpliedDo,
     IntLit,
     LogicalLit,
+    OpaqueExpr,
     RealLit,
     Section,
     StringLit,
@@ -26,9 +28,9 @@ from aag.ir.expressions import (
 from aag.ir.intrinsics import INTRINSICS, Intrinsic, Typing
 from aag.ir.statements import Stmt
 from aag.ir.units import Type, Unit
-from aag.ir.visitors import walk_expressions
+from aag.ir.visitors import names_in, walk_expressions
 from aag.mapping.layout import Layout
-from aag.spmd.linear import add, subtract
+from aag.spmd.linear import add, multiply, subtract
 
 INTEGER = Type(base="integer", bytes=4)
 REAL = Type(base="real", bytes=4)
@@ -56,6 +58,7 @@ class Symbols:
         """User functions that take an array as a whole and give a scalar (not ELEMENTAL)."""
         self._types = {entity.name: entity.type for entity in unit.entities}
         self._constants = frozenset(each.name for each in unit.entities if "parameter" in each.attributes)
+        self._arrays = frozenset(each.name for each in unit.entities if each.shape is not None)
         self._layouts = layouts
 
     def declare(self, name: str, kind: Type) -> None:
@@ -161,9 +164,45 @@ class Symbols:
             case Call():
                 return self._shape_of_call(expr)
             case Constructor(values=values):
-                return (Extent(IntLit(1), IntLit(len(values))),)
+                return (Extent(IntLit(1), self._elements(values)),)
             case _:
                 return ()
+
+    def _elements(self, values: Sequence[Expr]) -> Expr:
+        """The number of elements of an array constructor.
+
+        Raises:
+            Unsupported: it is not known.
+        """
+        total: Expr = IntLit(0)
+        count: Expr
+        for value in values:
+            if isinstance(value, ImpliedDo):
+                count = self._elements(value.values)
+                if value.var in names_in(count):
+                    raise Unsupported("the length of an array constructor is not known")
+                count = multiply(count, _values(Extent(value.lower, value.upper, value.step)))
+            elif any(map(self._is_vague, walk_expressions(value))):
+                raise Unsupported("the length of an array constructor is not known")
+            else:
+                count = IntLit(1)
+                for extent in self.shape(value):
+                    count = multiply(count, _values(extent))
+            total = add(total, count)
+        return total
+
+    def _is_vague(self, expr: Expr) -> bool:
+        """Whether the shape of an expression may be another than `shape` returns."""
+        match expr:
+            case Var(name=name):
+                return name not in self._types or (name in self._arrays and name not in self._layouts)
+            case Element(name=name, subscripts=subscripts):
+                vector = any(not isinstance(each, Section) and self.shape(each) for each in subscripts)
+                return vector or name not in self._layouts
+            case Call(name=name):
+                return self.intrinsic(name) is None
+            case _:
+                return isinstance(expr, Component | OpaqueExpr)
 
     def _shape_of_call(self, call: Call) -> tuple[Extent, ...]:
         found = self.intrinsic(call.name)
@@ -310,6 +349,13 @@ def result_of(rule: Typing, types: Sequence[Type], size: int) -> Type:
             return Type(base=rule, bytes=size or INTEGER.bytes)
         case "first" | "part":
             return replace(first, bytes=size) if size else first
+
+
+def _values(extent: Extent) -> Expr:
+    """How many values one dimension has."""
+    step = IntLit(1) if extent.step is None else extent.step
+    count = add(subtract(extent.upper, extent.lower), step)
+    return Call("max", (IntLit(0), count if step == IntLit(1) else Binary("/", count, step)))
 
 
 def _count(rank: int) -> Extent:

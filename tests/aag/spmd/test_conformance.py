@@ -45,6 +45,9 @@ SHAPES = {
     "a = matmul(a, v)": "a has rank 2, but matmul(a, v) has rank 1",
     "v(1:n:2) = v(1:3)": "dimension 1 has 4 elements in v(1:n:2), 3 in v(1:3)",
     "where (a(1:4,:) > b) b = 1": "dimension 1 has 4 elements in a(1:4, :), 8 in b",
+    "v = (/ 1.0, (real(i), i = 1, n) /)": "dimension 1 has 8 elements in v, 9 in",
+    "v = (/ s, w /)": "dimension 1 has 8 elements in v, 11 in",
+    "v = (/ ((real(i + j), i = 1, 3), j = 1, 5, 2) /)": "dimension 1 has 8 elements in v, 9 in",
     "if (k > 3) v = w": "dimension 1 has 8 elements in v, 10 in w",
 }
 
@@ -73,6 +76,31 @@ def test_shapes_that_differ(body, tmp_path):
 def test_shapes_that_agree(body, tmp_path):
     assert not lowered(body).warnings
     assert gfortran(body, tmp_path, "-fsyntax-only").returncode == 0
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "(/ (real(i), i = 1, n) /)",
+        "(/ 1.0, 2.0, 3.0, w(0:4) /)",
+        "(/ v(2:n), v(1) /)",
+        "(/ (s, real(i), i = 1, 7, 2) /)",
+        "(/ (s, i = 3, 1), (real(j), j = n, 1, -1) /)",
+        "(/ ((real(i), i = 1, j), j = 1, 3), s, s /)",
+        "(/ (v(1:i), i = 1, 3), s, s /)",
+        "(/ v(1:k), v(4:n) /)",
+        "(/ a(:, 1) /)",
+        "max(v, (/ (real(2*i), i = 1, n) /))",
+        "(/ a(1:2, 1:3), s, s /)",
+        "(/ v((/ 1, 3 /)), w(1:6) /)",
+    ],
+)
+def test_array_constructors_of_the_right_length(value, tmp_path):
+    """They are not modelled, which is a warning and no error."""
+    found = lowered(f"v = {value}")
+    assert [each.code for each in found.notes] == ["W201"]
+    assert not found.complete
+    assert gfortran(f"v = {value}", tmp_path, "-fsyntax-only").returncode == 0
 
 
 BOUNDS = {
