@@ -165,6 +165,9 @@ def _factor(option: str, given: WhatIf | None, dimension: str, headline: Array, 
 def _fraction(option: str, given: WhatIf | None, nominal: Array, *, below_one: bool) -> Array:
     change = _change(option, given, "fraction")
     fraction = nominal if change is None else change.apply(nominal)
+    if change is not None and change.is_factor and not nominal.any() and (change.amount != 1.0).any():
+        told = f"‹{option}›: '{change.text}' changes nothing, because the machine has 0"
+        raise what_if_error("M121", told, "write for example 30%")
     too_large = fraction >= 1.0 if below_one else fraction > 1.0
     if (fraction < 0).any() or too_large.any():
         bound = "below 100 %" if below_one else "at most 100 %"

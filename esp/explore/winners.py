@@ -39,9 +39,9 @@ def chosen(sweep: Sweep) -> tuple[int, ...]:
 
 def best(sweep: Sweep, axes: tuple[int, ...]) -> NDArray[np.bool_]:
     """Cells for which no other value of these axes is faster by more than a tie; no cell where one of them is
-    incomplete, as incomplete predictions rank nothing (Def 20)."""
+    missing or incomplete, as incomplete predictions rank nothing (Def 20)."""
     times = np.where(sweep.done, sweep.time_s, np.inf)
-    ranked = (sweep.complete | ~sweep.done).all(axis=axes, keepdims=True)
+    ranked = np.where(sweep.done, sweep.complete, sweep.impossible).all(axis=axes, keepdims=True)
     found: NDArray[np.bool_] = (times <= times.min(axis=axes, keepdims=True) * (1 + ERROR)) & sweep.done & ranked
     return found
 

@@ -171,16 +171,16 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
     name, smallest = crossing.name, crossing.sizes[0]
     if crossing.rival is None:
         others = ", ".join(str(each) for each in crossing.challengers)
-        text = f"nothing beats 1 at {name} = {smallest} either (tried: {others})"
+        text = f"nothing beats 1 at {name} = {smallest} either (choices tried: {others})"
     else:
         rival = found.ranked[crossing.rival - 1]
         if rival.tie == 1:
             text = f"1 and {rival.rank} tie at {name} = {crossing.sizes[-1]}; "
             text += f"at {name} = {smallest}, {rival.rank}, {rival.shown}, is faster"
         else:
-            text = (
-                f"1 beats {rival.rank}, {rival.shown}, for {name} >= {crossing.wins_from}; below that use {rival.rank}"
-            )
+            first, last = crossing.wins_from, crossing.sizes[-1]
+            where = f"at {name} = {last}" if first == last else f"for {name} = {first} to {last}"
+            text = f"1 beats {rival.rank}, {rival.shown}, {where}; below that use {rival.rank}"
         text += f" (tried {name} = {', '.join(str(each) for each in crossing.tried)})"
     return [("size", text)]
 

@@ -256,6 +256,7 @@ def test_every_parameter_of_every_machine_can_be_set(cube, cluster):
         ),
         ({"load": "100%"}, "M121", "‹load›: '100%' is out of range", "it is at least 0 and below 100 %"),
         ({"load": -0.1}, "M121", "‹load›: '-0.1' is out of range", "it is at least 0 and below 100 %"),
+        ({"load": "x2"}, "M121", "‹load›: 'x2' changes nothing, because the machine has 0", "write for example 30%"),
         ({"overlap": 1.5}, "M121", "‹overlap›: '1.5' is out of range", "it is at least 0 and at most 100 %"),
         (
             {"bandwidth": "2"},

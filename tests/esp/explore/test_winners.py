@@ -88,6 +88,15 @@ def test_incomplete_predictions_rank_nothing(made):
     assert "fastest" not in sweep_text(partial, Screen())
 
 
+def test_a_column_with_a_missing_prediction_has_no_best(made):
+    done, impossible = made.done.copy(), made.impossible.copy()
+    done[0, 1] = False
+    assert best(replace(made, done=done), (0,)).tolist() == [[True, False, False], [False, False, True]]
+    impossible[0, 1] = True
+    found = replace(made, done=done, impossible=impossible)
+    assert best(found, (0,)).tolist() == [[True, False, False], [False, True, True]]
+
+
 def test_times_have_one_unit_unless_they_differ_by_too_much(made):
     assert "shown: time in s" in sweep_text(made, Screen())
     wide = replace(made, times={**made.times, "time_s": np.array([[1e-6, 1.0, 5.0], [1.5, 2.01, 1e4]])})
