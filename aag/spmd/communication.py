@@ -71,8 +71,8 @@ def combine_call(combine: Combine, layouts: Layouts, env: Environment) -> Collec
     groups = _groups(layout.grid, frozenset(combine.axes))
     if groups.shape[1] < 2:
         return None
-    if combine.kept:
-        elements = executions(combine.home, combine.kept, layouts, env)[groups]
+    if combine.kept is not None:
+        elements = executions(combine.kept, combine.kept.indices, layouts, env)[groups]
         elements = np.broadcast_to(elements.max(axis=1, keepdims=True), groups.shape)
         groups, elements = groups[elements[:, 0] > 0], elements[elements[:, 0] > 0]
     else:

@@ -346,7 +346,6 @@ def _combine(lowering: Lowering, nest: Nest, operation: str, result: Expr) -> No
             op=operation,
             home=nest.home,
             axes=axes,
-            kept=(),
             element_bytes=kind.bytes,
             operation_class=REDUCTIONS[operation].step_class(kind),
             result=result.name if isinstance(result, Var) and not nest.reduce else "",

@@ -197,15 +197,15 @@ class Combine(Node, frozen=True, kw_only=True, eq=False):
     """The global half of a reduction of what lives where `home` lives, over grid axes `axes` of its layout: partial
     results are combined with `op`; the result is on all processors of those axes afterwards.
 
-    A full reduction combines one value; with DIM= one for each combination of the `kept` indices of a processor.
+    A full reduction combines one value; with DIM= all elements that a processor has of the array of results, `kept`.
     `result` is the scalar that is reduced, where the nest before it does not say so."""
 
     op: str
     home: Reference
     axes: tuple[int, ...]
-    kept: tuple[Index, ...]
     element_bytes: int
     operation_class: str
+    kept: Reference | None = None
     result: str = ""
 
 

@@ -236,7 +236,7 @@ def _grouped(needs: Iterable[n.Need]) -> Iterator[str]:
 
 
 def _combine(node: n.Combine) -> str:
-    kept = f" for each ({', '.join(index.name for index in node.kept)})" if node.kept else ""
+    kept = f" for each ({', '.join(index.name for index in node.kept.indices)})" if node.kept else ""
     return f"combine {node.op} along {_axes(node.axes)}, {node.element_bytes} bytes{kept}, the result on all"
 
 

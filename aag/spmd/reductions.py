@@ -9,7 +9,7 @@ from aag.ir.expressions import Binary, Call, Component, Constructor, Element, Ex
 from aag.ir.intrinsics import REDUCTIONS, Reduction
 from aag.ir.statements import Assign
 from aag.ir.units import Type
-from aag.ir.visitors import names_in
+from aag.ir.visitors import map_expression, names_in
 from aag.mapping.layout import REPLICATED, GridAxis, Layout
 from aag.spmd.foralls import forall
 from aag.spmd.linear import add, linear, multiply, subtract
@@ -172,9 +172,11 @@ def _reduce(
     home = _home(uses, names, lowering)
     lowering.communicate(uses, home)
     target: Var | Element = Var(name)
+    result: Reference | None = None
     if kept:
         lowering.arrays[name] = _result_layout(name, home, kept, kind, lowering)
         target = Element(name, tuple(Var(index.name) for index in kept))
+        result = Reference(array=name, subscripts=target.subscripts, indices=kept)
     nest = Nest(
         span=lowering.span,
         indices=indices,
@@ -189,7 +191,7 @@ def _reduce(
     lowering.emit(replace(nest, uses=nest_names(symbols, nest)))
     if home is not None:
         step = op.step_class(symbols.type_of(element) if op.located else kind)
-        _combine(lowering, home, indices, kept, op, kind.bytes, step)
+        _combine(lowering, home, result, op, kind.bytes, step)
     return Var(name)
 
 
@@ -211,31 +213,28 @@ def _home(uses: list[Use], names: frozenset[str], lowering: Lowering) -> Referen
 
 
 def _unshifted(subscript: Expr) -> Expr:
-    match subscript:
-        case Call(name="cshift$" | "eoshift$", args=(position, *_)):
-            return _unshifted(position)
-        case _:
-            return subscript
+    return map_expression(subscript, _before_shift)
+
+
+def _before_shift(expr: Expr) -> Expr:
+    return expr.args[0] if isinstance(expr, Call) and expr.name in ("cshift$", "eoshift$") else expr
 
 
 def _combine(
     lowering: Lowering,
     home: Reference,
-    indices: tuple[Index, ...],
-    kept: tuple[Index, ...] | None,
+    result: Reference | None,
     op: Reduction,
     element_bytes: int,
     operation_class: str,
 ) -> None:
+    """Combine partial results along each axis that decides which processor computes them, except (with DIM=) those
+    that spread the array of results in the same way."""
     layout = lowering.arrays[home.array]
     axes = tuple(axis for axis, meaning in enumerate(layout.axes) if meaning.role != "replicated")
-    if kept:
-        reduced = {index.name for index in indices} - {index.name for index in kept}
-        axes = tuple(
-            axis
-            for axis in axes
-            if layout.axes[axis].role == "dim" and reduced & names_in(home.subscripts[layout.axes[axis].dim])
-        )
+    if result is not None:
+        spread = lowering.arrays[result.array].axes
+        axes = tuple(axis for axis in axes if spread[axis].role == "replicated")
     if not axes or all(layout.grid.shape[axis] == 1 for axis in axes):
         return
     lowering.emit(
@@ -244,7 +243,7 @@ def _combine(
             op=op.sent or op.op,
             home=home,
             axes=axes,
-            kept=kept or (),
+            kept=result,
             element_bytes=element_bytes,
             operation_class=operation_class,
         )

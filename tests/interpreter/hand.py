@@ -200,13 +200,7 @@ class Hand:
     def reduce(self, call, work=None, line=0, defines=()):
         home = n.Reference(array="a", subscripts=(), indices=())
         node = n.Combine(
-            span=Span("hand.hpf", line),
-            op="sum",
-            home=home,
-            axes=(0,),
-            kept=(),
-            element_bytes=8,
-            operation_class="combine",
+            span=Span("hand.hpf", line), op="sum", home=home, axes=(0,), element_bytes=8, operation_class="combine"
         )
         self.given[id(node)] = (node, call)
         return g.SyncSeq(**self._base(line, defines=defines), combine=node, work=work or g.Work())

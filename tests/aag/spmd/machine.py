@@ -418,11 +418,11 @@ class Machine:
         else:
             assert call.kind == "reduction"
             assert call.element_bytes == node.element_bytes
-            used = [] if not node.kept else [members for members in lines.values() if wrote[members].any()]
-            used = used or [members for members in lines.values() if not node.kept]
+            owned = self.copies[target.name].owned if node.kept else np.ones((self.procs, 1), dtype=bool)
+            used = [members for members in lines.values() if owned[members].any()]
             assert sorted(map(tuple, call.members.tolist())) == sorted(map(tuple, used))
             for members, elements in zip(call.members, call.elements, strict=True):
-                most = max(int(wrote[rank].sum()) for rank in members) if node.kept else 1
+                most = max(int(owned[rank].sum()) for rank in members)
                 assert (elements == most).all(), f"{node}: {elements} instead of {most}"
         assert layout.grid.size == self.procs
         for members in lines.values():

@@ -1,10 +1,11 @@
-"""Random reductions of logical expressions, with masks that are such expressions."""
+"""Random reductions of logical expressions, with masks that are such expressions, and reductions along one dimension of
+sections and shifts of them, with a loop index in other dimensions."""
 
 from math import prod
 
 
 class Reductions:
-    """What a `tests.aag.spmd.programs.Writer` knows of them."""
+    """A part of `tests.aag.spmd.programs.Writer`."""
 
     def logical(self, array):
         """A logical expression of the shape of an array."""
@@ -34,3 +35,34 @@ class Reductions:
             f"merge(0.5d0, 1.0d0, {self.pick('any', 'all', 'parity')}({taken}, dim={dim}))",
         ]
         return [self.pick(*whole, *(f"{each.name} = {self.pick(*parts)}" for each in self.like(along) if along))]
+
+    def along(self):
+        for _ in range(20):
+            target, extents = self.array_target()
+            array = self.random.choice(self.arrays)
+            dim = self.random.randint(0, len(extents))
+            whole = (*extents[:dim], self.random.randint(1, 4), *extents[dim:])
+            operand = self.section(array, whole)
+            if operand is None:
+                continue
+            before, after = [], []
+            if array.rank > len(whole) and self.chance(60):
+                operand, first, last = self.moving(operand, array)
+                before, after = [f"do i = {first}, {last}"], ["end do"]
+            for _ in range(self.pick(0, 1, 1, 2)):
+                shift, axis = self.random.randint(-2, 3), self.random.randint(1, len(whole))
+                operand = f"{self.pick('cshift', 'eoshift')}({operand}, {shift}, dim={axis})"
+            name = self.pick("sum", "maxval", "minval")
+            scale = f"{whole[dim]}" if name == "sum" else "2"
+            return [*before, f"{target} = {name}({operand}, dim={dim + 1}) / {scale}", *after]
+        return self.reduction()
+
+    def moving(self, operand, array):
+        """The section with the index of a loop for the first subscript that is a number, and the loop's bounds."""
+        name, _, rest = operand.rstrip(")").partition("(")
+        subscripts = rest.split(", ")
+        at = next(at for at, each in enumerate(subscripts) if ":" not in each)
+        lower, upper = array.bounds[at]
+        subscripts[at] = "i"
+        first = self.random.randint(lower, upper)
+        return f"{name}({', '.join(subscripts)})", first, self.random.randint(first, upper)

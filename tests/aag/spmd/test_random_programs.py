@@ -14,9 +14,17 @@ ONE = ("forall",)
 ARRAYS = ("forall", "assignment", "where", "reduction", "scalar")
 LOOPS = ("do", "do", "scalar")
 MORE = ("independent", "intrinsic", "forall")
+ALONG = ("along", "along", "assignment")
 ALL = (*ARRAYS, "do", "independent", "intrinsic")
 
-PARTS = {"forall": (ONE, 1), "arrays": (ARRAYS, 2), "loops": (LOOPS, 2), "more": (MORE, 2), "programs": (ALL, 6)}
+PARTS = {
+    "forall": (ONE, 1),
+    "arrays": (ARRAYS, 2),
+    "loops": (LOOPS, 2),
+    "more": (MORE, 2),
+    "programs": (ALL, 6),
+    "along": (ALONG, 3),
+}
 
 
 def run(seed, part):
