@@ -215,7 +215,8 @@ def check(
     """Hold predictions against a budget. `ratios`: speed-up and efficiency of each.
 
     Raises:
-        BudgetError: a limit is about a line that the program does not have, or about a timed region it lacks.
+        BudgetError: a limit is about a line that the program does not have or that has no time of its own, or about
+            a timed region it lacks.
     """
     found = []
     for prediction, ratio in zip(predictions, ratios, strict=True):
@@ -226,11 +227,18 @@ def check(
 
 
 def _checked(limit: Limit, prediction: Prediction, ratio: tuple[float, float]) -> Checked:
-    at, metrics = 0, None
+    at = 0
     if limit.line:
         at = _line(limit, prediction)
         metrics = next((e for e in prediction.lines if e.line == at and e.file == prediction.file), None)
-    value = _of_line(limit.what, metrics) if limit.line else _of_all(limit, prediction, ratio)
+        if metrics is None:
+            told = (
+                f"line {at} has no time of its own: it is a comment, a declaration, or part of another line's statement"
+            )
+            raise _unfit(limit, f"{told} or loop (`esp run {prediction.file} --line {at}` names that line)")
+        value = _of_line(limit.what, metrics)
+    else:
+        value = _of_all(limit, prediction, ratio)
     if limit.share:
         total_s = first(prediction.time_s)
         value = value / total_s if total_s else 0.0
@@ -259,9 +267,7 @@ def _unfit(limit: Limit, message: str) -> BudgetError:
     return BudgetError([Finding(code="B109", message=message, place=limit.place)])
 
 
-def _of_line(what: str, line: LineMetrics | None) -> float:
-    if line is None:
-        return 0.0
+def _of_line(what: str, line: LineMetrics) -> float:
     if what in ("messages", "bytes"):
         return float(getattr(line, what))
     return first(line.time_s if what == "time" else getattr(line.parts, f"{what}_s"))

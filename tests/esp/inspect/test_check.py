@@ -130,6 +130,7 @@ def test_json_holds_every_check(esp, budget):
         ("format: 1\nlimits:\n  messages: 2.5\n", ":3:13:", "B108 '2.5' is not a whole number"),
         ("format: 1\nlines:\n  36: {memory: 3 KB}\n", ":3:8:", "B103 a line has no 'memory' to limit"),
         ("format: 1\nlines:\n  999: {time: 3 s}\n", ":3:15:", "B109 laplace.hpf has lines 1 to 47"),
+        ("format: 1\nlines:\n  2: {time: 3 s}\n", ":3:13:", "B109 line 2 has no time of its own"),
         ("format: 1\nlines:\n  nowhere: {time: 3 s}\n", ":3:19:", "B109 no line of laplace.hpf holds 'nowhere'"),
         ("format: 1\nlines:\n  forall: {time: 3 s}\n", ":3:18:", "B109 'forall' is in several lines: "),
         ("format: 1\nformat: 1\n", ":2:1:", "B102 the key 'format' appears twice"),
