@@ -2,15 +2,16 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from aag.diagnostics import Span
+from aag.diagnostics import Diagnostic, Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.visitors import bodies, mapped, walk_statements
+from aag.source.nearest import did_you_mean
 
 GO_TO = "a jump"
 """The reason of the `Opaque` statements that stand for jumps until they are something else."""
@@ -178,6 +179,20 @@ def unnamed(body: Body, made: frozenset[str], inside: str = "") -> Body:
 
 def _unnamed_inside(stmt: s.Stmt, made: frozenset[str], inside: str) -> s.Stmt:
     return mapped(stmt, lambda inner: unnamed(inner, made, inside))
+
+
+def astray(body: Iterable[s.Stmt], loops: tuple[str, ...] = ()) -> Iterator[Diagnostic]:
+    """An error for each EXIT and CYCLE that no loop is around. `loops`: the names of those around `body`."""
+    for stmt in body:
+        match stmt:
+            case s.Exit(name=name) | s.Cycle(name=name) if name not in loops and (name or not loops):
+                word = type(stmt).__name__.upper()
+                message = f"{word} {name} is not inside a loop named {name}" if name else f"{word} is not inside a loop"
+                hint = did_you_mean(name, filter(None, loops)) or "remove it, or put it into its loop"
+                yield Diagnostic(code="E134", message=message, span=stmt.span, hint=hint)
+        around = (*loops, stmt.name) if isinstance(stmt, s.Do | s.DoWhile) else loops
+        for inner in bodies(stmt):
+            yield from astray(inner, around)
 
 
 def has_jumps(body: Body) -> bool:

@@ -15,7 +15,7 @@ from aag.ir.visitors import calls_used, names_in
 from aag.source.classify import after_group
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator, Reader
-from aag.source.jumping import GO_TO, arithmetic, computed
+from aag.source.jumping import GO_TO, arithmetic, astray, computed
 from aag.source.jumps import structured
 from aag.source.outline import Outline, Row
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
@@ -105,6 +105,7 @@ class BodyReader:
                 continue
             found.append(stmt)
         self._names.made |= names_in(found)
+        self._names.diagnostics += astray(found)
         return structured(tuple(found), self._names.fresh, self._names.declare_integer)
 
     def _defines_function(self, stmt: s.Stmt) -> bool:
@@ -271,7 +272,10 @@ class BodyReader:
 
     def _exit(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del reader
-        return s.Exit(name=_name(node.items[1]), **at.place)
+        name = _name(node.items[1])
+        if any(each.what.name == name and each.what.kind != "do" for each in self._rows if name):
+            return self._opaque(at, at.text, "EXIT from a block is not modelled")
+        return s.Exit(name=name, **at.place)
 
     def _cycle(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del reader

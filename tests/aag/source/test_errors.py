@@ -176,6 +176,31 @@ ERRORS = {
             "x.f90:8:18: E132 TEMPLATE: there is no name m (declare the name m)",
         ],
     ),
+    "exit and cycle": (
+        """\
+program p
+a = 1; exit; print *, a
+do i = 1, 3; cycle foo; end do
+one: do i = 1, 3
+do while (x > 1)
+if (x > 2) exit on
+cycle one
+end do
+end do one
+if (x > 1) then
+cycle
+end if
+if (x > 1) exit one
+end
+""",
+        [
+            "x.f90:2:8: E134 EXIT is not inside a loop (remove it, or put it into its loop)",
+            "x.f90:3:14: E134 CYCLE foo is not inside a loop named foo (remove it, or put it into its loop)",
+            "x.f90:6:1: E134 EXIT on is not inside a loop named on (did you mean one?)",
+            "x.f90:11:1: E134 CYCLE is not inside a loop (remove it, or put it into its loop)",
+            "x.f90:13:1: E134 EXIT one is not inside a loop named one (remove it, or put it into its loop)",
+        ],
+    ),
     "unknown directive": (
         "program p\n!HPF$ DISTIBUTE a(BLOCK)\nend\n",
         ["x.f90:2:7: E140 unknown directive DISTIBUTE (did you mean DISTRIBUTE?)"],
@@ -252,6 +277,10 @@ def test_errors(problems, what):
 
 
 WARNINGS = {
+    "exit from a block that is not a loop": (
+        "do i = 1, 3\nblk: if (x > 1) then\nexit blk\nx = 1\nend if blk\nif (x > 2) exit\nend do\nend\n",
+        [f"x.f90:3:1: W102 EXIT from a block is not modelled; this statement is left out {LOST}"],
+    ),
     "syntax": (
         "x = (1\ny = 1)\nz = 'a\nw = = 2\n10\nend\n",
         [
