@@ -15,12 +15,9 @@ from aag.ir.units import Entity, Unit
 from aag.ir.visitors import calls_used, own_expressions, walk_expressions, walk_statements
 from aag.source.declarations import Declarations
 from aag.source.nearest import did_you_mean
-from aag.source.units import ReadUnit
+from aag.source.units import INTRINSIC_MODULES, ReadUnit
 
 Lines = Mapping[tuple[str, int], str]
-
-_MODULES = frozenset("hpf_library hpf_local_library iso_fortran_env iso_c_binding ieee_arithmetic omp_lib".split())
-"""Modules that declare only intrinsic functions, or kinds."""
 
 UNKNOWN_IN_DIRECTIVE = "E132"
 """The code of a mapping directive that names what does not exist."""
@@ -96,7 +93,7 @@ def _scope(read: ReadUnit, outer: _Scope, modules: Mapping[str, ReadUnit], visit
     for name in read.unit.uses:
         module = modules.get(name)
         if module is None:
-            scope = replace(scope, open=scope.open or name not in _MODULES)
+            scope = replace(scope, open=scope.open or name not in INTRINSIC_MODULES)
         elif name not in visited:
             scope = _scope(module, scope, modules, visited | {name})
     directives = read.unit.directives

@@ -23,7 +23,8 @@ def read_program(
 
     Warnings are in the answer; what could not be read is an `Opaque` statement and `Program.complete` is False.
     With `defer`, errors in names and directives are in the answer too, so that they can be reported together
-    with those of the mapping; names in mapping directives are then left to the mapping altogether.
+    with those of the mapping; names in mapping directives are then left to the mapping altogether. A module
+    that is not in the source is an error at once.
 
     Raises:
         SourceError: errors, with their places: all directive and naming errors of the source together, an error
@@ -31,6 +32,7 @@ def read_program(
     """
     from aag.source.names import UNKNOWN_IN_DIRECTIVE
     from aag.source.stages import read_units
+    from aag.source.units import UNKNOWN_MODULE
     from aag.source.unrecognised import unrecognised
 
     if "\0" in text:
@@ -57,10 +59,11 @@ def read_program(
         raise SourceError([_too_deep(file)]) from error
     comments, unrecognised_names = unrecognised(lines, read_form)
     diagnostics = [*(_with_line(each, source) for each in (*said, *diagnostics)), *comments]
+    codes = {each.code for each in diagnostics if each.is_error}
+    if UNKNOWN_MODULE in codes or (codes and not defer):
+        raise SourceError(diagnostics)
     if defer:
         diagnostics = [each for each in diagnostics if each.code != UNKNOWN_IN_DIRECTIVE]
-    elif any(each.is_error for each in diagnostics):
-        raise SourceError(diagnostics)
     return Program(
         file=file,
         lines=tuple(line.text for line in physical),

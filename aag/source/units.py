@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from aag.budget import Budget
-from aag.diagnostics import Diagnostic
+from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Directive
 from aag.ir.expressions import Expr, OpaqueExpr
 from aag.ir.statements import Opaque, Stmt
@@ -19,6 +19,15 @@ from aag.source.parsing import SYNTAX
 from aag.source.resolving import resolve_directive
 from aag.source.specification import SpecificationReader
 from aag.source.statements import BodyReader
+
+INTRINSIC_MODULES = frozenset(
+    "hpf_library hpf_local_library iso_fortran_env iso_c_binding ieee_arithmetic ieee_exceptions ieee_features"
+    " omp_lib".split()
+)
+"""Modules that declare only intrinsic functions, or kinds."""
+
+UNKNOWN_MODULE = "E135"
+"""The code of a USE without its module: what depends on its names is not reported."""
 
 _KINDS = {
     "Main_Program": "program",
@@ -49,12 +58,18 @@ class UnitReader(Struct):
     operands: Budget
     seen: set[int] = field(default_factory=set)
     modules: dict[str, Declarations] = field(default_factory=dict)
+    uses: list[tuple[str, Span]] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     complete: bool = True
 
     def program(self, tree: Any) -> tuple[ReadUnit, ...]:
         """All units at the top of the tree."""
-        return tuple(self.unit(node, None) for node in tree.content if type(node).__name__ in _KINDS)
+        found = tuple(self.unit(node, None) for node in tree.content if type(node).__name__ in _KINDS)
+        for module, span in self.uses:
+            if module not in self.modules and module not in INTRINSIC_MODULES:
+                message, hint = f"the module {module} is not in this file", "put it into the file, before the program"
+                self.diagnostics.append(Diagnostic(code=UNKNOWN_MODULE, message=message, span=span, hint=hint))
+        return found
 
     def _row(self, node: Any) -> int:
         index = int(node.item.span[0]) - 1
@@ -206,7 +221,9 @@ class UnitReader(Struct):
                 self._mark(statement)
                 reader.read(statement)
                 if type(statement).__name__ == "Use_Stmt":
-                    self._import(names.uses[-1], names)
+                    module = str(statement.items[2]).lower()
+                    self.uses.append((module, self.locate(statement).span(module)))
+                    self._import(module, names)
 
     def _import(self, module: str, names: Declarations) -> None:
         """What a module of this source makes known."""

@@ -201,6 +201,24 @@ end
             "x.f90:13:1: E134 EXIT one is not inside a loop named one (remove it, or put it into its loop)",
         ],
     ),
+    "modules of other files": (
+        """\
+module here
+use there, only: k
+end module
+program p
+use here; use Elsewhere
+use, intrinsic :: ieee_features
+implicit none
+!HPF$ DISTRIBUTE a(BLOCK)
+x = a(1) + b
+end
+""",
+        [
+            "x.f90:2:5: E135 the module there is not in this file (put it into the file, before the program)",
+            "x.f90:5:15: E135 the module elsewhere is not in this file (put it into the file, before the program)",
+        ],
+    ),
     "unknown directive": (
         "program p\n!HPF$ DISTIBUTE a(BLOCK)\nend\n",
         ["x.f90:2:7: E140 unknown directive DISTIBUTE (did you mean DISTRIBUTE?)"],
@@ -501,9 +519,19 @@ def test_deferred_errors_are_in_the_answer():
     assert found == ["E140", "E130"]  # the mapping knows about a
 
 
-def test_names_of_unknown_modules_are_not_guessed_at(read):
-    program = read("program p\nuse elsewhere\nimplicit none\n!HPF$ DISTRIBUTE a(BLOCK)\nx = a(1) + b\nend\n")
-    assert program.diagnostics == ()
+def test_nothing_that_depends_on_an_unknown_module_is_reported():
+    text = "program p\nuse elsewhere, only: t, n\ntype(t) :: x\nreal :: a(n)\na = x%b\nend\n"
+    with pytest.raises(SourceError) as caught:
+        read_program(text, "x.f90", defer=True)
+    assert [each.code for each in caught.value.diagnostics] == ["E135"]
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["hpf_library", "hpf_local_library", "iso_fortran_env", "iso_c_binding", "ieee_arithmetic", "ieee_exceptions"],
+)
+def test_intrinsic_modules(read, module):
+    assert read(f"program p\nuse {module}\nx = 1\nend\n").diagnostics == ()
 
 
 def test_a_comment_that_reads_as_a_directive(read):
