@@ -360,6 +360,7 @@ _ROWS = (
     *_row("merge$eoshift", "value boundary place lower upper", charge=o.fixed(**{"int.add": 1})),
     *_row("pair$", "value place", charge=FREE),
     *_row("masked$", "value mask", charge=FREE),
+    *_row("count$", "mask index lower upper", type="integer", charge=FREE),
 )
 
 INTRINSICS: Mapping[str, Intrinsic] = MappingProxyType({each.name: each for each in _ROWS})

@@ -1,6 +1,6 @@
 """Building one parallel nest: what it reads, its inner reduction loops, its loop order, whether it needs a copy."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from msgspec.structs import replace
 
@@ -30,7 +30,8 @@ def inner_loops(
     """All loops of an assignment, what runs innermost, and what runs around the inner loops.
 
     A value without an inner reduction is one assignment in the innermost loop. ``y(i) = c + sum$(a(i,k)*x(k), k, ..)``
-    becomes: in loop k ``s = s + a(i,k)*x(k)``; in loop i ``s = 0`` and ``y(i) = c + s``.
+    becomes: in loop k ``s = s + a(i,k)*x(k)``; in loop i ``s = 0`` and ``y(i) = c + s``. So does a reduction inside
+    another one, which has loops inside those of the outer one.
     """
     span = lowering.span
     found = [each for each in _calls(value) if _is_inner(each)]
@@ -48,15 +49,15 @@ def inner_loops(
             step: Expr = Call("merge", (op.accumulated(Var(name), taken), Var(name), mask))
         case _:
             step = op.accumulated(Var(name), element)
-    accumulated = Assign(span=span, target=Var(name), value=step)
     first = Assign(span=span, target=Var(name), value=op.first or IntLit(0))
     whole = map_expression(value, lambda each: Var(name) if each == call else each)
     around = (first, Assign(span=span, target=target, value=whole))
     depth = len(indices)
-    outer = tuple(around if level == depth - 1 else () for level in range(depth + len(loops) - 1))
     if not depth:
         raise Unsupported("an inner reduction without a loop around it")
-    return indices + loops, (accumulated,), outer
+    every, innermost, deeper = inner_loops(lowering, Var(name), step, indices + loops)
+    deeper = deeper or ((),) * (len(every) - 1)
+    return every, innermost, (*deeper[: depth - 1], around, *deeper[depth:])
 
 
 def has_inner_loop(expr: Expr) -> bool:
@@ -75,8 +76,19 @@ def undivided(value: Expr, update: tuple[str, Expr] | None) -> frozenset[str]:
         if isinstance(operand, Call) and _is_inner(operand):
             inner = operand.name.removesuffix(INNER)
             if op == ("sum" if inner == "count" else inner):
-                return frozenset()
-    return frozenset(index.name for each in _calls(value) if _is_inner(each) for index in _unnest(each)[0])
+                value = _unnest(operand)[1]
+    return frozenset(_inner_indices(value))
+
+
+def _inner_indices(expr: Expr) -> Iterator[str]:
+    """The indices of all reductions inside an expression."""
+    if isinstance(expr, Call) and _is_inner(expr):
+        loops, element = _unnest(expr)
+        yield from (index.name for index in loops)
+        yield from _inner_indices(element)
+        return
+    for child in children(expr):
+        yield from _inner_indices(child)
 
 
 def _calls(expr: Expr) -> list[Call]:
@@ -94,9 +106,10 @@ def _is_inner(call: Call) -> bool:
 
 
 def _unnest(call: Call) -> tuple[tuple[Index, ...], Expr]:
+    """The loops of an inner reduction over one or more indices, and what it reduces."""
     loops = []
     element: Expr = call
-    while isinstance(element, Call) and _is_inner(element):
+    while isinstance(element, Call) and element.name == call.name:
         element, index, lower, upper = element.args
         assert isinstance(index, Var)
         loops.append(Index(name=index.name, lower=lower, upper=upper, step=None))

@@ -135,7 +135,7 @@ def _plain(context: Context, node: Nest, assigns: Sequence[Assign]) -> list[str]
 
 def _started(node: Nest, each: Assign) -> Assign:
     """The start of an inner MAXVAL or MINVAL is the least or greatest number, which lowering leaves to us."""
-    for inner in node.assigns:
+    for inner in assigns_of(node):
         value = inner.value
         if isinstance(value, Call) and value.name == "merge":
             value = value.args[0]

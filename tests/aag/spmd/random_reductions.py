@@ -1,5 +1,5 @@
-"""Random reductions of logical expressions, with masks that are such expressions, and reductions along one dimension of
-sections and shifts of them, with a loop index in other dimensions."""
+"""Random reductions of logical expressions, with masks that are such expressions, reductions along one dimension of
+sections and shifts of them, with a loop index in other dimensions, and reductions inside others."""
 
 from math import prod
 
@@ -66,3 +66,48 @@ class Reductions:
         subscripts[at] = "i"
         first = self.random.randint(lower, upper)
         return f"{name}({', '.join(subscripts)})", first, self.random.randint(first, upper)
+
+    def nested(self):
+        """A reduction inside another one, for each value of an index: in FORALL, in a DO loop or in a sum of it."""
+        sources = [each for each in self.arrays if each.rank > 1]
+        if not sources:
+            return self.logicals()
+        source, target = self.random.choice(sources), self.random.choice(self.arrays)
+        at, place = self.random.randrange(source.rank), self.random.randrange(target.rank)
+        (lower, upper), own = source.bounds[at], target.bounds[place]
+        low, high = max(lower, own[0]), min(upper, own[1])
+        if low > high:
+            return self.logicals()
+        # A matrix keeps both dimensions, the one of the index up to it; of three dimensions the index takes one.
+        subscripts = [":" if rank != at else f"{lower}:i" if source.rank == 2 else "i" for rank in range(source.rank)]
+        section = f"{source.name}({', '.join(subscripts)})"
+        value = self.outer(section, self.random.randint(1, 2) if source.rank == 3 else at + 1)
+        subscripts = [self.subscript([], each) for each in target.bounds]
+        subscripts[place] = "i"
+        into = f"{target.name}({', '.join(subscripts)})"
+        match self.pick("forall", "forall", "do", "sum", "max") if source.name != target.name else "sum":
+            case "forall":
+                return [f"forall (i = {low}:{high}) {into} = {value}"]
+            case "do":
+                body = f"  {into} = {value}"
+            case "sum":
+                body = f"  s = s + {value} / {4 * (high - low + 1)}"
+            case _:
+                body = f"  s = max(s, {value})"
+        return [f"do i = {low}, {high}", body, "end do"]
+
+    def outer(self, section, dim):
+        """A reduction, made a number of about 1, of a reduction of a section along a dimension."""
+        masked = f", mask={section} > 0.0d0" if self.chance(30) else ""
+        inner = f"{self.pick('sum', 'maxval', 'minval')}({section}, {dim}{masked})"
+        inner = self.pick(inner, inner, f"0.5d0 * {inner}", f"1 - {inner}")
+        holds = f"{self.pick('any', 'all', 'parity')}({section} > 0.4d0, {dim})"
+        counted = f"count({section} > 0.4d0, {dim})"
+        return self.pick(
+            f"{self.pick('sum', 'maxval', 'minval')}({inner}) / 8",
+            f"{self.pick('sum', 'maxval', 'minval')}({inner}) / 8",
+            f"count({inner} > 0.8d0) / 8.0d0",
+            f"count({holds}) / 8.0d0",
+            f"{self.pick('sum', 'maxval', 'minval')}({counted}) / 16.0d0",
+            f"merge(0.25d0, 0.75d0, {self.pick('any', 'all', 'parity')}({holds}))",
+        )

@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent / "programs"
 
 
 NAMES = """
-    names types turns copies ours output clashes lasting after storage kinds shifts left_early logicals
+    names types turns copies ours output clashes lasting after storage kinds shifts left_early logicals twice
 """.split()
 
 

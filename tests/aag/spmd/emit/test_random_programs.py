@@ -18,6 +18,7 @@ PARTS = {
     **INTERPRETED,
     "functions": (("function", "function", "assignment"), 6),
     "logicals": (("logicals", "logicals", "assignment"), 6),
+    "nested": (("nested", "nested", "assignment"), 6),
 }
 
 
