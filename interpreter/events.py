@@ -2,6 +2,8 @@
 
 - A message is ready at a time that its sender decides. It takes all links of its route at once if all are free, holds
   them for its byte time, and has then arrived.
+- When it starts, it is known when it arrives: its receiver goes on from there. With overlap that may be before it has
+  left its links.
 - It frees its links one after the other, in the order of its route. Each time the waiting messages that want this link
   are looked at, in the order in which they entered the network; the first whose links are all free starts. Nobody
   reserves a link while waiting for another one.
@@ -21,15 +23,19 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from interpreter.receive import receive
+from interpreter.receive import arrival_time, receive
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
+BATCH = 1 << 62
+"""The step at which a processor comes to a batch."""
+
+
 class Script(Struct, frozen=True, eq=False):
     """What the processors of an operation do, whatever the clock says: for each its steps in order. Step m + 1 sends
-    message m, step - m - 1 receives it."""
+    message m, step - m - 1 receives it, `BATCH` comes to the next batch."""
 
     steps: tuple[tuple[int, ...], ...]
     links: tuple[tuple[int, ...], ...]
@@ -55,25 +61,29 @@ class Window(Struct, eq=False):
 class EventWalk:
     """The events of one scenario, up to some moment. Messages have numbers that go on from operation to operation."""
 
-    def __init__(self, clock: list[float], grain: float, held: dict[int, tuple[float, float, float, float]]) -> None:
+    def __init__(
+        self, clock: list[float], grain: float, overlap: float, held: dict[int, tuple[float, float, float, float]]
+    ) -> None:
         self.grain = grain
+        self.overlap = overlap
         self.held = held
         """Links that earlier operations still hold."""
         self.clock = clock
         self.begins = clock[:]
-        """When each processor came to the latest operation."""
+        """When each processor came to the latest operation, and to the latest batch."""
+        self.came = clock[:]
         self.steps: list[deque[int]] = [deque() for _ in clock]
         self.gaps: list[deque[float]] = [deque() for _ in clock]
         self.facts: dict[int, Facts] = {}
         self.sent: dict[int, tuple[float, float, float, int]] = {}
         """When each was sent, enters and is ready, and by whom it is sent."""
-        self.start: dict[int, float] = {}
-        self.arrived: dict[int, float] = {}
+        self.freed: dict[int, float] = {}
+        """When each link was left."""
         self.times: dict[int, tuple[float, float, float, float]] = {}
-        """When each enters, is ready, starts and ends."""
+        """When each that has started enters, is ready, starts and ends."""
         self.received: list[tuple[int, float, float]] = []
         """What receivers spent: message, waiting, transmission."""
-        self.heap: list[tuple[int, int, tuple[int, ...], int, float]] = []
+        self.heap: list[tuple[int, int, tuple[int, ...], int, float, tuple[int, ...]]] = []
         self.taken: set[int] = set()
         self.waiting: dict[int, list[tuple[tuple[int, int, int], int]]] = {}
         self.starts = 0
@@ -82,15 +92,10 @@ class EventWalk:
 
     def copy(self) -> "EventWalk":
         """What may happen from here, if nothing is added."""
-        other = EventWalk(self.clock[:], self.grain, self.held)
-        other.begins, other.facts, other.final = self.begins[:], self.facts, False
+        other = EventWalk(self.clock[:], self.grain, self.overlap, self.held)
+        other.begins, other.came, other.facts, other.final = self.begins[:], self.came[:], self.facts, False
         other.steps, other.gaps = [each.copy() for each in self.steps], [each.copy() for each in self.gaps]
-        other.sent, other.start, other.arrived, other.times = (
-            self.sent.copy(),
-            self.start.copy(),
-            self.arrived.copy(),
-            self.times.copy(),
-        )
+        other.sent, other.freed, other.times = self.sent.copy(), self.freed.copy(), self.times.copy()
         other.heap, other.taken, other.starts, other.now = self.heap[:], self.taken.copy(), self.starts, self.now
         other.waiting = {link: each[:] for link, each in self.waiting.items() if each}
         return other
@@ -104,32 +109,28 @@ class EventWalk:
         for steps, gaps, own, rest in zip(self.steps, self.gaps, script.steps, gap, strict=True):
             steps.append(0)
             gaps.append(rest)
-            steps.extend(each + first if each > 0 else each - first for each in own)
+            steps.extend(each if each == BATCH else each + first if each > 0 else each - first for each in own)
 
     def until(self, moment: float) -> None:
         """Let everything happen before a moment."""
         for rank in range(len(self.clock)):
             self._advance(rank)
         while self.heap and self.heap[0][4] < moment:
-            _, arrives, _, message, now = heappop(self.heap)
-            self.now = now
-            links = self.facts[message][0]
-            if not arrives:
+            _, ends, _, message, now, links = heappop(self.heap)
+            self.now = max(self.now, now)
+            if not ends:
                 if not self._begin(message, now):
                     for link in links:
                         insort(self.waiting.setdefault(link, []), (self._key(message), message))
                 continue
             for link in links:
                 self.taken.discard(link)
+                self.freed[link] = now
                 for other in tuple(self.waiting.get(link, ())):
+                    free = self.facts[other[1]][0]
                     if self._begin(other[1], now):
-                        for each in self.facts[other[1]][0]:
+                        for each in free:
                             self.waiting[each].remove(other)
-            sent, entered, ready, _ = self.sent[message]
-            start = self.start.pop(message)
-            self.times[message] = (entered, ready, start, now)
-            self.arrived[message] = sent + self.facts[message][6] + (start - ready)
-            self._advance(self.facts[message][1])
 
     def _key(self, message: int) -> tuple[int, int, int]:
         _, entered, _, rank = self.sent[message]
@@ -143,31 +144,40 @@ class EventWalk:
             if step == 0:
                 clock[rank] += self.gaps[rank].popleft()
                 self.begins[rank] = clock[rank]
+            elif step == BATCH:
+                self.came[rank] = clock[rank]
             elif step > 0:
                 self._send(step - 1, rank)
             else:
                 message = -step - 1
-                came = self.arrived.pop(message, None)
-                if came is None:
+                if message not in self.times:
                     return
-                reach, before, after = self.facts[message][6:9]
+                call, time, before, after = self.facts[message][7:11]
+                self.came[rank] += before
                 called = clock[rank] + before
                 sent, _, ready, _ = self.sent.pop(message)
-                start = self.times[message][2]
-                waiting, transmission, kept = receive(sent - called, reach, reach + (start - ready), max)
+                late = self.times[message][2] - ready
+                early = self.came[rank] - sent - call
+                reach = self._arrival(call, time, early)
+                delayed = self._arrival(call + late, time + late, early - late)
+                waiting, transmission, kept = receive(sent - called, reach, delayed, max)
                 self.received.append((message, waiting, transmission))
                 clock[rank] = called + kept + after
                 if self.final:
                     del self.facts[message]
             steps.popleft()
 
+    def _arrival(self, call: float, time: float, early: float) -> float:
+        return arrival_time(call, time, self.overlap, early, max) if self.overlap else time
+
     def _send(self, message: int, rank: int) -> None:
-        links, _, before, busy, entry, lead = self.facts[message][:6]
-        sent = self.clock[rank] + before
+        links, _, software, pack, busy, entry, lead = self.facts[message][:7]
+        self.came[rank] += software
+        sent = self.clock[rank] + software + pack
         ready = sent + lead
         self.sent[message] = (sent, sent + entry, ready, rank)
         at = max(ready, _until(self.held, links, ready, self.grain))
-        heappush(self.heap, (round(at / self.grain), 0, self._key(message), message, at))
+        heappush(self.heap, (round(at / self.grain), 0, self._key(message), message, at, links))
         self.clock[rank] = sent + busy
 
     def _begin(self, message: int, now: float) -> bool:
@@ -176,14 +186,17 @@ class EventWalk:
         if not self.taken.isdisjoint(links):
             return False
         self.taken.update(links)
-        self.start[message] = now
         self.starts += 1
-        end = now + self.facts[message][9]
-        heappush(self.heap, (round(end / self.grain), 1, (self.starts,), message, end))
+        start = max([now, *[self.freed.get(link, now) for link in links]])
+        end = start + self.facts[message][11]
+        _, entered, ready, _ = self.sent[message]
+        self.times[message] = (entered, ready, start, end)
+        heappush(self.heap, (round(end / self.grain), 1, (self.starts,), message, end, links))
+        self._advance(self.facts[message][1])
         return True
 
 
-Facts = tuple[tuple[int, ...], int, float, float, float, float, float, float, float, float]
+Facts = tuple[tuple[int, ...], int, float, float, float, float, float, float, float, float, float, float]
 """Of a message: its links, receiver, and the seconds of `_spent`."""
 
 

@@ -46,7 +46,7 @@ def busy_time(call: Array, time: Array, f: Array | None) -> Array:
     return time if f is None else call + (1.0 - f) * (time - call)
 
 
-def arrival_time(call: Array, time: Array, f: Array, early: Array) -> Array:
+def arrival_time(call: Times, time: Times, f: Times, early: Times, largest: Callable[..., Times] = np.maximum) -> Times:
     """How long after its send a message reaches its receiver, if a fraction f of its transmission is hidden.
 
     `early`: how long after the end of the call overhead the receiver came to this communication. What had passed of
@@ -59,5 +59,4 @@ def arrival_time(call: Array, time: Array, f: Array, early: Array) -> Array:
     A message that waits for links is later as a whole: the wait adds to `call` and `time` and is taken from `early`.
     It is never shortened, but a receiver that comes after it pays nothing for it.
     """
-    arrival: Array = call + (1.0 - f) * (time - call) + f * np.maximum(early, 0.0)
-    return arrival
+    return call + (1.0 - f) * (time - call) + f * largest(early, 0.0)

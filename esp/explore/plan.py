@@ -145,9 +145,6 @@ def partition(plan: SweepPlan, systems: Sequence[System]) -> SweepPartition:
 
 
 def _is_scenario(axis: Axis, systems: Sequence[System]) -> bool:
-    if axis.kind == "overlap":  # links are followed event by event only without overlap, for all of a walk or none
-        none = _change(axis, systems[0]).amount == 0.0
-        return bool(none.all() or not none.any())
     if axis.kind != "system_set":
         return axis.kind in DIMENSIONS
     keys = [settable(system).get(axis.key) for system in systems]

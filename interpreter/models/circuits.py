@@ -18,13 +18,14 @@ from msgspec import Struct
 from numpy.typing import NDArray
 
 from aag.distinct import distinct_with_inverse
-from interpreter.events import EventWalk, Script, Window, held_links
+from interpreter.events import BATCH, EventWalk, Script, Window, held_links
 from interpreter.listeners import Correctable
 from interpreter.metrics import COMMUNICATION, WAITING
 from interpreter.models.compute import Cost
 from interpreter.models.contention import ALWAYS, SAME, follow, occupy, record_links
 from interpreter.models.pattern import Batch, Pattern
 from interpreter.models.routes import Ends, Routes, routes_of
+from interpreter.receive import busy_time
 from interpreter.remembered import remembered
 from interpreter.state import Run
 from sag.machine import NetworkCosts
@@ -44,7 +45,7 @@ def together(run: Run, aau: int, network: NetworkCosts, groups: Sequence[Batch])
     if not count:  # nothing happens: what is under way stays so
         return None
     window, run.network.window = run.network.window, None
-    if network.switching != "circuit" or not run.setting.contention or run.network.overlap is not None:
+    if network.switching != "circuit" or not run.setting.contention:
         return None
     if too_many(run, patterns):
         return None
@@ -97,9 +98,10 @@ def _may_meet(run: Run, window: Window) -> bool:
 def _opened(run: Run, grain: float) -> Window:
     table = run.network.links
     assert table is not None
+    overlap = np.zeros(run.scenarios) if run.network.overlap is None else run.network.overlap[:, 0]
     walks = [
-        EventWalk(run.clock[scenario].tolist(), grain, held_links(table[scenario], float(run.clock[scenario].min())))
-        for scenario in range(run.scenarios)
+        EventWalk(clock.tolist(), grain, f, held_links(links, float(clock.min())))
+        for clock, f, links in zip(run.clock, np.broadcast_to(overlap, run.scenarios).tolist(), table, strict=True)
     ]
     return Window(walks, run.origin.copy(), run.clock + run.origin, [], [], [{} for _ in walks])
 
@@ -198,6 +200,8 @@ def _script(run: Run, network: NetworkCosts, groups: Sequence[Batch], ends_of: t
     for group in groups:
         ends = [first := first + each.messages for each in group.patterns]
         spans = list(zip(group.patterns, ends, strict=True))
+        for rank in {rank for each in group.patterns for rank in each.destination.tolist()}:
+            steps[rank].append(BATCH)
         for receiving in (False, True):
             for each, end in spans:
                 ranks = each.destination if receiving else each.source
@@ -213,23 +217,26 @@ def _columns(run: Run, parts: Sequence[tuple[Array, int]]) -> Array:
 
 
 def _spent(run: Run, network: NetworkCosts, groups: Sequence[Batch]) -> list[Array]:
-    """Seconds (S, M): before a send, of a send, until the message enters, until it is ready, from its call until it
-    has arrived, before a receive, after a receive, for which it holds its links."""
+    """Seconds (S, M): of software and of packing before a send, of a send, until the message enters, until it is
+    ready, until its call is over, until it has arrived, before a receive, after a receive, for which it holds its
+    links."""
     none = np.zeros((1, 1))
-    columns: list[list[tuple[Array, int]]] = [[] for _ in range(8)]
+    f = run.network.overlap
+    columns: list[list[tuple[Array, int]]] = [[] for _ in range(10)]
     for group in groups:
         for each in group.patterns:
             wait = none if each.link_wait is None else each.link_wait
-            busy = each.time if network.send_model == "blocking" and not group.concurrent else each.call
-            sends = _cost(each.pack)
+            blocking = network.send_model == "blocking" and not group.concurrent
+            busy = busy_time(each.call, each.time, f) if blocking else each.call
             after = _cost(each.unpack) + _cost(each.combine) + (none if each.receive is None else each.receive)
-            before = none
+            software = before = none
             if each.software is not None:
                 sending = np.zeros(run.procs, np.bool_)
                 sending[each.source] = True
                 before = each.software * ~sending[each.destination]
-                sends = sends + each.software
-            figures = (sends, busy, each.entry, each.lead + wait, each.time + wait, before, after, each.hold)
+                software = each.software
+            times = (each.entry, each.lead + wait, each.call + wait, each.time + wait)
+            figures = (software, _cost(each.pack), busy, *times, before, after, each.hold)
             for column, figure in zip(columns, figures, strict=True):
                 column.append((figure, each.messages))
     return [_columns(run, column) for column in columns]

@@ -6,7 +6,7 @@ import pytest
 from esp.locate import program_names
 from tests.truth.monotone import KNOBS, SLIGHT, SYSTEMS, Case, slower
 
-FEW = (("laplace_bx", "cluster-ib", 15, 31), ("laplace_bb", "ring", 8, 17))
+FEW = (("laplace_bx", "cluster-ib", 15, 31), ("laplace_bb", "ring", 8, 17), ("gauss", "bus", 15, 31))
 
 
 @pytest.mark.parametrize(("program", "system", "procs", "n"), FEW)
