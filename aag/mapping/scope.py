@@ -13,6 +13,7 @@ from aag.ir.expressions import Element, Expr, OpaqueExpr, Section
 from aag.ir.statements import Allocate
 from aag.ir.units import Entity, Program, Unit
 from aag.ir.visitors import walk_statements
+from aag.mapping.inquiries import inquired
 from aag.mapping.report import Report, place
 
 Bounds = tuple[tuple[int, int], ...]
@@ -33,6 +34,14 @@ class Scope(Struct, frozen=True, kw_only=True):
     def arrays(self) -> list[Entity]:
         """The declared arrays, in source order."""
         return [entity for entity in self.entities.values() if entity.shape is not None]
+
+    def shape(self, name: str) -> tuple[Bound, ...]:
+        """The declared shape of an array, or that of the ALLOCATE that gives it one; empty for any other name."""
+        entity = self.entities.get(name)
+        shape = () if entity is None else entity.shape or ()
+        if any(bound.upper is None for bound in shape):
+            shape = self.allocated.get(name, shape)
+        return shape
 
     def sequential(self) -> frozenset[str]:
         """The names that SEQUENCE makes sequential; a directive that names something beats one for all.
@@ -113,9 +122,7 @@ def bounds_of_array(
     None after a report: an error where the shape needs a value or a `mapped` array has no shape here at all,
     a note where it is not mapped.
     """
-    shape = entity.shape or ()
-    if any(bound.upper is None for bound in shape):
-        shape = scope.allocated.get(entity.name, shape)
+    shape = tuple(inquired(bound, scope.shape, {entity.name}) for bound in scope.shape(entity.name))
     if all(bound.upper is not None for bound in shape):
         return _bounds(shape, env, report, f"the shape of {entity.shown}", entity)
     report.add(

@@ -12,8 +12,9 @@ from aag.budget import Budget
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value, evaluate, limited
-from aag.ir.expressions import Call, Expr
+from aag.ir.expressions import Call, Element, Expr
 from aag.ir.units import Common, Entity, Equivalence, Type
+from aag.source.constant_arrays import Table, element_of, literals, table_of
 from aag.source.expressions import Locator
 from aag.source.statement_functions import Definition, expand
 
@@ -57,6 +58,7 @@ class Declarations(Struct):
     outer_arrays: frozenset[str] = frozenset()
     names: dict[str, Known] = field(default_factory=dict)
     constants: dict[str, Value] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
     implicit: dict[str, Type] = field(default_factory=dict)
     implicit_none: bool = False
     commons: list[Common] = field(default_factory=list)
@@ -96,6 +98,16 @@ class Declarations(Struct):
     def is_text(self, name: str) -> bool:
         """Whether `name` is of type CHARACTER."""
         return self.type_of(name).base == "character"
+
+    def element(self, element: Element) -> Expr:
+        """What an element of a named integer constant stands for; any other element as it is."""
+        table, own = self.tables.get(element.name), self.names.get(element.name)
+        hidden = own is not None and "parameter" not in own.attributes
+        return element if table is None or hidden else element_of(table, element)
+
+    def import_tables(self, other: "Declarations") -> None:
+        """Take over the elements of another unit's constants; those of names that it hides are not."""
+        self.tables |= {name: literals(table) for name, table in other.tables.items()}
 
     def expanded(self, call: Call) -> Expr:
         """What a reference to a statement function stands for; any other call as it is."""
@@ -156,6 +168,12 @@ class Declarations(Struct):
         known = self.names[name]
         known.attributes.add("parameter")
         known.initial = value
+        if known.shape is not None:
+            self.tables.pop(name, None)
+            if self.type_of(name).base == "integer":
+                arrays = self.outer_arrays | {each for each, found in self.names.items() if found.shape is not None}
+                self.tables[name] = table_of(known.shape, value, self.constants, arrays)
+            return
         try:
             self.constants[name] = _converted(evaluate(value, self.constants), self.type_of(name))
         except Unknown:

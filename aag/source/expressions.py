@@ -33,6 +33,9 @@ class Declared(Protocol):
     def is_double(self, kind: str) -> bool:
         """Whether literals of this named kind have eight bytes."""
 
+    def element(self, element: e.Element) -> e.Expr:
+        """The value of an element of a named constant; any other element as it is."""
+
     def expanded(self, call: e.Call) -> e.Expr:
         """The expression behind a reference to a statement function; any other call as it is."""
 
@@ -143,6 +146,8 @@ class Reader:
         def one(node: e.Expr) -> e.Expr:
             if isinstance(node, e.RealLit) and "_" in node.text and not node.double:
                 return replace(node, double=self._names.is_double(node.text.partition("_")[2].lower()))
+            if isinstance(node, e.Element):
+                return self._names.element(node)
             return self._called(node, spell(node)) if isinstance(node, e.Call) else node
 
         return map_expression(resolve(expr, self._names.is_array), one)
@@ -211,7 +216,7 @@ class Reader:
         span = self.at.group(name)
         args, keywords = self.arguments(node.items[1])
         if not keywords and self._names.is_array(name):
-            return e.Element(name, args, span=span)
+            return self._names.element(e.Element(name, args, span=span))
         return self._called(e.Call(name, args, keywords, span=span), str(node))
 
     def _called(self, call: e.Call, text: str) -> e.Expr:

@@ -162,6 +162,8 @@ class BodyReader:
 
     def _assign(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         target = reader.read(node.items[0])
+        if isinstance(target, e.IntLit):  # an element of a named constant, which lowering refuses by its name
+            target = e.Var(str(node.items[0]).partition("(")[0].strip().lower(), span=target.span)
         value = reader.read(node.items[2])
         return s.Assign(target=target, value=value, **at.place)
 

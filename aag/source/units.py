@@ -96,6 +96,7 @@ class UnitReader(Struct):
             names.implicit = dict(host.implicit)
             names.implicit_none = host.implicit_none
             names.derived = dict(host.derived)
+            names.import_tables(host)
         name, arguments, result, prefixes = self._header(opening, index, names)
         specification = [part for part in node.content if type(part).__name__ == "Specification_Part"]
         execution = [part for part in node.content if type(part).__name__ == "Execution_Part"]
@@ -232,6 +233,7 @@ class UnitReader(Struct):
             return
         names.constants.update(found.constants)
         names.derived.update(found.derived)
+        names.import_tables(found)
         names.outer_arrays = names.outer_arrays | _arrays(found)
 
     def _mark(self, node: Any) -> None:

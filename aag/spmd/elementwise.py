@@ -8,7 +8,6 @@ chooses between an element at ``eoshift$(i, s, lower, upper)`` and its BOUNDARY.
 """
 
 from collections.abc import Callable, Sequence
-from functools import reduce
 from itertools import count
 
 from msgspec import Struct
@@ -31,7 +30,7 @@ from aag.ir.intrinsics import Intrinsic
 from aag.ir.visitors import names_in
 from aag.spmd.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
-from aag.spmd.symbols import Extent, Mismatch, Symbols, Unsupported, converted, shifted, zero
+from aag.spmd.symbols import Extent, Mismatch, Symbols, Unsupported, converted, inquired, length, shifted, zero
 
 FILLED = "merge$eoshift"
 """The call (value, boundary, place, lower, upper): the value where the place is within bounds, else the boundary."""
@@ -174,7 +173,7 @@ class Elementwise:
         own = shifted(position.at, position.lower, extent.lower)
         last = extent.upper  # a strided dimension is counted by ones from its lower bound
         if extent.step is not None and extent.step != IntLit(1):
-            last = add(extent.lower, subtract(_length(extent), IntLit(1)))
+            last = add(extent.lower, subtract(length(extent), IntLit(1)))
         moved = Call(f"{call.name}$", (own, shift, extent.lower, last))
         places = [*positions[:at], Position(moved, extent.lower), *positions[at + 1 :]]
         value = self.element(call.args[0], places, bound)
@@ -240,33 +239,6 @@ class Elementwise:
         if mask is not None and mask is not call.args[0]:
             element = Call(MASKED, (element, self.element(mask, every, names)))
         return _inner_loop(found.reduction.op, element, indices)
-
-
-def inquired(symbols: Symbols, call: Call, given: dict[str, Expr]) -> Expr:
-    """What SIZE, SHAPE, LBOUND or UBOUND say; a section and an expression count from 1.
-
-    Raises:
-        Unsupported: DIM= is not a literal.
-        Mismatch: the array has no such dimension.
-    """
-    shape = symbols.shape(call.args[0])
-    dim = symbols.dim(given, len(shape))
-    declared = isinstance(call.args[0], Var)
-    if call.name == "lbound":
-        each = [extent.lower if declared else IntLit(1) for extent in shape]
-    else:
-        each = [extent.upper if declared and call.name == "ubound" else _length(extent) for extent in shape]
-    if dim is not None:
-        return each[dim]
-    return reduce(multiply, each) if call.name == "size" else Constructor(tuple(each))
-
-
-def _length(extent: Extent) -> Expr:
-    """Number of values of one dimension of a shape."""
-    last = add(subtract(extent.upper, extent.lower), 1)
-    if extent.step is None or extent.step == IntLit(1):
-        return last
-    return Binary("/", add(subtract(extent.upper, extent.lower), extent.step), extent.step)
 
 
 def _inner_loop(op: str, element: Expr, indices: Sequence[Index]) -> Expr:

@@ -1,7 +1,7 @@
 """Types, ranks and shapes of expressions in one program unit."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,7 +28,7 @@ from aag.ir.expressions import (
 from aag.ir.intrinsics import INTRINSICS, Intrinsic, Typing
 from aag.ir.statements import Stmt
 from aag.ir.units import Type, Unit
-from aag.ir.visitors import names_in, walk_expressions
+from aag.ir.visitors import map_expression, names_in, walk_expressions
 from aag.mapping.layout import Layout
 from aag.spmd.linear import add, multiply, subtract
 
@@ -153,7 +153,7 @@ class Symbols:
             case Element(name=name, subscripts=subscripts):
                 bounds = self._layouts[name].bounds if name in self._layouts else ()
                 return tuple(
-                    whole(each, *(bounds[dim] if dim < len(bounds) else (1, 1)))
+                    whole(self._folded(each), *(bounds[dim] if dim < len(bounds) else (1, 1)))
                     for dim, each in enumerate(subscripts)
                     if isinstance(each, Section)
                 )
@@ -167,6 +167,19 @@ class Symbols:
                 return (Extent(IntLit(1), self._elements(values)),)
             case _:
                 return ()
+
+    def _folded(self, section: Section) -> Section:
+        """A section with what SIZE, LBOUND and UBOUND return in its bounds."""
+
+        def one(expr: Expr) -> Expr:
+            found = self.intrinsic(expr.name) if isinstance(expr, Call) else None
+            if not isinstance(expr, Call) or found is None or found.form != "bounds" or not self.shape(expr.args[0]):
+                return expr
+            value = inquired(self, expr, found.bound(expr))
+            return expr if isinstance(value, Constructor) else value
+
+        parts = (section.lower, section.upper, section.step)
+        return Section(*(each if each is None else map_expression(each, one) for each in parts), span=section.span)
 
     def _elements(self, values: Sequence[Expr]) -> Expr:
         """The number of elements of an array constructor.
@@ -349,6 +362,33 @@ def result_of(rule: Typing, types: Sequence[Type], size: int) -> Type:
             return Type(base=rule, bytes=size or INTEGER.bytes)
         case "first" | "part":
             return replace(first, bytes=size) if size else first
+
+
+def inquired(symbols: "Symbols", call: Call, given: dict[str, Expr]) -> Expr:
+    """What SIZE, SHAPE, LBOUND or UBOUND say; a section and an expression count from 1.
+
+    Raises:
+        Unsupported: DIM= is not a literal.
+        Mismatch: the array has no such dimension.
+    """
+    shape = symbols.shape(call.args[0])
+    dim = symbols.dim(given, len(shape))
+    declared = isinstance(call.args[0], Var)
+    if call.name == "lbound":
+        each = [extent.lower if declared else IntLit(1) for extent in shape]
+    else:
+        each = [extent.upper if declared and call.name == "ubound" else length(extent) for extent in shape]
+    if dim is not None:
+        return each[dim]
+    return reduce(multiply, each) if call.name == "size" else Constructor(tuple(each))
+
+
+def length(extent: Extent) -> Expr:
+    """Number of values of one dimension of a shape."""
+    last = add(subtract(extent.upper, extent.lower), 1)
+    if extent.step is None or extent.step == IntLit(1):
+        return last
+    return Binary("/", add(subtract(extent.upper, extent.lower), extent.step), extent.step)
 
 
 def _values(extent: Extent) -> Expr:

@@ -245,6 +245,8 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
     if entity.type.base == "derived":
         raise refused(f"{entity.shown} is of a derived type", entity.span)
     if "parameter" in entity.attributes and entity.initial is not None:
+        if entity.shape is not None and entity.name not in names_in(context.program.unit.body):
+            return
         if entity.shape is not None:
             raise refused(f"{entity.shown} is an array constant", entity.span)
         yield f"{kind}, parameter :: {entity.name} = {_constant(context, entity)}"

@@ -9,7 +9,6 @@ from aag.ir.control import control_of
 from aag.ir.expressions import Call, Component, Element, Expr, ImpliedDo, Var
 from aag.ir.printer import print_statement
 from aag.ir.visitors import map_expression, walk_expressions
-from aag.spmd.elementwise import inquired
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.lasting import last_values
 from aag.spmd.emit.refusals import refused
@@ -18,6 +17,7 @@ from aag.spmd.emit.text import indented
 from aag.spmd.liveness import wanted_after
 from aag.spmd.nodes import HostIo, Index, Reference, SharedValues, Value
 from aag.spmd.reductions import PLACES
+from aag.spmd.symbols import inquired
 
 _KNOWN = ("reduction", "location", "expanded", "bounds")
 """Forms of functions whose results are known before an output statement."""

@@ -39,6 +39,52 @@ def layouts_of(text, **overrides):
     return resolve_mapping(main, Overrides(**overrides), 8)
 
 
+def test_extents_of_inquiries_and_of_elements_of_constants():
+    text = """\
+module sizes
+  integer, parameter :: k = 3, steps(0:2) = (/4, 8, k/), even(*) = [(2 * i, i = 1, 4)]
+end module sizes
+program p
+  use sizes
+  integer, parameter :: n = 5, m(2, 2) = reshape((/1, n, 3, 4/), (/2, 2/)), same(3) = 6
+  real :: a(steps(0), even(3)), b(m(2, 1), m(1, 2)), c(0:same(2))
+  real :: d(size(a)), e(lbound(c, 1):ubound(a, dim=2)), f(size(c), size(f2, 1))
+  real, allocatable :: f2(:), g(:)
+  allocate (f2(size(b, 2):9))
+  allocate (g(size(f2)))
+contains
+  subroutine hides(steps)
+    integer :: steps(2)
+    steps(1) = 1
+  end subroutine hides
+end program p
+"""
+
+    def bounds(**values):
+        return {name: each.bounds for name, each in layouts_of(text, values=values).arrays.items()}
+
+    expected = {
+        "a": ((1, 4), (1, 6)),
+        "b": ((1, 5), (1, 3)),
+        "c": ((0, 6),),
+        "d": ((1, 24),),
+        "e": ((0, 6),),
+        "f": ((1, 7), (1, 7)),
+        "f2": ((3, 9),),
+        "g": ((1, 7),),
+    }
+    assert {name: each for name, each in bounds().items() if name in expected} == expected
+    assert bounds(n=2)["b"] == ((1, 2), (1, 3))
+
+
+@pytest.mark.parametrize("extent", ["size(a)", "size(b)", "lbound(c, 3)", "size(c, k)", "even(k)", "even(4)"])
+def test_extents_without_a_value(extent):
+    text = f"program p\nreal a({extent}), b(size(a)), c(2, 2), s\ninteger, parameter :: even(3) = (/2, 4, 6/)\nend\n"
+    with pytest.raises(SourceError) as caught:
+        layouts_of(text)
+    assert {each.code for each in caught.value.diagnostics} == {"E312"}
+
+
 def test_all_forms_together():
     layouts = layouts_of(PROGRAM)
     assert layouts.notes == ()
