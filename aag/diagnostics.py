@@ -63,3 +63,22 @@ class SourceError(Exception):
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
         super().__init__("\n".join(str(each) for each in self.diagnostics))
+
+
+class UnresolvedError(SourceError):
+    """Variables that decide shapes, mappings or the flow of the program have no value (D8).
+
+    `names`: the variable that each of `diagnostics` needs.
+    """
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], names: Iterable[str]) -> None:
+        self.names = tuple(names)
+        super().__init__(diagnostics)
+
+    @property
+    def missing(self) -> dict[str, Diagnostic]:
+        """The variables, and the first place that needs each of them, for a prompt."""
+        first: dict[str, Diagnostic] = {}
+        for name, found in zip(self.names, self.diagnostics, strict=True):
+            first.setdefault(name, found)
+        return first

@@ -57,6 +57,7 @@ def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> La
 
     Raises:
         SourceError: directives or values prevent it; what reading found and deferred is told with it.
+        UnresolvedError: nothing but values is missing.
     """
     main = main_unit(program)
     found = [each for each in program.diagnostics if each.is_error]
@@ -71,6 +72,8 @@ def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> La
             comments=program.unrecognised,
         )
     except SourceError as problem:
+        if not found:  # among those, values alone that are missing
+            raise
         raise SourceError(sorted((*found, *problem.diagnostics), key=_place)) from None
     if found:
         raise SourceError(found)

@@ -97,9 +97,9 @@ API = {
     "Exceptions and findings": (
         "esp.errors",
         "aag.diagnostics.SourceError",
+        "aag.diagnostics.UnresolvedError",
         "aag.diagnostics.Diagnostic",
         "aag.diagnostics.Span",
-        "interpreter.errors.UnresolvedError",
         "sag.errors.MachineError",
         "sag.errors.Finding",
     ),

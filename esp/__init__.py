@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 """As `typing` has it, which a command does not import before it waits for Ctrl-C."""
 
 if TYPE_CHECKING:
-    from aag.diagnostics import Diagnostic, SourceError
+    from aag.diagnostics import Diagnostic, SourceError, UnresolvedError
     from esp.api import Prediction, predict
     from esp.calling import ERRORS
     from esp.errors import EspError, PredictionError, UnreadableFileError, UsageError
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from esp.explore.sweep import Sweep, sweep
     from esp.explore.whatif import WhatIf, whatif
     from esp.shown import Renderer
-    from interpreter.errors import UnresolvedError
     from sag.errors import MachineError
 
 __all__ = [
@@ -62,8 +61,7 @@ _HOMES = {
     "esp.explore.advise": ("Advice", "advise"),
     "esp.calling": ("ERRORS",),
     "esp.errors": ("EspError", "PredictionError", "UsageError", "UnreadableFileError"),
-    "aag.diagnostics": ("Diagnostic", "SourceError"),
-    "interpreter.errors": ("UnresolvedError",),
+    "aag.diagnostics": ("Diagnostic", "SourceError", "UnresolvedError"),
     "sag.errors": ("MachineError",),
 }
 """Module -> the names of the API that it has."""

@@ -1,18 +1,6 @@
-"""What prevents an interpretation: values that nobody knows."""
+"""What prevents an interpretation."""
 
-from aag.diagnostics import Diagnostic, SourceError
-
-
-class UnresolvedError(SourceError):
-    """Variables that decide the flow of the program have no value (D8).
-
-    `diagnostics`: one for each variable, with the place that first needs it and the option that would give it
-    a value. `names`: the variables themselves, in that order, for a prompt.
-    """
-
-    def __init__(self, diagnostics: tuple[Diagnostic, ...], names: tuple[str, ...]) -> None:
-        self.names = names
-        super().__init__(diagnostics)
+from aag.diagnostics import SourceError
 
 
 class InterpretationError(SourceError):

@@ -8,14 +8,14 @@ asked for, all of it at once.
 from collections.abc import Iterable, Iterator
 
 from aag.budget import STEPS, Budget
-from aag.diagnostics import Diagnostic, Span
+from aag.diagnostics import Diagnostic, Span, UnresolvedError
 from aag.graph import aau as g
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate, evaluate_int
 from aag.ir.expressions import Binary, Expr, IntLit, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import backward_slice, elements_in, names_in
 from aag.spmd.nodes import DoNode
-from interpreter.errors import InterpretationError, UnresolvedError
+from interpreter.errors import InterpretationError
 
 Env = dict[str, Value]
 Body = tuple[g.AAU, ...]

@@ -4,16 +4,22 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
 
-from aag.diagnostics import NOWHERE, Diagnostic, SourceError, Span
+from aag.diagnostics import NOWHERE, Diagnostic, SourceError, Span, UnresolvedError
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown
+from aag.ir.expressions import Var
+from aag.ir.statements import Assign
+from aag.ir.units import Unit
+from aag.ir.visitors import walk_statements
 
 
 class Report:
-    """Collects the findings of one resolution."""
+    """Collects the findings of one resolution, of a `unit`."""
 
-    def __init__(self, comments: Mapping[str, int] = MappingProxyType({})) -> None:
+    def __init__(self, comments: Mapping[str, int] = MappingProxyType({}), unit: Unit | None = None) -> None:
         self._comments = comments
+        self._unit = unit
         self._found: list[Diagnostic] = []
+        self._missing: dict[Diagnostic, str] = {}
 
     def add(self, code: str, message: str, span: Span = NOWHERE, hint: str = "") -> None:
         """Note one finding."""
@@ -38,19 +44,33 @@ class Report:
         settable = error.name.isidentifier() and not error.why
         way_out = f"give it with ‹set {error.name}=VALUE›" if settable else ""
         if error.name == NUMBER_OF_PROCESSORS:
-            way_out = "give the number of processors with ‹procs›"
+            way_out, settable = "give the number of processors with ‹procs›", False
+        elif settable and self._computes(error.name):
+            way_out = f"the program computes it: ‹set {error.name}=VALUE› overrides its value"
         self.add("E312", f"{what}: {error}", span, way_out)
+        if settable:
+            self._missing[self._found[-1]] = error.name
+
+    def _computes(self, name: str) -> bool:
+        """Whether the unit assigns a value to a variable."""
+        statements = () if self._unit is None else walk_statements(self._unit.body)
+        targets = (each.target for each in statements if isinstance(each, Assign))
+        return any(isinstance(each, Var) and each.name == name for each in targets)
 
     def notes(self) -> tuple[Diagnostic, ...]:
         """The findings, once.
 
         Raises:
             SourceError: there are errors among them; it carries these alone.
+            UnresolvedError: nothing but values is missing.
         """
         unique = tuple(dict.fromkeys(self._found))
         errors = [each for each in unique if each.is_error]
+        errors.sort(key=lambda each: (each.span.line, each.span.column))
+        if errors and all(each in self._missing for each in errors):
+            raise UnresolvedError(errors, (self._missing[each] for each in errors))
         if errors:
-            raise SourceError(sorted(errors, key=lambda each: (each.span.line, each.span.column)))
+            raise SourceError(errors)
         return unique
 
 

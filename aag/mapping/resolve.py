@@ -66,7 +66,7 @@ def resolve_mapping(
     Raises:
         SourceError: carries every problem of the unit, not just the first.
     """
-    report = Report(comments)
+    report = Report(comments, unit)
     scope = scope_of(unit, visible)
     outer: dict[str, Value] = {}
     inherited: dict[str, Value] = {}

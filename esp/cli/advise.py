@@ -56,6 +56,7 @@ def execute(options: argparse.Namespace) -> int:
     if not options.top.isdecimal() or int(options.top) < 1:
         raise UsageError(f"{options.top!r} is not a number of choices.", where="--top", hint="Write for example 5.")
     console = console_of(options)
+    from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import asked_of
     from esp.explore import advise
     from esp.output import advise as output
@@ -66,19 +67,23 @@ def execute(options: argparse.Namespace) -> int:
     options.distribute = []
     source, system, request = asked_of(options, None)
     try:
-        found = advise.advise_source(
-            source,
-            system,
+        found, complete = with_answers(
+            lambda asked: advise.advise_source(
+                source,
+                system,
+                asked,
+                numbers,
+                named=named,
+                align=options.align == "on",
+                top=int(options.top),
+                look=options.phases,
+                progress=_progress(console, began),
+            ),
             request,
-            numbers,
-            named=named,
-            align=options.align == "on",
-            top=int(options.top),
-            look=options.phases,
-            progress=_progress(console, began),
         )
     finally:
         _wipe(console)
+    options.set += answered(complete, request)
     console.warn(found.warnings, source.program.lines)
     if options.json:
         console.deliver(output.advice_json(found))

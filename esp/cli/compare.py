@@ -66,7 +66,7 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     from esp import api
     from esp.cli.progress import ProgressLine
-    from esp.cli.prompt import with_answers
+    from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import source_of
     from esp.explore import compare
     from esp.explore.workers import processors
@@ -88,8 +88,7 @@ def execute(options: argparse.Namespace) -> int:
             )
 
         found, complete = with_answers(made, request)
-    # What was asked for on the way belongs to the next command.
-    options.set += [f"{name}={value!r}" for name, value in complete.values.items() if name not in request.values]
+    options.set += answered(complete, request)
     console.warn(found.warnings, sources[0].program.lines)
     from esp.output import compare as output
 

@@ -6,12 +6,12 @@ from typing import TypeVar
 
 from msgspec.structs import replace
 
+from aag.diagnostics import UnresolvedError
 from aag.ir.evaluate import Value
 from esp.api import Request
 from esp.errors import UsageError
 from esp.values import value_of
 from esp.writing import put
-from interpreter.errors import UnresolvedError
 
 Made = TypeVar("Made")
 
@@ -31,6 +31,11 @@ def with_answers(predict: Callable[[Request], Made], request: Request) -> tuple[
             request = replace(request, values={**request.values, **_answers(error)})
 
 
+def answered(complete: Request, request: Request) -> list[str]:
+    """``NAME=VALUE`` for what was asked for on the way: it belongs to the next command."""
+    return [f"{name}={value!r}" for name, value in complete.values.items() if name not in request.values]
+
+
 def _somebody_is_there() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
@@ -42,10 +47,7 @@ def _answers(error: UnresolvedError) -> dict[str, Value]:
         UnresolvedError: the user gave up.
     """
     sys.stderr.write("The program does not give these values; Enter alone cancels.\n")
-    return {
-        name: _answer(name, f"{found.span}: {found.message}", error)
-        for name, found in zip(error.names, error.diagnostics, strict=True)
-    }
+    return {name: _answer(name, f"{found.span}: {found.message}", error) for name, found in error.missing.items()}
 
 
 def _answer(name: str, why: str, error: UnresolvedError) -> Value:

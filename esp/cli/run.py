@@ -70,11 +70,10 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     from msgspec.structs import replace
 
-    from aag.diagnostics import SourceError
+    from aag.diagnostics import SourceError, UnresolvedError
     from esp.cli.prompt import with_answers
     from esp.cli.reading import asked_of
     from esp.explore.interval import with_interval
-    from interpreter.errors import UnresolvedError
 
     numbers = procs or (None,)
     source, system, request = asked_of(options, numbers[0])

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.diagnostics import Diagnostic, SourceError
+from aag.diagnostics import Diagnostic, SourceError, UnresolvedError
 from aag.ir.directives import Align
 from aag.ir.units import Form
 from esp import arguments
@@ -41,7 +41,6 @@ from esp.explore.compare import is_written, named_formats, written_choice
 from esp.explore.ties import stated_error, ties
 from esp.prediction import first
 from esp.shown import Printed
-from interpreter.errors import UnresolvedError
 from sag.unit import System
 
 TOP = 3
@@ -333,8 +332,6 @@ class _Work:
         """Whether a candidate can be lowered: the source's own mapping need not fit every number of processors."""
         try:
             self._lowered(at)
-        except UnresolvedError:
-            raise
         except SourceError as error:
             self._failed(at, error)
         return at not in self.impossible
@@ -343,8 +340,6 @@ class _Work:
         """What a candidate cannot fall below."""
         try:
             found = lower_bound(self._lowered(at), self.system, self.requests[at])
-        except UnresolvedError:
-            raise
         except SourceError as error:
             return self._failed(at, error)
         self.bounds[at] = found
@@ -355,8 +350,6 @@ class _Work:
         """The time of a candidate."""
         try:
             self.predictions[at] = interpret_stages(self._lowered(at), self.system, self.requests[at])
-        except UnresolvedError:
-            raise
         except SourceError as error:
             return self._failed(at, error)
         self.stages.pop(at, None)
@@ -391,6 +384,8 @@ class _Work:
         return self.stages[at]
 
     def _failed(self, at: int, error: SourceError) -> float:
+        if isinstance(error, UnresolvedError) and self.candidates[at].written:
+            raise error
         self.problem = self.problem or error
         self.impossible[at] = error.diagnostics[0]
         return inf

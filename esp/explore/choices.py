@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from aag.diagnostics import SourceError
 from aag.ir.directives import Bound, Distribute, Format, Processors, Template
+from aag.ir.evaluate import Value
 from aag.ir.expressions import Expr, Var
 from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
@@ -102,7 +103,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     layouts = layouts_of(source, system, request)
     unit = main_unit(source.program)
     scope = scope_of(unit, visible_to(unit, source.program))
-    tables = tables_of(scope, request.distribute, layouts.environment, Report(), align=request.align)
+    tables = tables_of(scope, request.distribute, environment_of(layouts, request), Report(), align=request.align)
     extents = {name: extents_of(bounds) for name, bounds in tables.bounds.items() if bounds is not None}
     names = distributed_names(tables.aligns, tables.distributes, tables.bounds, scope)
     if not names:
@@ -148,6 +149,11 @@ def layouts_of(source: Source, system: System, request: Request) -> Layouts:
             return map_source(source, system, fitting)
         except SourceError:  # it is not these blocks alone
             raise error from None
+
+
+def environment_of(layouts: Layouts, request: Request) -> Mapping[str, Value]:
+    """The values that shapes and mappings are computed with: constants, and variables that the user set."""
+    return {**{name.lower(): value for name, value in request.values.items()}, **layouts.environment}
 
 
 def _shown(scope: Scope, name: str) -> str:

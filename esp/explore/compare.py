@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.diagnostics import Diagnostic, SourceError
+from aag.diagnostics import Diagnostic, SourceError, UnresolvedError
 from aag.ir.expressions import Var
 from aag.ir.units import Form, Program
 from aag.ir.visitors import walk_expressions
@@ -29,7 +29,6 @@ from esp.explore.ties import stated_error, ties
 from esp.explore.workers import Workers
 from esp.prediction import first
 from esp.shown import Printed
-from interpreter.errors import UnresolvedError
 from sag.unit import System
 
 CHALLENGERS = 3
@@ -179,12 +178,12 @@ def compare_choices(
         choices = (*choices, written)
     requests = [request if each is written else replace(request, **each.applied(request)) for each in choices]
     names = [each.shown for each in choices]
+    as_is = None if request.align else written  # no choice has the source's mapping where arrays are aligned anew
+    own = [as_is is not None and is_written(each, as_is, distributed) for each in choices]
     with _predicting([(source, each) for each in requests], system, jobs) as predictions:
-        done, impossible = _predict_all(predictions, names, progress)
+        done, impossible = _predict_all(predictions, names, own, progress)
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
-        as_is = None if request.align else written  # no choice has the source's mapping where arrays are aligned anew
-        own = [as_is is not None and is_written(each, as_is, distributed) for each in choices]
         order = _order(done, request)
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = None, None
@@ -209,7 +208,7 @@ def compare_programs(
     _refuse_scenarios(request)
     files = [each.program.file for each in sources]
     with _predicting(_with_own_values(sources, request), system, jobs) as predictions:
-        done, impossible = _predict_all(predictions, files, progress)
+        done, impossible = _predict_all(predictions, files, [True] * len(files), progress)
     order = _order(done, request)
     code = [_code(sources[at].program) for at in order]
     return Comparison(
@@ -261,19 +260,20 @@ def _predicted(wanted: Sequence[tuple[Source, Request]], system: System, questio
 
 
 def _predict_all(
-    predictions: Predictions, names: Sequence[str], progress: Progress | None
+    predictions: Predictions, names: Sequence[str], own: Sequence[bool], progress: Progress | None
 ) -> tuple[dict[int, Prediction], tuple[tuple[str, Diagnostic], ...]]:
-    """Predictions by position, and what has none.
+    """Predictions by position, and what has none. `own`: whether it is mapped as its source says.
 
     Raises:
-        SourceError: there is not a single one, or values are missing.
+        SourceError: there is not a single one.
+        UnresolvedError: values are missing, and not only under mappings that the source does not have.
     """
     done: dict[int, Prediction] = {}
     problems: dict[int, SourceError] = {}
     for at, made in enumerate(_in_turn(predictions, len(names), progress)):
-        if isinstance(made, UnresolvedError):
-            raise made
         if isinstance(made, SourceError):
+            if isinstance(made, UnresolvedError) and own[at]:
+                raise made
             problems[at] = made
         else:
             done[at] = made

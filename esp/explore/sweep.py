@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.diagnostics import Diagnostic, SourceError
+from aag.diagnostics import Diagnostic, SourceError, UnresolvedError
 from aag.ir.units import Form
 from aag.mapping.tables import EVERYTHING
 from esp import arguments
@@ -49,12 +49,14 @@ from esp.explore.plan import (
 from esp.explore.workers import Workers
 from esp.prediction import Prediction
 from esp.shown import Printed
-from interpreter.errors import UnresolvedError
 from interpreter.result import Assumption
 from sag.unit import System
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+MAPPING = ("program", "procs", "grid", "distribute")
+"""Axes that change where data lie, and so which values a prediction needs."""
 
 MOST_WALKS = 100_000
 """Walks of one sweep: at a second or so each, more than a day."""
@@ -129,6 +131,8 @@ class WalkResult(Struct, frozen=True, kw_only=True, eq=False):
     grid: str = ""
     complete: bool = True
     problem: Diagnostic | None = None
+    missing: tuple[tuple[str, Diagnostic], ...] = ()
+    """Variables without a value, where these are the problem."""
     assumptions: tuple[Assumption, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
 
@@ -142,12 +146,13 @@ class Runner:
         self.parts: SweepPartition = partition(plan, self.systems)
         self._sources: dict[int, Source] = {}
         self._last: tuple[object, Stages | SourceError] | None = None
+        self._maps = any(axis.kind in MAPPING for axis in plan.axes)
 
     def work(self, walk: SweepWalk) -> WalkResult:
         """The figures of one walk.
 
         Raises:
-            UnresolvedError: values are missing.
+            UnresolvedError: values are missing, and so they are under any other values of the axes.
             sag.errors.MachineError: the machine does not allow a what-if.
         """
         parts = self.parts
@@ -158,13 +163,11 @@ class Runner:
         request = replace(request, scenario=scenario)
         stages = self._lowered(walk, system, request)
         if isinstance(stages, SourceError):
-            return WalkResult(walk=walk, times=None, problem=stages.diagnostics[0])
+            return self._failed(walk, stages)
         try:
             found = interpret_stages(stages, system, request)
-        except UnresolvedError:
-            raise
         except SourceError as error:
-            return WalkResult(walk=walk, times=None, problem=error.diagnostics[0])
+            return self._failed(walk, error)
         return WalkResult(
             walk=walk,
             times=_times(found, walk.stop - walk.start, timed=request.timed),
@@ -176,6 +179,12 @@ class Runner:
             assumptions=found.assumptions,
             warnings=found.warnings,
         )
+
+    def _failed(self, walk: SweepWalk, error: SourceError) -> WalkResult:
+        missing = tuple(error.missing.items()) if isinstance(error, UnresolvedError) else ()
+        if missing and not self._maps:
+            raise error
+        return WalkResult(walk=walk, times=None, problem=error.diagnostics[0], missing=missing)
 
     def source(self, at: int) -> Source:
         """A program, read when it is first asked for; one at a time, as the parser keeps tables of its own."""
@@ -193,8 +202,6 @@ class Runner:
         which = {axis.kind: axis.values[at] for axis, at in zip(self.parts.lowering, walk.lowering, strict=True)}
         try:
             stages: Stages | SourceError = lower_source(self.source(which.get("program", 0)), system, request)
-        except UnresolvedError:
-            raise
         except SourceError as error:
             stages = error
         self._last = key, stages
@@ -427,6 +434,7 @@ def collect(
     grids = np.full(total, "", dtype=object)
     complete, impossible = np.zeros(total, np.bool_), np.zeros(total, np.bool_)
     problems: list[tuple[int, Diagnostic]] = []
+    missing: dict[str, Diagnostic] = {}
     assumptions: dict[object, Assumption] = {}
     warnings: dict[Diagnostic, None] = {}
     finished, shortest_s, interrupted = 0, float("inf"), False
@@ -437,6 +445,7 @@ def collect(
                 assert done.problem is not None
                 impossible[cells] = True
                 problems.append((int(cells[0]), done.problem))
+                missing = dict(done.missing) | missing
             else:
                 times[:, cells] = done.times
                 messages[cells], sizes[cells], processors[cells] = done.messages, done.bytes, done.processors
@@ -449,6 +458,8 @@ def collect(
                 progress(finished, total, shortest_s)
     except KeyboardInterrupt:
         interrupted = True
+    if missing and np.isnan(times[0]).all():
+        raise UnresolvedError(missing.values(), missing)
     if problems and np.isnan(times[0]).all() and not interrupted:
         raise SourceError([problems[0][1]])
     shape = plan.shape

@@ -1,12 +1,11 @@
 """Why there is no result, as a person reads it."""
 
 from aag import diagnostics as found
-from aag.diagnostics import SourceError
+from aag.diagnostics import SourceError, UnresolvedError
 from esp.output import diagnostics
 from esp.output.screen import Screen
 from esp.tui.question import Failure
 from esp.visible import visible
-from interpreter.errors import UnresolvedError
 from sag.errors import MachineError
 
 _WIDE = Screen(76)
@@ -16,8 +15,8 @@ def failure(error: Exception, lines: tuple[str, ...] = ()) -> Failure:
     """The text of an error, and the first place in a program that it names. `lines`: of the program."""
     match error:
         case UnresolvedError():
-            reasons = tuple(visible(f"{each.span}: {each.message}") for each in error.diagnostics)
-            return Failure(text=_text(error, lines), names=error.names, reasons=reasons, place=_place(error))
+            reasons = tuple(visible(f"{each.span}: {each.message}") for each in error.missing.values())
+            return Failure(text=_text(error, lines), names=tuple(error.missing), reasons=reasons, place=_place(error))
         case SourceError():
             return Failure(text=_text(error, lines), place=_place(error))
         case MachineError():

@@ -5,11 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from aag.diagnostics import UnresolvedError
 from aag.graph import aau as g
 from aag.graph.aau import Work
 from aag.ir.expressions import Binary, Call, Element, IntLit, Var
 from interpreter.engine import HANDLERS
-from interpreter.errors import InterpretationError, UnresolvedError
+from interpreter.errors import InterpretationError
 from interpreter.listeners import Listener
 from interpreter.setting import Setting
 from tests.interpreter.hand import US, Hand, additive, collective, lit, machine, metrics, phase, plus

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from aag.diagnostics import SourceError
+from aag.diagnostics import SourceError, UnresolvedError
 from aag.mapping.resolve import Overrides, resolve_mapping
 from aag.source.read import read_program
 from tests.aag.mapping.owners import owners
@@ -83,6 +83,38 @@ def test_extents_without_a_value(extent):
     with pytest.raises(SourceError) as caught:
         layouts_of(text)
     assert {each.code for each in caught.value.diagnostics} == {"E312"}
+
+
+ALLOCATED = """\
+program p
+  integer :: n
+  real, allocatable :: a(:)
+!HPF$ DISTRIBUTE a(BLOCK)
+  {}
+  allocate(a(n))
+  a = 1.0
+end program p
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "hint"),
+    [
+        ("read *, n", "give it with ‹set n=VALUE›"),
+        ("n = 8", "the program computes it: ‹set n=VALUE› overrides its value"),
+    ],
+)
+def test_values_that_are_missing_are_named(statement, hint):
+    with pytest.raises(UnresolvedError) as missing:
+        layouts_of(ALLOCATED.format(statement))
+    assert [(name, each.hint) for name, each in missing.value.missing.items()] == [("n", hint)]
+    assert layouts_of(ALLOCATED.format(statement), values={"n": 8}).arrays["a"].elements == 8
+
+
+def test_where_a_value_alone_does_not_help_no_value_is_named():
+    with pytest.raises(SourceError) as mixed:
+        layouts_of(ALLOCATED.format("read *, n").replace("a(BLOCK)", "b(BLOCK)"))
+    assert not isinstance(mixed.value, UnresolvedError)
 
 
 def test_all_forms_together():

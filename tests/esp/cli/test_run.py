@@ -9,13 +9,12 @@ import sys
 import numpy as np
 import pytest
 
-from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.diagnostics import Diagnostic, SourceError, Span, UnresolvedError
 from esp import api
 from esp.cli.options import procs_of
 from esp.explore.advise import numbers_of
 from esp.explore.axes import values_of
 from esp.request import asked
-from interpreter.errors import UnresolvedError
 from sag.scenario import Scenario
 from tests.esp.output.build import array, prediction
 

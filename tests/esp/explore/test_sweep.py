@@ -16,11 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import esp
-from aag.diagnostics import SourceError
+from aag.diagnostics import SourceError, UnresolvedError
 from esp.cli.main import INTERRUPTED, main
 from esp.errors import UsageError
 from esp.explore.sweep import TIMES
-from interpreter.errors import UnresolvedError
 from sag.errors import MachineError
 
 SMALL = """\

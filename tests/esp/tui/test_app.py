@@ -190,6 +190,19 @@ def test_missing_values_are_asked_for(real, driving):
     driving.drive(real("", procs=4, text=UNKNOWN), then=then)
 
 
+def test_missing_extents_are_asked_for(real, driving):
+    text = UNKNOWN.replace("double precision :: a(64)", "double precision, allocatable :: a(:)").replace("2:64", "2:m")
+    text = text.replace("read *, m\n", "read *, m\n  allocate(a(m))\n")
+
+    async def then(app, pilot):
+        assert isinstance(app.screen, Values)
+        await driving.press(app, pilot, "6", "4", "enter")
+        assert steps.prediction(app.state) is not None
+        assert "(CYCLIC)" in {each.shown for each in app.state.choices}
+
+    driving.drive(real("", procs=4, text=text), then=then)
+
+
 def test_who_gives_up_sees_why(real, driving):
     async def then(app, pilot):
         await driving.press(app, pilot, "escape")

@@ -3,12 +3,12 @@ send is compared with the prediction."""
 
 from msgspec import Struct
 
-from aag.diagnostics import SourceError
+from aag.diagnostics import SourceError, UnresolvedError
 from aag.pipeline import Options, read_program
 from aag.spmd.emit import NotEmitted, emit
 from esp.api import Request, Source
 from esp.validate.counts import counted, predicted
-from interpreter.errors import InterpretationError, UnresolvedError
+from interpreter.errors import InterpretationError
 from tests.aag.spmd.emit.batch import run_each, run_serially
 from tests.aag.spmd.emit.native import default_machine, lowered
 
