@@ -77,6 +77,19 @@ class Reduction(Struct, frozen=True, kw_only=True):
     first: Expr | None = None
     located: bool = False
 
+    def start(self, into: Expr, of: Type) -> Expr:
+        """What changes nothing when it is combined, into a variable of a type."""
+        if self.first is not None:
+            return self.first
+        if self.located:
+            return Call(of.derived, (IntLit(0), IntLit(0)))
+        if of.base == "character":
+            return Call("repeat", (Call("achar", (IntLit(0 if self.op == "max" else 255),)), IntLit(of.bytes)))
+        most = Call("huge", (into,))
+        if self.op == "min":
+            return most
+        return Binary("-", Unary("-", most), IntLit(1)) if of.base == "integer" else Unary("-", most)
+
     def combined(self, left: Expr, right: Expr) -> Expr:
         """The combination of two values."""
         return Binary(self.operator, left, right) if self.operator else Call(self.function, (left, right))

@@ -44,10 +44,11 @@ def children(expr: e.Expr) -> tuple[e.Expr, ...]:
 
 def map_expression(expr: e.Expr, function: Callable[[e.Expr], e.Expr]) -> e.Expr:
     """`expr` rebuilt from its leaves upwards, each node replaced by `function(node)`; spans are kept."""
-    return function(_rebuild(expr, lambda part: map_expression(part, function)))
+    return function(map_operands(expr, lambda part: map_expression(part, function)))
 
 
-def _rebuild(expr: e.Expr, go: Callable[[e.Expr], e.Expr]) -> e.Expr:
+def map_operands(expr: e.Expr, go: Callable[[e.Expr], e.Expr]) -> e.Expr:
+    """`expr` with `go(operand)` in place of each operand."""
     match expr:
         case e.ComplexLit(real=real, imag=imag):
             return replace(expr, real=go(real), imag=go(imag))
@@ -80,7 +81,7 @@ def _rebuild(expr: e.Expr, go: Callable[[e.Expr], e.Expr]) -> e.Expr:
         case e.Component(base=base):
             return replace(expr, base=go(base))
     if children(expr):  # also refuses a class that nobody knows
-        raise TypeError(f"map_expression: {type(expr).__name__} has operands that are not rebuilt")
+        raise TypeError(f"map_operands: {type(expr).__name__} has operands that are not rebuilt")
     return expr
 
 

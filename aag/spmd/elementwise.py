@@ -3,8 +3,9 @@
     b(2:n) = a(1:n-1) + cshift(c, 1)      becomes, for i = 2:n      b(i) = a(i-1) + c(cshift$(i - 1, 1, 1, n))
 
 A reduction that does not depend on the indices, and a vector of scalars, are handed to `extract`, which computes them
-beforehand; a reduction that does becomes an inner loop, written as the call ``sum$(element, k, lower, upper)``. EOSHIFT
-chooses between an element at ``eoshift$(i, s, lower, upper)`` and its BOUNDARY.
+beforehand; a reduction that does becomes an inner loop, written as the call ``sum$(element, k, lower, upper)``, as does
+MATMUL where a loop stores its elements. EOSHIFT chooses between an element at ``eoshift$(i, s, lower, upper)`` and its
+BOUNDARY.
 """
 
 from collections.abc import Callable, Sequence
@@ -87,7 +88,8 @@ class Elementwise:
     def element(self, expr: Expr, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         """The element of `expr` at `positions` (as many as it has dimensions, or it is a scalar).
 
-        `bound`: names of the loop indices around; a reduction that mentions one of them becomes an inner loop.
+        `bound`: names of the loop indices around; a reduction that mentions one of them becomes an inner loop. Without
+        them nothing is stored element by element: MATMUL is computed beforehand, too.
 
         Raises:
             Unsupported: a construct that is not modelled.
@@ -136,7 +138,10 @@ class Elementwise:
             case "reduction" | "location" if found is not None and self._symbols.shape(call.args[0]):
                 return self._reduction(call, found, positions, bound)
             case "matmul":
-                return self._matmul(call, positions, bound)
+                if not bound:
+                    return self.element(self._extract(call), positions, bound)
+                op, product, index = self.product(call, positions, bound)
+                return _inner_loop(op, product, (index,))
             case "transpose":
                 return self.element(call.args[0], tuple(positions)[::-1], bound)
             case "shift" if found is not None:
@@ -206,17 +211,19 @@ class Elementwise:
             raise Mismatch(f"{call.name.upper()} makes an array of rank 1, which does not fit here", call.span)
         return self.element(self._extract(found), positions, bound)
 
-    def _matmul(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
+    def product(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> tuple[str, Expr, Index]:
+        """An element of MATMUL: the reduction, what it reduces, and over which index."""
         left = self._symbols.shape(call.args[0])
         if sorted((len(left), len(self._symbols.shape(call.args[1])))) not in ([1, 2], [2, 2]):
             raise Mismatch("MATMUL needs a matrix, and a matrix or vector", call.span)
         index, place = self._inner(left[-1])
         row = tuple(positions[: len(left) - 1])
         column = tuple(positions[len(left) - 1 :])
-        names = bound | {index.name}
-        first = self.element(call.args[0], (*row, place), names)
-        second = self.element(call.args[1], (place, *column), names)
-        return _inner_loop("sum", Binary("*", first, second), (index,))
+        first = self.element(call.args[0], (*row, place), bound)
+        second = self.element(call.args[1], (place, *column), bound)
+        if self._symbols.type_of(call).base == "logical":
+            return "any", Binary(".and.", first, second), index
+        return "sum", Binary("*", first, second), index
 
     def _inner(self, extent: Extent) -> tuple[Index, Position]:
         (index,), (position,) = self.context((extent,))
@@ -232,12 +239,11 @@ class Elementwise:
             raise Unsupported(f"{call.name.upper()} inside a loop is not modelled in this form")
         reduced = shape if dim is None else (shape[dim],)
         indices, places = self.context(reduced)
-        names = bound | {index.name for index in indices}
         every = places if dim is None else (*positions[:dim], places[0], *positions[dim:])
-        element = self.element(call.args[0], every, names)
+        element = self.element(call.args[0], every, bound)
         mask = given.get("mask")
         if mask is not None and mask is not call.args[0]:
-            element = Call(MASKED, (element, self.element(mask, every, names)))
+            element = Call(MASKED, (element, self.element(mask, every, bound)))
         return _inner_loop(found.reduction.op, element, indices)
 
 

@@ -10,15 +10,15 @@ from msgspec import Struct
 from aag.ir import statements as ir
 from aag.ir.control import Control, control_of
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
-from aag.ir.visitors import names_in, walk_expressions
+from aag.ir.expressions import Call, Constructor, Element, Expr, ImpliedDo, IntLit, Var
+from aag.ir.visitors import map_operands, names_in
 from aag.spmd.amounts import amount
 from aag.spmd.linear import add, multiply
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any, comm_names, scalars
 from aag.spmd.needs import Use, uses_of
 from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference, SharedValues, Value
-from aag.spmd.symbols import Unsupported
+from aag.spmd.symbols import Unsupported, inquired
 
 TEXT_BYTES = {"int": 12, "r4": 17, "r8": 26, "c8": 36, "c16": 54, "logical": 2}
 """Characters that list-directed output takes for a value of each kind (gfortran's field widths)."""
@@ -47,6 +47,7 @@ def lower_io(lowering: Lowering, statement: ir.Io) -> None:
     Raises:
         Unsupported: a form that is not modelled.
     """
+    lowering.results.clear()
     control = checked(lowering, statement)
     extra = tuple(_set_value(lowering, name) for name in control.sets)
     if statement.kind not in ("print", "write", "read"):
@@ -137,15 +138,29 @@ def emit_host(
             records=records,
             shared=shared,
             nest=nest,
+            listed=tuple(_listed(lowering, each) for each in statement.items),
             uses=scalars(lowering.symbols, *amounts),
             defines=frozenset(defines) | changed,
         )
     )
 
 
+def _listed(lowering: Lowering, expr: Expr) -> Expr:
+    """An expression with variables for reductions and products that are computed before."""
+    if expr in lowering.results:
+        return lowering.results[expr]
+    found = lowering.symbols.intrinsic(expr.name) if isinstance(expr, Call) and expr.args else None
+    if isinstance(expr, Call) and found is not None and found.form == "expanded":
+        return _listed(lowering, lowering.symbols.expanded(expr, found))
+    if isinstance(expr, Call) and found is not None and found.form == "bounds":
+        return inquired(lowering.symbols, expr, found.bound(expr))
+    return map_operands(expr, lambda each: _listed(lowering, each))
+
+
 def loop_names(items: Iterable[Expr]) -> list[str]:
-    """The variables of implied DO loops, which have another value afterwards."""
-    return [each.var for item in items for each in walk_expressions(item) if isinstance(each, ImpliedDo)]
+    """The variables of implied DO loops, which have another value afterwards; those of array constructors do not."""
+    loops = [each for each in items if isinstance(each, ImpliedDo)]
+    return [name for each in loops for name in (each.var, *loop_names(each.values))]
 
 
 def share(env: Environment, items: Sequence[Item]) -> tuple[SharedValues, ...]:
@@ -197,10 +212,12 @@ def items_of(lowering: Lowering, item: Expr, around: tuple[Index, ...]) -> list[
     if isinstance(item, ImpliedDo):
         index = lowering.index(item.var, item.lower, item.upper, item.step)
         return [found for each in item.values for found in items_of(lowering, each, (*around, index))]
+    if isinstance(item, Constructor):
+        return [found for each in item.values for found in items_of(lowering, each, around)]
     symbols = lowering.symbols
     inner, positions = lowering.elementwise.context(symbols.shape(item))
     indices = around + inner
-    element = lowering.elementwise.element(item, positions, frozenset(index.name for index in indices))
+    element = lowering.elementwise.element(item, positions, frozenset(index.name for index in around))
     uses = tuple(use for use in uses_of(element, indices, symbols) if lowering.is_distributed(use.element.name))
     kind = symbols.type_of(item)
     characters = kind.bytes if kind.base == "character" else TEXT_BYTES[kind.operation_kind]

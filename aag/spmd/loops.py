@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Call, Element, Expr, Unary, Var
+from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in
 from aag.spmd import claims
@@ -181,7 +181,8 @@ def _lower_parallel(
         nest, uses = _nest(lowering, leaves, home, names, reduces=bool(parts))
         lowering.communicate(uses, nest.home)
         for part in parts:
-            _set(lowering, part.name, _first(part))
+            start = REDUCTIONS[part.operation].start(Var(part.into), lowering.symbols.type_of(Var(part.into)))
+            _set(lowering, part.name, start)
         lowering.emit(nest)
         if nest.reduce:
             _combine(lowering, nest, nest.reduce, nest.assigns[0].target)
@@ -226,15 +227,6 @@ def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) 
 
 def _renamed(expr: Expr, old: Var, new: Var) -> Expr:
     return map_expression(expr, lambda each: new if each == old else each)
-
-
-def _first(part: _Partial) -> Expr:
-    """What changes nothing when it is combined."""
-    first = REDUCTIONS[part.operation].first
-    if first is not None:
-        return first
-    most = Call("huge", (Var(part.into),))
-    return most if part.operation == "min" else Unary("-", most)
 
 
 def _set(lowering: Lowering, name: str, value: Expr) -> None:

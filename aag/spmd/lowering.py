@@ -42,8 +42,11 @@ class Lowering:
         self.arrays = dict(layouts.arrays)
         self.layouts = replace(layouts, arrays=MappingProxyType(self.arrays))
         self.env = layouts.environment
+        self._extract = extract
+        self.results: dict[Expr, Expr] = {}
+        """What holds the results that are computed before the statement."""
         self.symbols = Symbols(unit, self.arrays, whole_functions(program, unit))
-        self.elementwise = Elementwise(self.symbols, self.env, lambda call: extract(self, call))
+        self.elementwise = Elementwise(self.symbols, self.env, self._computed)
         self.sharing = sharing(unit)
         self.impure = impure_functions(program, unit)
         self.notes: list[Diagnostic] = []
@@ -61,6 +64,10 @@ class Lowering:
             yield self._nodes
         finally:
             self._nodes = outer
+
+    def _computed(self, call: Call | Constructor) -> Expr:
+        self.results[call] = found = self._extract(self, call)
+        return found
 
     def emit(self, node: Node) -> None:
         """Append a node to the statement list that is being lowered."""

@@ -228,7 +228,8 @@ class HostIo(Node, frozen=True, kw_only=True, eq=False):
     or WRITE of an internal file (``format``: by every processor), or another I/O statement (``control``).
 
     `bytes`: characters on the host link; `records`: how many statements are executed; `shared`: what goes to all
-    processors afterwards; `nest`: the loops of READs that this stands for.
+    processors afterwards; `nest`: the loops of READs that this stands for; `listed`: the items, with variables for
+    what is computed before.
     """
 
     kind: Literal["write", "read", "format", "control"]
@@ -237,6 +238,7 @@ class HostIo(Node, frozen=True, kw_only=True, eq=False):
     records: Expr = IntLit(1)
     shared: tuple[SharedValues, ...] = ()
     nest: Do | None = None
+    listed: tuple[Expr, ...] = ()
 
 
 class DoNode(Node, frozen=True, kw_only=True, eq=False):

@@ -36,7 +36,8 @@ def is_full(lowering: Lowering, call: Call) -> bool:
 
 
 def extract(lowering: Lowering, call: Call | Constructor, into: str = "") -> Expr:
-    """Compute a reduction or a vector of scalars beforehand; returns the variable (or temporary array) that holds it.
+    """Compute a reduction, a product of matrices or a vector of scalars beforehand; returns the variable (or temporary
+    array) that holds it.
 
     Raises:
         Unsupported: a form that is not modelled.
@@ -50,17 +51,18 @@ def extract(lowering: Lowering, call: Call | Constructor, into: str = "") -> Exp
         expanded = symbols.expanded(call, found)
         assert isinstance(expanded, Call)
         return extract(lowering, expanded, into)
+    if found.form == "matmul":
+        return _product(lowering, call)
     assert found.reduction is not None
     given = symbols.arguments(call, found)
     shape = symbols.shape(call.args[0])
     dim = symbols.dim(given, len(shape))
     indices, positions = lowering.elementwise.context(shape)
-    names = frozenset(index.name for index in indices)
-    element = lowering.elementwise.element(call.args[0], positions, names)
+    element = lowering.elementwise.element(call.args[0], positions, frozenset())
     mask = given.get("mask")
     if mask is call.args[0]:  # the MASK of ALL, ANY and COUNT is what is reduced
         mask = None
-    condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
+    condition = None if mask is None else lowering.elementwise.element(mask, positions, frozenset())
     kept = None if dim is None else tuple(index for at, index in enumerate(indices) if at != dim)
     name = into or lowering.elementwise.fresh(call.name)
     if found.form == "reduction":
@@ -80,6 +82,15 @@ def extract(lowering: Lowering, call: Call | Constructor, into: str = "") -> Exp
     assign = Assign(span=lowering.span, target=found_at, value=place)
     lowering.emit(Local(span=lowering.span, assigns=(assign,), defines=frozenset((found_at.name,))))
     return found_at
+
+
+def _product(lowering: Lowering, call: Call) -> Expr:
+    """MATMUL into an array of its own, as a reduction of products that keeps the indices of the result."""
+    name = lowering.elementwise.fresh(call.name)
+    indices, positions = lowering.elementwise.context(lowering.symbols.shape(call))
+    op, element, index = lowering.elementwise.product(call, positions, frozenset())
+    lowering.symbols.declare(name, lowering.symbols.type_of(call))
+    return _reduce(lowering, name, REDUCTIONS[op], element, None, (*indices, index), indices)
 
 
 def _place(indices: Sequence[Index], dim: int | None) -> Expr:

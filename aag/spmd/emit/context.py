@@ -48,8 +48,6 @@ class Context:
         self.kinds: dict[str, Kind] = {}
         self.indices: dict[str, None] = {}
         self._filled: dict[int, str] = {}
-        self.results: dict[int, list[str]] = {}
-        """Line -> the temporaries that hold reductions of that line, in order."""
         self._counts: dict[str, int] = {}
 
     # --- names ----------------------------------------------------------------------------------------------

@@ -1,14 +1,14 @@
 """Input and output: rank 0 does it, and all get what was read or set (Def 15)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.control import control_of
-from aag.ir.expressions import Call, Component, Element, Expr, ImpliedDo, Var
+from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
 from aag.ir.printer import print_statement
-from aag.ir.visitors import map_expression, walk_expressions
+from aag.ir.visitors import walk_expressions
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.lasting import last_values
 from aag.spmd.emit.refusals import refused
@@ -16,11 +16,6 @@ from aag.spmd.emit.renaming import Renaming
 from aag.spmd.emit.text import indented
 from aag.spmd.liveness import wanted_after
 from aag.spmd.nodes import HostIo, Index, Reference, SharedValues, Value
-from aag.spmd.reductions import PLACES
-from aag.spmd.symbols import inquired
-
-_KNOWN = ("reduction", "location", "expanded", "bounds")
-"""Forms of functions whose results are known before an output statement."""
 
 
 def on_host(statement: ir.Io) -> Iterator[str]:
@@ -42,9 +37,9 @@ def host_io(context: Context, node: HostIo) -> Iterator[str]:
     elif node.kind == "control":
         yield from on_host(statement)
     elif node.kind == "format":
-        yield _spelled(context, statement)
+        yield _spelled(context, statement, node.listed)
     else:
-        yield f"if (esp_me == 0) {_spelled(context, statement)}"
+        yield f"if (esp_me == 0) {_spelled(context, statement, node.listed)}"
     for each in node.shared:
         yield from _shared(context, each, line)
     loops = [each for item in statement.items for each in walk_expressions(item) if isinstance(each, ImpliedDo)]
@@ -79,40 +74,27 @@ def _nest(context: Context, nest: ir.Do) -> Iterator[str]:
             case ir.Do():
                 yield from indented(_nest(context, each))
             case ir.Io():
-                yield from indented([f"if (esp_me == 0) {_spelled(context, each)}"])
+                yield from indented([f"if (esp_me == 0) {_spelled(context, each, each.items)}"])
     yield "end do"
 
 
-def _spelled(context: Context, statement: ir.Io) -> str:
-    """The statement; reductions in its items have been computed before, in order."""
+def _spelled(context: Context, statement: ir.Io, listed: Iterable[Expr]) -> str:
+    """The statement with these items."""
     line = statement.span.line
     if control_of(statement).jumps:
         raise refused(f"{statement.kind.upper()} statements with ERR=, END= or EOR=", statement.span)
-    waiting = list(context.results.get(line, ()))
-    items = ", ".join(_item(context, each, waiting, line) for each in statement.items)
+    items = ", ".join(_item(context, each, line) for each in listed)
     if statement.kind == "print":
         return f"print {statement.control}{', ' if items else ''}{items}"
     return f"{statement.kind} ({statement.control}) {items}".rstrip()
 
 
-def _item(context: Context, item: Expr, waiting: list[str], line: int) -> str:
-    def known(each: Expr) -> Expr:
+def _item(context: Context, item: Expr, line: int) -> str:
+    for each in walk_expressions(item):
         found = context.symbols.intrinsic(each.name) if isinstance(each, Call) else None
-        if not isinstance(each, Call) or found is None or found.form not in _KNOWN or not each.args:
-            return each
-        if found.form == "bounds":
-            return inquired(context.symbols, each, found.bound(each))
-        if found.form == "expanded":
-            return map_expression(context.symbols.expanded(each, found), known)
-        if not waiting:
-            raise refused(f"{each.name.upper()} in an output list", line)
-        held = waiting.pop(0)
-        if found.form == "reduction":
-            return Var(held)
-        places = f"{held}{PLACES}"
-        return Var(places) if places in context.program.types else Component(Var(held), "place")
-
-    return context.spell(map_expression(item, known), line)
+        if isinstance(each, Call) and found is not None and found.form in ("reduction", "location", "matmul"):
+            raise refused(f"{each.name.upper()} of what an implied DO selects", line)
+    return context.spell(item, line)
 
 
 def _shared(context: Context, shared: SharedValues, line: int) -> Iterator[str]:

@@ -98,19 +98,3 @@ def kind_of(of: Type) -> Kind | None:
     if of.base not in _LETTERS or not (of.bytes in SIZES[of.base] if of.base in SIZES else of.bytes > 0):
         return None
     return Kind(of)
-
-
-def identity(op: str, of: Type, name: str) -> str:
-    """The value that changes nothing under a reduction into the variable `name`."""
-    first = REDUCTIONS[op].first
-    if first is not None:
-        return spell(first)
-    match op:
-        case "maxloc" | "minloc":
-            return f"{of.derived}(0, 0)"
-        case _ if of.base == "character":
-            return f"repeat(achar({0 if op == 'max' else 255}), {of.bytes})"
-        case "max":
-            return f"-huge({name})"
-        case _:
-            return f"huge({name})"

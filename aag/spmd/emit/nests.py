@@ -5,13 +5,12 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.ir.expressions import Call, Element, Expr, IntLit, Unary, Var
+from aag.ir.expressions import Call, Element, Expr, IntLit, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.spelling import spell
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
 from aag.spmd.emit.context import Context, is_own
-from aag.spmd.emit.kinds import identity
 from aag.spmd.emit.moves import combine
 from aag.spmd.emit.text import indented
 from aag.spmd.linear import linear
@@ -130,21 +129,20 @@ def assignment(context: Context, each: Assign) -> str:
 
 
 def _plain(context: Context, node: Nest, assigns: Sequence[Assign]) -> list[str]:
-    return [assignment(context, _started(node, each)) for each in assigns]
+    return [assignment(context, _started(context, node, each)) for each in assigns]
 
 
-def _started(node: Nest, each: Assign) -> Assign:
+def _started(context: Context, node: Nest, each: Assign) -> Assign:
     """The start of an inner MAXVAL or MINVAL is the least or greatest number, which lowering leaves to us."""
     for inner in assigns_of(node):
         value = inner.value
         if isinstance(value, Call) and value.name == "merge":
             value = value.args[0]
         match value:
-            case Call(name="max" | "min" as op, args=(first, _)) if (
+            case Call(name="max" | "min" as op, args=(Var(name=name) as first, _)) if (
                 first == each.target == inner.target and is_own(first) and isinstance(each.value, IntLit)
             ):
-                most = Call("huge", (first,))
-                return replace(each, value=most if op == "min" else Unary("-", most))
+                return replace(each, value=REDUCTIONS[op].start(first, context.type_of(name)))
             case _:
                 pass
     return each
@@ -215,15 +213,13 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
     assert isinstance(target, Var | Element)
     kind = context.kind(target.name, line)
     name = context.names.of(target.name)
-    if "$" in target.name:
-        context.results.setdefault(line, []).append(target.name)
     before = ""
     if isinstance(target, Var) and _by_hand(context, node, target):
         before = context.numbered("before")
         context.declare(f"{context.declared(target.name, line)} :: {before}")
         yield f"{before} = {name}"
-    yield f"{name} = {identity(node.reduce, context.type_of(target.name), name)}"
     how = REDUCTIONS[node.reduce]
+    yield f"{name} = {spell(how.start(Var(name), context.type_of(target.name)))}"
     if how.located:
         step = _better(context, context.spell(target, line), accumulated.value, node)
     else:

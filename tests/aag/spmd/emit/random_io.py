@@ -182,6 +182,34 @@ class Writer:
             triangle = f"(({array.name}(i, j), i = j, {n}), j = 1, {array.extents[1]})"
             yield f"  {label}write (*, *) {triangle}, {array.name}(2, :)"
 
+    def show(self):
+        """Values that are computed before they are written, by one statement or two in a line."""
+        lists = [", ".join(self.computed() for _ in range(self.pick(1, 2, 3))) for _ in range(self.pick(1, 1, 2))]
+        yield f"  {'; '.join(f'print *, {each}' for each in lists)}"
+
+    def computed(self):
+        """A function of arrays that is an array or a number."""
+        array = self.random.choice(self.arrays)
+        name, other, matrix = array.name, f"{self.pick(*'ab')}{array.name[1:]}", f"c{array.name[1:]}"
+        if "character" in array.kind:
+            return self.pick(f"maxval({name})", f"(/ {name} /)")
+        if self.chance(40):
+            product = self.pick(
+                f"matmul({other}, {matrix})",
+                f"matmul(transpose({matrix}), {other})",
+                f"matmul(transpose({matrix}), {matrix})",
+            )
+            return self.pick(product, f"{'count' if array.kind == 'logical' else 'sum'}({product})")
+        dim, rest = f", dim={self.random.randint(1, len(array.extents))}", ", :" * (len(array.extents) - 1)
+        if self.chance(30):
+            return self.pick(f"size({name})", f"shape({name})", f"ubound({name}{dim})", f"(/ {other}, {other} /)")
+        if array.kind == "logical":
+            return f"{self.pick('any', 'all', 'count')}({name}{self.pick('', dim)})"
+        reduce = self.pick("maxval", "minval", "sum") if "complex" not in array.kind else "sum"
+        ordered = self.pick("maxloc", "minloc") if reduce != "sum" else reduce
+        nothing = f"{name}({self.pick('2:1', '1:k - 2')}{rest})"
+        return self.pick(f"{reduce}({name}{self.pick('', dim)})", f"{reduce}({nothing})", f"{ordered}({name}{dim})")
+
     def update(self):
         array = self.random.choice(self.arrays)
         rest = ", 1" if len(array.extents) == 2 else ""
@@ -272,6 +300,8 @@ class Writer:
             self.section,
             self.reduce,
             self.write,
+            self.show,
+            self.show,
             self.update,
             self.read_fixed,
             self.read_back,

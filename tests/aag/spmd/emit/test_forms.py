@@ -17,7 +17,7 @@ FOLDER = Path(__file__).parent / "programs"
 
 
 NAMES = """
-    names types turns copies ours output clashes lasting after storage kinds shifts left_early logicals twice
+    names types turns copies ours output clashes lasting after storage kinds shifts left_early logicals twice products
     inquiries
 """.split()
 
@@ -69,6 +69,7 @@ def test_multipliers_of_gauss_go_to_a_buffer_and_the_matrix_is_packed():
         ("call other(x)", "other"),
         ("call random_number(a)", "RANDOM_NUMBER"),
         ("x = sum(pack(a, a > 1))", "PACK"),
+        ("print *, (sum(a(1:i)), i = 1, 2)", "SUM of what an implied DO selects"),
         ("x = total(a)\ncontains\ninteger function total(of)\ninteger :: of(9)\ntotal = of(1)\nend function", "total"),
     ],
 )

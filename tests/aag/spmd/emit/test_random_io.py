@@ -57,6 +57,9 @@ def test_every_construct_is_drawn():
         "align",
         "if (k",
         "maxval",
+        "(matmul(",
+        "; print *, ",
+        "(2:1",
         "sum",
         "count(",
     ):
