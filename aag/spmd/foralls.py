@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Element, Expr, Unary, Var
+from aag.ir.expressions import Call, Element, Expr, Unary, Var
 from aag.spmd.elementwise import Position
 from aag.spmd.lowering import Lowering
 from aag.spmd.masks import first_target, must_be_kept, temporary
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, uses_of
-from aag.spmd.nests import both, conflicts, inner_loops
+from aag.spmd.nests import both, conflicts, has_inner_loop, inner_loops
 from aag.spmd.nodes import Index, Nest, Reference
 from aag.spmd.order import in_order
 from aag.spmd.symbols import Unsupported, assigned
@@ -41,6 +41,8 @@ def forall(
     element = assigned(lowering.elementwise.element(target, positions, names), target.span)
     computed = lowering.elementwise.element(value, positions, names)
     condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
+    if condition is not None and has_inner_loop(condition):
+        computed, condition = Call("merge", (computed, element, condition)), None
     home = Reference(array=element.name, subscripts=element.subscripts, indices=indices)
     indices, inner, outer = inner_loops(lowering, element, computed, indices)
     uses = [use for assign in inner for use in uses_of(assign.value, indices, lowering.symbols)]

@@ -241,6 +241,8 @@ def _nest(
     combined = reduction(group[0], names) if len(group) == 1 else None
     home = _home(lowering, group, wanted, reduces=reduces or combined is not None)
     mask = _mask(lowering, group)
+    if combined is not None and group[0].mask != mask:
+        raise Unsupported("a reduction over a loop inside the condition of another one")
     deepest = max(group, key=lambda leaf: len(leaf.loops))
     chain = deepest.loops
     if any(chain[: len(leaf.loops)] != leaf.loops for leaf in group):
@@ -295,7 +297,7 @@ def _mask(lowering: Lowering, group: Sequence[Leaf]) -> Expr | None:
         lowering.note("W203", "conditions inside the loop differ: charging what they guard for all iterations")
         return None
     (mask,) = masks
-    return mask
+    return None if mask is None or has_inner_loop(mask) else mask
 
 
 def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *, reduces: bool) -> Reference | None:

@@ -207,7 +207,7 @@ class Writer:
             return f"{self.pick('any', 'all', 'count')}({name}{self.pick('', dim)})"
         reduce = self.pick("maxval", "minval", "sum") if "complex" not in array.kind else "sum"
         ordered = self.pick("maxloc", "minloc") if reduce != "sum" else reduce
-        nothing = f"{name}({self.pick('2:1', '1:k - 2')}{rest})"
+        nothing = f"{name}({self.pick('2:1', '2:min(k, 1)')}{rest})"
         return self.pick(f"{reduce}({name}{self.pick('', dim)})", f"{reduce}({nothing})", f"{ordered}({name}{dim})")
 
     def update(self):

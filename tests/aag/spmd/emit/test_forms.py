@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "programs"
 
 NAMES = """
     names types turns copies ours output clashes lasting after storage kinds shifts left_early logicals twice products
-    inquiries
+    inquiries guarded
 """.split()
 
 
@@ -27,7 +27,8 @@ NAMES = """
 def test_programs(procs, native, system):
     names = [*(NAMES if procs % 2 else []), *(["functions"] if procs != 5 else [])]
     read = [read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf") for name in names]
-    check_batch(native, system, [(each, Request(procs=procs)) for each in read], answer_only=("names.hpf",))
+    requests = [(each, Request(procs=procs)) for each in read]
+    check_batch(native, system, requests, answer_only=("names.hpf", "guarded.hpf"))
 
 
 @pytest.mark.parametrize("procs", [1, 2, 3, 6])
