@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Unary, Var
 from aag.spmd.elementwise import Position
+from aag.spmd.guards import both
 from aag.spmd.lowering import Lowering
 from aag.spmd.masks import first_target, must_be_kept, temporary
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, uses_of
-from aag.spmd.nests import both, conflicts, has_inner_loop, inner_loops
+from aag.spmd.nests import conflicts, has_inner_loop, inner_loops
 from aag.spmd.nodes import Index, Nest, Reference
 from aag.spmd.order import in_order
 from aag.spmd.symbols import Unsupported, assigned

@@ -10,10 +10,11 @@ from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, V
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.visitors import elements_in, names_in, walk_statements
 from aag.spmd.dependence import Access
+from aag.spmd.guards import both
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
 from aag.spmd.needs import Use
-from aag.spmd.nests import both, conflicts
+from aag.spmd.nests import conflicts
 from aag.spmd.nodes import Index, Reference
 from aag.spmd.symbols import LOGICAL
 

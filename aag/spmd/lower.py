@@ -18,12 +18,12 @@ from aag.spmd.assignments import lower_assign
 from aag.spmd.calls import lower_call
 from aag.spmd.conformance import check_shapes, outside
 from aag.spmd.foralls import lower_forall, lower_where
+from aag.spmd.guards import both
 from aag.spmd.hostinput import lower_input
 from aag.spmd.hostio import lower_io
 from aag.spmd.loops import lower_nest
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import scalars, user_functions
-from aag.spmd.nests import both
 from aag.spmd.nodes import DoNode, IfNode, Leave, Local, Node, NodeBranch, WhileNode
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reductions import extract

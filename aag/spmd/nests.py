@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Binary, Call, Expr, IntLit, Unary, Var
+from aag.ir.expressions import Call, Expr, IntLit, Unary, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.statements import Assign
 from aag.ir.visitors import children, map_expression, names_in
@@ -15,13 +15,6 @@ from aag.spmd.lowering import Lowering
 from aag.spmd.needs import Use
 from aag.spmd.nodes import Index, Nest, Reference
 from aag.spmd.symbols import INTEGER, Unsupported
-
-
-def both(left: Expr | None, right: Expr | None) -> Expr | None:
-    """The conjunction of two conditions, either of which may be absent."""
-    if left is None or right is None:
-        return right if left is None else left
-    return Binary(".and.", left, right)
 
 
 def inner_loops(

@@ -6,12 +6,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
-from aag.ir.expressions import Element
+from aag.ir.expressions import Element, Expr, Unary
 from aag.ir.statements import Assign
-from aag.ir.visitors import elements_in
+from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
 from aag.spmd.dependence import Access, Dependence
-from aag.spmd.names import comm_names, held_names, need_names, reference_names
+from aag.spmd.guards import both, is_plain, is_safe, narrowed
+from aag.spmd.names import comm_names, held_names, need_names, reference_names, scalars
 from aag.spmd.needs import classify, grouped
 from aag.spmd.nodes import (
     CallNode,
@@ -179,16 +180,44 @@ class _Hoist:
     def _loop(self, loop: DoNode, body: tuple[Node, ...]) -> tuple[list[Node], tuple[Node, ...]]:
         if not _is_plain(loop, self.env, self.around):
             return [], body
-        changed = effects(body)
+        return self._leaving(body, loop, effects(body), None)
+
+    def _leaving(
+        self, body: Sequence[Node], loop: DoNode, changed: Effects, guard: Expr | None
+    ) -> tuple[list[Node], tuple[Node, ...]]:
+        """The communication that leaves a loop, and the rest of a body in it, which runs under a guard."""
         before: list[Node] = []
         inside: list[Node] = []
         for node in body:
-            moved = self._moved(node, loop, changed) if isinstance(node, Communicate) else ()
-            before += [each for each in moved if each not in before]
-            inside += () if moved else (node,)
+            match node:
+                case IfNode():
+                    moved, rest = self._branches(node, loop, changed, guard)
+                    before += moved
+                    inside.append(rest)
+                case Communicate():
+                    whole = self._moved(node, loop, changed, guard)
+                    before += [each for each in whole if each not in before]
+                    inside += () if whole else (node,)
+                case _:
+                    inside.append(node)
         return before, tuple(inside)
 
-    def _moved(self, node: Communicate, loop: DoNode, changed: Effects) -> tuple[Communicate, ...]:
+    def _branches(self, node: IfNode, loop: DoNode, changed: Effects, guard: Expr | None) -> tuple[list[Node], IfNode]:
+        """The same for the branches of an IF, up to the first that more than indices decide."""
+        before: list[Node] = []
+        branches: list[NodeBranch] = []
+        for branch in node.branches:
+            own = both(guard, branch.condition)
+            if own is None or not is_plain(own, self.symbols) or (names_in(own) - {loop.var}) & changed.scalars:
+                break
+            moved, inside = self._leaving(branch.body, loop, changed, own)
+            before += moved
+            branches.append(replace(branch, body=inside))
+            if branch.condition is not None:
+                guard = both(guard, Unary(".not.", branch.condition))
+        return before, replace(node, branches=(*branches, *node.branches[len(branches) :]))
+
+    def _moved(self, node: Communicate, loop: DoNode, changed: Effects, guard: Expr | None) -> Sequence[Node]:
         """The communication as it stands before the loop, all iterations at once; none where it must stay.
 
         What a loop without an iteration needs is nothing: its index is part of the references, unless it surely runs.
@@ -198,31 +227,38 @@ class _Hoist:
         operation = node.operation
         if isinstance(operation, Gather):
             return ()
-        certain = runs(loop, self.env, self.around, self.varying)
+        some = narrowed(loop.index, guard, self.env)
+        certain = some.index == loop.index and some.exact and runs(loop, self.env, self.around, self.varying)
         needs = []
         for need in operation.needs:
-            wide = self._widened(need, loop.index, changed, certain)
-            if wide is None or classify(wide, self.layouts, self.env) is None:
+            wide = self._widened(need, loop.index, some.index, changed, certain)
+            if wide is None or not (some.exact or is_safe(wide.reference, self.env)):
+                return ()
+            if classify(wide, self.layouts, self.env) is None:
                 return ()
             needs.append(wide)
         found = grouped(needs, self.layouts, self.env, coalesce=True)
-        return tuple([replace(node, operation=each, uses=comm_names(self.symbols, each)) for each in found])
+        result = tuple([replace(node, operation=each, uses=comm_names(self.symbols, each)) for each in found])
+        if some.rest is None:
+            return result
+        branch = NodeBranch(condition=some.rest, body=result, span=node.span)
+        return [IfNode(span=node.span, branches=(branch,), uses=scalars(self.symbols, some.rest))]
 
-    def _widened(self, need: Need, index: Index, changed: Effects, certain: bool) -> Need | None:
-        """What is needed in all iterations of a loop together; None where the loop decides or changes what it is."""
+    def _widened(self, need: Need, index: Index, some: Index, changed: Effects, certain: bool) -> Need | None:
+        """What is needed in `some` iterations of a loop together; None where the loop decides or changes what it is."""
         names = need_names(self.symbols, need)
-        if (names - {index.name}) & changed.scalars or self._changes(changed, need.reference, index):
+        reference = replace(need.reference, indices=(some, *need.reference.indices))
+        if (names - {index.name}) & changed.scalars or self._changes(changed, reference, index):
             return None
         if certain and index.name not in names:
             return need
-        reference = replace(need.reference, indices=(index, *need.reference.indices))
         return Need(reference=reference, home=need.home and replace(need.home, indices=reference.indices))
 
     def _changes(self, changed: Effects, read: Reference, index: Index) -> bool:
         """Whether the loop may write an element before it reads it: then a message before the loop comes too early."""
         if changed.everything:
             return True
-        used = Access(read.array, read.subscripts, (index, *read.indices), (index,), order=1)
+        used = Access(read.array, read.subscripts, read.indices, (index,), order=1)
         for array, write in changed.arrays:
             if array != read.array:
                 continue

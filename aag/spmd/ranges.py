@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from msgspec import Struct
+from numpy.typing import NDArray
 
 from aag.distinct import distinct_rows
 from aag.ir.evaluate import Environment
@@ -30,6 +31,14 @@ class Ranges(Struct, frozen=True, eq=False):
     vectors: dict[str, Ints]
     at: int | None = None
     ends: dict[str, Ints] | None = None
+
+    def where(self, taken: NDArray[np.bool_]) -> "Ranges":
+        """Only some of the combinations."""
+
+        def some(vectors: dict[str, Ints]) -> dict[str, Ints]:
+            return {name: vector[taken] for name, vector in vectors.items()}
+
+        return Ranges(int(taken.sum()), some(self.vectors), self.at, self.ends and some(self.ends))
 
 
 def enumerate_ranges(

@@ -6,7 +6,7 @@ references already brought it (``held``) and which writes made such a copy stale
 relation is one row of each component; its mask is the AND of theirs. Messages follow by summing counts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from math import prod
 
@@ -195,21 +195,29 @@ class _Claim:
         subscripts = [self.reference.subscripts[dim] for dim in dims]
         deciding = frozenset[str]().union(*(self.destination_indices(axis) for axis in axes))
         ranges = enumerate_ranges(indices, subscripts, deciding, env, along)
+
+        def column(expr: Expr, vectors: Vectors) -> Ints:
+            value = np.asarray(evaluate_vector(expr, env, vectors), dtype=np.int64)
+            return value if value.ndim else value.repeat(ranges.length)
+
+        places = self._places(axes, lambda expr: column(expr, ranges.vectors)) if ranges.length and axes else {}
+        runs = np.ones(ranges.length, dtype=np.bool_)
+        for axis, place in places.items():
+            lower, upper = self.home_layout.bounds[self.home_layout.axes[axis].dim]
+            runs &= (place >= lower) & (place <= upper)
+        if not runs.all():
+            ranges = ranges.where(runs)
+            places = {axis: place[runs] for axis, place in places.items()}
         vectors, length = ranges.vectors, ranges.length
         if not length:
             return np.empty((0, len(axes)), dtype=np.int64), np.empty((0, 1 + len(dims)), dtype=np.int64)
-
-        def column(expr: Expr, vectors: Vectors = vectors) -> Ints:
-            value = np.asarray(evaluate_vector(expr, env, vectors), dtype=np.int64)
-            return value if value.ndim else value.repeat(length)
-
         elements = np.empty((length, 1 + len(dims)), dtype=np.int64)
         elements[:, 0] = vectors.get(NUMBER, 0)
         for at, subscript in enumerate(subscripts, 1):
-            elements[:, at] = column(subscript)
+            elements[:, at] = column(subscript, vectors)
         coords = np.zeros((length, len(axes)), dtype=np.int64)
         if self.foreign and axes:
-            coords, repeat = self._foreign_coords(axes, column, length)
+            coords, repeat = self._foreign_coords(axes, places, length)
             elements = np.repeat(elements, repeat, axis=0)
             axes = ()
         for at, axis in enumerate(axes):
@@ -222,14 +230,26 @@ class _Claim:
             elif meaning.role == "fixed":
                 coords[:, at] = meaning.coordinate
             else:
-                owner = self.home_layout.owner_coordinate(axis, column(self.home.subscripts[meaning.dim]))
+                owner = self.home_layout.owner_coordinate(axis, places[axis])
                 coords[:, at] = owner if len(coords) == length else owner.repeat(len(coords) // length)
         if ranges.at is None or ranges.ends is None:
             return coords, elements
         last = column(subscripts[ranges.at], ranges.ends).repeat(len(elements) // length)
         return united(coords, elements, 1 + ranges.at, last, most_rows(along))
 
-    def _foreign_coords(self, axes: Sequence[int], column: Callable[[Expr], Ints], length: int) -> tuple[Ints, int]:
+    def _places(self, axes: Sequence[int], column: Callable[[Expr], Ints]) -> dict[int, Ints]:
+        """For each axis of the home's grid that matters the subscript which decides the coordinate on it. Where it is
+        outside of the home a mask keeps the iteration from running."""
+        if self.home is None:
+            return {}
+        home = self.home_layout
+        return {
+            axis: column(self.home.subscripts[home.axes[axis].dim])
+            for axis in (range(len(home.axes)) if self.foreign else axes)
+            if home.axes[axis].role == "dim"
+        }
+
+    def _foreign_coords(self, axes: Sequence[int], places: Mapping[int, Ints], length: int) -> tuple[Ints, int]:
         """Destination coordinates in the array's grid where the home lives on a grid of another shape."""
         assert self.home is not None
         home, grid = self.home_layout, self.home_layout.grid
@@ -244,7 +264,7 @@ class _Claim:
             elif meaning.role == "fixed":
                 ranks += meaning.coordinate * grid.strides[axis]
             else:
-                owner = home.owner_coordinate(axis, column(self.home.subscripts[meaning.dim]))
+                owner = home.owner_coordinate(axis, places[axis])
                 ranks += owner[:, None] * grid.strides[axis]
         return self.layout.grid.coords_of(ranks.ravel())[:, list(axes)], repeat
 

@@ -13,30 +13,45 @@ from aag.graph.aau import AauBranch, CondtD, CondtSync, Seq, walk
 from interpreter.evaluate import Scalars, defined, leave_of
 from interpreter.metrics import Tally
 from interpreter.models.compute import charge_work
+from interpreter.models.shares import shares_of
 from interpreter.state import Run
 
 
 def choose(run: Run, scalars: Scalars, aau: CondtD | CondtSync) -> str:
     """Interpret a conditional; answers how its body was left."""
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
+    shares = shares_of(run, aau)
+    if shares is not None:
+        _weigh(run, aau, 0, shares)
+        return ""
     for number, branch in enumerate(aau.branches):
         verdict = True if branch.condition is None else scalars.holds(branch.condition, run.env)
         if verdict is None:
-            return _weigh(run, scalars, aau, number)
+            _guess(run, scalars, aau, number)
+            return ""
         charge_work(run, aau.id, branch.work)
         if verdict:
             return run.visit(run, branch.body)
     return ""
 
 
-def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> str:
-    """Branches from `first` on are taken with some probability each; what leaves a loop is not taken at all. A test is
-    reached by all that do not take a branch before it."""
+def _guess(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> None:
+    """Branches from `first` on are taken with some probability each; what leaves a loop is not taken at all."""
+    branches, weights = aau.branches[first:], _weights(run, aau, first)
+    _weigh(run, aau, first, weights)
+    line = aau.span.line
+    run.books.assume(
+        "branch", f"line {line}: the condition depends on data: assuming {_assumed(branches, weights)}", aau.span
+    )
+    scalars.forget(run.env, frozenset[str]().union(*(defined(branch.body) for branch in branches)) & scalars.relevant)
+
+
+def _weigh(run: Run, aau: CondtD | CondtSync, first: int, weights: Sequence[float]) -> None:
+    """Each branch from `first` on is taken with some weight. A test is reached by all that do not take a branch before
+    it."""
     if run.tape is not None:
         run.tape.entries.append(None)
     branches = aau.branches[first:]
-    line = aau.span.line
-    weights = _weights(run, aau, first)
     start, origin = run.clock.copy(), run.origin
     cache, outer = run.cache, run.books.weight
     likely = int(np.argmax(weights))
@@ -67,11 +82,6 @@ def _weigh(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> s
     run.clock[...] = mixed
     run.books.weight = outer
     run.cache = kept
-    run.books.assume(
-        "branch", f"line {line}: the condition depends on data: assuming {_assumed(branches, weights)}", aau.span
-    )
-    scalars.forget(run.env, frozenset[str]().union(*(defined(branch.body) for branch in branches)) & scalars.relevant)
-    return ""
 
 
 def _weights(run: Run, aau: CondtD | CondtSync, first: int) -> tuple[float, ...]:

@@ -23,6 +23,7 @@ from interpreter.models.differing import LONG, Differing, MissRecorder, Place, s
 from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
 from interpreter.models.period import repeat
+from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
 from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
 from interpreter.state import Run
@@ -97,11 +98,14 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
 
-    differing = None
+    differing, shares = None, None
     if names is None:
         values = range(first, first + count * step, step)
         run.application.expect(loop.var, values)
         differing = _differing(run, aau, loop, body, values)
+        shares = _shares(run, aau, loop.var, body, values)
+        if shares is not None:
+            names, differing = (), None
     place = None if differing is None else Place(differing)
 
     def one(number: int) -> str:
@@ -113,7 +117,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         return "" if left == "cycle" else left
 
     walked = run.books.walked
-    with following(run, followed), nullcontext() if place is None else placed(run, place):
+    with following(run, followed), sharing(run, shares or {}), nullcontext() if place is None else placed(run, place):
         left = repeat(run, aau, count, one, names=names or (), periodic=names is not None)
     run.application.expect(loop.var, ())
     if differing is not None:
@@ -126,6 +130,13 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         scalars.after(loop, body, run.env, start, count)
     run.env[loop.var] = first + count * step
     return ""
+
+
+def _shares(run: Run, aau: IterD | IterSync, var: str, body: tuple[AAU, ...], values: range) -> Shares | None:
+    """The shares of the branches in a loop whose iterations differ in nothing but the branches that they take."""
+    if not isinstance(aau, IterD) or run.setting.force_unroll or needed(body) & defined(body) - {var}:
+        return None
+    return count_shares(run, body, var, values)
 
 
 def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range) -> Differing[CacheState] | None:

@@ -36,3 +36,48 @@ def test_the_weight_of_none_is_said_where_there_is_one(more, told):
         each.text for each in esp.predict(BRANCHES.format(more=more), procs=4).assumptions if each.code == "branch"
     ]
     assert re.search("assuming (.*)", said).group(1) == told
+
+
+GUARDED = """\
+program p
+  integer, parameter :: n = 23
+  double precision :: a(n, n), s
+  integer :: i, j, k
+!HPF$ DISTRIBUTE a(BLOCK, *)
+  forall (i = 1:n, j = 1:n) a(i, j) = i + 0.5d0*j
+  s = 0
+  k = 0
+  do j = 1, n
+    do i = {range}
+{body}
+    end do
+  end do
+  do i = 1, k
+    s = s / 2
+  end do
+  print *, s
+end program p
+"""
+
+
+@pytest.mark.parametrize("span", ["1, n", "n, 2, -1", "2, n, 3", "n, 1"])
+@pytest.mark.parametrize(
+    ("body", "at_once"),
+    [
+        ("if (i > j) s = s + a(i, j)", True),
+        ("if (mod(i, 3) == 0) then\ns = s * 0.5d0\nelse if (i < j) then\ns = s - a(j, i)\nend if", True),
+        ("if (i /= j) then\nif (i + j > n) s = s + 1\ns = s * 2\nelse\ns = s + sqrt(a(j, j))\nend if", True),
+        ("if (i == j) k = k + 1\nif (i < j) s = s + k", True),  # k decides a loop afterwards
+        ("if (i < j) exit\ns = s + 1", False),
+        ("if (i < j) cycle\ns = s + 1", False),
+        ("k = mod(i, 2)\nif (k == 0) s = s + 1", False),
+    ],
+)
+def test_branches_that_indices_decide_cost_what_their_iterations_cost_one_by_one(body, at_once, span):
+    text = GUARDED.format(body=body, range=span)
+    told, unrolled = esp.predict(text, procs=3), esp.predict(text, procs=3, unroll=True)
+    assert told.time_s == pytest.approx(unrolled.time_s, rel=1e-12)
+    for line, other in zip(told.lines, unrolled.lines, strict=True):
+        assert (line.line, line.time_s) == (other.line, pytest.approx(other.time_s, rel=1e-11))
+    if at_once and span == "1, n":
+        assert told.iterations_walked < unrolled.iterations_walked / 3

@@ -261,11 +261,13 @@ class Machine:
     def needed(self, operation):
         """(P, E): which elements of the array the references of an operation need where, whether there or not."""
         result = np.zeros_like(self.copies[operation.array].owned)
+        layouts = self.layouts.arrays
+        special = communication.special_axes(operation, layouts[operation.array])
         for need in operation.needs:
             reference = need.reference
             vectors, count = combinations(reference.indices, lambda name: self.scalars[name][0])
             code, inside = self.numbers(reference, vectors, count)
-            runs = self.running(need.home, vectors, count)
+            runs = self.running(need.home, vectors, count, special)
             rank, row = np.nonzero(runs & inside)
             result[rank, code[row]] = True
         return result
@@ -276,13 +278,20 @@ class Machine:
         _, code, inside = self.place(expr, zero, vectors)
         return code, inside
 
-    def running(self, home, vectors, count):
-        """(P, rows): who runs which iteration, by owner-computes."""
+    def running(self, home, vectors, count, special=frozenset()):
+        """(P, rows): who runs which iteration, by owner-computes. Outside of its array, as far as that decides who
+        runs it, a condition keeps an iteration from running."""
         if home is None:
             return np.ones((self.procs, count), dtype=bool)
-        code, inside = self.numbers(home, vectors, count)
-        assert inside.all(), f"{home} leaves its array"
-        return self.copies[home.array].owned[:, code]
+        layout = self.layouts.arrays[home.array]
+        zero = np.zeros(count, dtype=np.int64)
+        columns = []
+        deciding = {axis.dim for at, axis in enumerate(layout.axes) if axis.role == "dim" and at not in special}
+        for dim, (subscript, bounds) in enumerate(zip(home.subscripts, layout.bounds, strict=True)):
+            column = self.evaluate(subscript, zero, vectors).astype(np.int64)
+            columns.append(column if dim in deciding else np.clip(column, *bounds))
+        code, inside = self.copies[home.array].ownership.number(columns)
+        return self.copies[home.array].owned[:, code] & inside
 
     def communicate(self, operation, uses=frozenset()):
         copies = self.copies[operation.array]

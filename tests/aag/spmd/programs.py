@@ -7,6 +7,7 @@ inside its array; no FORALL stores twice to one element.
 from dataclasses import dataclass, field
 from math import prod
 
+from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_reductions import Reductions
 
 
@@ -46,7 +47,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Reductions):
+class Writer(Guards, Reductions):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)

@@ -15,7 +15,8 @@ ARRAYS = ("forall", "assignment", "where", "reduction", "scalar")
 LOOPS = ("do", "do", "scalar")
 MORE = ("independent", "intrinsic", "forall")
 ALONG = ("along", "along", "assignment")
-ALL = (*ARRAYS, "do", "independent", "intrinsic")
+GUARDED = ("guarded", "guarded", "assignment")
+ALL = (*ARRAYS, "do", "guarded", "independent", "intrinsic")
 
 PARTS = {
     "forall": (ONE, 1),
@@ -24,6 +25,7 @@ PARTS = {
     "more": (MORE, 2),
     "programs": (ALL, 6),
     "along": (ALONG, 3),
+    "guarded": (GUARDED, 2),
 }
 
 

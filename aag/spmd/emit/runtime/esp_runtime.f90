@@ -628,6 +628,7 @@ contains
       if (present(home)) then
         select case (home%axis(axis)%role)
         case (spread)
+          if (outside(home, axis, home_index)) return
           at(axis) = coordinate_of(home, axis, home_index(home%axis(axis)%dim))
         case (fixed)
           at(axis) = home%axis(axis)%coordinate
@@ -655,6 +656,16 @@ contains
     to_replicas = plan%collective == esp_scatter .and. plan%map%axis(axis)%role == replicated
   end function to_replicas
 
+  ! Whether an element is not in its array, by the subscript that decides its coordinate on an axis: a mask keeps an
+  ! iteration with such a home from running.
+  logical function outside(map, axis, index)
+    type(esp_map), intent(in) :: map
+    integer, intent(in) :: axis, index(:)
+    integer :: dim
+    dim = map%axis(axis)%dim
+    outside = index(dim) < map%lower(dim) .or. index(dim) > map%upper(dim)
+  end function outside
+
   logical function lives(map, index, rank)
     type(esp_map), intent(in) :: map
     integer, intent(in) :: index(:), rank
@@ -664,6 +675,7 @@ contains
       coordinate = mod(rank / map%stride(axis), map%extent(axis))
       select case (map%axis(axis)%role)
       case (spread)
+        lives = lives .and. .not. outside(map, axis, index)
         lives = lives .and. coordinate == coordinate_of(map, axis, index(map%axis(axis)%dim))
       case (fixed)
         lives = lives .and. coordinate == map%axis(axis)%coordinate

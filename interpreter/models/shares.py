@@ -1,0 +1,94 @@
+"""Branches that indices decide, for all iterations of a loop at once.
+
+    do i = 1, n                      the condition holds in n - j of n iterations: one iteration with these shares,
+      if (i > j) s = s + a(i, j)     n times, costs what n iterations cost one by one
+    end do
+
+Only in a loop without messages and without loops inside: then iterations come to nothing but assignments and tests.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from aag.graph.aau import AAU, CondtD, Seq
+from aag.ir.evaluate import Unknown
+from aag.ir.visitors import names_in
+from aag.spmd.formulas import mask_holds
+from aag.spmd.vector import LIMIT
+from interpreter.evaluate import defined, leave_of
+from interpreter.remembered import remembered
+from interpreter.state import Run
+
+Shares = Mapping[int, tuple[float, ...]]
+"""For each conditional of a loop the share of its executions in which each branch is taken, and at last none."""
+
+Which = NDArray[np.bool_]
+
+
+@remembered()
+def _in_force(_: Run) -> list[Shares]:
+    """Of the loops that the walk is in."""
+    return [{}]
+
+
+def shares_of(run: Run, aau: AAU) -> tuple[float, ...] | None:
+    """The shares of a conditional; None: each execution is to be looked at."""
+    return _in_force(run)[-1].get(aau.id)
+
+
+@contextmanager
+def sharing(run: Run, shares: Shares) -> Iterator[None]:
+    """The shares that hold inside a loop."""
+    _in_force(run).append(shares)
+    try:
+        yield
+    finally:
+        _in_force(run).pop()
+
+
+def count_shares(run: Run, body: tuple[AAU, ...], var: str, values: range) -> Shares | None:
+    """The shares of all conditionals in the body of a loop; None where more than its variable decides them, or
+    iterations do something else than to assign and to test."""
+    if len(values) > LIMIT or not values:
+        return None
+    found: dict[int, tuple[float, ...]] = {}
+    index = np.arange(values.start, values.stop, values.step, dtype=np.int64)
+    changed = defined(body)
+    try:
+        known = all(_count(run, each, {var: index}, changed, found) for each in body)
+    except Unknown:
+        return None
+    return found if known else None
+
+
+def _count(
+    run: Run,
+    aau: AAU,
+    vectors: dict[str, NDArray[np.int64]],
+    changed: frozenset[str],
+    found: dict[int, tuple[float, ...]],
+) -> bool:
+    """Count how often each branch of a conditional, and of those inside it, is taken where it is reached."""
+    if not isinstance(aau, CondtD):
+        return isinstance(aau, Seq) and not leave_of(aau)
+    (reached,) = {each.size for each in vectors.values()}
+    left, weights = vectors, []
+    for branch in aau.branches:
+        (size,) = {each.size for each in left.values()}
+        if branch.condition is None:
+            holds: Which = np.ones(size, np.bool_)
+        elif names_in(branch.condition) & changed:
+            return False
+        else:
+            holds = mask_holds(branch.condition, {}, run.env, left)
+        taken = {name: each[holds] for name, each in left.items()}
+        left = {name: each[~holds] for name, each in left.items()}
+        weights.append(float(holds.sum()) / max(1, reached))
+        if not all(_count(run, each, taken, changed, found) for each in branch.body):
+            return False
+    (none,) = {each.size for each in left.values()}
+    found[aau.id] = (*weights, none / max(1, reached))
+    return True
