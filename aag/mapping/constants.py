@@ -11,6 +11,9 @@ from aag.ir.units import Entity, Type, Unit
 from aag.mapping.report import nearest
 
 NOTHING: Mapping[str, Value] = MappingProxyType({})
+WITHOUT_VALUE = "E319"
+"""The code of a PARAMETER that has no value."""
+
 _TRIPS = re.compile(r"trips_\d+")
 """What the user calls the trip count of the while loop in that line; no name of the program."""
 _OPERATORS = frozenset(("+", "-", "*", "/", "**"))
@@ -65,15 +68,23 @@ def _named_parameters(unit: Unit) -> str:
 
 
 def _undefined(entity: Entity, env: Mapping[str, Value]) -> tuple[Diagnostic, ...]:
-    """A finding where the expression of a PARAMETER has no value at all, such as 1/0."""
+    """A finding where a PARAMETER has no expression, or its expression no value at all, such as 1/0."""
+    if entity.initial is None:
+        return (
+            Diagnostic(
+                code=WITHOUT_VALUE,
+                message=f"the PARAMETER {entity.shown} has no value",
+                span=entity.span,
+                hint="write its value in the declaration",
+            ),
+        )
     try:
-        if entity.initial is not None:
-            evaluate(entity.initial, env)
+        evaluate(entity.initial, env)
     except Unknown as unknown:
         if unknown.why and unknown.name in _OPERATORS:
             return (
                 Diagnostic(
-                    code="E319",
+                    code=WITHOUT_VALUE,
                     message=f"the PARAMETER {entity.shown} has no value: {unknown.why}",
                     span=entity.span,
                     hint=f"correct its expression, or give it with ‹set {entity.shown}=VALUE›",

@@ -1,12 +1,12 @@
 """What resolving finds: problems and notes are collected, so that one run reports them all."""
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 
 from aag.diagnostics import NOWHERE, Diagnostic, SourceError, Span, UnresolvedError
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown
 from aag.ir.expressions import Var
+from aag.ir.nearest import did_you_mean
 from aag.ir.statements import Assign
 from aag.ir.units import Unit
 from aag.ir.visitors import walk_statements
@@ -20,6 +20,7 @@ class Report:
         self._unit = unit
         self._found: list[Diagnostic] = []
         self._missing: dict[Diagnostic, str] = {}
+        self._said: set[tuple[str, str]] = set()
 
     def add(self, code: str, message: str, span: Span = NOWHERE, hint: str = "") -> None:
         """Note one finding."""
@@ -30,7 +31,10 @@ class Report:
         self._found.extend(diagnostics)
 
     def unknown_name(self, what: str, name: str, span: Span, candidates: Iterable[str]) -> None:
-        """A name that is not declared as `what`."""
+        """A name that is not declared as `what`, once."""
+        if (what, name) in self._said:
+            return
+        self._said.add((what, name))
         self.add("E301", f"there is no {what} {name}", span, self.known(name, candidates))
 
     def known(self, name: str, candidates: Iterable[str]) -> str:
@@ -40,7 +44,10 @@ class Report:
         return nearest(name, candidates)
 
     def unknown_value(self, what: str, error: Unknown, span: Span) -> None:
-        """A value that `what` needs and that cannot be computed."""
+        """A value that `what` needs and that cannot be computed, once."""
+        if ("value", error.name) in self._said:
+            return
+        self._said.add(("value", error.name))
         settable = error.name.isidentifier() and not error.why
         way_out = f"give it with ‹set {error.name}=VALUE›" if settable else ""
         if error.name == NUMBER_OF_PROCESSORS:
@@ -56,6 +63,10 @@ class Report:
         statements = () if self._unit is None else walk_statements(self._unit.body)
         targets = (each.target for each in statements if isinstance(each, Assign))
         return any(isinstance(each, Var) and each.name == name for each in targets)
+
+    def without_value(self, names: Iterable[str]) -> None:
+        """Names whose values are missing for a reason that is reported already."""
+        self._said |= {("value", name) for name in names}
 
     def notes(self) -> tuple[Diagnostic, ...]:
         """The findings, once.
@@ -77,10 +88,7 @@ class Report:
 def nearest(name: str, candidates: Iterable[str]) -> str:
     """A hint: the candidate that is spelled most like `name`; else the candidates, if they are few."""
     known = sorted(set(candidates))
-    close = get_close_matches(name, known, n=1)
-    if close:
-        return f"did you mean {close[0]}?"
-    return f"known: {', '.join(known)}" if 0 < len(known) <= 8 else ""
+    return did_you_mean(name, known) or (f"known: {', '.join(known)}" if 0 < len(known) <= 8 else "")
 
 
 def place(expr_span: Span, directive_span: Span) -> Span:

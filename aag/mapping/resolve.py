@@ -13,7 +13,7 @@ from aag.ir.units import Entity, Unit
 from aag.ir.visitors import walk_statements
 from aag.mapping.alignment import Cell, Placement, cells_of, compose, itself
 from aag.mapping.arrangements import Arrangements, arrangements_of
-from aag.mapping.constants import constants_of
+from aag.mapping.constants import WITHOUT_VALUE, constants_of
 from aag.mapping.dealing import Dealt, dealt
 from aag.mapping.grid import Grid
 from aag.mapping.layout import REPLICATED, GridAxis, Layout, Layouts
@@ -77,6 +77,8 @@ def resolve_mapping(
         inherited.pop(entity.name, None)
     constants, problems = constants_of(unit, overrides.values, outer, declared={*scope.entities, *declared})
     report.extend(problems)
+    places = {each.span for each in problems if each.code == WITHOUT_VALUE}
+    report.without_value(entity.name for entity in unit.entities if entity.span in places)
     given = {name.lower(): value for name, value in overrides.values.items()}
     arrangements = arrangements_of(
         scope,

@@ -16,11 +16,11 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir import directives as d
+from aag.ir.nearest import did_you_mean
 from aag.source.expression_parser import SyntaxProblem
 from aag.source.independent import parse_independent, parse_on
 from aag.source.joining import DirectiveText
 from aag.source.mapping_clauses import Clause, ClauseParser, align_clause, distribute_clause
-from aag.source.nearest import did_you_mean
 from aag.source.tokens import Token
 
 KEYWORDS = (

@@ -10,9 +10,9 @@ known.
 
 from aag.diagnostics import Span
 from aag.ir import expressions as e
+from aag.ir.nearest import did_you_mean
 from aag.source.joining import Text
 from aag.source.literals import too_large
-from aag.source.nearest import did_you_mean
 from aag.source.tokens import Token, tokenize
 
 _LEVELS: tuple[dict[str, str], ...] = ({".eqv.": ".eqv.", ".neqv.": ".neqv."}, {".or.": ".or."}, {".and.": ".and."})

@@ -7,9 +7,9 @@ clause      = NEW "(" names ")" | REDUCTION "(" [operator ":"] names ")" | ON [H
 
 from aag.ir.directives import Independent
 from aag.ir.expressions import Expr
+from aag.ir.nearest import did_you_mean
 from aag.source.expression_parser import SyntaxProblem
 from aag.source.mapping_clauses import ClauseParser
-from aag.source.nearest import did_you_mean
 
 _CLAUSES = ("NEW", "REDUCTION", "ON", "RESIDENT")
 

@@ -76,6 +76,8 @@ class Joined(Struct, frozen=True):
     statements: tuple[Statement, ...]
     directives: tuple[DirectiveText, ...]
     diagnostics: tuple[Diagnostic, ...]
+    free: bool = False
+    """Whether blanks end names and numbers."""
 
 
 class _Building:
@@ -160,9 +162,22 @@ class _Joiner(Struct):
                 )
             )
 
-    def done(self) -> Joined:
+    def misplaced(self, line: Line) -> None:
+        """A statement that begins in the label field: one error for all of them."""
+        if not any(each.is_error for each in self.diagnostics):
+            self.diagnostics.append(
+                Diagnostic(
+                    code="E109",
+                    message=f"columns 1 to 5 of fixed form are for labels, but hold {line.text[:5].strip()}",
+                    span=Span(line.file, line.number, 1, line.number, 6),
+                    hint="begin the statement in column 7",
+                    source_line=line.text,
+                )
+            )
+
+    def done(self, *, free: bool) -> Joined:
         self.end_directive()
-        return Joined(tuple(self.statements), tuple(self.directives), tuple(self.diagnostics))
+        return Joined(tuple(self.statements), tuple(self.directives), tuple(self.diagnostics), free)
 
 
 def _slice(text: Text, start: int, end: int) -> Text:
@@ -229,7 +244,7 @@ def _join_free(lines: Iterable[Line]) -> Joined:
             quote = ""
     if open_statement is not None:
         joiner.add_split(open_statement, label)
-    return joiner.done()
+    return joiner.done(free=True)
 
 
 def _scan_free(joiner: _Joiner, line: Line, start: int, quote: str) -> tuple[int, bool, str]:
@@ -301,14 +316,13 @@ def _join_fixed(lines: Iterable[Line], columns: int) -> Joined:
             joiner.add_split(open_statement, label)
         label = text[:5].strip().lstrip("0")
         open_statement = _Building()
-        if label and not label.isdigit():  # not a label: the statement starts in the label field
+        if label and not label.isdigit():
+            joiner.misplaced(line)
             label = ""
-            open_statement.add(text[:end], line, 1)
-        else:
-            open_statement.add(text[6:end], line, 7)
+        open_statement.add(text[6:end], line, 7)
     if open_statement is not None:
         joiner.add_split(open_statement, label)
-    return joiner.done()
+    return joiner.done(free=False)
 
 
 def lines_beyond(lines: Iterable[Line]) -> list[Line]:

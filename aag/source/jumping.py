@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from aag.diagnostics import Diagnostic, Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
+from aag.ir.nearest import did_you_mean
 from aag.ir.visitors import bodies, mapped, walk_statements
-from aag.source.nearest import did_you_mean
 
 GO_TO = "a jump"
 """The reason of the `Opaque` statements that stand for jumps until they are something else."""

@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir import directives as d
 from aag.ir.expressions import Expr
+from aag.ir.nearest import did_you_mean
 from aag.source.expression_parser import Parser, SyntaxProblem
-from aag.source.nearest import did_you_mean
 
 _FORMATS = ("BLOCK", "CYCLIC", "GEN_BLOCK", "INDIRECT")
 

@@ -11,10 +11,10 @@ from aag.ir import directives as d
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.intrinsics import INTRINSICS
+from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import calls_used, own_expressions, walk_expressions, walk_statements
 from aag.source.declarations import Declarations
-from aag.source.nearest import did_you_mean
 from aag.source.units import INTRINSIC_MODULES, ReadUnit
 
 Lines = Mapping[tuple[str, int], str]
@@ -28,6 +28,7 @@ class _Scope(Struct, frozen=True):
     known."""
 
     entities: frozenset[str]
+    arrays: frozenset[str]
     procedures: frozenset[str]
     arrangements: frozenset[str]
     templates: frozenset[str]
@@ -41,6 +42,7 @@ class _Use(Struct, frozen=True):
     span: Span
     function: bool = False
     array: bool = False
+    index: bool = False
 
 
 def finish_names(units: Iterable[ReadUnit], lines: Lines) -> tuple[tuple[Unit, ...], list[Diagnostic]]:
@@ -49,7 +51,7 @@ def finish_names(units: Iterable[ReadUnit], lines: Lines) -> tuple[tuple[Unit, .
     modules = {each.unit.name: each for each in listed if each.unit.kind == "module"}
     procedures = frozenset(each.unit.name for each in listed)
     found: list[Diagnostic] = []
-    outermost = _Scope(frozenset(), procedures, frozenset(), frozenset(), open=False)
+    outermost = _Scope(frozenset(), frozenset(), procedures, frozenset(), frozenset(), open=False)
     done = tuple(_finish(each, outermost, modules, lines, found) for each in listed)
     return done, found
 
@@ -99,6 +101,7 @@ def _scope(read: ReadUnit, outer: _Scope, modules: Mapping[str, ReadUnit], visit
     directives = read.unit.directives
     return _Scope(
         entities=scope.entities | {each.name for each in read.unit.entities},
+        arrays=scope.arrays | {each.name for each in read.unit.entities if each.shape is not None},
         procedures=scope.procedures
         | read.names.procedures
         | {each.unit.name for each in read.inner}
@@ -134,7 +137,9 @@ def _undeclared(use: _Use, scope: _Scope, lines: Lines) -> Diagnostic:
     what = "is neither a declared array nor a known function" if use.function else "is not declared"
     if use.array:
         what = "is used as an array and is not declared as one"
-    candidates = scope.entities | scope.procedures | (INTRINSICS.keys() if use.function else frozenset())
+    candidates = scope.entities - scope.arrays if use.index else scope.entities
+    if use.function or use.array:
+        candidates = scope.arrays | scope.procedures | (INTRINSICS.keys() if use.function else frozenset())
     hint = did_you_mean(use.name, sorted(candidates - {use.name})) or f"declare {use.name}"
     return _error("E130", f"{use.name} {what}", _word(lines, use.span, use.name), hint)
 
@@ -170,10 +175,10 @@ def _uses(unit: Unit) -> Iterator[_Use]:
     for stmt in walk_statements(unit.body):
         match stmt:
             case s.Do(var=var, independent=independent):
-                yield _Use(var, stmt.span)
+                yield _Use(var, stmt.span, index=True)
                 yield from _of_loop(independent)
             case s.Forall(indices=indices, independent=independent):
-                yield from (_Use(index.name, stmt.span) for index in indices)
+                yield from (_Use(index.name, stmt.span, index=True) for index in indices)
                 yield from _of_loop(independent)
             case s.Assign(target=e.Call(name=name) as target):
                 yield _Use(name, target.span, array=True)

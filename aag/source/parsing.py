@@ -20,6 +20,7 @@ from aag.ir.intrinsics import INTRINSICS
 from aag.ir.scan import scanned
 from aag.source.nesting import read_assignment
 from aag.source.outline import Row, opaque_row
+from aag.source.punctuation import wrong_parenthesis
 
 _MOST_ERRORS = 20
 _MOST_PATIENCE = 100
@@ -185,40 +186,36 @@ _FRAMES: dict[str, str] = {
 }
 
 
-def _line(row: Row, source: dict[tuple[str, int], str]) -> str:
-    return source.get((row.span.file, row.span.line), "")
-
-
-def _why(row: Row) -> str:
-    """What is wrong with the statement, if that is plain to see."""
-    states = [(0, ""), *((depth, quote) for _, _, depth, quote in scanned(row.statement.text.text))]
-    if any(depth < 0 for depth, _ in states):
-        return ": one ')' too many"
-    depth, quote = states[-1]
-    if quote:
-        return f": the quotation mark {quote} is not closed"
-    return ": a ')' is missing" if depth else ""
+def _why(row: Row, source: dict[tuple[str, int], str]) -> tuple[str, Span, str]:
+    """What is wrong with the statement, if that is plain to see; where, and the line."""
+    quote = next((quote for _, _, _, quote in reversed(list(scanned(row.statement.text.text)))), "")
+    why, span = wrong_parenthesis(row.statement.text) or ("", row.span)
+    if quote and not why.startswith("one"):
+        why, span = f"the quotation mark {quote} is not closed", row.span
+    return f": {why}" if why else "", span, source.get((span.file, span.line), "")
 
 
 def _warning(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
+    why, span, line = _why(row, source)
     return Diagnostic(
         code="W101",
-        message=f"this statement cannot be read as Fortran{_why(row)}; it is left out",
-        span=row.span,
+        message=f"this statement cannot be read as Fortran{why}; it is left out",
+        span=span,
         hint="the prediction is not complete",
-        source_line=_line(row, source),
+        source_line=line,
     )
 
 
 def _error(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
+    why, span, line = _why(row, source)
     return Diagnostic(
         code="E120",
-        message=f"this statement cannot be read as Fortran{_why(row)}",
-        span=row.span,
+        message=f"this statement cannot be read as Fortran{why}",
+        span=span,
         hint="check its spelling; declarations come before the first executable statement"
         if row.what.kind == "spec"
         else "check its spelling and its place",
-        source_line=_line(row, source),
+        source_line=line,
     )
 
 

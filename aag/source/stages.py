@@ -10,6 +10,7 @@ from aag.source.names import finish_names
 from aag.source.nesting import cut_deep
 from aag.source.outline import outline
 from aag.source.parsing import parse_rows
+from aag.source.punctuation import mispunctuated
 from aag.source.units import UnitReader
 
 
@@ -23,9 +24,11 @@ def read_units(
     """
     if not joined.statements:
         raise SourceError([_empty(file)])
-    excess = excessive(joined.statements, source)
-    if excess:
-        raise SourceError(excess)
+    found = [each for each in joined.diagnostics if each.is_error]
+    found += excessive(joined.statements, source)
+    found += mispunctuated(joined.statements, source, free=joined.free)
+    if found:
+        raise SourceError(found)
     reads = tuple(read_directive(each, source) for each in joined.directives)
     structure = outline(joined.statements, reads, source)
     found = [*joined.diagnostics, *(each for read in reads for each in read.diagnostics), *structure.diagnostics]

@@ -11,10 +11,10 @@ from msgspec import Struct
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Processors, Template
+from aag.ir.nearest import edits
 from aag.ir.units import Form
 from aag.source.directives import Read, read_directive
 from aag.source.joining import Line, join
-from aag.source.nearest import edits
 
 CODE = "W108"
 """The code of the warning."""

@@ -195,11 +195,6 @@ TOLD = {
     3 |   real :: a(n), b(n)
       |             ^
        hint: give it with --set n=VALUE
-<stdin>:3:19: E312 the shape of b: the value of n is not known
-    3 |   real :: a(n), b(n)
-      |                   ^
-       hint: give it with --set n=VALUE
-2 errors
 """,
     "values that are read": """\
 <stdin>:9:3: E501 the flow depends on k, which cannot be computed
@@ -256,15 +251,6 @@ TOLD = {
     2 |   integer, parameter :: n = 64 / 0
       |                         ^
        hint: correct its expression, or give it with --set n=VALUE
-<stdin>:3:13: E312 the shape of a: the value of n is not known
-    3 |   real :: a(n), b(n)
-      |             ^
-       hint: give it with --set n=VALUE
-<stdin>:3:19: E312 the shape of b: the value of n is not known
-    3 |   real :: a(n), b(n)
-      |                   ^
-       hint: give it with --set n=VALUE
-3 errors
 """,
     "no main program": """\
 <stdin>:1: E401 found no main program, so nothing can be predicted

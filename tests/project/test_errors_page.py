@@ -38,7 +38,7 @@ def test_the_page_is_what_the_table_generates():
 
 
 def _of_program(entry, path):
-    path.write_text(entry["example"] + "\n" + "end\n" * ("alone" not in entry), encoding="utf-8")
+    path.write_text(entry["example"] + "\n" + "      end\n" * ("alone" not in entry), encoding="utf-8")
     given = dict(entry.get("with", {}))
     try:
         request = requested(given.pop("procs", 4), **given)
@@ -73,7 +73,7 @@ def test_the_example_raises_it(code, tmp_path, capsys):
         assert f" {code}" in told.out + told.err
     elif code[:2] == "E6":
         path = tmp_path / "program.hpf"
-        path.write_text(entry["example"] + "\nend\n", encoding="utf-8")
+        path.write_text(entry["example"] + "\n      end\n", encoding="utf-8")
         assert main(["compile", str(path), "--output", str(tmp_path / "made")]) == 1
         assert f" {code} " in capsys.readouterr().err
     elif code[0] == "M" and "with" not in entry:

@@ -117,6 +117,13 @@ def test_where_a_value_alone_does_not_help_no_value_is_named():
     assert not isinstance(mixed.value, UnresolvedError)
 
 
+def test_a_constant_without_a_value_is_one_error():
+    text = "program p\ninteger, parameter :: n\nreal a(n), b(n, n)\n!hpf$ template t(n)\nend\n"
+    with pytest.raises(SourceError) as caught:
+        layouts_of(text)
+    assert [(each.code, each.span.line) for each in caught.value.diagnostics] == [("E319", 2)]
+
+
 def test_all_forms_together():
     layouts = layouts_of(PROGRAM)
     assert layouts.notes == ()

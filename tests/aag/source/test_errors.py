@@ -123,7 +123,7 @@ ERRORS = {
         "program p\n  real :: a(8\n  a = 1\nend\n",
         [
             (
-                "x.f90:2:3: E120 this statement cannot be read as Fortran: a ')' is missing"
+                "x.f90:2:12: E120 this statement cannot be read as Fortran: a ')' is missing"
                 " (check its spelling; declarations come before the first executable statement)"
             )
         ],
@@ -196,9 +196,57 @@ end
         [
             "x.f90:2:8: E134 EXIT is not inside a loop (remove it, or put it into its loop)",
             "x.f90:3:14: E134 CYCLE foo is not inside a loop named foo (remove it, or put it into its loop)",
-            "x.f90:6:1: E134 EXIT on is not inside a loop named on (did you mean one?)",
+            "x.f90:6:1: E134 EXIT on is not inside a loop named on (remove it, or put it into its loop)",
             "x.f90:11:1: E134 CYCLE is not inside a loop (remove it, or put it into its loop)",
             "x.f90:13:1: E134 EXIT one is not inside a loop named one (remove it, or put it into its loop)",
+        ],
+    ),
+    "operands without an operator": (
+        """\
+program p
+double precision :: a(3 4) = [double precision :: 1, 2]
+integer, parameter :: n = 1 0
+do i = 1, n 2
+a(i) = b (i) c + 1
+if (a(1) > 2) a(1) = 'x' 'y'
+end do
+do 10 i = 1, 3
+10 print 20, 1., 5.d0_8 (i)
+20 format (2x i3 i4)
+call s(a (1) b, &
+  (c))
+contains
+subroutine s(x, y)
+real, intent (in out) :: x, y
+end subroutine
+end
+""",
+        [
+            "x.f90:2:23: E123 an operator or a comma is missing between 3 and 4 (a number has no blanks inside)",
+            "x.f90:3:27: E123 an operator or a comma is missing between 1 and 0 (a number has no blanks inside)",
+            "x.f90:4:11: E123 an operator or a comma is missing between n and 2 (write it)",
+            "x.f90:5:12: E123 an operator or a comma is missing between ) and c (write it)",
+            "x.f90:6:22: E123 an operator or a comma is missing between 'x' and 'y' (write it)",
+            "x.f90:11:12: E123 an operator or a comma is missing between ) and b (write it)",
+        ],
+    ),
+    "parentheses of heads": (
+        """\
+program p
+if (a(1) > (2) then
+else if (a(1)) > 2) then
+end if
+where (a(1:3 > 0) &
+  b = (2)
+do while (a(1) > 3
+end do
+end
+""",
+        [
+            "x.f90:2:4: E123 this statement cannot be read as Fortran: a ')' is missing (check the parentheses)",
+            "x.f90:3:19: E123 this statement cannot be read as Fortran: one ')' too many (check the parentheses)",
+            "x.f90:5:7: E123 this statement cannot be read as Fortran: a ')' is missing (check the parentheses)",
+            "x.f90:7:10: E123 this statement cannot be read as Fortran: a ')' is missing (check the parentheses)",
         ],
     ),
     "modules of other files": (
@@ -302,8 +350,8 @@ WARNINGS = {
     "syntax": (
         "x = (1\ny = 1)\nz = 'a\nw = = 2\n10\nend\n",
         [
-            (f"x.f90:1:1: W101 this statement cannot be read as Fortran: a ')' is missing; it is left out {LOST}"),
-            (f"x.f90:2:1: W101 this statement cannot be read as Fortran: one ')' too many; it is left out {LOST}"),
+            (f"x.f90:1:5: W101 this statement cannot be read as Fortran: a ')' is missing; it is left out {LOST}"),
+            (f"x.f90:2:6: W101 this statement cannot be read as Fortran: one ')' too many; it is left out {LOST}"),
             (
                 "x.f90:3:1: W101 this statement cannot be read as Fortran: the quotation mark ' is not closed; "
                 f"it is left out {LOST}"
@@ -510,6 +558,18 @@ def test_statements_that_get_lost_are_noticed(monkeypatch, problems):
     monkeypatch.setattr(road, "parse_rows", forgetful)
     assert problems("x = 1\n  y = 2\nz = 3\nend\n") == [
         ("x.f90:2:3: E122 the parser dropped this statement (rewrite the construct around it in a simpler way)")
+    ]
+
+
+def test_free_form_that_is_read_as_fixed_form():
+    text = "      program p\n      x = 1 0\n  y = 2\nz = 3\n      end\n"
+    with pytest.raises(SourceError) as caught:
+        read_program(text, "x.f", form="fixed")
+    assert [str(each) for each in caught.value.diagnostics] == [
+        (
+            "x.f:3:1: E109 columns 1 to 5 of fixed form are for labels, but hold y = (begin the statement in column 7;"
+            " the source looks like free form; if it is, use ‹form free›)"
+        )
     ]
 
 

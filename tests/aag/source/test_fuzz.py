@@ -180,7 +180,13 @@ def survives(text, file):
     if any(each.is_error for each in findings):
         return False
     printed = print_program(program)
-    assert print_program(read_program(printed, "printed.f90")) == printed
+    try:
+        again = print_program(read_program(printed, "printed.f90"))
+    except SourceError as error:
+        codes = {each.code for each in error.diagnostics}
+        # Statements that fixed form leaves out may have blanks that free form does not allow.
+        return codes == {"E123"} and not program.complete
+    assert again == printed
     return True
 
 

@@ -152,7 +152,7 @@ def test_include_with_directives(tmp_path):
 
 
 def test_include_is_found_beside_the_file_that_includes(tmp_path):
-    (tmp_path / "a.h").write_text("real a(8)\n")
+    (tmp_path / "a.h").write_text("      real a(8)\n")
     (tmp_path / "x.f").write_text('      program p\n#include "a.h"\n      end\n')
     assert read_file(tmp_path / "x.f").main.entities[0].name == "a"
 

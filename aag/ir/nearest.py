@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 
 def nearest(word: str, candidates: Iterable[str]) -> str:
-    """The candidate within a third of the word's length in edits (at least one, never all), or an empty string."""
-    best, best_distance = "", min(max(1, len(word) // 3), len(word) - 1) + 1
+    """The candidate within a third of the word's length in edits, or an empty string: no word of one or two letters has
+    one, since any other such word is near."""
+    best, best_distance = "", len(word) // 3 + 1
     for candidate in candidates:
         if abs(len(candidate) - len(word)) < best_distance:
             distance = edits(word, candidate)
