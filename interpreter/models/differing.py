@@ -97,6 +97,8 @@ class Differing(Struct, Generic[State], frozen=True, eq=False):
     alike: tuple[list[int], ...]
     """Their numbers from 1 on by the place in a block, ascending."""
     after: State
+    listed: int = 0
+    """References that were looked at one by one for it."""
 
     def nbytes(self) -> int:
         """Memory it holds, about."""
@@ -151,7 +153,10 @@ class _Segment(Struct, frozen=True, order=True):
 
 
 def sampled(
-    trips: int, before: State, replay: Callable[[int, State], tuple[MissRecorder, State]]
+    trips: int,
+    before: State,
+    replay: Callable[[int, State], tuple[MissRecorder, State]],
+    is_enough: Callable[[], bool] = lambda: False,
 ) -> Differing[State] | None:
     """Count the misses of some of `trips` iterations, from the caches `before` the loop on; None: of too many.
 
@@ -159,6 +164,7 @@ def sampled(
         trips: Iterations of the loop, many times as many as there are elements in a line.
         before: What is cached before the first.
         replay: Counts one iteration from a state of the caches on, and returns the state after it, too.
+        is_enough: Whether no more iterations can be counted, however accurate the result is.
     """
     known: dict[int, Iteration] = {}
     after = {-1: before}
@@ -187,6 +193,8 @@ def sampled(
     total = sum(mean.values()) / 2 * trips
     segments = [_Segment(-np.inf, 1, trips - period, 0.0)]
     while segments and max(-segments[0].rank, abs(sum(each.error for each in segments))) > ACCURACY * total:
+        if is_enough():
+            break
         if len(known) * WORTH > trips:
             return None
         widest = heappop(segments)

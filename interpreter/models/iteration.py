@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from functools import cache
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, walk
 from aag.ir.evaluate import Unknown
@@ -20,9 +21,9 @@ from interpreter.metrics import Tally
 from interpreter.models.cache import CacheState
 from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, Cost, charge, charge_work, masked_of, nest_cost
 from interpreter.models.differing import LONG, Differing, MissRecorder, Place, sampled
-from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
+from interpreter.models.misses import cache_of, charge_misses, listing, place_of, placed, state_of
 from interpreter.models.owned import run_owned
-from interpreter.models.period import repeat
+from interpreter.models.period import afford, repeat
 from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
 from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
@@ -102,10 +103,12 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     if names is None:
         values = range(first, first + count * step, step)
         run.application.expect(loop.var, values)
-        differing = _differing(run, aau, loop, body, values)
         shares = _shares(run, aau, loop.var, body, values)
         if shares is not None:
-            names, differing = (), None
+            names = ()
+        else:
+            afford(run, aau, count, count)
+            differing = _differing(run, aau, loop, body, values)
     place = None if differing is None else Place(differing)
 
     def one(number: int) -> str:
@@ -149,7 +152,7 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
     env = values_of(tuple(sorted(needed(body) | touching(body))), run.env)
     state, addresses = state_of(run), tuple(setting.addresses.items())
     key = ("differing", loop, values, env, addresses, cache_of(costs), costs.tlb_entries, state)
-    found = run.application.answers.find(key)
+    found, allowance = run.application.answers.find(key), listing(run)
 
     def replay(number: int, before: CacheState) -> tuple[MissRecorder, CacheState]:
         aside, recorder = run.aside(), MissRecorder()
@@ -160,10 +163,14 @@ def _differing(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: 
         return recorder, state_of(aside)
 
     if not isinstance(found, Differing):
-        found = sampled(len(values), state, replay)
+        left = allowance.left
+        found = sampled(len(values), state, replay, lambda: allowance.left < 0)
         if found is None:
             return None
+        found = replace(found, listed=left - allowance.left)
         run.application.answers.keep(key, found, found.nbytes())
+    else:
+        allowance.spend(found.listed)
     run.books.assume(
         "cache",
         f"cache misses of {aau.label} are counted in {len(found.iterations)} of {len(values):,} iterations "

@@ -5,7 +5,7 @@ nest; what a nest misses is remembered for the state in which it found the cache
 have settled cost nothing more. Processors whose local parts have equal shapes share one count in `models.cache`.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,11 +13,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
+from aag.budget import Budget
 from aag.graph.aau import IterD, IterSync
 from aag.spmd.access import AccessSweep
 from aag.spmd.course import is_uneven, temporaries
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
+from aag.spmd.stream import Stream
 from aag.spmd.vector import TooLarge
 from interpreter.counts import CountColumn, Counts
 from interpreter.metrics import COMPUTATION
@@ -49,7 +51,9 @@ TEMPORARIES = 1 << 44
 WORD = 8
 """Bytes of an element where none is known: where the references of a nest are looked at one by one."""
 LOOKED_AT = 1 << 19
-"""References looked at of a nest, on all classes of processors together, where each is looked at."""
+"""References looked at of one execution of a nest on one processor, about, where each is looked at."""
+LISTED = 1 << 27
+"""References of all executions of all nests on all processors after which no more are looked at one by one."""
 
 
 class _Seen(Struct, frozen=True):
@@ -95,6 +99,12 @@ def place_of(run: Run) -> Place | MissRecorder | None:
     return _places(run)[-1]
 
 
+@remembered()
+def listing(_: Run) -> Budget:
+    """How many references may still be looked at one by one."""
+    return Budget(LISTED)
+
+
 class _Found(Struct, frozen=True, eq=False):
     """What a nest missed on each class of processors (None: it reaches no array), and the state after it."""
 
@@ -102,6 +112,8 @@ class _Found(Struct, frozen=True, eq=False):
     after: CacheState
     pages: Array | None = None
     """(K, G) translations that each of its G statements lacked; None: the machine does not say what that costs."""
+    listed: int = 0
+    """References that were looked at one by one for it."""
 
     def nbytes(self) -> int:
         """Memory it holds, about."""
@@ -248,8 +260,9 @@ def _replayed(
     question = ("misses", node, key[2], tuple(run.setting.addresses.items()), cache, costs.tlb_entries, state)
     known = run.application.answers.find(question)
     if isinstance(known, _Found):
+        listing(run).spend(known.listed)
         return known
-    misses, after = None, state
+    misses, after, before = None, state, listing(run).left
     for part in _parts(run, nest, key, trips):
         if isinstance(part, CachedNest) and not part.accesses:
             continue
@@ -263,7 +276,7 @@ def _replayed(
     if misses is not None and costs.tlb_entries:
         tested = aau.tested if isinstance(aau, IterD) else 0
         pages = _pages(_shape(run, nest, trips(), tested), costs)
-    found = _Found(misses, after, pages)
+    found = _Found(misses, after, pages, before - listing(run).left)
     run.application.answers.keep(question, found, found.nbytes())
     return found
 
@@ -329,6 +342,19 @@ def _even(run: Run, nest: Nest, _key: Key, trips: Callable[[], Trips]) -> tuple[
     return _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
 
 
+def _streams(run: Run, nest: Nest, ranks: Ints) -> Sequence[Stream]:
+    """The references of a nest on some processors, as long as the allowance lasts.
+
+    Raises:
+        TooLarge: it is used up, or there are too many.
+    """
+    if listing(run).left < 0:
+        raise TooLarge(f"the program makes more than {LISTED:,} references that differ")
+    found = run.application.streams(nest, run.env, ranks, LOOKED_AT)
+    listing(run).spend(sum([each.offset.size for each in found]))
+    return found
+
+
 def _listed(run: Run, nest: Nest) -> ListedNest | None:
     """The nest with its references one by one; None: there are too many. Of very many classes of processors some stand
     for the others.
@@ -339,7 +365,7 @@ def _listed(run: Run, nest: Nest) -> ListedNest | None:
     ranks = run.application.classes()[1]
     chosen = np.unique(np.linspace(0, ranks.size - 1, min(ranks.size, MAX_CLASSES)).round().astype(np.intp))
     try:
-        streams = run.application.streams(nest, run.env, ranks[chosen], LOOKED_AT)
+        streams = _streams(run, nest, ranks[chosen])
     except TooLarge:
         if isinstance(nest, AccessSweep):
             raise

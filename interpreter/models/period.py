@@ -79,7 +79,7 @@ def repeat(
     if run.tape is not None:
         run.tape.entries.append(None)
     if not periodic or run.setting.force_unroll or trips < 3:
-        _afford(run, aau, trips, trips)
+        afford(run, aau, trips, trips)
         watched = Watched(run, aau, trips)
         for number in range(trips):
             watched.at(number)
@@ -117,7 +117,7 @@ class Watched:
             self.outer(self.line, (self.number + done) / self.trips)
 
 
-def _afford(run: Run, aau: AAU, more: int, trips: int) -> None:
+def afford(run: Run, aau: AAU, more: int, trips: int) -> None:
     """Refuses `more` iterations of a loop with `trips` where the walk would never end in a person's time."""
     clocks = 1 + run.procs * run.scenarios // _CLOCKS
     if (run.books.walked + more) * clocks <= run.setting.walked_iterations or run.setting.force_unroll:
@@ -189,7 +189,7 @@ class _Walk:
         record = self.outer_recorder is not None or (self.number >= QUIET and not self.taped)
         run.tape, self.tape = (Tape() if self.taped else None), None
         run.recorder = Recorder() if record else None
-        _afford(run, self.aau, 1, self.number + int(self.left.max()))
+        afford(run, self.aau, 1, self.number + int(self.left.max()))
         run.books.walked += 1
         run.books.count(self.aau.id, Tally.ITERATIONS, 1.0)
         how = step(self.number)
