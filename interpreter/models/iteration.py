@@ -21,7 +21,8 @@ from interpreter.metrics import Tally
 from interpreter.models.cache import CacheState
 from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, Cost, charge, charge_work, masked_of, nest_cost
 from interpreter.models.differing import LONG, Differing, MissRecorder, Place, sampled
-from interpreter.models.misses import cache_of, charge_misses, listing, place_of, placed, state_of
+from interpreter.models.listing import listing
+from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
 from interpreter.models.period import afford, repeat
 from interpreter.models.shares import Shares, count_shares, sharing

@@ -5,7 +5,7 @@ nest; what a nest misses is remembered for the state in which it found the cache
 have settled cost nothing more. Processors whose local parts have equal shapes share one count in `models.cache`.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -13,18 +13,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
-from aag.budget import Budget
 from aag.graph.aau import IterD, IterSync
 from aag.spmd.access import AccessSweep
 from aag.spmd.course import is_uneven, temporaries
 from aag.spmd.nodes import Nest
 from aag.spmd.partition import Trips
-from aag.spmd.stream import Stream
-from aag.spmd.vector import TooLarge
 from interpreter.counts import CountColumn, Counts
 from interpreter.metrics import COMPUTATION
 from interpreter.models.cache import (
-    MAX_CLASSES,
     Cache,
     CachedAccess,
     CachedNest,
@@ -37,6 +33,7 @@ from interpreter.models.cache import (
 )
 from interpreter.models.compute import Cost, alike, charge, masked_of, priced
 from interpreter.models.differing import Counted, MissRecorder, Place
+from interpreter.models.listing import list_references, listing, statements_of
 from interpreter.reduce import any_of
 from interpreter.remembered import Key, by_values, remembered
 from interpreter.shared import Figures, Shared
@@ -50,10 +47,6 @@ TEMPORARIES = 1 << 44
 """A pretended address, far from those that arrays have."""
 WORD = 8
 """Bytes of an element where none is known: where the references of a nest are looked at one by one."""
-LOOKED_AT = 1 << 19
-"""References looked at of one execution of a nest on one processor, about, where each is looked at."""
-LISTED = 1 << 27
-"""References of all executions of all nests on all processors after which no more are looked at one by one."""
 
 
 class _Seen(Struct, frozen=True):
@@ -97,12 +90,6 @@ def placed(run: Run, place: Place | MissRecorder) -> Iterator[None]:
 def place_of(run: Run) -> Place | MissRecorder | None:
     """Where misses are known or taken down; None: they are counted."""
     return _places(run)[-1]
-
-
-@remembered()
-def listing(_: Run) -> Budget:
-    """How many references may still be looked at one by one."""
-    return Budget(LISTED)
 
 
 class _Found(Struct, frozen=True, eq=False):
@@ -238,7 +225,7 @@ def _found(
     if isinstance(place, Place):
         counted = place.counted(key[:2], often)
         if counted is not None:
-            return _between(counted, state, _statements(nest))
+            return _between(counted, state, statements_of(nest))
     found = _replayed(run, aau, nest, key, costs, state, trips)
     if isinstance(place, MissRecorder):
         _record(run, place, nest, found, Counted(key[:2], often, _figures(found, often.size)))
@@ -312,18 +299,13 @@ def _between(counted: Counted, state: CacheState, statements: int) -> _Found:
     return _Found(misses, state, figures[:, end:] if figures.shape[1] > end else None)
 
 
-def _statements(nest: Nest) -> int:
-    """Statements whose misses are told apart."""
-    return len({touch.source for touch in nest.touches}) if isinstance(nest, AccessSweep) else 1
-
-
 def _parts(run: Run, nest: Nest, key: Key, trips: Callable[[], Trips]) -> tuple[CachedNest | ListedNest, ...]:
     """The nest as the cache sees it: what is done one after the other."""
     if is_uneven(nest):
         latest = _latest(run, nest, key[:2])
         if key[2] not in latest:
             latest.clear()
-            latest[key[2]] = _listed(run, nest)
+            latest[key[2]] = list_references(run, nest)
         found = latest[key[2]]
         if found is not None:
             return (found,)
@@ -340,50 +322,6 @@ def _latest(_: Run, _nest: Nest, _which: Key) -> dict[object, ListedNest | None]
 def _even(run: Run, nest: Nest, _key: Key, trips: Callable[[], Trips]) -> tuple[CachedNest, ...]:
     shape = _shape(run, nest, trips())
     return _through_temporaries(shape, nest, run.setting.addresses) if nest.copies else (shape,)
-
-
-def _streams(run: Run, nest: Nest, ranks: Ints) -> Sequence[Stream]:
-    """The references of a nest on some processors, as long as the allowance lasts.
-
-    Raises:
-        TooLarge: it is used up, or there are too many.
-    """
-    if listing(run).left < 0:
-        raise TooLarge(f"the program makes more than {LISTED:,} references that differ")
-    found = run.application.streams(nest, run.env, ranks, LOOKED_AT)
-    listing(run).spend(sum([each.offset.size for each in found]))
-    return found
-
-
-def _listed(run: Run, nest: Nest) -> ListedNest | None:
-    """The nest with its references one by one; None: there are too many. Of very many classes of processors some stand
-    for the others.
-
-    Raises:
-        TooLarge: there are too many in a DO nest.
-    """
-    ranks = run.application.classes()[1]
-    chosen = np.unique(np.linspace(0, ranks.size - 1, min(ranks.size, MAX_CLASSES)).round().astype(np.intp))
-    try:
-        streams = _streams(run, nest, ranks[chosen])
-    except TooLarge:
-        if isinstance(nest, AccessSweep):
-            raise
-        run.books.assume(
-            "cache", "cache misses: assuming each reference has the same stride in all iterations", nest.span
-        )
-        return None
-    for name in dict.fromkeys(name for each in streams for name in each.anywhere):
-        run.books.assume(
-            "cache", f"cache misses: assuming data-dependent subscripts reach any element of {name}", nest.span
-        )
-    if isinstance(nest, AccessSweep) and any(each.halved for each in streams):
-        run.books.assume(
-            "cache", "cache misses: assuming data-dependent conditions hold in half of the iterations", nest.span
-        )
-    stands = np.searchsorted(chosen, np.arange(ranks.size), side="right") - 1
-    shared = tuple(streams[at] for at in stands)
-    return ListedNest(streams=shared, addresses=run.setting.addresses, sources=_statements(nest))
 
 
 def _pages(sweep: CachedNest, costs: MemoryCosts) -> Array:

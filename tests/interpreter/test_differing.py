@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import esp
 from interpreter.errors import InterpretationError
-from interpreter.models import misses
+from interpreter.models import listing
 from interpreter.models.differing import ACCURACY, Counted, MissRecorder, sampled
 
 TRIPS, PERIOD = 1000, 4
@@ -143,7 +143,7 @@ def test_a_loop_with_too_many_iterations_is_refused_before_misses_are_counted(mo
     def looked_at(*_):
         raise AssertionError
 
-    monkeypatch.setattr(misses, "_streams", looked_at)
+    monkeypatch.setattr(listing, "_streams", looked_at)
     with pytest.raises(InterpretationError, match="E506"):
         esp.predict("cholesky", procs=8, set={"n": 1_000_000})
 
@@ -152,7 +152,7 @@ def test_references_beyond_the_allowance_are_taken_to_have_one_stride(monkeypatc
     text = "cache misses: assuming each reference has the same stride in all iterations"
     whole = esp.predict("cholesky", procs=4, set={"n": 60})
     assert not [each for each in whole.assumptions if each.text == text]
-    monkeypatch.setattr(misses, "LISTED", 10_000)
+    monkeypatch.setattr(listing, "LISTED", 10_000)
     less = esp.predict("cholesky", procs=4, set={"n": 61})
     assert [each for each in less.assumptions if each.text == text]
     assert less.time_s == pytest.approx(whole.time_s, rel=0.15)
