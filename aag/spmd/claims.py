@@ -5,8 +5,11 @@ One that cannot be decided (data decide a condition or a subscript) is trusted a
 lowering makes use of it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
+
+from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
 from aag.ir import statements as ir
@@ -15,10 +18,19 @@ from aag.ir.expressions import Var
 from aag.ir.visitors import names_in
 from aag.spmd.dependence import Access, Dependence, Meeting
 from aag.spmd.groups import changed
-from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
+from aag.spmd.leaves import Leaf, leaves_of_forall, reads_of, reduction, writes_of
 from aag.spmd.lowering import Lowering
+from aag.spmd.symbols import Unsupported
 
 _WAY_OUT = "remove the claim, or accept it with ‹trust_directives›"
+
+
+class _Loop(Struct, frozen=True):
+    """A loop, or an index of a FORALL: its variable, what stands for it among the loops of a leaf, and its name."""
+
+    var: str
+    key: Hashable
+    shown: str
 
 
 def trusted(lowering: Lowering, statement: ir.Do) -> None:
@@ -37,7 +49,17 @@ def outlived(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> Non
         )
 
 
-def check(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> None:
+def check_forall(lowering: Lowering, statement: ir.Forall) -> None:
+    """Report claims of a FORALL that are certainly false: one value of an index assigns what another assigns or reads.
+
+    Nothing else is made of them: right-hand sides come first, whatever is claimed.
+    """
+    if any(_claims(statement)):
+        with lowering.collecting(), suppress(Unsupported):
+            check(lowering, statement, leaves_of_forall(lowering, statement) or (), frozenset())
+
+
+def check(lowering: Lowering, statement: ir.Do | ir.Forall, leaves: Sequence[Leaf], names: frozenset[str]) -> None:
     """Report the claims of a nest that are certainly false; `names` are the scalars that it reduces into."""
     if lowering.options.trusts_directives:
         return
@@ -53,27 +75,36 @@ def check(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: f
 
 def _claims(
     statement: ir.Stmt, listed: Mapping[str, Independent] = MappingProxyType({})
-) -> Iterator[tuple[ir.Do, Independent]]:
+) -> Iterator[tuple[_Loop, Independent]]:
     """The loops that a claim is about, each with its directive: the next loop, or those inside that it lists."""
-    if not isinstance(statement, ir.Do):
+    if not isinstance(statement, ir.Do | ir.Forall):
         return
     own = statement.independent
     if own is not None:
         listed = {**listed, **dict.fromkeys(own.indices, own)}
-    claim = own if own is not None and not own.indices else listed.get(statement.var)
-    if claim is not None:
-        yield statement, claim
+    for loop in _loops(statement):
+        claim = own if own is not None and not own.indices else listed.get(loop.var)
+        if claim is not None:
+            yield loop, claim
     for each in statement.body:
         yield from _claims(each, listed)
 
 
+def _loops(statement: ir.Do | ir.Forall) -> Iterator[_Loop]:
+    if isinstance(statement, ir.Do):
+        yield _Loop(statement.var, statement, f"the loop over {statement.var}")
+        return
+    for at, index in enumerate(statement.indices):
+        yield _Loop(index.name, (statement, at), f"the FORALL over {index.name}")
+
+
 def _false(
-    lowering: Lowering, loop: ir.Do, claim: Independent, leaves: Sequence[Leaf], names: frozenset[str]
+    lowering: Lowering, loop: _Loop, claim: Independent, leaves: Sequence[Leaf], names: frozenset[str]
 ) -> Iterator[str]:
-    inside = [leaf for leaf in leaves if loop in leaf.loops]
+    inside = [leaf for leaf in leaves if loop.key in leaf.loops]
     if not inside:
         return
-    level = inside[0].loops.index(loop)
+    level = inside[0].loops.index(loop.key)
     for name in claim.reductions:
         yield from _no_reduction(name, inside)
     if not lowering.reach.is_certain:
@@ -98,14 +129,14 @@ def _meeting(first: Access, second: Access, level: int, varying: frozenset[str],
     return dependence.meeting(level) if dependence.is_carried(level) else None
 
 
-def _told(loop: ir.Do, found: Meeting, first: Access, *, both_write: bool) -> str:
+def _told(loop: _Loop, found: Meeting, first: Access, *, both_write: bool) -> str:
     element = f"{first.array}({','.join(map(str, found.element))})"
     earlier, later = f"{loop.var}={found.earlier}", f"{loop.var}={found.later}"
     if both_write:
-        return f"the loop over {loop.var} is not INDEPENDENT: {earlier} and {later} both assign {element}"
+        return f"{loop.shown} is not INDEPENDENT: {earlier} and {later} both assign {element}"
     writes_first = first.order % 2 == 1
     writer, reader = (earlier, later) if writes_first else (later, earlier)
-    return f"the loop over {loop.var} is not INDEPENDENT: {reader} reads {element}, which {writer} assigns"
+    return f"{loop.shown} is not INDEPENDENT: {reader} reads {element}, which {writer} assigns"
 
 
 def _no_reduction(name: str, inside: Sequence[Leaf]) -> Iterator[str]:
@@ -127,7 +158,7 @@ def _no_reduction(name: str, inside: Sequence[Leaf]) -> Iterator[str]:
 
 
 def _scalar_flow(
-    loop: ir.Do, claim: Independent, inside: Sequence[Leaf], level: int, names: frozenset[str], lowering: Lowering
+    loop: _Loop, claim: Independent, inside: Sequence[Leaf], level: int, names: frozenset[str], lowering: Lowering
 ) -> Iterator[str]:
     """A scalar that an iteration certainly reads before it assigns it, while every iteration assigns it."""
     if not _runs_twice(inside[0], level, lowering):
@@ -144,7 +175,7 @@ def _scalar_flow(
                     yield f"{name} is NEW, but an iteration reads it (line {leaf.assign.span.line}) before assigning it"
                 else:
                     yield (
-                        f"the loop over {loop.var} is not INDEPENDENT: each iteration reads {name} "
+                        f"{loop.shown} is not INDEPENDENT: each iteration reads {name} "
                         f"(line {leaf.assign.span.line}), which the one before assigns"
                     )
                 return

@@ -155,14 +155,14 @@ def _arrays_stay(
     for other, read in reads:
         number = number_of[other]
         sources = [write for at, write in writes if number_of[at] == number and write.array == read.array]
-        near = not sources or _is_local(lowering, read, leaves[other], homes[number])
+        near = not sources or _is_local(lowering, read, homes[number])
         if not near and any(comes(write, read) for write in sources):
             return False
     return True
 
 
-def _is_local(lowering: Lowering, read: Access, leaf: Leaf, home: Leaf | None) -> bool:
-    """Whether an element that a leaf reads certainly lies where its group runs."""
+def _is_local(lowering: Lowering, read: Access, home: Leaf | None) -> bool:
+    """Whether an element that is read certainly lies where its group runs."""
     if not lowering.is_distributed(read.array):
         return True
     if home is None or read.subscripts is None:
@@ -170,7 +170,7 @@ def _is_local(lowering: Lowering, read: Access, leaf: Leaf, home: Leaf | None) -
     target = home.assign.target
     assert isinstance(target, Element)
     element = Element(read.array, read.subscripts)
-    return same_owner(lowering, max(leaf.indices, home.indices, key=len), target, element)
+    return same_owner(lowering, max(read.indices, home.indices, key=len), target, element)
 
 
 def changed(leaves: Sequence[Leaf]) -> frozenset[str]:

@@ -8,13 +8,14 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
 from aag.ir.intrinsics import REDUCTIONS
-from aag.ir.visitors import elements_in, names_in, walk_statements
+from aag.ir.visitors import children, elements_in, names_in, walk_statements
 from aag.spmd.dependence import Access
+from aag.spmd.elementwise import MASKED
 from aag.spmd.guards import both
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
 from aag.spmd.needs import Use
-from aag.spmd.nests import conflicts
+from aag.spmd.nests import conflicts, is_inner
 from aag.spmd.nodes import Index, Reference
 from aag.spmd.symbols import LOGICAL
 
@@ -35,15 +36,22 @@ class Leaf(Struct, frozen=True):
 
 
 class Around(Struct, frozen=True):
-    """Where a statement of a nest stands: the loops around it, and the condition under which it is reached."""
+    """Where a statement of a nest stands: the loops around it, the condition under which it is reached, and all names
+    that the nest changes."""
 
     indices: tuple[Index, ...] = ()
     loops: tuple[Hashable, ...] = ()
     mask: Expr | None = None
+    changes: frozenset[str] = frozenset()
+
+    @property
+    def bound(self) -> frozenset[str]:
+        """Names on which a reduction may not depend that is computed once for the whole nest."""
+        return self.changes.union(index.name for index in self.indices)
 
     def inside(self, indices: Sequence[Index], loops: Sequence[Hashable], mask: Expr | None = None) -> "Around":
         """The same inside more loops, and under one more condition."""
-        return Around((*self.indices, *indices), (*self.loops, *loops), both(self.mask, mask))
+        return Around((*self.indices, *indices), (*self.loops, *loops), both(self.mask, mask), self.changes)
 
 
 def leaves_of(
@@ -59,8 +67,30 @@ def leaves_of(
     """
     index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
     within = arrays or statement.independent is not None
-    inside = (around or Around()).inside((index,), (statement,))
+    inside = (around or Around(changes=_assigned(statement.body))).inside((index,), (statement,))
     return _body(lowering, statement.body, inside, arrays=within)
+
+
+def leaves_of_forall(lowering: Lowering, statement: ir.Forall) -> list[Leaf] | None:
+    """All assignments of a FORALL as if it were loops; None where it holds anything else.
+
+    Raises:
+        Unsupported: a construct that is not modelled.
+    """
+    inside = _in_forall(lowering, statement, Around(changes=_assigned(statement.body)))
+    return _body(lowering, statement.body, inside, arrays=True)
+
+
+def _in_forall(lowering: Lowering, statement: ir.Forall, around: Around) -> Around:
+    indices = tuple(lowering.index(one.name, one.lower, one.upper, one.step) for one in statement.indices)
+    return around.inside(indices, [(statement, at) for at in range(len(indices))], statement.mask)
+
+
+def _assigned(body: Sequence[ir.Stmt]) -> frozenset[str]:
+    """The names that assignments and loops in a body change."""
+    statements = list(walk_statements(body))
+    targets = {_name(each.target) for each in statements if isinstance(each, ir.Assign)}
+    return frozenset(targets | {each.var for each in statements if isinstance(each, ir.Do)})
 
 
 def _body(lowering: Lowering, body: Sequence[ir.Stmt], around: Around, *, arrays: bool) -> list[Leaf] | None:
@@ -73,10 +103,8 @@ def _body(lowering: Lowering, body: Sequence[ir.Stmt], around: Around, *, arrays
                 inner = _assignment(lowering, each, around, arrays=arrays)
             case ir.Do():
                 inner = leaves_of(lowering, each, around, arrays=arrays)
-            case ir.Forall(indices=more, mask=own, body=nested) if arrays:
-                loops = tuple(lowering.index(one.name, one.lower, one.upper, one.step) for one in more)
-                origins = [(each, at) for at in range(len(loops))]
-                inner = _body(lowering, nested, around.inside(loops, origins, own), arrays=True)
+            case ir.Forall(body=nested) if arrays:
+                inner = _body(lowering, nested, _in_forall(lowering, each, around), arrays=True)
                 if inner is not None and _reads_itself(lowering, inner, len(around.indices)):
                     inner = None
             case ir.If(branches=branches):
@@ -98,9 +126,8 @@ def _assignment(lowering: Lowering, statement: ir.Assign, around: Around, *, arr
         return None
     inner, positions = lowering.elementwise.context(shape)
     here = around.inside(inner, [(statement, at) for at in range(len(inner))])
-    names = frozenset(index.name for index in here.indices)
-    place = lowering.elementwise.element(target, positions, names)
-    value = lowering.elementwise.element(statement.value, positions, names)
+    place = lowering.elementwise.element(target, positions, here.bound)
+    value = lowering.elementwise.element(statement.value, positions, here.bound)
     leaf = Leaf(here.indices, here.loops, here.mask, replace(statement, target=place, value=value))
     return None if inner and _reads_itself(lowering, [leaf], len(around.indices)) else [leaf]
 
@@ -130,14 +157,13 @@ def _conditional(
     tests: list[Leaf] = []
     found: list[Leaf] = []
     reached: Expr | None = None
-    names = frozenset(index.name for index in around.indices)
     kept = _is_changed(branches)
     for branch in branches:
         condition = branch.condition
         if calls_any(condition, lowering.impure):
             return None
         if condition is not None:
-            condition = lowering.elementwise.element(condition, (), names)
+            condition = lowering.elementwise.element(condition, (), around.bound)
         if condition is not None and kept:
             own = Var(lowering.elementwise.fresh("holds"))
             lowering.symbols.declare(own.name, LOGICAL)
@@ -182,16 +208,37 @@ def reads_of(leaves: Sequence[Leaf], is_array: Callable[[str], bool]) -> list[tu
     found = []
     for number, leaf in enumerate(leaves):
         target = leaf.assign.target
-        read = elements_in(leaf.assign.value, leaf.mask)
-        if isinstance(target, Element):
-            read += elements_in(*target.subscripts)
-        found += [(number, _access(leaf, each, 2 * number)) for each in read if is_array(each.name)]
+        around = Around(leaf.indices, leaf.loops, leaf.mask)
+        parts = [leaf.assign.value, leaf.mask, *(target.subscripts if isinstance(target, Element) else ())]
+        read = [one for part in parts if part is not None for one in _read(part, around)]
+        found += [(number, _access(here, each, 2 * number)) for each, here in read if is_array(each.name)]
     return found
 
 
-def _access(leaf: Leaf, element: Element, order: int) -> Access:
-    masks = () if leaf.mask is None else (leaf.mask,)
-    return Access(element.name, element.subscripts, leaf.indices, leaf.loops, order, masks)
+def _read(expr: Expr, around: Around) -> Iterator[tuple[Element, Around]]:
+    """The elements that an expression reads, those of reductions in the loops inside it."""
+    match expr:
+        case Call(args=(reduced, Var(name=name), lower, upper)) if is_inner(expr):
+            yield from _read(lower, around)
+            yield from _read(upper, around)
+            index = Index(name=name, lower=lower, upper=upper, step=None)
+            yield from _read(reduced, around.inside((index,), (("reduction", name),)))
+            return
+        case Call(name=wrapped, args=(taken, mask)) if wrapped == MASKED:
+            yield from _read(mask, around)
+            yield from _read(taken, around.inside((), (), mask))
+            return
+        case Element():
+            yield expr, around
+        case _:
+            pass
+    for child in children(expr):
+        yield from _read(child, around)
+
+
+def _access(around: Leaf | Around, element: Element, order: int) -> Access:
+    masks = () if around.mask is None else (around.mask,)
+    return Access(element.name, element.subscripts, around.indices, around.loops, order, masks)
 
 
 def reduced_names(leaves: Sequence[Leaf], arrays: Collection[str] = ()) -> frozenset[str]:

@@ -121,8 +121,12 @@ def _unsure(statement: ir.Stmt, known: frozenset[Hashable], *, sure: bool = True
 
 
 def _reads_of(nodes: Sequence[Node]) -> frozenset[str]:
-    """What nests that were computed before a loop read: reductions in its body that do not depend on its index."""
-    return names_in(*(assign.value for node in nodes if isinstance(node, Nest) for assign in assigns_of(node)))
+    """What nests that were computed before a loop read: reductions that do not depend on its index."""
+    nests = [node for node in nodes if isinstance(node, Nest)]
+    bounds = frozenset().union(*(index.reads for nest in nests for index in nest.indices))
+    return bounds | names_in(
+        *(part for nest in nests for part in (nest.mask, *(each.value for each in assigns_of(nest))))
+    )
 
 
 def _claimed(statement: ir.Do) -> Iterator[ir.Do]:

@@ -16,6 +16,7 @@ from aag.mapping.layout import Layouts
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.assignments import lower_assign
 from aag.spmd.calls import lower_call
+from aag.spmd.claims import check_forall
 from aag.spmd.conformance import check_shapes, outside
 from aag.spmd.foralls import lower_forall, lower_where
 from aag.spmd.guards import both
@@ -100,6 +101,7 @@ def _lower(lowering: Lowering, statement: ir.Stmt) -> None:
         case ir.SelectCase():
             _select(lowering, statement)
         case ir.Forall():
+            check_forall(lowering, statement)
             lower_forall(lowering, statement)
         case ir.Where():
             lower_where(lowering, statement)

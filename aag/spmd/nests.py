@@ -27,7 +27,7 @@ def inner_loops(
     another one, which has loops inside those of the outer one.
     """
     span = lowering.span
-    found = [each for each in _calls(value) if _is_inner(each)]
+    found = [each for each in _calls(value) if is_inner(each)]
     if not found:
         return indices, (Assign(span=span, target=target, value=value),), ()
     if len(found) > 1:
@@ -55,7 +55,7 @@ def inner_loops(
 
 def has_inner_loop(expr: Expr) -> bool:
     """Whether an expression holds a reduction that has to be a loop inside."""
-    return any(_is_inner(each) for each in _calls(expr))
+    return any(is_inner(each) for each in _calls(expr))
 
 
 def undivided(value: Expr, update: tuple[str, Expr] | None) -> frozenset[str]:
@@ -66,7 +66,7 @@ def undivided(value: Expr, update: tuple[str, Expr] | None) -> frozenset[str]:
         op, operand = update
         if op == "sum" and isinstance(operand, Unary) and operand.op == "-":
             operand = operand.operand
-        if isinstance(operand, Call) and _is_inner(operand):
+        if isinstance(operand, Call) and is_inner(operand):
             inner = operand.name.removesuffix(INNER)
             if op == ("sum" if inner == "count" else inner):
                 value = _unnest(operand)[1]
@@ -75,7 +75,7 @@ def undivided(value: Expr, update: tuple[str, Expr] | None) -> frozenset[str]:
 
 def _inner_indices(expr: Expr) -> Iterator[str]:
     """The indices of all reductions inside an expression."""
-    if isinstance(expr, Call) and _is_inner(expr):
+    if isinstance(expr, Call) and is_inner(expr):
         loops, element = _unnest(expr)
         yield from (index.name for index in loops)
         yield from _inner_indices(element)
@@ -86,7 +86,7 @@ def _inner_indices(expr: Expr) -> Iterator[str]:
 
 def _calls(expr: Expr) -> list[Call]:
     """Function references in an expression, an inner reduction without those inside it."""
-    if isinstance(expr, Call) and _is_inner(expr):
+    if isinstance(expr, Call) and is_inner(expr):
         return [expr]
     found = [expr] if isinstance(expr, Call) else []
     for child in children(expr):
@@ -94,7 +94,8 @@ def _calls(expr: Expr) -> list[Call]:
     return found
 
 
-def _is_inner(call: Call) -> bool:
+def is_inner(call: Call) -> bool:
+    """Whether a call stands for an inner reduction loop."""
     return call.name.endswith(INNER) and call.name.removesuffix(INNER) in REDUCTIONS
 
 

@@ -9,7 +9,7 @@ HEAD = """program p
   implicit none
   integer, parameter :: n = 12
   real(8) :: a(n), b(n), c(n,n), d(n), s, t
-  integer :: i, j, ix(n)
+  integer :: i, j, k, ix(n)
 !HPF$ DISTRIBUTE (BLOCK) :: A, B
 !HPF$ DISTRIBUTE (*,BLOCK) :: C
 """
@@ -90,6 +90,38 @@ FALSE = {
         "!HPF$ INDEPENDENT\n  do i = 2, n\n    d(i) = d(i-1)\n  end do",
         "the loop over i is not INDEPENDENT: i=3 reads d(2), which i=2 assigns",
     ),
+    "a sum of what the iterations before assign": (
+        "!HPF$ INDEPENDENT\n  do i = 2, n\n    b(i) = sum(b(1:i-1))\n  end do",
+        "the loop over i is not INDEPENDENT: i=3 reads b(2), which i=2 assigns",
+    ),
+    "a reduction of all elements": (
+        "!HPF$ INDEPENDENT\n  do i = 1, n\n    b(i) = maxval(b) + i\n  end do",
+        "the loop over i is not INDEPENDENT: i=2 reads b(1), which i=1 assigns",
+    ),
+    "the mask of a reduction": (
+        "!HPF$ INDEPENDENT\n  do i = 1, n - 1\n    b(i) = sum(a(1:i), mask=b(2:i+1) > 3)\n  end do",
+        "the loop over i is not INDEPENDENT: i=3 reads b(2), which i=2 assigns",
+    ),
+    "a product with earlier columns": (
+        "!HPF$ INDEPENDENT\n  do i = 2, n\n    c(:,i) = matmul(c(:,1:i-1), b(1:i-1))\n  end do",
+        "the loop over i is not INDEPENDENT: i=3 reads c(1,2), which i=2 assigns",
+    ),
+    "a FORALL that reads what another index assigns": (
+        "!HPF$ INDEPENDENT\n  forall (i = 2:n) a(i) = a(i-1)",
+        "the FORALL over i is not INDEPENDENT: i=3 reads a(2), which i=2 assigns",
+    ),
+    "the second index of a FORALL": (
+        "!HPF$ INDEPENDENT\n  forall (i = 2:n, j = 2:n) c(i,j) = c(i,j-1)",
+        "the FORALL over j is not INDEPENDENT: j=3 reads c(2,2), which j=2 assigns",
+    ),
+    "two assignments of a FORALL": (
+        "!HPF$ INDEPENDENT\n  forall (i = 2:n)\n    a(i) = 1\n    b(i) = a(i-1)\n  end forall",
+        "the FORALL over i is not INDEPENDENT: i=3 reads a(2), which i=2 assigns",
+    ),
+    "a FORALL in a triangle": (
+        "do i = 1, n\n  do k = i, n\n!HPF$ INDEPENDENT\n  forall (j = i:n) c(k,j) = c(k,n)\n  end do\nend do",
+        "the FORALL over j is not INDEPENDENT: j=1 reads c(1,12), which j=12 assigns",
+    ),
     "a REDUCTION variable that is read": (
         """!HPF$ INDEPENDENT, REDUCTION(s)
   do i = 1, n
@@ -114,6 +146,13 @@ TRUE = {
     "a way out before the iterations that meet": (
         "do j = 1, n\n!HPF$ INDEPENDENT\n  do i = 1, j\n    a(2) = b(i)\n  end do\n  if (j == 1) stop\nend do"
     ),
+    "a sum of other elements": "!HPF$ INDEPENDENT\n  do i = 1, n/2\n    b(2*i) = sum(b(1:2*i-1:2))\n  end do",
+    "a condition with a sum": "!HPF$ INDEPENDENT\n  do i = 2, n\n    if (sum(b(1:i-1)) > 4) b(i) = 1\n  end do",
+    "a FORALL that reads its own element": "!HPF$ INDEPENDENT\n  forall (i = 2:n) a(i) = a(i)*b(i-1)",
+    "a FORALL of sections": "!HPF$ INDEPENDENT\n  forall (i = 2:n) c(i,2:n) = c(i,1:n-1)",
+    "a FORALL on one side of the diagonal": "!HPF$ INDEPENDENT\n  forall (i = 1:n, j = 1:n, i > j) c(i,j) = c(j,i)",
+    "a FORALL with a mask of data": "!HPF$ INDEPENDENT\n  forall (i = 2:n, b(i) > 3) a(i) = a(i-1)",
+    "another index of a FORALL": "!HPF$ INDEPENDENT(j)\n  forall (i = 2:n, j = 1:n) c(i,j) = c(i-1,j)",
     "data decide": "!HPF$ INDEPENDENT\n  do i = 2, n\n    if (b(i) > 0) a(i) = a(i-1)\n  end do",
 }
 

@@ -13,7 +13,7 @@ from tests.aag.spmd.emit.replay import Replay
 
 @dataclass(frozen=True)
 class Conflict:
-    """Two iterations of one execution of a loop that touch one element, which one of them writes."""
+    """Two iterations of one execution of a loop or FORALL that touch one element, which one of them writes."""
 
     name: str
     at: tuple
@@ -186,11 +186,14 @@ def with_claims(program, chooser, chance=70):
     return replace(program, body=changed(program.body))
 
 
-def false_claims(program):
-    """Programs with one false INDEPENDENT each, with the conflicts that show it: between elements of arrays."""
+def false_claims(program, kind=t.Do):
+    """Programs with one false INDEPENDENT each, before a loop or a FORALL, with the conflicts that show it: between
+    elements of arrays."""
     replay = Replay(program)
-    for loop in [each for each in t.statements(program.body) if isinstance(each, t.Do)]:
-        if clauses(replay, loop) is not None:
+    for loop in [each for each in t.statements(program.body) if isinstance(each, kind)]:
+        if isinstance(loop, t.Do) and clauses(replay, loop) is not None:
+            continue
+        if isinstance(loop, t.Forall) and loop.mask is not None and t.has_data(loop.mask):
             continue
         arrays = {each.name for each in program.arrays}
         found = [each for each in conflicts(replay, loop) if each.name in arrays]
@@ -204,6 +207,8 @@ def false_claims(program):
                     case t.Do() if each is loop:
                         indices = sorted({one.index for one in t.statements(each.body) if isinstance(one, t.Do)})
                         result.append(replace(each, claim=Clauses(tuple(indices), ()).text()))
+                    case t.Forall() if each is loop:
+                        result.append(replace(each, claimed=True, form="forall"))
                     case t.Do():
                         result.append(replace(each, body=claimed(each.body)))
                     case t.If(condition, then, otherwise):

@@ -333,6 +333,8 @@ KINDS = {
     "scalars": {**NOTHING, "scalar": 3, "private": 6, "reduction": 6, "vector": 2, "arrays": (1, 2)},
     "branches": {**NOTHING, "private": 3, "reduction": 3, "branch": 8, "arrays": (1, 2)},
     "sections": {**NOTHING, "forall": 12, "total": 2, "private": 2, "reduction": 2, "arrays": (1, 2)},
+    "totals": {**NOTHING, "total": 8, "arrays": (1, 1, 2)},
+    "foralls": {**NOTHING, "forall": 40, "total": 2, "arrays": (1,)},
     "leaving": {**NOTHING, "private": 2, "reduction": 3, "branch": 3, "leave": 5, "show": 2},
 }
 """How often some statements are drawn."""

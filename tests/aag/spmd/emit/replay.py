@@ -21,7 +21,8 @@ class Left(Exception):
 
 @dataclass(frozen=True)
 class Access:
-    """One read or write; `loops` are (loop, execution of it, iteration, value of its index), outermost first."""
+    """One read or write; `loops` are (loop or FORALL, execution of it, iteration, value of its index), outermost
+    first."""
 
     writes: bool
     name: str
@@ -109,15 +110,17 @@ class Replay:
 
     def forall(self, each, loops):
         found = []
-        for value in self.taken((each.lower, each.upper, each.step), each, loops):
+        execution = self.executions[id(each)] = self.executions.get(id(each), -1) + 1
+        for trip, value in enumerate(self.taken((each.lower, each.upper, each.step), each, loops)):
             self.values[each.index, ()] = value
-            if each.mask is None or self.value(each.mask, each, loops):
-                at = tuple(self.value(one, each, loops) for one in each.target[2])
-                found.append((at, self.value(each.value, each, loops)))
-        if len({at for at, _ in found}) < len(found):
+            inside = (*loops, (each, execution, trip, value))
+            if each.mask is None or self.value(each.mask, each, inside):
+                at = tuple(self.value(one, each, inside) for one in each.target[2])
+                found.append((at, self.value(each.value, each, inside), inside))
+        if len({at for at, _, _ in found}) < len(found):
             raise Unusable("stores twice to one element")
-        for at, value in found:
-            self.access(each.target[1], at, each, loops, writes=True)
+        for at, value, inside in found:
+            self.access(each.target[1], at, each, inside, writes=True)
             self.values[each.target[1], at] = value
 
     def taken(self, triplet, each, loops):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 INFIX = {"+", "-", "*", "<", "<=", ">", ">=", "==", "/=", ".and.", ".or."}
 STRENGTH = dict.fromkeys(INFIX, 2) | {".or.": 0, ".and.": 1, "+": 3, "-": 3, "*": 4}
 PRIME = 10007
+LONGEST = 120
 COUNTED = 5
 """COUNT counts the elements that are greater."""
 INDICES = ("i", "j", "k", "l")
@@ -68,6 +69,8 @@ class Forall:
     mask: tuple | None = None
     form: str = "forall"
     """How it is written: forall, or section (with a mask: where)."""
+    claimed: bool = False
+    """Whether INDEPENDENT stands before it."""
 
 
 @dataclass(frozen=True)
@@ -197,7 +200,7 @@ def statement(each, indent, real):
         case Leave(word, label):
             return [f"{pad}{word} {label}".rstrip()]
         case Forall():
-            return [pad + forall(each, real=real)]
+            return [*(["!hpf$ independent"] if each.claimed else []), pad + forall(each, real=real)]
         case Print(items):
             return [f"{pad}print *, {', '.join(subscript(item) for item in items)}"]
     raise AssertionError(each)
@@ -220,7 +223,15 @@ def text(program):
     lines += [starting(each, real=program.real) for each in program.arrays]
     lines += [f"{name} = {STARTS[name]}" for name in (*program.scalars, *program.indices)]
     lines += [line for each in program.body + program.body_end for line in statement(each, 0, program.real)]
-    return "\n".join([*lines, f"end program {program.name}"]) + "\n"
+    return "\n".join([*map(wrapped, lines), f"end program {program.name}"]) + "\n"
+
+
+def wrapped(line):
+    """A line with its continuation, where it is too long for Fortran."""
+    if len(line) <= LONGEST:
+        return line
+    at = line.rindex(" ", 0, LONGEST)
+    return f"{line[:at]} &\n{wrapped('  ' + line[at:])}"
 
 
 def starting(array, *, real):
