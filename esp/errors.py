@@ -48,3 +48,9 @@ class CheckFailedError(EspError):
     """A requested check failed."""
 
     exit_code = 3
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused something, to follow a colon."""
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]

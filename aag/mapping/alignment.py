@@ -11,6 +11,7 @@ from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Expr, Section, Unary, Var
 from aag.mapping.report import Report, place
 from aag.mapping.scope import LARGEST_EXTENT, Bounds
+from aag.wording import plural
 
 
 class Cell(Struct, frozen=True, kw_only=True):
@@ -115,19 +116,19 @@ class _Reader:
         align, triplets = self._align, sum(isinstance(each, Section) for each in self._subscripts)
         if len(self._axes) != len(self._own):
             return self._disagree(
-                f"names {_count(len(self._axes), 'dimension')}, but {align.alignee} has {len(self._own)}",
+                f"names {plural(len(self._axes), 'dimension')}, but {align.alignee} has {len(self._own)}",
                 f"write one entry for each dimension of {align.alignee}",
             )
         if len(self._subscripts) != len(self._target):
             return self._disagree(
-                f"gives {_count(len(self._subscripts), 'subscript')} for {align.target}, which has "
-                f"{_count(len(self._target), 'dimension')}",
+                f"gives {plural(len(self._subscripts), 'subscript')} for {align.target}, which has "
+                f"{plural(len(self._target), 'dimension')}",
                 f"write one subscript for each dimension of {align.target}",
             )
         if len(self._colons()) != triplets:
             return self._disagree(
-                f"matches {_count(len(self._colons()), 'dimension')} of {align.alignee} with "
-                f"{_count(triplets, 'dimension')} of {align.target}",
+                f"matches {plural(len(self._colons()), 'dimension')} of {align.alignee} with "
+                f"{plural(triplets, 'dimension')} of {align.target}",
                 "each : on the left matches one : or triplet on the right; * collapses or replicates",
             )
         if len(self._dummies) < sum(axis not in (":", "*") for axis in self._axes):
@@ -250,7 +251,3 @@ class _Reader:
 def _without_elements(cell: Cell) -> Cell:
     """The same cell unless its numbers are too large to compute with."""
     return cell if max(abs(cell.stride), abs(cell.offset)) <= LARGEST_EXTENT else Cell(role="replicated")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" + ("" if number == 1 else "s")

@@ -5,7 +5,7 @@ from math import prod
 
 from msgspec import Struct
 
-from aag.diagnostics import NOWHERE, Span
+from aag.diagnostics import NOWHERE, Diagnostic, Span
 from aag.ir.directives import Processors
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown, Value, evaluate_int
 from aag.ir.expressions import Call
@@ -19,6 +19,8 @@ class Arrangements(Struct, frozen=True, kw_only=True):
 
     procs: int
     named: Mapping[str, Grid | None]
+    assumed: Mapping[str, Diagnostic]
+    """Where the grid of a named one is not that of its directive: what is said of it if it is used."""
     shape: tuple[int, ...] | None
 
     def ours(self, rank: int) -> Grid:
@@ -47,8 +49,9 @@ def arrangements_of(
         )
         shape = None
     counted = {**env, NUMBER_OF_PROCESSORS: number}
-    named = {each.name: _grid(each, env, counted, shape, report) for each in directives}
-    return Arrangements(procs=number, named=named, shape=shape)
+    assumed: dict[str, Diagnostic] = {}
+    named = {each.name: _grid(each, env, counted, shape, report, assumed) for each in directives}
+    return Arrangements(procs=number, named=named, assumed=assumed, shape=shape)
 
 
 def _valid_shape(shape: tuple[int, ...] | None, report: Report) -> tuple[int, ...] | None:
@@ -121,6 +124,7 @@ def _grid(
     counted: Mapping[str, Value],
     shape: tuple[int, ...] | None,
     report: Report,
+    assumed: dict[str, Diagnostic],
 ) -> Grid | None:
     """The grid of one directive in a run with the number of processors of `counted`."""
     name, rank = directive.name, len(directive.shape)
@@ -130,11 +134,11 @@ def _grid(
     try:
         extents = _extents(directive, counted)
     except Unknown as error:
-        report.add(
-            "W301",
-            f"using grid {squarest_text(procs, rank)} for {name.upper()}: {error}",
-            directive.span,
-            f"give it with ‹set {error.name}=VALUE›" if error.name.isidentifier() else "",
+        assumed[name] = Diagnostic(
+            code="W301",
+            message=f"using grid {squarest_text(procs, rank)} for {name.upper()}: {error}",
+            span=directive.span,
+            hint=f"give it with ‹set {error.name}=VALUE›" if error.name.isidentifier() else "",
         )
         return Grid(name, squarest(procs, rank))
     written = "x".join(map(str, extents))
@@ -159,11 +163,11 @@ def _grid(
             f"choose a ‹procs› that matches, or ‹grid {squarest_text(procs, rank)}›",
         )
         return None
-    report.add(
-        "W301",
-        f"using grid {squarest_text(procs, rank)} instead of {name.upper()}({','.join(map(str, extents))})",
-        directive.span,
-        "choose another with ‹grid›",
+    assumed[name] = Diagnostic(
+        code="W301",
+        message=f"using grid {squarest_text(procs, rank)} instead of {name.upper()}({','.join(map(str, extents))})",
+        span=directive.span,
+        hint="choose another with ‹grid›",
     )
     return Grid(name, squarest(procs, rank))
 

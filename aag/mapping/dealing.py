@@ -13,6 +13,7 @@ from aag.mapping.distribution import Distribution
 from aag.mapping.grid import Grid
 from aag.mapping.report import Report, place
 from aag.mapping.scope import LARGEST_EXTENT, Bounds
+from aag.wording import plural
 
 
 class Dealt(Struct, frozen=True, kw_only=True):
@@ -91,8 +92,7 @@ def _formats(directive: Distribute, rank: int, onto: Grid | None, report: Report
     if len(formats) != rank:
         report.add(
             "E302",
-            f"{_said(directive)} has {len(formats)} format{'s' * (len(formats) != 1)}, but {name} has "
-            f"{rank} dimension{'s' * (rank != 1)}",
+            f"{_said(directive)} has {plural(len(formats), 'format')}, but {name} has {plural(rank, 'dimension')}",
             directive.span,
             f"write one format for each dimension of {name}",
         )
@@ -158,7 +158,7 @@ def _distribution(
     if form.kind == "block" and block < least:
         report.add(
             "E307",
-            f"{what}: BLOCK({block}) on {procs} processors holds {block * procs} of {extent} indices",
+            f"{what}: BLOCK({block}) on {plural(procs, 'processor')} holds {block * procs} of {extent} indices",
             here,
             f"write BLOCK or BLOCK({least})",
         )

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import fields
 
 from aag.mapping.layout import GridAxis, Layout, Layouts
+from aag.wording import plural
 
 
 class LayoutRow(Struct, frozen=True, kw_only=True):
@@ -28,7 +29,7 @@ def layout_rows(layouts: Layouts) -> tuple[LayoutRow, ...]:
 def describe_layouts(layouts: Layouts) -> str:
     """The processors, a table of all arrays, and the notes."""
     rows = layout_rows(layouts)
-    count = f"{layouts.procs} processor{'s' * (layouts.procs != 1)}"
+    count = plural(layouts.procs, "processor")
     parts = [f"{count}, grid {_named(layouts.grid.name, str(layouts.grid))}"]
     parts.append("\n".join(_table(rows)) if rows else "no arrays")
     parts += ["\n".join(str(note) for note in layouts.notes)] if layouts.notes else []

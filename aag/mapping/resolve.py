@@ -20,6 +20,7 @@ from aag.mapping.layout import REPLICATED, GridAxis, Layout, Layouts
 from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of
 from aag.mapping.tables import TableReader, Tables, tables_of
+from aag.wording import plural
 
 UNDISTRIBUTED = "W311"
 """The code of the note that no array is distributed, where there are arrays."""
@@ -95,6 +96,7 @@ def resolve_mapping(
     resolution = _Resolution(tables, arrangements, env, report)
     grid = resolution.first_grid()
     resolution.check(scope)
+    report.extend(note for name, note in arrangements.assumed.items() if name in {grid.name, *resolution.used})
     found = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
     arrays = {name: layout for name, layout in found.items() if layout is not None}
     if arrangements.procs > 1 and unit.kind == "program":
@@ -120,6 +122,8 @@ class _Resolution:
         self._spans: dict[str, Span] = {
             name: each.span for name, each in (*tables.aligns.items(), *tables.distributes.items())
         }
+        self.used: set[str] = set()
+        """Processor arrangements over which something is dealt."""
         self._dealt = {name: self._deal(name, each) for name, each in tables.distributes.items()}
         self._placements: dict[str, Placement | None] = self._cycles()
         for name in tables.bounds:
@@ -140,7 +144,7 @@ class _Resolution:
         if shape and len(shape) not in ranks:
             self._report.add(
                 "E311",
-                f"‹grid {Grid('', shape)}› has {len(shape)} dimensions, but the grids of the program have "
+                f"‹grid {Grid('', shape)}› has {plural(len(shape), 'dimension')}, but the grids of the program have "
                 f"{' or '.join(map(str, ranks))}",
                 NOWHERE,
                 "give one extent for each distributed dimension",
@@ -184,7 +188,9 @@ class _Resolution:
         bounds = self._tables.bounds.get(name)
         if bounds is None:
             return None
-        return dealt(directive, bounds, self._arrangements, self._env, self._report)
+        found = dealt(directive, bounds, self._arrangements, self._env, self._report)
+        self.used |= set() if found is None else {found.grid.name}
+        return found
 
     def _cycles(self) -> dict[str, Placement | None]:
         """Reports each cycle of alignments once; its members have no placement."""

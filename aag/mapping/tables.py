@@ -12,6 +12,7 @@ from aag.ir.evaluate import Value
 from aag.mapping.formats import parse_formats
 from aag.mapping.report import Report, nearest
 from aag.mapping.scope import Bounds, Scope, bounds_of_array, bounds_of_template
+from aag.wording import plural
 
 
 class Tables(Struct, frozen=True, kw_only=True):
@@ -245,7 +246,7 @@ class TableReader:
             self._replace_formats(name, text, option)
         if not fitting:
             theirs = " or ".join(str(each) for each in sorted(set(ranks.values()))) or "none"
-            told = f"{option}: found {rank} dimension{'s' * (rank != 1)}, expected {theirs}"
+            told = f"{option}: found {plural(rank, 'dimension')}, expected {theirs}"
             self._report.add("E315", told, NOWHERE, "write one format for each dimension")
 
     def _apply_option(self, folded: str, name: str, text: str) -> None:

@@ -17,6 +17,7 @@ from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
 from aag.spmd import nodes as n
 from aag.spmd.program import NodeProgram
+from aag.wording import plural
 
 WIDTH = 100
 _MARGIN = 7
@@ -36,7 +37,7 @@ class NodeLine(Struct, frozen=True):
 def print_node(program: NodeProgram) -> str:
     """The node program as text, at most `WIDTH` columns wide."""
     layouts = program.layouts
-    count = f"{layouts.procs} processor{'s' * (layouts.procs != 1)}"
+    count = plural(layouts.procs, "processor")
     lines = [NodeLine(0, 0, f"node program {program.unit.name}, {count}, grid {layouts.grid}")]
     if program.options.disabled:
         lines.append(NodeLine(0, 0, f"optimisations off: {', '.join(sorted(program.options.disabled))}"))
@@ -98,7 +99,7 @@ class _Printer(Struct, frozen=True):
                 yield from self._conditional(branches, depth)
             case n.CallNode(name=name, arguments=arguments, assumption=assumption):
                 said = f"   ! {assumption}" if assumption else ""
-                yield NodeLine(0, depth, f"call {name}, {arguments} argument{'s' * (arguments != 1)}{said}")
+                yield NodeLine(0, depth, f"call {name}, {plural(arguments, 'argument')}{said}")
             case _:
                 yield NodeLine(0, depth, _simple(node))
 

@@ -31,6 +31,7 @@ from aag.ir.units import Type, Unit
 from aag.ir.visitors import map_expression, names_in, walk_expressions
 from aag.mapping.layout import Layout
 from aag.spmd.linear import add, multiply, subtract
+from aag.wording import plural
 
 INTEGER = Type(base="integer", bytes=4)
 REAL = Type(base="real", bytes=4)
@@ -88,7 +89,7 @@ class Symbols:
         given = len(element.subscripts)
         if layout is not None and layout.rank != given:
             what = element.name if layout.rank else f"{element.name} is a scalar"
-            subscripts = f"{given} subscript{'s' * (given != 1)}"
+            subscripts = plural(given, "subscript")
             raise Mismatch(f"{what}: found {subscripts}, expected {layout.rank or 'none'}", element.span)
 
     def is_array(self, name: str) -> bool:

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from aag.wording import plural
 from esp.cli.console import COLOURS, Console, console_for
 from esp.cli.options import add_program, named, one_of_procs
 from esp.errors import UsageError
@@ -100,5 +101,6 @@ def execute(options: argparse.Namespace) -> int:
         write(emission, folder)
         if options.build:
             build(folder)
-    console.deliver(f"{folder}: {emission.name} for {emission.procs} processors{' (built)' if options.build else ''}\n")
+    built = " (built)" if options.build else ""
+    console.deliver(f"{folder}: {emission.name} for {plural(emission.procs, 'processor')}{built}\n")
     return 0

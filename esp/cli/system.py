@@ -5,6 +5,7 @@ import os
 import sys
 from shlex import quote
 
+from aag.wording import plural
 from esp.cli.console import Console
 from esp.cli.options import add_forms, add_output, console_of
 from esp.errors import CheckFailedError, UsageError
@@ -126,8 +127,8 @@ def _check(name: str, console: Console) -> None:
     except MachineError as error:
         console.deliver("".join(machine_finding(each, console.screen) + "\n" for each in error.findings))
         many = len(error.findings)
-        raise CheckFailedError(f"{many} error{'s' * (many != 1)} found.", where=str(path)) from None
+        raise CheckFailedError(f"{plural(many, 'error')} found.", where=str(path)) from None
     found = check(system)
     shown = "".join(machine_finding(each, console.screen) + "\n" for each in found)
     doubts = sum(1 for each in found if each.code.startswith("M2"))
-    console.deliver(f"{shown}{path}: no error, {doubts} doubt{'s' * (doubts != 1)}, {len(found) - doubts} notes\n")
+    console.deliver(f"{shown}{path}: no error, {plural(doubts, 'doubt')}, {plural(len(found) - doubts, 'note')}\n")

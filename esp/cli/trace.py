@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from aag.wording import plural
 from esp.cli.options import add_output, add_partial, add_program, add_scenario, console_of, one_of_procs
 from esp.errors import UnreadableFileError, UsageError
 
@@ -78,8 +79,8 @@ def execute(options: argparse.Namespace) -> int:
     else:
         _write(_pieces(trace, options.format), options.output)
     if options.output not in (None, "-"):
-        processors = f"{trace.procs} processor{'s' if trace.procs > 1 else ''}"
-        console.note(f"{written}: {trace.rank.size:,} events of {processors}")
+        processors = plural(trace.procs, "processor")
+        console.note(f"{written}: {plural(trace.rank.size, 'event')} of {processors}")
     return 0
 
 

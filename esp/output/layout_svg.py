@@ -4,6 +4,7 @@ name of the format, no script. Pages take the drawings one by one (`drawings`)."
 from colorsys import hls_to_rgb
 from xml.sax.saxutils import escape
 
+from aag.wording import plural
 from esp.inspect.ownership import IndexRun, Picture, Plane, ranks_text
 from esp.output.layout import Shown
 
@@ -30,7 +31,7 @@ def svg(shown: Shown) -> str:
     parts: list[str] = []
     height = _LINE * 2
     width = _SIDE + 2 * _MARGIN
-    parts.append(_text(10, _LINE, f"{shown.program}, {shown.procs} processors ({shown.grid})", bold=True))
+    parts.append(_text(10, _LINE, f"{shown.program}, {plural(shown.procs, 'processor')} ({shown.grid})", bold=True))
     for picture in shown.pictures:
         for plane in picture.planes:
             title = _title(picture, plane)

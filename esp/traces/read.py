@@ -9,7 +9,8 @@ from typing import Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from esp.errors import UnreadableFileError
+from aag.wording import plural
+from esp.errors import UnreadableFileError, reason
 from esp.traces.text import COLUMNS, MAGIC
 from esp.traces.trace import KINDS, NOBODY, RECEIVE, SEND, Trace, TraceAbout, TracePlace
 
@@ -43,7 +44,7 @@ def read_trace(path: str | PathLike[str]) -> Trace:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise UnreadableFileError(f"cannot be read: {error.strerror}.", where=str(path)) from None
+        raise UnreadableFileError(f"cannot be read: {reason(error)}.", where=str(path)) from None
     except UnicodeDecodeError:
         raise UnreadableFileError("is not UTF-8 text, so not a trace.", where=str(path)) from None
     return parse_trace(text, str(path))
@@ -64,7 +65,7 @@ def parse_trace(text: str, name: str = "<trace>") -> Trace:
     if not lines[-1].startswith("end "):
         _fail(name, len(lines), "the last line is not `end`: the file is incomplete")
     if lines[-1] != f"end {len(lines) - 1 - start}":
-        _fail(name, len(lines), f"there are {len(lines) - 1 - start} events, but the last line says: {lines[-1]}")
+        _fail(name, len(lines), f"found {plural(len(lines) - 1 - start, 'event')}, but the last line says: {lines[-1]}")
     parts = list(_events(lines, start, name))
     rank, begin, duration, aau, kind, partner, size = (
         np.concatenate([part[column] for part in parts]) for column in range(len(COLUMNS))
@@ -183,7 +184,7 @@ def _check(trace: Trace, start: int, name: str) -> None:
     ascending = np.concatenate([[True], trace.rank[1:] >= trace.rank[:-1]])
     for right, fault in (
         (np.isfinite(trace.end), "a time is too large to represent"),
-        (trace.rank < trace.procs, f"there are only {trace.procs} processors, from 0 on"),
+        (trace.rank < trace.procs, f"processors are 0 to {trace.procs - 1}"),
         (ascending, "the events of each rank must be together, ranks ascending"),
         (known[np.searchsorted(known, trace.aau, "right") - 1] == trace.aau, "the header lists no AAU of this id"),
         ((trace.partner >= 0) | ~message, "a message needs a partner"),

@@ -3,6 +3,8 @@
 import re
 from math import isnan
 
+from aag.wording import plural
+
 TOLERANCE = 1e-12
 """Of reals, relative; single precision is printed with nine digits at most and gets `SINGLE`."""
 SINGLE = 1e-5
@@ -13,7 +15,7 @@ def difference(expected: str, found: str, unsteady: frozenset[int] = frozenset()
     The items of `unsteady` (counted from 0) may be anything."""
     left, right = expected.split(), found.split()
     if len(left) != len(right):
-        return f"{len(right)} items instead of {len(left)}"
+        return f"{plural(len(right), 'item')} instead of {len(left)}"
     for at, (one, other) in enumerate(zip(left, right, strict=True)):
         if at not in unsteady and one != other and not _close(one, other):
             return f"{other} instead of {one}{_place(left, at)}{_how_far(one, other)}"

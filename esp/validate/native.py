@@ -13,6 +13,7 @@ from aag.ir.visitors import walk_statements
 from aag.pipeline import main_unit
 from aag.spmd.emit import Emission
 from aag.spmd.names import CLOCKS
+from aag.wording import plural
 from esp import api
 from esp.building import build, compiler_of_mpi, emitted, launcher_of_mpi, write
 from esp.tools import call, tool
@@ -142,7 +143,7 @@ def run(
     counters.unlink(missing_ok=True)
     words = [tool(launcher_of_mpi()), "-np", str(procs), str(executable)]
     told = {**RANKS, "ESP_COUNTERS": str(counters), **environment}
-    fault = f"the node program fails on {procs} processors"
+    fault = f"the node program fails on {plural(procs, 'processor')}"
     given.put(executable.parent)
     answer = call(words, fault, executable.parent, environment=told, limit_s=limit_s, text=given.text)
     return answer, counted(counters)
@@ -151,7 +152,7 @@ def run(
 def faults(outcomes: Sequence[Executed]) -> tuple[str, ...]:
     """What is not as it should be."""
     found = [
-        f"on {each.procs} processors the answer differs: {each.difference}."
+        f"on {plural(each.procs, 'processor')} the answer differs: {each.difference}."
         + " The program reads the clock; times that it prints differ in every run." * each.reads_clock
         for each in outcomes
         if each.difference

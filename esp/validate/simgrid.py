@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.spmd.emit import Emission
+from aag.wording import plural
 from esp import api
 from esp.building import build, emitted_of, write
 from esp.errors import PredictionError
@@ -378,7 +379,7 @@ def simulate(
     try:
         answer = call(
             words,
-            f"the simulation fails on {blocks.procs} processors",
+            f"the simulation fails on {plural(blocks.procs, 'processor')}",
             folder,
             environment=told,
             limit_s=limit_s,
@@ -389,18 +390,20 @@ def simulate(
             raise
         why = problem.why.partition("\nSTOP")[0]
         raise PredictionError(
-            f"on {blocks.procs} processors the program differs from the prediction:",
+            f"on {plural(blocks.procs, 'processor')} the program differs from the prediction:",
             why=why,
             hint="Give values that decide what moves with --set.",
         ) from None
     times = np.fromfile(files["times"], "<f8") if files["times"].exists() else np.zeros(0)
     if times.size != blocks.procs:
-        raise PredictionError(f"the simulation ends early on {blocks.procs} processors.", why=answer[-500:])
+        raise PredictionError(f"the simulation ends early on {plural(blocks.procs, 'processor')}.", why=answer[-500:])
     return answer, times
 
 
 def faults(outcomes: Sequence[Simulated]) -> tuple[str, ...]:
     """What is not as it should be."""
     return tuple(
-        f"on {each.procs} processors the answer differs: {each.difference}." for each in outcomes if each.difference
+        f"on {plural(each.procs, 'processor')} the answer differs: {each.difference}."
+        for each in outcomes
+        if each.difference
     )

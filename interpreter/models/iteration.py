@@ -16,6 +16,7 @@ from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, walk
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import DoNode, Nest
 from aag.spmd.partition import Trips
+from aag.wording import plural
 from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, touching
 from interpreter.metrics import Tally
 from interpreter.models.cache import CacheState
@@ -225,14 +226,13 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         count = max(0, known)
         for _ in range(min(count, run.setting.while_iterations)):
             scalars.simulate(aau.body, after)
-        run.books.assume("while", f"line {aau.span.line}: the loop runs {count} times, as given", aau.span)
+        run.books.assume("while", f"line {aau.span.line}: the loop runs {plural(count, 'time')}, as given", aau.span)
     else:
         count, left, assumed, last = scalars.while_trips(aau, after, run.setting.while_iterations)
         if assumed:
+            of_all = "its one iteration" if count == 1 else f"all {count} iterations"
             run.books.assume(
-                "while",
-                f"line {aau.span.line}: the loop exit depends on data: assuming all {count} iterations",
-                aau.span,
+                "while", f"line {aau.span.line}: the loop exit depends on data: assuming {of_all}", aau.span
             )
 
     def one(_: int) -> str:

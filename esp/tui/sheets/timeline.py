@@ -33,7 +33,7 @@ def sheet(state: State, width: int) -> Sheet:
     _point_out(state, course, rows, edges)
     lines = [SheetLine((((f"{rank:>{_LABEL - 1}} "), "number"), *_runs(row)), rank) for rank, row in enumerate(rows)]
     if course.trace.procs > shown:
-        lines.append(joined([(f"and {course.trace.procs - shown:,} processors more", "faint")]))
+        lines.append(joined([(f"and {plural(course.trace.procs - shown, 'more processor')}", "faint")]))
     lines += [_traffic(course, edges), joined(()), _legend(width)]
     return Sheet(_axis(edges), tuple(lines))
 

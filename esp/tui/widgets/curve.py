@@ -5,6 +5,8 @@ from math import log2
 
 from textual_plotext import PlotextPlot
 
+from aag.wording import plural
+
 
 class SpeedUp(PlotextPlot):
     """How many times as fast the program is on more processors, with the ideal beside it, both axes logarithmic."""
@@ -27,10 +29,12 @@ class SpeedUp(PlotextPlot):
             plot.plot(at, [log2(procs / fewest) for procs in times], marker=".", color="gray", label="ideal")
             plot.plot(at, [log2(each) for each in times.values()], marker="braille", color="orange", label=name)
             if here in times:
-                plot.scatter([log2(here)], [log2(times[here])], marker="●", color="red", label=f"{here} processors")
+                plot.scatter(
+                    [log2(here)], [log2(times[here])], marker="●", color="red", label=plural(here, "processor")
+                )
             plot.xticks(at, [str(procs) for procs in times])
             top = max(1, *(round(log2(procs / fewest)) for procs in times))
             plot.yticks(list(range(top + 1)), [str(2**each) for each in range(top + 1)])
             plot.xlabel("processors")
-            plot.title(f"Speed-up: times as fast as on {fewest} processor{'s' if fewest > 1 else ''}")
+            plot.title(f"Speed-up: times as fast as on {plural(fewest, 'processor')}")
         self.refresh()

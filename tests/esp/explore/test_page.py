@@ -15,7 +15,7 @@ COMMANDS = {
         "compare gauss --procs 4 --set n=24 --size n=8,24",
     ],
     "esp whatif": ["whatif laplace_bb --procs 4 --set n=24 --bandwidth x2"],
-    "esp sweep": ["sweep laplace_bb --procs 2,8 --set n=24 --distribute TEMP=(BLOCK(8),*) --load 0%,9% --versus load"],
+    "esp sweep": ["sweep laplace --procs 2,8 --set n=24 --distribute TEMP=(BLOCK(8),*) --load 0%,9% --versus load"],
 }
 
 

@@ -164,12 +164,12 @@ def test_the_example_is_a_trace():
         ("3 send 1 80", "3 send - 80", 14, "a message needs a partner"),
         ("3 send 1 80", "3 send 2 80", 14, "the partner must be another processor"),
         ("3 send 1 80", "3 send 0 80", 14, "the partner must be another processor"),
-        ("1 0.0 1e-06 0 compute - 0", "2 0.0 1e-06 0 compute - 0", 15, "there are only 2 processors"),
+        ("1 0.0 1e-06 0 compute - 0", "2 0.0 1e-06 0 compute - 0", 15, "processors are 0 to 1"),
         ("3 wait 0 0", "3 wait 0 8", 16, "only messages have bytes"),
         ("1 1e-06 1e-06 3 wait", "0 1e-06 1e-06 3 wait", 16, "the events of each rank must be together"),
         ("1 2e-06 2.4e-05", "1 1e-08 2.4e-05", 17, "the event begins before the one in the line above"),
         ("1 2e-06 2.4e-05", "1 1.5e-06 2.4e-05", 17, "the event begins before the one in the line above ends"),
-        ("end 5", "end 6", 18, "there are 5 events, but the last line says: end 6"),
+        ("end 5", "end 6", 18, "found 5 events, but the last line says: end 6"),
         ("end 5\n", "", 17, "the last line is not `end`: the file is incomplete"),
         ("end 5\n", "end 5", 18, "the file ends in the middle of a line"),
     ],
@@ -209,6 +209,6 @@ def test_messages_that_do_not_pair_up_are_told():
 
 def test_what_is_no_text_is_told(tmp_path):
     (tmp_path / "x").write_bytes(b"\xff\xfe\x00")
-    for name, told in (("x", "is not UTF-8 text"), ("y", "cannot be read: No such file")):
+    for name, told in (("x", "is not UTF-8 text"), ("y", "cannot be read: no such file")):
         with pytest.raises(UnreadableFileError, match=told):
             read_trace(tmp_path / name)
