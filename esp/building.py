@@ -14,7 +14,7 @@ from aag.mapping.layout import Layouts
 from aag.running import held
 from aag.spmd.emit import HEAD, Emission, Nodes, NotEmitted, emit
 from esp import api
-from esp.errors import UnreadableFileError, UsageError
+from esp.errors import UnreadableFileError, UsageError, reason
 from esp.tools import call, tool
 from esp.traces.record import about_of
 from esp.traces.text import header
@@ -127,7 +127,7 @@ def write(emission: Emission, folder: Path, like: Path | None = None) -> None:
             if not path.is_file() or path.read_text() != text:
                 path.write_text(text)
     except OSError as error:
-        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+        raise UnreadableFileError(f"cannot be written: {reason(error)}.", where=str(folder)) from None
 
 
 @contextmanager
@@ -142,7 +142,7 @@ def alone_in(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError as error:
-        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+        raise UnreadableFileError(f"cannot be written: {reason(error)}.", where=str(folder)) from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -51,6 +51,11 @@ class Prediction(Printed, Result, frozen=True, kw_only=True, eq=False):
     interval: Interval | None = None
     """None where nobody asked for it."""
 
+    @property
+    def fits(self) -> bool:
+        """Whether its data fit in the memory of a node, as far as the machine description says."""
+        return self.memory_usable_bytes is None or self.memory_bytes <= self.memory_usable_bytes
+
 
 CATEGORIES = ("computation", "communication", "waiting", "overhead")
 """The four categories (Def 2) in the order in which they are shown."""

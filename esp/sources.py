@@ -8,7 +8,7 @@ from msgspec import Struct
 from aag.ir.units import Form, Program
 from aag.source.files import decode
 from aag.source.read import read_program
-from esp.errors import UnreadableFileError
+from esp.errors import UnreadableFileError, reason
 from esp.locate import benchmarks_dir, find_program, program_names
 
 
@@ -40,4 +40,4 @@ def _bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise UnreadableFileError(f"cannot be read: {error.strerror}.", where=str(path)) from None
+        raise UnreadableFileError(f"cannot be read: {reason(error)}.", where=str(path)) from None

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TextIO
 
-from esp.errors import UnreadableFileError
+from esp.errors import UnreadableFileError, reason
 from esp.visible import visible
 
 
@@ -32,7 +32,7 @@ def write_whole(path: Path, text: str | Iterable[str]) -> None:
     except BrokenPipeError:  # whoever reads /dev/stdout or a named pipe has enough: no fault, as on standard output
         raise
     except OSError as error:
-        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(path)) from None
+        raise UnreadableFileError(f"cannot be written: {reason(error)}.", where=str(path)) from None
 
 
 def _replace(target: Path, parts: Iterable[str]) -> None:

@@ -101,11 +101,11 @@ def execute(options: argparse.Namespace) -> int:
 
 
 def _next(options: argparse.Namespace, found: "Advice") -> str:
-    """The command worth typing next: the winner's profile; what is to be pasted cannot be said by options alone where
+    """The command worth typing next: the profile of the mapping that is recommended; options alone cannot say it where
     arrays are aligned anew."""
     from esp.cli.again import command
 
-    best = found.best.candidate
+    best = (found.recommended or found.best).candidate
     options.align = []
     options.procs = str(best.procs)
     if best.aligned:

@@ -3,7 +3,7 @@
 import argparse
 from shlex import quote
 
-_KEPT: dict[str, str | list[str] | None] = {
+KEPT: dict[str, str | list[str] | None] = {
     "system": "ipsc860",
     "form": None,
     "grid": None,
@@ -27,7 +27,7 @@ def command(name: str, options: argparse.Namespace) -> str:
     """``esp NAME PROG`` with what `options` has that differs from what it is without it, ``--procs`` last."""
     given = vars(options)
     words = [f"esp {name}", quote(options.program)]
-    for option, default in _KEPT.items():
+    for option, default in KEPT.items():
         value = given.get(option, default)
         if value != default:
             written = "--" + option.replace("_", "-")

@@ -113,6 +113,7 @@ def _next(options: argparse.Namespace, found: "Comparison") -> str:
         options.program = best.shown
     else:
         options.program = options.program[0]
+    if best.choice is not None and not best.written:
         options.distribute = [f"{name}={formats}" for name, formats in best.choice.formats.items()]
         options.grid = None if best.choice.grid is None else "x".join(map(str, best.choice.grid))
     return command("run", options)

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from esp.cli.again import KEPT
 from esp.cli.options import (
     add_forms,
     add_output,
@@ -15,9 +16,10 @@ from esp.cli.options import (
     add_timed,
     console_of,
     one_of_procs,
+    refuse_without_effect,
     request_of,
 )
-from esp.errors import UnreadableFileError
+from esp.errors import UnreadableFileError, reason
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp diff --help` need not wait for
     from esp.cli.console import Console
@@ -60,6 +62,9 @@ def _sides(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     console = console_of(options)
+    if all(each.endswith(".json") for each in (options.program, options.other)):
+        changes = (*KEPT, "procs", "timed", "trust_directives", "partial")
+        refuse_without_effect(options, changes, "on two saved predictions")
     from esp.inspect.difference import as_json, difference, rows
     from esp.output.cells import told_as_csv
     from esp.output.diff import diff
@@ -110,7 +115,7 @@ def _saved(name: str) -> dict[str, Any]:
     try:
         said = json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
-        raise UnreadableFileError(f"cannot be read: {error.strerror}.", where=name) from None
+        raise UnreadableFileError(f"cannot be read: {reason(error)}.", where=name) from None
     except ValueError:
         raise UnreadableFileError("this is not JSON.", where=name, hint="`esp run PROG --json` writes it.") from None
     if isinstance(said, dict) and "runs" in said:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from esp.cli.console import Console
 from esp.cli.options import add_output, console_of
-from esp.errors import UnreadableFileError, UsageError
+from esp.errors import UnreadableFileError, UsageError, reason
 from esp.locate import PROGRAM_SUFFIXES, benchmarks_dir, program_names
 from esp.output.columns import Column, TableRow, table
 
@@ -65,7 +65,7 @@ def _copy(options: argparse.Namespace, console: Console) -> None:
         try:
             target.write_bytes(path.read_bytes())
         except OSError as error:
-            raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(target)) from None
+            raise UnreadableFileError(f"cannot be written: {reason(error)}.", where=str(target)) from None
     console.deliver("".join(f"{target}\n" for target in there))
 
 

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_granularity, add_output, add_program, console_of, one_of_procs
+from esp.cli.options import add_granularity, add_output, add_program, console_of, one_of_procs, refuse_without_effect
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp graph --help` need not wait for
@@ -55,12 +55,17 @@ def execute(options: argparse.Namespace) -> int:
             where="--times",
             hint="Add --format svg, or -o x.svg.",
         )
-    console = console_of(options)
+    suffix = Path(options.output or "").suffix.lower()
+    if SUFFIXES.get(suffix, fmt) != fmt:
+        raise UsageError(f"--format {fmt} would be written to a {suffix} file.", where=f"-o {options.output}")
+    console = console_of(options, writes=tuple(SUFFIXES))
     from esp import api
 
     if options.graph == "sag":
         if options.procs is not None:
             raise UsageError("the graph of a machine has no processors to choose.", where="--procs")
+        changes = ("system", "form", "grid", "distribute", "align", "set", "opt", "trust_directives", "times")
+        refuse_without_effect(options, changes, "on the graph of a machine")
         console.deliver(_machine(api.load_machine(options.program), fmt))
         return 0
     procs = one_of_procs(options.procs, "a graph takes one processor count.")

@@ -37,7 +37,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     procs = one_of_procs(options.procs, "esp layout takes one processor count.")
-    console = console_of(options)
+    console = console_of(options, writes=(".svg",))
     from esp import api
     from esp.cli.reading import asked_of
     from esp.output import layout

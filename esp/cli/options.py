@@ -1,6 +1,8 @@
 """Options that several commands share, and what their texts mean."""
 
 import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from esp.cli.console import COLOURS, Console, console_for
@@ -15,6 +17,9 @@ COLUMNS = ("72", "132")
 GRANULARITIES = ("statement", "block", "loop", "procedure")
 
 _MOST_PROCESSORS = 2**20
+
+_NO_TEXT = frozenset((".png", ".jpg", ".jpeg", ".gif", ".svg", ".pdf", ".eps", ".ps", ".html", ".htm", ".xlsx"))
+"""Suffixes of pictures, pages and sheets."""
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
@@ -144,9 +149,41 @@ def named(text: str) -> str:
     return text
 
 
-def console_of(options: argparse.Namespace) -> Console:
-    """The console that `add_output` describes."""
+def console_of(options: argparse.Namespace, writes: Sequence[str] = ()) -> Console:
+    """The console that `add_output` describes. `writes`: suffixes of pictures and pages that the command writes.
+
+    Raises:
+        UsageError: the output is something else than the suffix of its file says.
+    """
+    if options.output is not None and PurePath(options.output).suffix.lower() not in writes:
+        _check_suffix(options, writes)
     return console_for(options.color, quiet=options.quiet, file=options.output)
+
+
+def _check_suffix(options: argparse.Namespace, writes: Sequence[str]) -> None:
+    suffix = PurePath(options.output).suffix.lower()
+    forms = [each for each in ("json", "csv") if hasattr(options, each)]
+    if suffix in _NO_TEXT:
+        known = [*writes, ".txt", *(f".{each} (with --{each})" for each in forms)]
+        hint = f"This command writes {', '.join(known[:-1])} and {known[-1]}." if len(known) > 1 else "Name it .txt."
+        raise UsageError(f"this command writes no {suffix} file.", where=f"-o {options.output}", hint=hint)
+    if suffix[1:] in forms and not any(getattr(options, each, False) for each in (*forms, "jsonl")):
+        told = f"text would be written to a {suffix} file."
+        raise UsageError(told, where=f"-o {options.output}", hint=f"Add --{suffix[1:]}, or name it .txt.")
+
+
+def refuse_without_effect(options: argparse.Namespace, names: Iterable[str], why: str) -> None:
+    """Refuse options that would change nothing. `names`: of their values in `options`.
+
+    Raises:
+        UsageError: one is given.
+    """
+    from esp.cli.again import KEPT
+
+    for name in names:
+        if getattr(options, name, None) not in (KEPT.get(name), None, False):
+            option = "--" + name.replace("_", "-")
+            raise UsageError(f"{option} has no effect {why}.", where=option, hint="Leave it out.")
 
 
 def add_granularity(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:

@@ -1,6 +1,7 @@
 """`esp plot`: pictures of one prediction or trace, for papers."""
 
 import argparse
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from esp.cli.options import add_output, add_program, add_scenario, console_of, one_of_procs, request_of
@@ -54,7 +55,7 @@ def execute(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.picture} is about the whole program.", where="--from, --to", hint="Leave it out.")
     start_s, stop_s = _moment(options.start, "--from"), _moment(options.stop, "--to")
     procs = one_of_procs(options.procs, "a picture takes one processor count.", hint="`esp sweep` takes a list.")
-    console = console_of(options)
+    console = console_of(options, writes=(PurePath(options.output).suffix.lower(),))  # checked above
     if options.picture == "balance":
         from esp.output.plots import balance
 

@@ -67,6 +67,7 @@ def execute(options: argparse.Namespace) -> int:
     from esp.output import query as output
     from esp.output.json import Sections as Fields
     from esp.output.json import content, text_of
+    from esp.output.profile import result_notes
 
     source, system, request = asked_of(options, procs)
     last = len(source.program.lines)
@@ -88,7 +89,8 @@ def execute(options: argparse.Namespace) -> int:
     if options.json:
         console.deliver(text_of(output.as_json(said, parts)))
     else:
-        console.deliver(output.as_csv(parts) if options.csv else output.rows(said, parts, console.screen))
+        notes = result_notes(made, console.screen)
+        console.deliver(output.as_csv(parts) if options.csv else output.rows(said, parts, console.screen, notes))
     return 0
 
 

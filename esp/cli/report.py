@@ -64,7 +64,7 @@ def execute(options: argparse.Namespace) -> int:
     if options.output is None and sys.stdout.isatty():
         raise UsageError("a page is for a browser, not for a terminal.", hint="Give a file: -o report.html")
     numbers = procs_of(options.scaling)
-    console = console_of(options)
+    console = console_of(options, writes=(".html", ".htm"))
     from esp import api
     from esp.cli.progress import ProgressLine
     from esp.cli.prompt import with_answers
@@ -154,7 +154,7 @@ def _scaling(
     from esp.explore.workers import processors
 
     own = prediction.processors
-    tried = sorted(set(numbers or _doubling(own)) - {own})
+    tried = sorted({1, *(numbers or _doubling(own))} - {own})  # speed-up is against 1
     # A grid fits one number of processors only.
     wanted = [replace(request, procs=number, grid=None) for number in tried]
     if comparison is None or not all(each.prediction.complete for each in comparison.ranked):
@@ -170,7 +170,7 @@ def _scaling(
     for at, (number, made) in enumerate(zip((*tried, *tried), found, strict=False)):
         if not isinstance(made, SourceError):
             (scaling if at < len(tried) else faster)[number] = made
-        elif at < len(tried):  # the formats of the other choice need not fit
+        elif at < len(tried) and number in (numbers or tried):  # the formats of the other choice need not fit
             impossible[number] = made.diagnostics[0]
     return _ascending(scaling), _ascending(faster), impossible
 
@@ -218,8 +218,12 @@ def _steps(processors: int) -> tuple[int, ...]:
 def _covers(processors: int, numbers: tuple[int, ...] | None) -> str:
     """Which numbers of processors the page tries, and why these."""
     own = f"that of this page, {processors:,}"
+    against = (
+        "" if 1 in (*(numbers or _doubling(processors)), processors) else " Speed-up is against 1, which is added."
+    )
     if numbers:
-        return "The numbers of processors are those of --scaling" + ("." if processors in numbers else f", and {own}.")
+        told = "The numbers of processors are those of --scaling" + ("" if processors in numbers else f", and {own}")
+        return f"{told}.{against}"
     steps, tried = _steps(processors), _doubling(processors)
     *most, last = (f"{number:,}" for number in tried)
     told = f"Tried on {', '.join(most)} and {last} processors: powers of two up to {max(8, processors):,}"
@@ -229,7 +233,7 @@ def _covers(processors: int, numbers: tuple[int, ...] | None) -> str:
         told += f"; of these the {len(tried)} largest, as predictions on more than {MANY:,} processors take long"
     elif len(tried) < len(steps):
         told += f"; of these the {len(tried)} largest, which is as many as a page shows"
-    return told + ". --scaling chooses others."
+    return f"{told}.{against} --scaling chooses others."
 
 
 def _command(options: argparse.Namespace) -> str:

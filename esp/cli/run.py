@@ -4,6 +4,7 @@ import argparse
 import time
 from typing import TYPE_CHECKING
 
+from aag.wording import plural
 from esp.cli.options import (
     add_forms,
     add_granularity,
@@ -81,7 +82,8 @@ def execute(options: argparse.Namespace) -> int:
         request = _trace(source, system, request, options.trace, console)
     predictions = []
     impossible: dict[int, SourceError] = {}
-    for number in numbers:
+    beside = (1,) if len(numbers) > 1 and 1 not in numbers else ()  # what speed-up is against
+    for number in (*beside, *numbers):
         try:
             wanted = replace(request, procs=number)
             made, request = with_answers(lambda asked: _predicted(source, system, asked, console), wanted)
@@ -92,6 +94,9 @@ def execute(options: argparse.Namespace) -> int:
             raise
         except SourceError as error:  # a mapping that fits one number of processors need not fit another
             impossible[number or 0] = error
+    one = predictions.pop(0) if beside and 1 not in impossible else None
+    if beside:
+        impossible.pop(1, None)
     if not predictions:
         raise next(iter(impossible.values()))
     console.warn(dict.fromkeys(found for each in predictions for found in each.warnings), source.program.lines)
@@ -99,7 +104,7 @@ def execute(options: argparse.Namespace) -> int:
         reasons = {number: error.diagnostics[0] for number, error in impossible.items()}
         if options.csv:  # which has no place for a reason
             console.warn(reasons.values(), source.program.lines)
-        console.deliver(_several(predictions, reasons, options, console.screen))
+        console.deliver(_several(predictions, one, reasons, options, console.screen))
     else:
         if options.lines and lines[0] == lines[1]:
             lines = _whole(source, system, request, lines[0], console)
@@ -127,7 +132,7 @@ def _trace(source: "Source", system: "System", request: "Request", file: str, co
 
     made, _, complete = predicted(source, system, request, console)
     write_whole(Path(file), text_of(made))
-    console.note(f"{file}: {made.rank.size:,} events")
+    console.note(f"{file}: {plural(made.rank.size, 'event')}")
     return complete
 
 
@@ -142,6 +147,11 @@ def _refuse_contradictions(options: argparse.Namespace, procs: tuple[int, ...] |
             raise UsageError("a trace goes to a file, beside the profile.", where="--trace")
     if procs is not None and len(procs) > 1 and chosen:
         raise UsageError(f"{chosen[0]} needs one processor count.", hint="Give --procs a single number.")
+    if options.interval and procs is not None and len(procs) > 1 and not options.json:
+        hint = "Give --procs a single number, or add --json."
+        raise UsageError("a table of processor counts has no intervals.", where="--interval", hint=hint)
+    if options.interval and options.csv:
+        raise UsageError("--csv has no intervals.", where="--interval", hint="Use --json.")
     for view in {"--annotate", "--lines"} & set(chosen):
         if options.json or options.csv:
             hint = "--json and --csv contain every line."
@@ -244,23 +254,28 @@ def _aaus(prediction: "Prediction", chosen: frozenset[int] | None, screen: Scree
 
 
 def _several(
-    predictions: list["Prediction"], impossible: "dict[int, Diagnostic]", options: argparse.Namespace, screen: Screen
+    predictions: list["Prediction"],
+    one: "Prediction | None",
+    impossible: "dict[int, Diagnostic]",
+    options: argparse.Namespace,
+    screen: Screen,
 ) -> str:
-    """The output for a list of processor numbers; `impossible`: why there is none for some."""
+    """The output for a list of processor numbers; `one`: what speed-up is against; `impossible`: why there is none for
+    some."""
     if options.json:
         from esp.output import json
 
-        return json.several(predictions, impossible)
+        return json.several(predictions, impossible, one)
     if options.csv:
         from esp.output import csv
 
-        return csv.scaling(predictions)
+        return csv.scaling(predictions, one)
     from esp.output import table
     from esp.prediction import first
 
-    fastest = min(predictions, key=lambda each: first(each.time_s))
+    fastest = min(predictions, key=lambda each: (not each.fits, first(each.time_s)))
     following = "" if options.quiet else _next(options, f"{fastest.processors} --annotate")
-    return table.scaling(predictions, screen, following=following, impossible=impossible)
+    return table.scaling(predictions, screen, following=following, impossible=impossible, one=one)
 
 
 def _doubling(processors: int) -> str:

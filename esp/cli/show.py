@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from esp.cli.options import add_output, add_program, console_of, one_of_procs, request_of
+from esp.cli.options import add_output, add_program, console_of, one_of_procs, refuse_without_effect, request_of
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp show --help` need not wait for
@@ -49,6 +49,11 @@ def execute(options: argparse.Namespace) -> int:
     procs = one_of_procs(options.procs, "esp show takes one processor count.")
     if options.format != "text" and options.stage not in ("aag", "saag"):
         raise UsageError(f"{options.stage} is text.", where="--format", hint="Formats are for aag and saag.")
+    if options.stage == "ir":
+        changes = ("grid", "distribute", "align", "set", "opt", "trust_directives")
+        refuse_without_effect(options, changes, "on the program as it is read")
+    if options.stage == "layouts":
+        refuse_without_effect(options, ("opt",), "on layouts")
     console = console_of(options)
     from esp.cli.reading import source_of
 

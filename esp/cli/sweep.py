@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from math import prod
 from typing import TYPE_CHECKING, Any
 
+from aag.wording import plural
 from esp.cli.options import add_form, add_output, add_partial, add_timed, console_of, jobs_of
 from esp.errors import PredictionError, UsageError
 from esp.values import pairs_many, value_of
@@ -58,7 +59,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--set", metavar="NAME=V,...", action="append", default=[], help="values (repeatable)")
     group.add_argument("--grid", metavar="PxQ,...", help="processor grids")
     distribute = "repeated for one name: its values; all: BLOCK, CYCLIC and * everywhere"
-    group.add_argument("--distribute", metavar="NAME=(...)|all", action="append", default=[], help=distribute)
+    group.add_argument("--distribute", metavar="[NAME=](...)|all", action="append", default=[], help=distribute)
     add_changes(group)
     group.add_argument("--opt", metavar="NAME=on,off", action="append", default=[], help="an optimisation (repeatable)")
     group.add_argument("--io", metavar="on,off", default="on", help="whether input and output count")
@@ -124,14 +125,14 @@ def execute(options: argparse.Namespace) -> int:
         form_of(plan.axes, options.plot_as)
     total = prod(plan.shape)
     if total >= MANY:
-        console.note(f"{total:,} predictions")
+        console.note(plural(total, "prediction"))
     with ProgressLine(console) as progress:
         told = progress.predictions if progress else None
         with _dask(options.dask) as executor:
             found = collect(plan, jobs=jobs_of(options.jobs), executor=executor, progress=told)
     console.warn(found.warnings[:_MOST_WARNINGS])
     if len(found.warnings) > _MOST_WARNINGS:
-        console.note(f"and {len(found.warnings) - _MOST_WARNINGS} more warnings")
+        console.note(f"and {plural(len(found.warnings) - _MOST_WARNINGS, 'more warning')}")
     if options.csv:
         text = output.sweep_csv(found, versus=options.versus)
     elif options.jsonl:
@@ -217,7 +218,9 @@ def _plan(options: argparse.Namespace) -> "SweepPlan":
         grids = [grid_of(each) for each in options.grid.split(",")]
         add("grid", "", "grid", grids, ["x".join(map(str, each or ())) for each in grids])
     named = [each for each in options.distribute if each.strip().lower() != "all"]
-    for name, given in pairs_many("--distribute", named).items():
+    if plain := [each for each in named if "=" not in each]:
+        add("distribute", "", "distribute", plain, plain)
+    for name, given in pairs_many("--distribute", [each for each in named if "=" in each]).items():
         add("distribute", name, name, list(given), list(given))
     for name, given in pairs_many("--opt", options.opt).items():
         values = [each for text in given for each in values_of(text, "--opt")]

@@ -22,6 +22,9 @@ examples:
 """
 
 
+HOST, PORT = "localhost", "8000"
+
+
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add_program(parser, "initial number of processors", aligned=False)
@@ -31,8 +34,8 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_scenario(parser)
     group = parser.add_argument_group("browser")
     group.add_argument("--serve", action="store_true", help="serve it to a browser (pip install 'esp-hpf[serve]')")
-    group.add_argument("--host", default="localhost", help="address to serve at (default: %(default)s)")
-    group.add_argument("--port", default="8000", help="port to serve at (default: %(default)s)")
+    group.add_argument("--host", default=HOST, help="address to serve at (default: %(default)s)")
+    group.add_argument("--port", default=PORT, help="port to serve at (default: %(default)s)")
     add_output(parser)
 
 
@@ -40,6 +43,8 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     hint = "A slider changes it; `esp run` takes a list."
     number = one_of_procs(options.procs, "esp tui starts with one processor count.", hint)
+    if not options.serve and (options.host, options.port) != (HOST, PORT):
+        raise UsageError("--host and --port are for --serve.", hint="Add --serve, or leave them out.")
     if options.serve:
         from esp.tui.serve import serve
 

@@ -47,7 +47,7 @@ def execute(options: argparse.Namespace) -> int:
     given = _changes(options)
     from esp.cli.again import command
     from esp.cli.progress import ProgressLine
-    from esp.cli.prompt import with_answers
+    from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import asked_of
     from esp.explore.whatif import split_changes, what_if
     from esp.output import whatif as output
@@ -65,8 +65,7 @@ def execute(options: argparse.Namespace) -> int:
         found, complete = with_answers(
             lambda asked: what_if(source, system, asked, changes, together=options.together, progress=progress), request
         )
-    # What was asked for on the way belongs to the next command.
-    plain.set = [*options.set, *(f"{n}={v!r}" for n, v in complete.values.items() if n not in request.values)]
+    plain.set = [*options.set, *answered(complete, request)]
     plain.distribute, plain.grid = [], None
     console.warn(found.base.warnings, source.program.lines)
     if options.json:

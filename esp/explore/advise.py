@@ -38,7 +38,7 @@ from esp.explore.axes import values_of
 from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.compare import is_written, named_formats, written_choice
-from esp.explore.ties import stated_error, ties
+from esp.explore.ties import fitting_ties, stated_error
 from esp.prediction import first
 from esp.shown import Printed
 from sag.unit import System
@@ -130,6 +130,15 @@ class Advice(Printed, Struct, frozen=True, kw_only=True):
         """The source's own mapping on most processors."""
         own = [each for each in self.ranked if each.candidate.written]
         return max(own, key=lambda each: each.candidate.procs, default=None)
+
+    @property
+    def recommended(self) -> Advised | None:
+        """The source's own mapping where it ties with the fastest, else the fastest; None where nothing is ranked, or
+        nothing fits in memory."""
+        if not self.complete or not self.best.prediction.fits:
+            return None
+        own = self.written
+        return own if own is not None and own.tie == 1 else self.best
 
     @property
     def floor_s(self) -> float:
@@ -240,6 +249,9 @@ def advise_source(
     most = max((candidates[at].procs for at in own), default=0)
     wanted = [at for at in own if candidates[at].procs == most]
     search = smallest(len(candidates), work.bound, work.figure, top, wanted=wanted)
+    if not search.exact and work.predictions and not search.interrupted:  # nothing fits in memory
+        work.fitting = False
+        search = smallest(len(candidates), work.bound, work.figure, top, wanted=wanted)
     if not search.exact:
         if search.interrupted:
             raise KeyboardInterrupt
@@ -327,6 +339,8 @@ class _Work:
         self.bounds: dict[int, float] = {}
         self.impossible: dict[int, Diagnostic] = {}
         self.problem: SourceError | None = None
+        self.fitting = True
+        """Whether only what fits in memory counts."""
 
     def fits(self, at: int) -> bool:
         """Whether a candidate can be lowered: the source's own mapping need not fit every number of processors."""
@@ -338,6 +352,8 @@ class _Work:
 
     def bound(self, at: int) -> float:
         """What a candidate cannot fall below."""
+        if at in self.bounds:
+            return self.bounds[at]
         try:
             found = lower_bound(self._lowered(at), self.system, self.requests[at])
         except SourceError as error:
@@ -347,14 +363,15 @@ class _Work:
         return found
 
     def figure(self, at: int) -> float:
-        """The time of a candidate."""
+        """The time of a candidate; infinite where it does not fit in memory, and that counts."""
         try:
-            self.predictions[at] = interpret_stages(self._lowered(at), self.system, self.requests[at])
+            if at not in self.predictions:
+                self.predictions[at] = interpret_stages(self._lowered(at), self.system, self.requests[at])
         except SourceError as error:
             return self._failed(at, error)
         self.stages.pop(at, None)
         self._tell()
-        return self.floor(at)
+        return inf if self.fitting and not self.predictions[at].fits else self.floor(at)
 
     def floor(self, at: int) -> float:
         """The time of a prediction that is made."""
@@ -393,7 +410,7 @@ class _Work:
     def _tell(self) -> None:
         if self.progress is None:
             return
-        best = min(self.predictions, key=lambda at: (self.floor(at), at), default=None)
+        best = min(self.predictions, key=lambda at: (not self.predictions[at].fits, self.floor(at), at), default=None)
         self.progress(
             SearchProgress(
                 total=len(self.candidates),
@@ -407,9 +424,11 @@ class _Work:
 
 def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
     order = search.exact
+    over = [at for at in work.predictions if at not in order]
+    order += sorted(over, key=lambda at: (work.floor(at), at))
     if not all(work.predictions[at].complete for at in order):
         order.sort()
-    times_s = [search.floor[at] for at in order]
+    times_s = [work.floor(at) for at in order]
     errors = [stated_error(work.predictions[at]) for at in order]
     ranked = tuple(
         Advised(
@@ -421,7 +440,7 @@ def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
             tie=None if tied is None else tied + 1,
         )
         for number, (at, tied) in enumerate(
-            zip(order, ties(times_s, [work.predictions[at] for at in order]), strict=True)
+            zip(order, fitting_ties(times_s, [work.predictions[at] for at in order]), strict=True)
         )
     )
     rest = [at for at, known in enumerate(search.known) if known != EXACT and at not in work.impossible]

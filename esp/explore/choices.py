@@ -9,7 +9,7 @@ element for each of them. (BLOCK,BLOCK) on 8x1 is therefore missing: it is (BLOC
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
-from math import log
+from math import log, prod
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -27,6 +27,7 @@ from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of, visible_to
 from aag.mapping.tables import distributed_names, extents_of, tables_of
 from aag.pipeline import main_unit
+from aag.wording import plural
 from esp.api import Request, Source, map_source
 from esp.errors import PredictionError, UsageError
 from sag.unit import System
@@ -42,8 +43,8 @@ MOST_CHOICES = 48
 _MOST_NAMES = 12
 """Names that an error lists."""
 
-_TOO_SMALL = "E307"
-"""The error of a mapping whose blocks do not hold everything on so few processors."""
+_UNFIT = ("E307", "E311")
+"""Errors of a mapping whose blocks do not hold everything on so few processors, or that a grid does not fit."""
 
 _FREE = ("procs", "esp_procs", "esp_grid")
 """Names for an arrangement where the source has none; the first that is free is taken."""
@@ -58,7 +59,7 @@ class Target(Struct, frozen=True, kw_only=True):
     written: str
     """Its formats in the source; empty where it has none."""
     sizes: tuple[str, ...]
-    """Names of the constants that its shape is made of, in order of appearance."""
+    """Names of the constants, and of variables that the user set, that its shape is made of, in order of appearance."""
 
 
 class Distributed(Struct, frozen=True, kw_only=True):
@@ -103,7 +104,8 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     layouts = layouts_of(source, system, request)
     unit = main_unit(source.program)
     scope = scope_of(unit, visible_to(unit, source.program))
-    tables = tables_of(scope, request.distribute, environment_of(layouts, request), Report(), align=request.align)
+    known = environment_of(layouts, request)
+    tables = tables_of(scope, request.distribute, known, Report(), align=request.align)
     extents = {name: extents_of(bounds) for name, bounds in tables.bounds.items() if bounds is not None}
     names = distributed_names(tables.aligns, tables.distributes, tables.bounds, scope)
     if not names:
@@ -116,7 +118,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
             shown=_shown(scope, name),
             extents=extents[name],
             written=_written(directives[name].formats if name in directives else None),
-            sizes=tuple(each for each in _named_in(_shape(scope, name)) if each in layouts.constants),
+            sizes=tuple(each for each in _named_in(_shape(scope, name)) if each in known),
         )
         for name in names
     )
@@ -128,7 +130,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
 
 def layouts_of(source: Source, system: System, request: Request) -> Layouts:
     """The layouts of the main program's arrays; where blocks of the source are too small for this number of processors,
-    those with blocks and grids that fit: what else could be chosen hangs on neither.
+    or a grid is for other formats, those with blocks and grids that fit: what else could be chosen hangs on neither.
 
     Raises:
         aag.diagnostics.SourceError: its directives or the values given prevent any mapping.
@@ -136,15 +138,16 @@ def layouts_of(source: Source, system: System, request: Request) -> Layouts:
     try:
         return map_source(source, system, request)
     except SourceError as error:
-        if any(each.code != _TOO_SMALL for each in error.diagnostics if each.is_error):
+        if any(each.code not in _UNFIT for each in error.diagnostics if each.is_error):
             raise
+        procs = prod(request.grid) if request.procs is None and request.grid else request.procs
         unit = main_unit(source.program)
         free = {
             each.distributee: f"({','.join(part.kind for part in each.formats)})"
             for each in scope_of(unit, visible_to(unit, source.program)).directives
             if isinstance(each, Distribute) and each.formats
         }
-        fitting = replace(request, distribute={**free, **request.distribute})
+        fitting = replace(request, procs=procs, grid=None, distribute={**free, **request.distribute})
         try:
             return map_source(source, system, fitting)
         except SourceError:  # it is not these blocks alone
@@ -197,7 +200,11 @@ def choices_of(
         UsageError: formats that cannot be read, or that fit nothing that the program has.
     """
     targets, procs = distributed.targets, distributed.procs
-    wanted = [_for_targets(each, targets, distributed.ranks) for each in named] or all_formats(targets)
+    wanted = [_for_targets(each, targets, distributed.ranks) for each in named]
+    if not wanted:
+        wanted = all_formats(targets)
+        fitting = [each for each in wanted if grid is None or _rank(each, targets) == len(grid)]
+        wanted = fitting or wanted
     found: list[MappingChoice] = []
     skipped = 0
     for formats in wanted:
@@ -235,7 +242,7 @@ def _for_targets(named: Mapping[str, str], targets: Sequence[Target], ranks: Map
         fitting = [each.name for each in targets if len(each.extents) == rank]
         if not fitting:
             theirs = " or ".join(str(each) for each in sorted({len(target.extents) for target in targets}))
-            told = f"this is for {rank} dimension{'s' * (rank != 1)}, but what the program distributes has {theirs}."
+            told = f"this is for {plural(rank, 'dimension')}, but what the program distributes has {theirs}."
             raise UsageError(told, where=f"--distribute {text}", hint="Write one format for each dimension.")
         formats |= dict.fromkeys(fitting, written)
     return formats
@@ -248,7 +255,7 @@ def _refuse_strangers(name: str, text: str, rank: int, ranks: Mapping[str, int])
         known = ", ".join(list(ranks)[:_MOST_NAMES]) + (", ..." if len(ranks) > _MOST_NAMES else "")
         raise UsageError(told, where=where, hint=f"There {'is' if len(ranks) == 1 else 'are'} {known}.")
     if rank != ranks[name]:
-        told = f"this is for {rank} dimension{'s' * (rank != 1)}, but {name} has {ranks[name]}."
+        told = f"this is for {plural(rank, 'dimension')}, but {name} has {ranks[name]}."
         raise UsageError(told, where=where, hint="Write one format for each dimension.")
 
 
@@ -277,6 +284,11 @@ def _grids(
         return [None], 0
     kept = ordered[:MOST_GRIDS]
     return list(kept), len(ordered) - len(kept)
+
+
+def _rank(formats: Mapping[str, str], targets: Sequence[Target]) -> int:
+    """The number of dimensions of the grid for formats."""
+    return max((len(_spread(each, formats[each.name])) for each in targets if each.name in formats), default=0)
 
 
 def _spread(target: Target, formats: str) -> list[int]:

@@ -25,7 +25,7 @@ from esp.errors import UsageError
 from esp.explore.axes import values_of
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
-from esp.explore.ties import stated_error, ties
+from esp.explore.ties import fitting_ties, stated_error
 from esp.explore.workers import Workers
 from esp.prediction import first
 from esp.shown import Printed
@@ -187,7 +187,7 @@ def compare_choices(
         order = _order(done, request)
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = None, None
-        if all(each.complete for each in done.values()):
+        if ranked[0].prediction.fits and all(each.complete for each in done.values()):
             crossing, scanned = _over_sizes(source.program, predictions, order, ranked, distributed, size, request)
     return Comparison(
         ranked=ranked,
@@ -307,10 +307,11 @@ def _in_turn(predictions: Predictions, total: int, progress: Progress | None) ->
 
 
 def _order(done: Mapping[int, Prediction], request: Request) -> list[int]:
-    """Positions, the fastest first; as they are where some prediction is incomplete."""
+    """Positions, the fastest first, what does not fit in memory last; as they are where some prediction is
+    incomplete."""
     if not all(each.complete for each in done.values()):
         return list(done)
-    return sorted(done, key=lambda at: (_time_s(done[at], request), at))
+    return sorted(done, key=lambda at: (not done[at].fits, _time_s(done[at], request), at))
 
 
 def _time_s(prediction: Prediction, request: Request) -> float:
@@ -335,7 +336,7 @@ def _ranked(rows: Iterable[tuple[str, Prediction, bool, MappingChoice | None]], 
             choice=choice,
         )
         for at, ((shown, prediction, written, choice), tied) in enumerate(
-            zip(rows, ties(times_s, [row[1] for row in rows]), strict=True)
+            zip(rows, fitting_ties(times_s, [row[1] for row in rows]), strict=True)
         )
     )
 
@@ -381,14 +382,15 @@ def _over_sizes(
     Raises:
         UsageError: no such PARAMETER, or no sizes.
     """
-    constants = ranked[0].prediction.constants
+    given = {each.lower(): value for each, value in request.values.items()}
+    constants = {**given, **ranked[0].prediction.constants}
     wanted, _, listed = (asked or "").partition("=")
     name = _size_name(program, constants, distributed, wanted)
     if name is None:
         return None, None
     current = constants[name]
     assert isinstance(current, int)
-    known: dict[tuple[int, int], float] = {(each.rank, current): each.time_s for each in ranked}
+    known = {(each.rank, current): each.time_s if each.prediction.fits else inf for each in ranked}
 
     def question(rank: int, size: int) -> Question:
         return order[rank - 1], ((name, size),)
@@ -396,7 +398,8 @@ def _over_sizes(
     def time_of(rank: int, size: int) -> float:
         if (rank, size) not in known:
             try:
-                known[rank, size] = _time_s(predictions(question(rank, size)), request)
+                made = predictions(question(rank, size))
+                known[rank, size] = _time_s(made, request) if made.fits else inf
             except SourceError:  # a mapping that does not fit this size
                 known[rank, size] = inf
         return known[rank, size]
@@ -425,7 +428,11 @@ def _asked_size(name: str, whole: Sequence[str]) -> str:
     folded = name.strip().lower()
     if folded not in whole:
         known = f"It is one of {', '.join(whole)}." if whole else "The program has none."
-        raise UsageError(f"{name} is not an integer PARAMETER of the program.", where="--size", hint=known)
+        raise UsageError(
+            f"{name} is not an integer PARAMETER of the program, nor a variable with a value of --set.",
+            where="--size",
+            hint=known,
+        )
     return folded
 
 

@@ -89,6 +89,8 @@ class Sweep(Printed, Struct, frozen=True, kw_only=True, eq=False):
     """Whether there is a prediction."""
     complete: NDArray[np.bool_]
     """Whether it has charged every statement."""
+    fits: NDArray[np.bool_]
+    """Whether its data fit in the memory of a node."""
     problems: tuple[tuple[int, Diagnostic], ...]
     """Number of a cell (the last axis varying fastest) that is impossible, and why; once for each walk."""
     impossible: NDArray[np.bool_]
@@ -130,6 +132,7 @@ class WalkResult(Struct, frozen=True, kw_only=True, eq=False):
     processors: int = 0
     grid: str = ""
     complete: bool = True
+    fits: bool = True
     problem: Diagnostic | None = None
     missing: tuple[tuple[str, Diagnostic], ...] = ()
     """Variables without a value, where these are the problem."""
@@ -176,6 +179,7 @@ class Runner:
             processors=found.processors,
             grid="x".join(map(str, found.grid)),
             complete=found.complete,
+            fits=found.fits,
             assumptions=found.assumptions,
             warnings=found.warnings,
         )
@@ -432,7 +436,7 @@ def collect(
     times = np.full((len(TIMES), total), np.nan)
     messages, sizes, processors = (np.zeros(total, np.int64) for _ in range(3))
     grids = np.full(total, "", dtype=object)
-    complete, impossible = np.zeros(total, np.bool_), np.zeros(total, np.bool_)
+    complete, fits, impossible = (np.zeros(total, np.bool_) for _ in range(3))
     problems: list[tuple[int, Diagnostic]] = []
     missing: dict[str, Diagnostic] = {}
     assumptions: dict[object, Assumption] = {}
@@ -449,7 +453,7 @@ def collect(
             else:
                 times[:, cells] = done.times
                 messages[cells], sizes[cells], processors[cells] = done.messages, done.bytes, done.processors
-                grids[cells], complete[cells] = done.grid, done.complete
+                grids[cells], complete[cells], fits[cells] = done.grid, done.complete, done.fits
                 shortest_s = min(shortest_s, float(done.times[0].min()))
                 assumptions |= {(each.code, each.text, each.span): each for each in done.assumptions}
                 warnings |= dict.fromkeys(done.warnings)
@@ -472,6 +476,7 @@ def collect(
         grids=grids.reshape(shape),
         done=~np.isnan(times[0]).reshape(shape),
         complete=complete.reshape(shape),
+        fits=fits.reshape(shape),
         problems=tuple(problems),
         impossible=impossible.reshape(shape),
         assumptions=tuple(assumptions.values()),

@@ -25,6 +25,12 @@ def stated_error(prediction: Prediction) -> float:
     return max(ERROR, CONTENDED * share)
 
 
+def fitting_ties(times_s: Sequence[float], predictions: Sequence[Prediction]) -> tuple[int | None, ...]:
+    """As `ties`, where what does not fit in memory comes last: it ties with nothing."""
+    number = sum(each.fits for each in predictions)
+    return (*ties(times_s[:number], predictions[:number]), *[None] * (len(predictions) - number))
+
+
 def ties(times_s: Sequence[float], predictions: Sequence[Prediction]) -> tuple[int | None, ...]:
     """For each of the times, in ascending order, the position of the one it ties with; None where it stands alone.
 

@@ -20,8 +20,8 @@ class WinnerChange(Struct, frozen=True, kw_only=True):
 
     others: tuple[tuple[str, str], ...]
     """Name -> value of the other axes."""
-    runs: tuple[tuple[str, str, str], ...]
-    """First and last value of the axis, and the choice that is the fastest from there to there, or tied with it."""
+    runs: tuple[tuple[str, str, tuple[str, ...]], ...]
+    """First and last value of the axis, and the choices that are the fastest from there to there, or tied with it."""
 
 
 class Winners(Struct, frozen=True, kw_only=True):
@@ -38,11 +38,12 @@ def chosen(sweep: Sweep) -> tuple[int, ...]:
 
 
 def best(sweep: Sweep, axes: tuple[int, ...]) -> NDArray[np.bool_]:
-    """Cells for which no other value of these axes is faster by more than a tie; no cell where one of them is
-    missing or incomplete, as incomplete predictions rank nothing (Def 20)."""
-    times = np.where(sweep.done, sweep.time_s, np.inf)
+    """Cells for which no other value of these axes is faster by more than a tie, among what fits in memory; no cell
+    where one of them is missing or incomplete, as incomplete predictions rank nothing (Def 20)."""
+    counts = sweep.done & sweep.fits
+    times = np.where(counts, sweep.time_s, np.inf)
     ranked = np.where(sweep.done, sweep.complete, sweep.impossible).all(axis=axes, keepdims=True)
-    found: NDArray[np.bool_] = (times <= times.min(axis=axes, keepdims=True) * (1 + ERROR)) & sweep.done & ranked
+    found: NDArray[np.bool_] = (times <= times.min(axis=axes, keepdims=True) * (1 + ERROR)) & counts & ranked
     return found
 
 
@@ -58,7 +59,7 @@ def winners(sweep: Sweep) -> Winners | None:
     others = [at for at, axis in enumerate(sweep.axes) if at != over and at not in choices]
     axis = sweep.axes[over]
     order = np.argsort(np.array(axis.numbers), kind="stable")
-    times = np.where(sweep.done, sweep.time_s, np.inf).transpose([*others, over, *choices])
+    times = np.where(sweep.done & sweep.fits, sweep.time_s, np.inf).transpose([*others, over, *choices])
     times = times.reshape(*times.shape[: len(others) + 1], -1)[..., order, :]
     names = list(_names([sweep.axes[at] for at in choices]))
     labels = [axis.labels[at] for at in order]
@@ -69,7 +70,10 @@ def winners(sweep: Sweep) -> Winners | None:
                 for other, where in zip(others, at, strict=True)
                 if len(sweep.axes[other]) > 1
             ),
-            runs=tuple((labels[first], labels[last], names[winner]) for first, last, winner in runs(times[at])),
+            runs=tuple(
+                (labels[first], labels[last], tuple(names[each] for each in tied))
+                for first, last, tied in runs(times[at])
+            ),
         )
         for at in np.ndindex(*times.shape[:-2])
     )
@@ -92,12 +96,12 @@ def _name(axis: Axis, at: int) -> str:
             return f"{axis.name} {label}"
 
 
-def runs(times: NDArray[np.float64]) -> list[tuple[int, int, int]]:
-    """Rows of times (row, choice) next to each other with one choice that is the best of all, or tied with it: first
-    row, last row, choice. As few as possible, so that a change is never one inside a tie.
+def runs(times: NDArray[np.float64]) -> list[tuple[int, int, list[int]]]:
+    """Rows of times (row, choice) next to each other with a choice that is the best of all, or tied with it: first
+    row, last row, all such choices. As few as possible, so that a change is never one inside a tie.
 
     >>> runs(np.array([[1.0, 2.0], [2.0, 2.01], [3.0, 2.9], [4.0, 3.0]]))
-    [(0, 1, 0), (2, 3, 1)]
+    [(0, 1, [0]), (2, 3, [1])]
     """
     tied = times <= times.min(axis=1, keepdims=True) * (1 + ERROR)
     tied &= np.isfinite(times)
@@ -114,5 +118,6 @@ def runs(times: NDArray[np.float64]) -> list[tuple[int, int, int]]:
         common = tied[rows].all(axis=0)
         if common.any():
             ratios = (times[rows] / times[rows].min(axis=1, keepdims=True)).sum(axis=0)
-            found.append((rows[0], rows[-1], int(np.where(common, ratios, np.inf).argmin())))
+            order = np.argsort(np.where(common, ratios, np.inf), kind="stable")
+            found.append((rows[0], rows[-1], order[: int(common.sum())].tolist()))
     return found

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 from numpy.typing import NDArray
 
-from esp.errors import UnreadableFileError
+from esp.errors import UnreadableFileError, reason
 from sag.quantities import QuantityError, parse_quantity
 
 Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ def read_table(file: str | Path) -> PingPong:
             raise UnreadableFileError("this is too large for a ping-pong table.", where=str(file))
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise UnreadableFileError(f"cannot be read: {error.strerror}.", where=str(file)) from None
+        raise UnreadableFileError(f"cannot be read: {reason(error)}.", where=str(file)) from None
     except UnicodeDecodeError:
         raise UnreadableFileError("this is not text in UTF-8.", where=str(file)) from None
     return parse_table(text, str(file))

@@ -7,10 +7,11 @@ from esp.explore.advise_phases import Phases
 from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
 from esp.incomplete import reasons as why_partial
 from esp.output.columns import Column, TableRow, table
-from esp.output.figures import constants, grid, messages, missed_by_all, source_text
+from esp.output.compare import without_prediction
+from esp.output.figures import NOT_FITTING, ROUNDING, constants, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
-from esp.output.profile import asked_for, assumed_notes
+from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import CATEGORIES, Prediction, first, four
 
@@ -61,6 +62,8 @@ def _heading(found: Advice, screen: Screen) -> str:
         searched += f"{len(found.excluded):,} not predicted"
     else:
         searched += f"{len(found.excluded):,} ruled out by lower bounds"
+    if found.impossible:
+        searched += f", {len(found.impossible):,} failed"
     searched += f", parts in {_unit(found)[1]}"
     lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
     lines += partial_notes(_predictions(found), screen)
@@ -106,11 +109,15 @@ def _table(found: Advice, screen: Screen) -> str:
         candidate = each.candidate
         mark = "*" if candidate.written else " "
         parts = [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
-        behind = "best" if each.rank == 1 else _more(each.time_s, best_s)
+        fits = each.prediction.fits
+        behind = "-" if not fits else "best" if each.rank == 1 else _more(each.time_s, best_s)
         cells = [f"{each.rank}{mark}", seconds(each.time_s), behind if found.complete else ""]
         cells += [*parts, str(candidate.procs), grid(candidate.grid) or "-"]
-        cells += ["" if each.tie is None else f"={each.tie}", _mapping(candidate)]
-        rows.append(TableRow(tuple(cells), "good" if each.rank == 1 and found.complete else ""))
+        cells += [
+            "" if each.tie is None else f"={each.tie}",
+            _mapping(candidate) if fits else f"{_mapping(candidate)}, {NOT_FITTING}",
+        ]
+        rows.append(TableRow(tuple(cells), "warm" if not fits else "good" if each.rank == 1 and found.complete else ""))
     for out in _bounded(found)[:MOST_EXCLUDED] if found.complete else ():
         # A bound below the best is there only where the search was stopped.
         bound = f"> {seconds(out.bound_s)}", f"> {_more(out.bound_s, best_s)}" if out.bound_s > best_s else "?"
@@ -123,17 +130,21 @@ def _table(found: Advice, screen: Screen) -> str:
     columns = [column for at, column in enumerate(columns) if at not in hidden]
     rows = [TableRow(tuple(cell for at, cell in enumerate(row.cells) if at not in hidden), row.role) for row in rows]
     text = table(columns, rows, screen, flexible=True)
-    more = ("    " + flow(told.split(), screen.columns - 4, " ", "  ") for told in _more_of(found, len(shown)))
+    more = ("    " + flow(told.split(), screen.columns - 4, " ", "  ") for told in _more_of(found))
     return "\n".join([text, *(screen.paint("faint", told) for told in more)])
 
 
-def _more_of(found: Advice, shown: int) -> list[str]:
+def _more_of(found: Advice) -> list[str]:
     """What the table does not show."""
     told = []
-    if len(found.ranked) > shown:
-        left = len(found.ranked) - shown
-        behind = f", {_behind(found)} behind the best" if found.complete else ""
-        told.append(f"and {left:,} more that {_were(left)} predicted{behind}")
+    rest = [each for each in found.ranked[found.top :] if not each.candidate.written]
+    fitting = [each.time_s for each in rest if each.prediction.fits]
+    if fitting:
+        behind = f", {_behind(fitting, found)} behind the best" if found.complete else ""
+        told.append(f"and {len(fitting):,} more that {_were(len(fitting))} predicted{behind}")
+    over = len(rest) - len(fitting)
+    if over:
+        told.append(f"and {over:,} more that {'does' if over == 1 else 'do'} not fit in memory")
     if not found.complete:
         return told
     bounded = _bounded(found)
@@ -155,9 +166,8 @@ def _were(number: int) -> str:
     return "was" if number == 1 else "were"
 
 
-def _behind(found: Advice) -> str:
+def _behind(rest: list[float], found: Advice) -> str:
     """How far what was predicted beyond the best is behind it."""
-    rest = [each.time_s for each in found.ranked[found.top :] if not each.candidate.written]
     low, high = (_more(time_s, found.best.time_s).removeprefix("+") for time_s in (rest[0], rest[-1]))
     return low if low == high else f"{low} to {high}"
 
@@ -187,6 +197,8 @@ def _why(found: Advice, screen: Screen) -> list[str]:
     own = found.written
     if own is not None and own.rank > _EXPLAINED:
         others.append(own)
+    if found.best.prediction.fits:
+        others = [each for each in others if each.prediction.fits]
     return [_against(each, reasons(best, each.prediction), best, screen) for each in others]
 
 
@@ -195,9 +207,14 @@ def _against(other: Advised, told: Reasons, best: Any, screen: Screen) -> str:
     where = grid(other.candidate.grid) or str(other.candidate.procs)
     ahead = f"{other.rank}, {shorten(_mapping(other.candidate), 40)} on {where}"
     if abs(told.change_s) <= _NOTHING * first(best.time_s):
-        by = f"takes {seconds(abs(told.change_s))} longer only" if told.change_s else "takes as long as 1"
+        by = "takes as long as 1"
+        if abs(told.change_s) > ROUNDING * first(best.time_s):
+            by = f"takes only {seconds(abs(told.change_s))} {'longer' if told.change_s > 0 else 'less'}"
         return flow(f"{ahead}, {by}".split(), width, " ", "  ")
-    lines = [flow(f"why 1 beats {ahead}, by {seconds(told.change_s)}:".split(), width, " ", "  ")]
+    head = f"why 1 beats {ahead}, by {seconds(told.change_s)}:"
+    if other.tie == 1:
+        head = f"{ahead}, ties with 1, which is {seconds(told.change_s)} ahead:"
+    lines = [flow(head.split(), width, " ", "  ")]
     mine, theirs = told.imbalance
     if abs(theirs - mine) > _UNBALANCED:
         balance = f"1: the busiest processor computes {significant(mine)} times the mean; "
@@ -288,40 +305,37 @@ def _placed(candidate: Candidate) -> str:
 def _notes(found: Advice, screen: Screen) -> list[str]:
     width = screen.columns
     notes = [paragraph("advice", _verdict(found) if found.complete else _NO_ADVICE, width)]
-    notes += (
-        []
-        if not found.complete
-        else [
-            paragraph("paste" if not at else "", line, max(width, len(line) + 12))
-            for at, line in enumerate(found.best.candidate.directives)
-        ]
-    )
+    notes += [
+        paragraph("paste" if not at else "", line, max(width, len(line) + 12)) for at, line in enumerate(_paste(found))
+    ]
     if any(each.candidate.written for each in found.ranked):
         notes.append(paragraph("*", "the mapping of the source", width))
     tied = [each for each in found.ranked if each.tie is not None]
     if tied:
         error = max(each.error for each in tied)
-        told = f"a tie: within {percent(error)} of that one, the error stated for such programs (Def 19)"
+        told = f"a tie: within {percent(error)} of that one, the error stated for such programs"
         notes.append(paragraph("=", told, width))
+    notes += memory_notes(_predictions(found), screen)
     if found.complete and found.may_tie and not found.interrupted:
         told = f"{plural(found.may_tie, 'choice')} not predicted may tie with 1, but none beats it"
         notes.append(paragraph("", f"{told}; --top {found.top + found.may_tie} predicts more", width))
     if found.left_out:
         told = f"{plural(found.left_out, 'choice')} with flatter grids, further formats or alignments not tried"
         notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))
-    for shown, why in found.impossible[:3]:
-        reason = f"{shorten(printable(shown), 40)} is impossible: {why.code} {why.message}"
-        notes.append(screen.paint("warm", paragraph("", reason, width)))
-    if len(found.impossible) > 3:
-        notes.append(screen.paint("warm", paragraph("", f"and {len(found.impossible) - 3} more are impossible", width)))
+    notes += without_prediction([(shorten(printable(shown), 40), why) for shown, why in found.impossible], screen)
     notes += assumed_notes([found.best.prediction], width)
-    what = "the best time" if found.complete else "time 1"
+    what = "the best time" if found.complete and found.best.prediction.fits else "time 1"
     notes.append(paragraph("trust", trusted(found.best.prediction, what), width))
     return notes
 
 
 def _predictions(found: Advice) -> list[Prediction]:
     return [each.prediction for each in found.ranked]
+
+
+def _paste(found: Advice) -> tuple[str, ...]:
+    """The lines of the mapping that is recommended; none where the source has them."""
+    return () if found.recommended is None else found.recommended.candidate.directives
 
 
 def _verdict(found: Advice) -> str:
@@ -331,13 +345,17 @@ def _verdict(found: Advice) -> str:
     where = f"{best.candidate.shown} on {grid(best.candidate.grid) or best.candidate.procs}"
     if len(found.procs) > 1 and len(best.candidate.grid) > 1:
         where += f" = {plural(best.candidate.procs, 'proc')}"
+    if not best.prediction.fits:
+        return "none: no mapping tried fits in memory; take more processors or a smaller size"
+    if own is not None and not own.prediction.fits:
+        return f"{ahead}use {where}: the mapping of the source does not fit in memory"
     if best.candidate.written:
         return f"{ahead}keep what the source has: nothing tried is faster than {where}"
     if own is None:
         return f"{ahead}use {where}"
     if own.tie == 1:
         less = percent(1 - best.time_s / own.time_s)
-        return f"{ahead}keep what the source has: {where} is faster by {less} only, a tie"
+        return f"{ahead}keep what the source has: {where} is {less} faster, which is a tie"
     times = f"{seconds(best.time_s)} instead of {seconds(own.time_s)}"
     return f"{ahead}use {where}: {times}, {_faster(own.time_s, best.time_s)}"
 
@@ -383,7 +401,7 @@ def advice_json(found: Advice) -> str:
         "left_out": found.left_out,
         "may_tie": found.may_tie,
         "partial": list(partial),
-        "paste": [] if partial else list(found.best.candidate.directives),
+        "paste": list(_paste(found)),
         "phases": None if found.phases is None else _phases_told(found, found.phases),
     }
     return text_of(told)
@@ -427,6 +445,7 @@ def _ranked(each: Advised) -> dict[str, Any]:
         "stated_error": each.error,
         "tie": each.tie,
         "complete": each.prediction.complete,
+        "fits": each.prediction.fits,
     }
 
 
@@ -445,6 +464,7 @@ def advice_rows(found: Advice) -> list[dict[str, object]]:
             "tie": each.tie,
             "written": each.candidate.written,
             "complete": each.prediction.complete,
+            "fits": each.prediction.fits,
         }
         for each in found.ranked
     ]

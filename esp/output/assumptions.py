@@ -1,45 +1,63 @@
 """What a prediction rests on beside source and machine: each fact once, with all the places it holds at."""
 
-import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from aag.diagnostics import Span
 from esp.incomplete import lines
-from esp.output.numbers import memory
 from esp.prediction import Prediction, unplaced
 from interpreter.result import Assumption
+
+MEMORY = "memory"
+"""The code of data that do not fit in the memory of a node."""
 
 _SHOWN = 6
 """Assumptions that are shown before "and 5 more"."""
 
 
-def _in_units(assumption: Assumption) -> str:
-    """The text with amounts of memory as the footnote about memory writes them."""
-    if assumption.code != "memory":
-        return assumption.text
-    return re.sub(r"\d+( bytes)?", lambda found: memory(float(found.group().split()[0])), assumption.text)
-
-
 def assumed(predictions: Sequence[Prediction]) -> list[str]:
     """What neither the source nor the machine description settles: one sentence each, with its lines.
 
-    Where several predictions assume the like of one place, the first of them speaks for all.
+    Where several predictions assume the like of one place, one sentence speaks for all.
     """
+    return assumed_among([each.assumptions for each in predictions], predictions[0].file if predictions else "")
+
+
+def assumed_among(found: Iterable[Iterable[Assumption]], main_file: str = "") -> list[str]:
+    """As `assumed`, of the assumptions of several predictions. `main_file`, or the first one that appears, is not
+    named."""
     places: dict[str, dict[str, None]] = {}
-    seen: set[tuple[str, Span]] = set()
-    for prediction in predictions:
-        new = set()
-        for each in prediction.assumptions:
+    alike: dict[tuple[str, Span], list[str]] = {}
+    for assumptions in found:
+        new: dict[tuple[str, Span], str] = {}
+        for each in assumptions:
+            if each.code == MEMORY:  # `esp.output.figures.not_fitting` says it
+                continue
             if each.span is None or not each.span.line:
-                places.setdefault(_in_units(each), {})
-            elif (each.code, each.span) not in seen:
-                new.add((each.code, each.span))
-                inside = each.span.file == prediction.file
-                at = str(each.span.line) if inside else f"{each.span.file}:{each.span.line}"
+                places.setdefault(each.text, {})
+            elif (each.code, each.span) in alike:
+                alike[each.code, each.span].append(unplaced(each))
+            else:
+                new[each.code, each.span] = unplaced(each)
+                main_file = main_file or each.span.file
+                at = str(each.span.line) if each.span.file == main_file else f"{each.span.file}:{each.span.line}"
                 places.setdefault(unplaced(each), {})[at] = None
-        seen |= new
-    told = [text + (f" ({lines(tuple(at))})" if at else "") for text, at in places.items()]
+        alike |= {place: [text] for place, text in new.items()}
+    spoken = {texts[0]: _together(texts) for texts in alike.values()}
+    told = [spoken.get(text, text) + (f" ({lines(tuple(at))})" if at else "") for text, at in places.items()]
     more = len(told) - _SHOWN
     if more > 0:
         told[_SHOWN:] = [f"and {more} more (--json lists all)"]
     return told or ["nothing"]
+
+
+def _together(texts: Sequence[str]) -> str:
+    """One sentence for several that differ in one word only; else the first.
+
+    >>> _together(["using grid 1x1 instead of P(4)", "using grid 2x1 instead of P(4)"])
+    'using grid 1x1 or 2x1 instead of P(4)'
+    """
+    words = [each.split(" ") for each in dict.fromkeys(texts)]
+    columns = [list(dict.fromkeys(column)) for column in zip(*words, strict=False)]
+    if len({len(each) for each in words}) > 1 or sum(len(each) > 1 for each in columns) != 1:
+        return texts[0]
+    return " ".join(" or ".join(filter(None, (", ".join(each[:-1]), each[-1]))) for each in columns)

@@ -1,19 +1,27 @@
 """A comparison of distributions or programs as a table, JSON and CSV."""
 
+from collections.abc import Sequence
 from typing import Any
 
+from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison, Ranked
 from esp.incomplete import reasons
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
-from esp.output.figures import constants, grid
-from esp.output.numbers import percent, plural, seconds, significant
+from esp.output.figures import NOT_FITTING, constants, grid
+from esp.output.numbers import listed, percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
-from esp.output.profile import asked_for, assumed_notes
+from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import CATEGORIES, Prediction, four
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+_MISSING = ("E312", "E501")
+"""Errors that a value mends: their hints are shown."""
+
+_NAMED = 4
+"""Choices that are named before "and 5 more"."""
 
 _LONGEST_NAME = 32
 """Columns for formats or the name of a program; what is longer ends in dots."""
@@ -39,7 +47,8 @@ def _heading(found: Comparison, screen: Screen) -> str:
     tried = len(found.ranked) + len(found.impossible)
     what = plural(tried, "choice") if len(found.programs) == 1 else plural(tried, "program")
     times_s = [each.time_s for each in found.ranked]
-    ranking = f"{what}, {seconds(min(times_s))} to {seconds(max(times_s))}"
+    least, most = seconds(min(times_s)), seconds(max(times_s))
+    ranking = f"{what}, {least}" + (f" to {most}" if most != least else "")
     ranking += f", parts in {_unit(found.best.time_s)[1]}" if _room_for_parts(found, screen) else ""
     lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
     lines += partial_notes(_predictions(found), screen)
@@ -78,10 +87,11 @@ def _table(found: Comparison, screen: Screen) -> str:
     for each in found.ranked:
         mark = "*" if each.written and not several else " "
         cells = [f"{each.rank}{mark}", _name(each.shown), grid(each.grid) or "-", seconds(each.time_s)]
-        cells += [_behind(each, best_s) if found.complete else ""]
+        cells += [_behind(each, found) if found.complete else ""]
         cells += [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
-        cells += ["" if each.tie is None else f"tie with {each.tie}"]
-        rows.append(TableRow(tuple(cells), "good" if each.rank == 1 and found.complete else ""))
+        fits = each.prediction.fits
+        cells += [NOT_FITTING if not fits else "" if each.tie is None else f"tie with {each.tie}"]
+        rows.append(TableRow(tuple(cells), "warm" if not fits else "good" if each.rank == 1 and found.complete else ""))
     for shown, why in found.impossible:
         rows.append(TableRow(("-", _name(shown), *["-"] * (len(columns) - 3), why.code), "faint"))
     if not _room_for_parts(found, screen):
@@ -90,8 +100,10 @@ def _table(found: Comparison, screen: Screen) -> str:
     return table(columns, rows, screen)
 
 
-def _behind(each: Ranked, best_s: float) -> str:
-    return "best" if each.rank == 1 else more(each.time_s, best_s)
+def _behind(each: Ranked, found: Comparison) -> str:
+    if not each.prediction.fits:
+        return "-"
+    return "best" if each.rank == 1 else more(each.time_s, found.best.time_s)
 
 
 def _room_for_parts(found: Comparison, screen: Screen) -> bool:
@@ -126,7 +138,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     notes = []
     if not found.complete:
         notes.append(screen.paint("warm", paragraph("order", NOT_RANKED, width)))
-    elif best.choice is not None:
+    elif best.choice is not None and best.prediction.fits:
         notes += [
             paragraph("paste" if not at else "", line, max(width, len(line) + 12))
             for at, line in enumerate(best.choice.directives)
@@ -135,21 +147,43 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     tied = [each for each in found.ranked if each.tie is not None]
     if tied:
         error = max(each.error for each in tied)
-        notes.append(paragraph("tie", f"within {percent(error)}, the error stated for such programs (Def 19)", width))
+        notes.append(paragraph("tie", f"within {percent(error)}, the error stated for such programs", width))
+    notes += memory_notes(_predictions(found), screen)
     written = [each for each in found.ranked if each.written and each.choice is not None]
     if written:
         notes.append(paragraph("*", "the mapping of the source", width))
     if found.left_out:
         told = f"{plural(found.left_out, 'choice')} with flatter grids or further formats not tried"
         notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))
-    for shown, why in found.impossible:
-        where = f"line {why.span.line}, " if len(found.programs) > 1 and why.span.line else ""
-        reason = f"{_name(shown)} is impossible: {where}{why.code} {why.message}"
-        notes.append(screen.paint("warm", paragraph("", reason, width)))
+    notes += without_prediction([(_name(shown), why) for shown, why in found.impossible], screen)
     if found.differ:
         notes.append(paragraph("differ", "the programs differ in more than their directives", width))
     notes += assumed_notes([best.prediction], width)
-    notes.append(paragraph("trust", trusted(best.prediction, "the best time" if found.complete else "time 1"), width))
+    notes.append(
+        paragraph(
+            "trust",
+            trusted(best.prediction, "the best time" if found.complete and best.prediction.fits else "time 1"),
+            width,
+        )
+    )
+    return notes
+
+
+def without_prediction(impossible: Sequence[tuple[str, Diagnostic]], screen: Screen) -> list[str]:
+    """The notes on choices without a prediction, those with one reason together."""
+    together: dict[str, list[str]] = {}
+    for shown, why in impossible:
+        where = f"line {why.span.line}: " if why.span.line else ""
+        hint = f"; {why.hint}" if why.code in _MISSING else ""
+        together.setdefault(f"{where}{why.code} {why.message}{hint}", []).append(shown)
+    notes = []
+    for reason, names in together.items():
+        told = (
+            listed(names[:_NAMED])
+            if len(names) <= _NAMED
+            else f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+        )
+        notes.append(screen.paint("warm", paragraph("failed", f"{told}: {reason}", screen.columns)))
     return notes
 
 
@@ -170,8 +204,9 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
         return []
     name, smallest = crossing.name, crossing.sizes[0]
     if crossing.rival is None:
-        others = ", ".join(str(each) for each in crossing.challengers)
-        text = f"nothing beats 1 at {name} = {smallest} either (choices tried: {others})"
+        some = [str(each) for each in crossing.challengers]
+        others = f"choices {listed(some)} are" if len(some) > 1 else f"choice {some[0]} is"
+        text = f"at {name} = {smallest}, {others} not faster than 1 either"
     else:
         rival = found.ranked[crossing.rival - 1]
         if rival.tie == 1:
@@ -204,7 +239,9 @@ def comparison_json(found: Comparison) -> str:
         "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
         "left_out": found.left_out,
         "partial": list(partial),
-        "paste": list(found.best.choice.directives) if found.best.choice is not None and not partial else [],
+        "paste": list(found.best.choice.directives)
+        if found.best.choice is not None and best.fits and not partial
+        else [],
         "crossover": None
         if crossing is None
         else {
@@ -240,6 +277,7 @@ def _choice(each: Ranked) -> dict[str, Any]:
         "tie": each.tie,
         "written": each.written,
         "complete": each.prediction.complete,
+        "fits": each.prediction.fits,
     }
 
 
@@ -257,6 +295,7 @@ def comparison_rows(found: Comparison) -> list[dict[str, object]]:
             "tie": each.tie,
             "written": each.written,
             "complete": each.prediction.complete,
+            "fits": each.prediction.fits,
         }
         for each in found.ranked
     ]

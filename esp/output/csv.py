@@ -52,11 +52,11 @@ def processors(prediction: Prediction) -> str:
     return csv_text(("processor", "end_s", *_PARTS[1:]), rows)
 
 
-def scaling(predictions: Sequence[Prediction]) -> str:
+def scaling(predictions: Sequence[Prediction], one: Prediction | None = None) -> str:
     """One row for each number of processors."""
     heading = ("processors", "grid", *_PARTS, "speed_up", "efficiency", "messages", "bytes", "complete")
     rows = []
-    for each, (ratio, efficiency) in zip(predictions, speed_up(predictions), strict=True):
+    for each, (ratio, efficiency) in zip(predictions, speed_up(predictions, one), strict=True):
         shape = grid(each.grid)
         told = (each.processors, shape, *_total(each), ratio, efficiency, each.messages, each.bytes)
         rows.append((*told, each.complete))

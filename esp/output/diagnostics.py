@@ -54,8 +54,11 @@ def machine_finding(found: MachineFinding, screen: Screen) -> str:
 
 
 def error(found: EspError, screen: Screen) -> str:
-    """An error of the command itself, one short paragraph."""
-    return screen.paint("error", "esp: ") + flow(str(found).split(), screen.columns - 5, " ", "     ")
+    """An error of the command itself, one short paragraph; several lines of a tool stay as they are."""
+    quoted = found.why.splitlines() if "\n" in found.why.strip() else []
+    told = str(EspError(found.what, where=found.where, hint=found.hint)) if quoted else str(found)
+    text = screen.paint("error", "esp: ") + flow(told.split(), screen.columns - 5, " ", "     ")
+    return "\n".join([text, *(f"  {printable(line)}" for line in quoted)])
 
 
 def several(shown: Iterable[str], kind: str = "error") -> str:

@@ -52,7 +52,7 @@ def diff(found: Difference, screen: Screen, *, every: bool = False) -> str:
         notes.append(
             paragraph(
                 "alike",
-                f"{plural(len(hidden), 'part')} that change by less than {seconds(small_s)} "
+                f"{plural(len(hidden), 'part')} with changes below {seconds(small_s)} "
                 f"each, {_signed(left_s)} together (--all shows them)",
                 screen.columns,
             )

@@ -1,12 +1,12 @@
 """What the reports share: scenario 0 of a prediction as plain floats, ordered and described."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from esp.output.numbers import count, data, plural, seconds, significant, value
+from esp.output.numbers import count, data, listed, memory, plural, seconds, significant, value
 from esp.prediction import Plain, Prediction, first
 from interpreter.result import AauMetrics, LineMetrics, MessageSummary
 
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 """Share of the time below which a time is what the subtraction of larger ones left."""
 
 _SIZES = 4
@@ -19,9 +19,25 @@ _MOST_CONTINUATIONS = 5
 """More of a statement than fits in any column."""
 
 
+NOT_FITTING = "does not fit"
+"""What a table says beside a prediction whose data no node can hold."""
+
+
+def not_fitting(predictions: Sequence[Prediction]) -> str:
+    """What does not fit in memory, and by how much; nothing where all predictions fit."""
+    over = [each for each in predictions if not each.fits]
+    if not over:
+        return ""
+    least, most = min(each.memory_bytes for each in over), max(each.memory_bytes for each in over)
+    held = memory(least) if memory(least) == memory(most) else f"{memory(least)} to {memory(most)}"
+    usable = memory(over[0].memory_usable_bytes or 0)
+    what = "nothing fits" if len(over) == len(predictions) > 1 else NOT_FITTING
+    return f"{what}: {held} of data on the fullest processor, a node can use {usable}"
+
+
 def without_rounding(time_s: float, total_s: float) -> float:
     """A time, or nothing where it is a rounding error of the whole."""
-    return time_s if abs(time_s) > _ROUNDING * total_s else 0.0
+    return time_s if abs(time_s) > ROUNDING * total_s else 0.0
 
 
 def uncharged(prediction: Prediction) -> frozenset[tuple[str, int]]:
@@ -125,7 +141,7 @@ def messages(summary: MessageSummary, processors: int) -> str:
     if len(summary.sizes) > _SIZES:
         sizes.append(plural(len(summary.sizes) - _SIZES, "other size"))
     each = summary.messages / summary.executions / processors
-    text = f"{what}, {plural(summary.executions, 'time')}: {_listed(sizes) or data(summary.bytes)}"
+    text = f"{what}, {plural(summary.executions, 'time')}: {listed(sizes) or data(summary.bytes)}"
     text += f" ({significant(each)} messages per processor), {plural(summary.hops, 'hop')}"
     if summary.varies == "messages":
         text += f", executions vary: {plural(summary.messages, 'message')}, {data(summary.bytes)} in all"
@@ -136,11 +152,6 @@ def messages(summary: MessageSummary, processors: int) -> str:
 
 def _exactly(size: int) -> str:
     return f"{size:,} B" if size < 100_000 else data(size)
-
-
-def _listed(words: list[str]) -> str:
-    """``a, b and c``."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
 def missed_by_all(misses: float) -> str:

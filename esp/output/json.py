@@ -30,10 +30,13 @@ def one(prediction: Prediction, wanted: Sections | None = None) -> str:
     return text_of(content(prediction, wanted))
 
 
-def several(predictions: Sequence[Prediction], impossible: Mapping[int, Diagnostic] | None = None) -> str:
-    """The JSON text of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction."""
+def several(
+    predictions: Sequence[Prediction], impossible: Mapping[int, Diagnostic] | None = None, one: Prediction | None = None
+) -> str:
+    """The JSON text of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction; `one`:
+    what speed-up is against."""
     runs = []
-    for each, (ratio, efficiency) in zip(predictions, speed_up(predictions), strict=True):
+    for each, (ratio, efficiency) in zip(predictions, speed_up(predictions, one), strict=True):
         runs.append({**content(each), "speed_up": ratio, "efficiency": efficiency})
     reasons = [
         {"processors": number, "code": each.code, "text": each.message, **_place(each.span)}

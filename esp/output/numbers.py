@@ -141,6 +141,15 @@ def plural(number: int, thing: str) -> str:
     return f"{count(number)} {thing}" + ("" if number == 1 else "s")
 
 
+def listed(words: Sequence[str]) -> str:
+    """Words as a sentence has them.
+
+    >>> [listed(each) for each in (["a"], ["a", "b"], ["a", "b", "c"])]
+    ['a', 'a and b', 'a, b and c']
+    """
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
 def _round(value: float, digits: int) -> float:
     return float(f"{value:.{digits - 1}e}")
 

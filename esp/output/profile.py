@@ -11,6 +11,7 @@ from esp.output.figures import (
     hottest_first,
     input_output_s,
     is_end,
+    not_fitting,
     options,
     place,
     source_text,
@@ -72,6 +73,7 @@ def heading(prediction: Prediction, screen: Screen) -> str:
         screen.paint("strong", flow(answer(prediction).split(), width, " ", "     ")),
         flow(total, width, "   ", "     "),
         *partial_notes([prediction], screen),
+        *memory_notes([prediction], screen),
         flow(_particulars(prediction), width, "   ", "     "),
     ]
     return "\n".join(lines)
@@ -187,15 +189,32 @@ def footnotes(prediction: Prediction, screen: Screen) -> list[str]:
     if first(prediction.load_s) > 0:
         loading = f"{seconds(first(prediction.load_s))} before the program starts, not part of its time"
         notes.append(paragraph("loading", loading, width))
-    notes.append(paragraph("memory", _memory(prediction), width))
+    if prediction.fits:
+        notes.append(paragraph("memory", _memory(prediction), width))
     notes.append(paragraph("trust", _trust(prediction), width))
     return notes
 
 
 def assumed_notes(predictions: Sequence[Prediction], width: int) -> list[str]:
     """The footnotes that say what was assumed."""
-    first_one, *others = assumed(predictions)
-    return [paragraph("assumed", first_one, width), *(paragraph("", each, width) for each in others)]
+    return assumed_lines(assumed(predictions), width)
+
+
+def assumed_lines(texts: Sequence[str], width: int) -> list[str]:
+    """The same, of what `esp.output.assumptions` found."""
+    return [paragraph("" if at else "assumed", each, width) for at, each in enumerate(texts)]
+
+
+def result_notes(prediction: Prediction, screen: Screen) -> list[str]:
+    """What every view of a result says of it: whether it fits in memory, what was assumed, what it rests on."""
+    trust = paragraph("trust", trusted(prediction), screen.columns)
+    return [*memory_notes([prediction], screen), *assumed_notes([prediction], screen.columns), trust]
+
+
+def memory_notes(predictions: Sequence[Prediction], screen: Screen) -> list[str]:
+    """The note that data do not fit in the memory of a node, where they do not."""
+    over = not_fitting(predictions)
+    return [screen.paint("warm", paragraph("memory", over, screen.columns))] if over else []
 
 
 def _memory(prediction: Prediction) -> str:
@@ -203,15 +222,13 @@ def _memory(prediction: Prediction) -> str:
     usable = prediction.memory_usable_bytes
     if usable is None:
         return text
-    if prediction.memory_bytes > usable:
-        return f"{text}, MORE than the {memory(usable)} a node can use: such a run would not fit"
     return f"{text}, {percent(prediction.memory_bytes / usable)} of the {memory(usable)} usable"
 
 
 def between(found: Interval) -> str:
     """The interval of a time, and the ways to compile that no source decides."""
     low, high = seconds(found.low_s), seconds(found.high_s)
-    text = f"{low} to {high} with 90% ({found.quantities} uncertain quantities)"
+    text = f"90% interval {low} to {high} ({plural(found.quantities, 'uncertain value')})"
     ways = [f"{seconds(each.time_s)} with {' and '.join(_way(each))}" for each in found.undecided]
     return f"{text}; undecided: {', '.join(ways)}" if ways else text
 

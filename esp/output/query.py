@@ -24,8 +24,8 @@ _FIELDS = (
 )
 
 
-def rows(said: Mapping[str, Any], parts: Sequence[QueryPart], screen: Screen) -> str:
-    """The table, with what they take together below."""
+def rows(said: Mapping[str, Any], parts: Sequence[QueryPart], screen: Screen, notes: Sequence[str] = ()) -> str:
+    """The table, with what they take together below, and `notes` on the prediction."""
     head = "".join(f"{each}\n" for each in partial_lines(reasons_said(said), screen))
     if not parts:
         return f"{head}No part of {said['file']} meets all conditions.\n"
@@ -50,7 +50,8 @@ def rows(said: Mapping[str, Any], parts: Sequence[QueryPart], screen: Screen) ->
     units = plural(len(whole.aaus), "unit")
     least = "" if said.get("complete", True) else "at least "
     note = f"{units}, {percent(share)} of the {least}{seconds(said['time_s'])} that the program takes"
-    return f"{head}{table(columns, body, screen, flexible=True)}\n\n{note}\n"
+    below = "".join(f"{each}\n" for each in (note, *notes))
+    return f"{head}{table(columns, body, screen, flexible=True)}\n\n{below}"
 
 
 def _row(part: QueryPart, wide: bool, widest: bool, *, role: str = "", every: bool = False) -> TableRow:

@@ -14,8 +14,8 @@ from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
 from esp.incomplete import reasons
 from esp.output import layout, report_tables
+from esp.output.figures import NOT_FITTING, grid, hottest_first, is_end, not_fitting, options, source_text
 from esp.output.figures import constants as constants_of
-from esp.output.figures import grid, hottest_first, is_end, options, source_text
 from esp.output.html import bar, notes, variables
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text, time_shown
@@ -33,7 +33,7 @@ from sag.describe import SystemView
 
 _LONGEST_TITLE = 60
 
-_FULL = ("processors", "timeline", "profile", "layout", "source")
+_FULL = ("processors", "timeline", "profile", "layout", "source", "machine")
 """Sections as wide as the page."""
 
 _WIDE = ' class="full"'
@@ -173,6 +173,8 @@ def _answers(shown: ReportPage) -> list[str]:
     sent = f"{plural(prediction.messages, 'message')} of {data(prediction.bytes)} in all"
     sent = sent if prediction.messages else "No message is sent"
     said.append(f"{escape(sent)}{_balance(prediction)}.")
+    if over := not_fitting([prediction]):
+        said.insert(0, f'<span class="warning">Memory: {escape(over)}.</span>')
     if not prediction.complete:
         text = escape(partial_text(reasons([prediction])))
         said.insert(0, f'<span class="warning">Partial, {text}.</span>')
@@ -191,6 +193,8 @@ def _best_choice(found: Comparison) -> str:
     best, many = found.best, len(found.ranked)
     own = next((each for each in found.ranked if each.written), None)
     name = f"{best.shown} on {grid(best.grid) or '1'}"
+    if not best.prediction.fits:
+        return f"None of {many} fits in memory; times assume that it does."
     if many == 1:
         return f"{name} is the only choice."
     if own is best:
@@ -204,7 +208,10 @@ def _best_choice(found: Comparison) -> str:
 
 
 def _best_number(scaling: Sequence[Prediction]) -> str:
-    fastest = min(scaling, key=lambda each: (first(each.time_s), each.processors))
+    fitting = [each for each in scaling if each.fits]
+    if not fitting:
+        return "The data fit in memory on none of these numbers."
+    fastest = min(fitting, key=lambda each: (first(each.time_s), each.processors))
     ratio, efficiency = speed_up(scaling)[scaling.index(fastest)]
     base = scaling[0].processors
     tried = ", ".join(str(each.processors) for each in scaling)
@@ -232,22 +239,23 @@ def _processors(shown: ReportPage) -> str:
             f"<figure>{shares(many)}<figcaption>What the time is made of: {_key_plain()}</figcaption></figure>\n</div>"
         )
     rows = []
-    fastest = min(many, key=lambda each: first(each.time_s), default=None)
+    fastest = min((each for each in many if each.fits), key=lambda each: first(each.time_s), default=None)
     for each, (ratio, efficiency) in zip(many, speed_up(many) if many else (), strict=True):
         time_s = first(each.time_s)
         cells = [str(each.processors), grid(each.grid) or "-", escape(time_shown(each, seconds(time_s)))]
         cells.append(significant(ratio))
         cells.append(escape(percent(efficiency)))
         cells += [f"{share}%" for share in percentages(four(each.parts))] + [count(each.messages), data(each.bytes)]
-        role = "best" if each is fastest else ""
+        cells[0] += f" ({NOT_FITTING})" * (not each.fits)
+        role = "over" if not each.fits else "best" if each is fastest else ""
         rows.append(report_tables.row(cells, role=role, hidden=range(5, 11), keys={2: time_s, 10: each.bytes}))
     for number, why in shown.impossible.items():
         told = f'<th scope="row">{number}</th><td class="text" colspan="10">{escape(why.message)}</td>'
         rows.append(f'<tr class="none">{told}</tr>')
     titles = ("processors", "grid", "time", "speed-up", "efficiency", *CATEGORIES, "messages", "bytes")
     blocks.append(report_tables.table("Numbers of processors", titles, rows, hidden=range(5, 11)))
-    if many and (against := compared_with(many)):
-        blocks.append(f"<p>Speed-up is {escape(against)}.</p>")
+    if many:
+        blocks.append(f"<p>Speed-up is {escape(compared_with(many))}.</p>")
     if many and (above := above_perfect(many)):
         blocks.append(f"<p>A speed-up of {escape(above)}.</p>")
     return "\n".join(blocks)
@@ -343,7 +351,7 @@ def _assumptions(shown: ReportPage) -> str:
     usable = prediction.memory_usable_bytes
     held = f"{memory(prediction.memory_bytes)} of data on the fullest processor"
     rows = [each for each in notes(prediction) if not each[0].startswith("line")]  # that is in the profile
-    rows.append(("memory", held + (f", {memory(usable)} usable" if usable is not None else "")))
+    rows.append(("memory", not_fitting([prediction]) or held + (f", {memory(usable)} usable" if usable else "")))
     if prediction.iterations:
         walked = f"{count(prediction.iterations_walked)} of {count(prediction.iterations)} loop iterations walked"
         rows.append(("loops", f"{walked}; the others repeat them"))
@@ -351,6 +359,7 @@ def _assumptions(shown: ReportPage) -> str:
         rows.append(("loading", f"{seconds(first(prediction.load_s))} to load the program, not in the time"))
     said = []
     for label, text in rows:
-        role = ' class="warning"' if label in ("warning", "partial") else ""
+        warns = label in ("warning", "partial") or (label == "memory" and not prediction.fits)
+        role = ' class="warning"' if warns else ""
         said.append(f"<dt>{escape(label)}</dt><dd{role}>{escape(printable(text))}</dd>")
     return "<dl>\n" + "\n".join(said) + "\n</dl>"

@@ -8,7 +8,7 @@ from math import log2, log10
 import numpy as np
 
 from esp.output.html import variables
-from esp.output.numbers import percent, percentages, seconds
+from esp.output.numbers import percent, percentages, plural, seconds
 from esp.output.plots.labels import spread
 from esp.output.plots.scales import limits, log_ticks, time_tick
 from esp.output.screen import shorten
@@ -105,7 +105,7 @@ def shares(predictions: Sequence[Prediction]) -> str:
             if share <= 0:
                 continue
             y -= tall * share
-            told = f"{each.processors} processors: {name} {percent(share)}, {seconds(part_s)}"
+            told = f"{plural(each.processors, 'processor')}: {name} {percent(share)}, {seconds(part_s)}"
             parts.append(
                 f'<rect x="{x:.1f}" y="{y:.1f}" width="{room * 0.7:.1f}" height="{tall * share:.1f}" '
                 f'style="fill:{colour}"><title>{escape(told)}</title></rect>'

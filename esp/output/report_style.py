@@ -85,6 +85,7 @@ th[aria-sort=ascending] button::after { content: " \\25b4" }
 th[aria-sort=descending] button::after { content: " \\25be" }
 td:first-child, th:first-child { padding-left: 0.3rem }
 tr.best td, tr.best th { font-weight: 650 }
+tr.over td, tr.over th { color: var(--warning) }
 tr.none td { color: var(--soft) }
 td.long { white-space: normal; min-width: 16rem }
 td .bar { display: inline-flex; vertical-align: middle }
@@ -97,7 +98,12 @@ td .bar { display: inline-flex; vertical-align: middle }
 .source tr:target td { outline: 1px solid var(--warning) }
 .charts { display: flex; flex-wrap: wrap; gap: 1rem 2rem }
 figure { margin: 0.6rem 0; max-width: 100% }
-@media (min-width: 1150px) {
+@media (max-width: 1500px) {
+  td, th { padding-left: 0.35rem; padding-right: 0.35rem }
+  .bar { width: 6rem }
+  .bar.short { width: 4rem }
+}
+@media (min-width: 1500px) {
   main { display: grid; grid-template-columns: minmax(0, 4fr) minmax(0, 3fr); gap: 0 2.5rem }
   main .full { grid-column: 1 / -1 }
   header { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0 2.5rem; align-items: center }

@@ -9,7 +9,18 @@ from esp.explore.compare import Comparison
 from esp.inspect.ownership import Picture, Plane, PlaneSide
 from esp.output import layout
 from esp.output.compare import more, size_notes
-from esp.output.figures import grid, hottest_first, is_end, messages, place, source_text, uncharged, without_rounding
+from esp.output.figures import (
+    NOT_FITTING,
+    grid,
+    hottest_first,
+    is_end,
+    messages,
+    not_fitting,
+    place,
+    source_text,
+    uncharged,
+    without_rounding,
+)
 from esp.output.html import bar
 from esp.output.layout_svg import drawings
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds
@@ -185,18 +196,19 @@ def distributions(found: Comparison) -> str:
     rows = []
     for each in found.ranked:
         mark = "source" if each.written else ""
-        tie = "" if each.tie is None else f"tie with {each.tie}"
+        fits = each.prediction.fits
+        tie = NOT_FITTING if not fits else "" if each.tie is None else f"tie with {each.tie}"
         time = escape(time_shown(each.prediction, seconds(each.time_s)))
         cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
-        behind = "best" if each.rank == 1 else more(each.time_s, best_s)
+        behind = "-" if not fits else "best" if each.rank == 1 else more(each.time_s, best_s)
         cells += ["" if partial else behind]
         cells += [bar(four(each.prediction.parts), longest_s, "bar short"), count(each.prediction.messages)]
         cells += [", ".join(filter(None, (mark, tie)))]
         keys = {3: each.time_s, 4: each.time_s}
-        role = "best" if each.rank == 1 and not partial else ""
+        role = "over" if not fits else "best" if each.rank == 1 and not partial else ""
         rows.append(row(cells, head=1, role=role, hidden=(6,), text=(1, 5, 7), keys=keys))
     for shown, why in found.impossible:
-        cells = ["-", escape(printable(shown)), *[""] * 5, escape(f"impossible: {why.message}")]
+        cells = ["-", escape(printable(shown)), *[""] * 5, escape(f"failed: {why.message}")]
         rows.append(row(cells, head=1, role="none", hidden=(6,), text=(1, 5, 7)))
     titles = ("rank", "distribution", "grid", "time", "vs best", "made of", "messages", "note")
     caption = "Distributions, not ranked" if partial else "Distributions, the fastest first"
@@ -207,6 +219,8 @@ def distributions(found: Comparison) -> str:
     if tied:
         error = escape(percent(max(each.error for each in tied)))
         told.append(f"<p>What is within {error}, the error stated for such programs, counts as a tie.</p>")
+    if over := not_fitting([each.prediction for each in found.ranked]):
+        told.append(f'<p class="warning">{escape(over[:1].upper() + over[1:])}.</p>')
     if partial:
         told.append(f'<p class="warning">{escape(NOT_RANKED[:1].upper() + NOT_RANKED[1:])}.</p>')
     else:
@@ -256,7 +270,7 @@ def _start(side: PlaneSide) -> PlaneSide:
 def machine(view: SystemView, *, changed: Sequence[str]) -> str:
     """What the machine is, how sure its figures are, and all of them to unfold. `changed`: what-ifs on top."""
     sure = ", ".join(f"{number} {name}" for name, number in sorted(view.certainties.items()))
-    sizes = f"{view.largest_built:,} processors at most"
+    sizes = f"{plural(view.largest_built, 'processor')} at most"
     blocks = [f"<p><b>{escape(view.name)}</b>, {escape(view.title)}: {sizes}; figures {sure}.</p>"]
     if changed:
         told = escape("  ".join(changed))

@@ -58,10 +58,10 @@ def brief(result: object) -> str:
             several = "" if result.scenarios == 1 else f" to {high} in {result.scenarios} scenarios"
             told = [_name(result.file), _machine(result), low + several + _mark(result.complete)]
         case Comparison():
-            what = "programs" if len(result.programs) > 1 else "choices"
+            what = "program" if len(result.programs) > 1 else "choice"
             complete = all(each.prediction.complete for each in result.ranked)
             told = [", ".join(map(_name, result.programs)), _machine(result.best.prediction)]
-            told.append(f"{len(result.ranked)} {what}")
+            told.append(plural(len(result.ranked), what))
             told.append(f"best {result.best.shown} {seconds(result.best.time_s)}" if complete else "incomplete")
         case WhatIf():
             told = [_name(result.base.file), _machine(result.base)]

@@ -13,10 +13,13 @@ from esp.explore.sweep import Sweep
 from esp.explore.ties import ERROR
 from esp.explore.winners import best, chosen, winners
 from esp.incomplete import reasons_among
+from esp.output.assumptions import assumed_among
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
+from esp.output.figures import NOT_FITTING
 from esp.output.numbers import percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text
+from esp.output.profile import assumed_lines
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 
 PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "contention")
@@ -24,6 +27,7 @@ PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "c
 
 _MOST_ROWS = 40
 _MOST_CHANGES = 6
+_MOST_TIED = 4
 _FRACTION = re.compile(r"(?<![\w.])\d+\.\d+|(?<=^[xX])\d+\.\d+")
 _NOUNS = {"procs": "number of processors", "distribute": "distribution", "opt": "optimisation"}
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -124,8 +128,9 @@ def _cells(sweep: Sweep, versus: str) -> "np.ndarray[Any, np.dtype[np.str_]]":
     else:
         unit = _unit(sweep)
         texts = [_time(each, unit) for each in sweep.time_s.ravel().tolist()]
-    impossible = sweep.impossible.ravel().tolist()
-    return np.array([("-" if no else each) for each, no in zip(texts, impossible, strict=True)]).reshape(
+    impossible, over = sweep.impossible.ravel().tolist(), (sweep.done & ~sweep.fits).ravel().tolist()
+    marked = [each + "!" * large for each, large in zip(texts, over, strict=True)]
+    return np.array([("-" if no else each) for each, no in zip(marked, impossible, strict=True)]).reshape(
         sweep.time_s.shape
     )
 
@@ -159,7 +164,7 @@ def _pivot(sweep: Sweep, layout: TableLayout, screen: Screen, versus: str) -> st
         rows.append(TableRow((*(_short(sweep.axes[axis].labels[where]) for axis, where in named), *cells[at].tolist())))
     text = table(columns, rows, screen) + (f"\n{flow(told, screen.columns, ' ', '  ')}" if told else "")
     more = cells[..., 0].size - len(rows)
-    return text + (f"\nand {more:,} more rows (--csv has all)" if more > 0 else "")
+    return text + (f"\nand {plural(more, 'more row')} (--csv has all)" if more > 0 else "")
 
 
 def _choices(sweep: Sweep, versus: str) -> tuple[int, ...]:
@@ -232,19 +237,16 @@ def _notes(sweep: Sweep, screen: Screen) -> list[str]:
     if sweep.interrupted:
         left = int((~sweep.done & ~sweep.impossible).sum())
         notes.append(screen.paint("warm", paragraph("stopped", f"{plural(left, 'prediction')} not made", width)))
+    if (sweep.done & ~sweep.fits).any():
+        notes.append(screen.paint("warm", paragraph("!", f"{NOT_FITTING} in the memory of a node", width)))
     for why in dict.fromkeys((why.code, why.message) for _, why in sweep.problems):
-        notes.append(screen.paint("warm", paragraph("-", f"impossible: {why[0]} {why[1]}", width)))
+        notes.append(screen.paint("warm", paragraph("-", f"failed: {why[0]} {why[1]}", width)))
     incomplete = int((sweep.done & ~sweep.complete).sum())
     if incomplete:
         told = reasons_among(sweep.assumptions, sweep.warnings)
         text = partial_text(told, f"{plural(incomplete, 'prediction')} incomplete")
         notes.insert(0, screen.paint("warm", paragraph("partial", text, width)))
-    texts = list(dict.fromkeys(each.text for each in sweep.assumptions))
-    for at, text in enumerate(texts[:4]):
-        notes.append(paragraph("assumed" if not at else "", text, width))
-    if len(texts) > 4:
-        notes.append(paragraph("", f"and {len(texts) - 4} more (--json lists all)", width))
-    return notes
+    return [*notes, *assumed_lines(assumed_among([each] for each in sweep.assumptions), width)]
 
 
 def _winners(sweep: Sweep, screen: Screen) -> list[str]:
@@ -264,13 +266,13 @@ def _winners(sweep: Sweep, screen: Screen) -> list[str]:
     return [paragraph("" if at else "fastest", printable(line), screen.columns) for at, line in enumerate(lines)]
 
 
-def _runs(over: str, runs: Sequence[tuple[str, str, str]]) -> str:
+def _runs(over: str, runs: Sequence[tuple[str, str, Sequence[str]]]) -> str:
     """``a up to n = 32, b from n = 64``."""
     if len(runs) == 1:
-        return f"{runs[0][2]} for every {over}"
+        return f"{_tied(runs[0][2])} for every {over}"
     told = []
-    for at, (first, last, name) in enumerate(runs):
-        low, high = rounded(first), rounded(last)
+    for at, (first, last, names) in enumerate(runs):
+        name, low, high = _tied(names), rounded(first), rounded(last)
         if at == 0:
             where = f"up to {over} = {high}"
         elif at == len(runs) - 1:
@@ -279,6 +281,13 @@ def _runs(over: str, runs: Sequence[tuple[str, str, str]]) -> str:
             where = f"at {over} = {low}" if low == high else f"for {over} = {low} to {high}"
         told.append(f"{name} {where}")
     return ", ".join(told)
+
+
+def _tied(names: Sequence[str]) -> str:
+    """``a``, or ``a, b or c`` where these tie."""
+    others = [*names[1:_MOST_TIED]]
+    others += [f"{len(names) - _MOST_TIED} more"] if len(names) > _MOST_TIED else []
+    return " or ".join(filter(None, (", ".join([names[0], *others[:-1]]), *others[-1:])))
 
 
 # --- for programs ---
@@ -290,7 +299,7 @@ def sweep_rows(sweep: Sweep, versus: str = "") -> Iterator[dict[str, Any]]:
     flat: dict[str, list[Any]] = {name: row.ravel().tolist() for name, row in sweep.times.items()}
     flat |= {"messages": sweep.messages.ravel().tolist(), "bytes": sweep.bytes.ravel().tolist()}
     processors, grids = sweep.processors.ravel().tolist(), sweep.grids.ravel().tolist()
-    complete = sweep.complete.ravel().tolist()
+    complete, fits = sweep.complete.ravel().tolist(), sweep.fits.ravel().tolist()
     change = sweep.change(versus).ravel().tolist() if versus else None
     done, impossible = sweep.done.ravel().tolist(), sweep.impossible.ravel().tolist()
     for number, at in enumerate(np.ndindex(*sweep.time_s.shape)):
@@ -300,11 +309,11 @@ def sweep_rows(sweep: Sweep, versus: str = "") -> Iterator[dict[str, Any]]:
         if done[number]:
             record |= {"processors": processors[number], "grid_used": grids[number]}
             record |= {name: row[number] for name, row in flat.items()}
-            record["complete"] = complete[number]
+            record |= {"complete": complete[number], "fits": fits[number]}
             if change is not None:
                 record["change"] = None if isnan(change[number]) else change[number]
         else:
-            empty = ("processors", "grid_used", *flat, "complete", *(["change"] if versus else []))
+            empty = ("processors", "grid_used", *flat, "complete", "fits", *(["change"] if versus else []))
             record |= dict.fromkeys(empty)
         yield record
 

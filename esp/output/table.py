@@ -5,7 +5,7 @@ from functools import partial
 
 from aag.diagnostics import Diagnostic
 from esp.output.columns import Column, TableRow, table
-from esp.output.figures import constants, grid
+from esp.output.figures import constants, grid, not_fitting
 from esp.output.numbers import count, data, percentages, plural, seconds, significant
 from esp.output.partial import partial_notes
 from esp.output.profile import asked_for, assumed_notes
@@ -17,12 +17,12 @@ _ABOVE = 1.005
 """From this efficiency on it is shown as more than 100 %."""
 
 
-def speed_up(predictions: Sequence[Prediction]) -> tuple[tuple[float, float], ...]:
-    """Speed-up and efficiency of each, against the run with the fewest processors.
+def speed_up(predictions: Sequence[Prediction], one: Prediction | None = None) -> tuple[tuple[float, float], ...]:
+    """Speed-up and efficiency of each against one processor: `one`, or the prediction among them.
 
-    Where that is not one processor, its own efficiency counts as 1.
+    Where there is none, against the fewest processors, whose own efficiency counts as 1.
     """
-    base = min(predictions, key=lambda each: each.processors)
+    base = _base(predictions, one)
     base_s = first(base.time_s) * base.processors
     told = []
     for each in predictions:
@@ -32,17 +32,24 @@ def speed_up(predictions: Sequence[Prediction]) -> tuple[tuple[float, float], ..
     return tuple(told)
 
 
-def compared_with(predictions: Sequence[Prediction]) -> str:
-    """What speed-up is against; nothing where that is one processor, as everybody expects."""
-    base = min(each.processors for each in predictions)
-    return "" if base == 1 else f"against {base} processors, which count as {base}"
+def _base(predictions: Sequence[Prediction], one: Prediction | None) -> Prediction:
+    return min((*predictions, *([] if one is None else [one])), key=lambda each: each.processors)
 
 
-def above_perfect(predictions: Sequence[Prediction]) -> str:
+def compared_with(predictions: Sequence[Prediction], one: Prediction | None = None) -> str:
+    """What speed-up is against."""
+    base = _base(predictions, one).processors
+    if base == 1:
+        return "against 1 processor; efficiency is speed-up / processors"
+    return f"against {base} processors, which count as {base}: there is no prediction for 1"
+
+
+def above_perfect(predictions: Sequence[Prediction], one: Prediction | None = None) -> str:
     """Why the best efficiency is above 100 %; nothing where it is not: which part of the time takes less on all
     processors together than on those that the speed-up is against."""
-    (ratio, efficiency), many = max(zip(speed_up(predictions), predictions, strict=True), key=lambda each: each[0][1])
-    few = min(predictions, key=lambda each: each.processors)
+    ratios = speed_up(predictions, one)
+    (ratio, efficiency), many = max(zip(ratios, predictions, strict=True), key=lambda each: each[0][1])
+    few = _base(predictions, one)
     if efficiency < _ABOVE or not all(each.complete for each in predictions):
         return ""
 
@@ -76,8 +83,10 @@ def scaling(
     *,
     following: str = "",
     impossible: Mapping[int, Diagnostic] | None = None,
+    one: Prediction | None = None,
 ) -> str:
-    """The table of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction."""
+    """The table of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction; `one`: what
+    speed-up is against."""
     sample = predictions[0]
     name = printable(sample.file.rsplit("/", 1)[-1]) + (" (bundled)" if sample.bundled else "")
     head = flow(filter(None, [name, sample.system, " ".join(constants(sample.constants)[:6])]), screen.columns)
@@ -99,29 +108,36 @@ def scaling(
         del columns[1]
         del columns[-1]
     rows = []
-    fastest = min(first(each.time_s) for each in predictions)
-    for each, (ratio, efficiency) in zip(predictions, speed_up(predictions), strict=True):
-        cells = [str(each.processors), grid(each.grid) or "-", seconds(first(each.time_s)), significant(ratio)]
+    marked = not all(each.fits for each in predictions)
+    fastest = min((first(each.time_s) for each in predictions if each.fits), default=0.0)
+    for each, (ratio, efficiency) in zip(predictions, speed_up(predictions, one), strict=True):
+        cells = [
+            f"{each.processors}{' ' if each.fits else '!'}" if marked else str(each.processors),
+            grid(each.grid) or "-",
+            seconds(first(each.time_s)),
+            significant(ratio),
+        ]
         cells += [f"{100 * efficiency:.0f}%", *(f"{share}%" for share in percentages(four(each.parts)))]
         cells += [count(each.messages), data(each.bytes)]
         if screen.columns < 80:
             del cells[1]
             del cells[-1]
-        rows.append(TableRow(tuple(cells), "good" if first(each.time_s) == fastest else ""))
+        role = "warm" if not each.fits else "good" if first(each.time_s) == fastest else ""
+        rows.append(TableRow(tuple(cells), role))
     refused = impossible or {}
-    rows += [TableRow((str(number), *["-"] * (len(columns) - 1)), "faint") for number in refused]
+    rows += [TableRow((f"{number}{' ' * marked}", *["-"] * (len(columns) - 1)), "faint") for number in refused]
     if refused:
-        rows.sort(key=lambda row: int(row.cells[0]))
+        rows.sort(key=lambda row: int(row.cells[0].rstrip("! ")))
     above = [screen.paint("strong", head), *asked_for(sample, screen), *partial_notes(predictions, screen)]
     blocks = ["\n".join(above), table(columns, rows, screen)]
-    notes = []
-    if against := compared_with(predictions):
-        notes.append(paragraph("speed-up", against, screen.columns))
-    if beyond := above_perfect(predictions):
+    notes = [paragraph("speed-up", compared_with(predictions, one), screen.columns)]
+    if beyond := above_perfect(predictions, one):
         notes.append(paragraph("speed-up", beyond, screen.columns))
     for number, why in refused.items():
         reason = f"impossible: {why.code} {why.message}" + (f" (line {why.span.line})" if why.span.line else "")
         notes.append(screen.paint("warm", paragraph(plural(number, "proc"), reason, screen.columns)))
+    if over := not_fitting(predictions):
+        notes.append(screen.paint("warm", paragraph("!", over, screen.columns)))
     notes += assumed_notes(predictions, screen.columns)
     if following:
         notes.append(paragraph("next", following, screen.columns))

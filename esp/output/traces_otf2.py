@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from esp.errors import PredictionError, UnreadableFileError
+from esp.errors import PredictionError, UnreadableFileError, reason
 from esp.traces.trace import KINDS, RECEIVE, SEND, Floats, Ints, Trace
 
 TICKS = 10**12
@@ -40,13 +40,13 @@ def write_otf2(trace: Trace, folder: Path) -> None:
             "exists already; an OTF2 archive is a new folder.", where=str(folder), hint="Choose another name."
         )
     if not folder.parent.is_dir():
-        raise UnreadableFileError("cannot be written: No such file or directory.", where=str(folder))
+        raise UnreadableFileError("cannot be written: no such file or directory.", where=str(folder))
     part = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
         _archive(trace, part, otf2)
         part.rename(folder)
     except OSError as error:
-        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+        raise UnreadableFileError(f"cannot be written: {reason(error)}.", where=str(folder)) from None
     finally:
         shutil.rmtree(part, ignore_errors=True)
 

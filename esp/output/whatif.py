@@ -2,12 +2,14 @@
 
 from typing import Any
 
+from aag.wording import plural
 from esp.explore.whatif import WhatIf, WhatIfOutcome
+from esp.incomplete import lines
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.numbers import percentages, seconds
 from esp.output.partial import partial_notes
-from esp.output.profile import assumed_notes, heading
+from esp.output.profile import asked_for, heading, result_notes
 from esp.output.screen import Screen, paragraph
 from esp.prediction import CATEGORIES, first, of_scenario
 from interpreter.result import Parts
@@ -42,14 +44,15 @@ def what_if_text(found: WhatIf, screen: Screen, *, following: str = "") -> str:
         columns = [*columns[:3], columns[-1]]
         rows = [TableRow((*row.cells[:3], row.cells[-1]), row.role) for row in rows]
     told = partial_notes([base, *(each.prediction for each in found.outcomes)], screen)
-    head = "\n".join([heading(base, screen).split("\n")[0], *told])
+    head = "\n".join([heading(base, screen).split("\n")[0], *asked_for(base, screen), *told])
     notes = []
     unmoved = found.unmoved()
     if unmoved:
-        text = f"or by less than {seconds(found.hardly_s)}: lines {', '.join(map(str, unmoved))}"
+        verb = "moves" if len(unmoved) == 1 else "move"
+        text = f"{lines([str(each) for each in unmoved])} {verb} by less than {seconds(found.hardly_s)}"
         notes.append(paragraph("unmoved", text, screen.columns))
     notes += [paragraph(each.label, text, screen.columns) for each in found.outcomes if (text := _does_not_fit(each))]
-    notes += assumed_notes([base], screen.columns)
+    notes += result_notes(base, screen)
     if following:
         notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([head, table(columns, rows, screen, flexible=True), "\n".join(notes)]) + "\n"
@@ -79,13 +82,11 @@ def _moved(outcome: WhatIfOutcome, room: int) -> str:
         text = ", ".join(told[:kept]) + (f", +{more} more" if more else "")
         if len(text) <= room:
             return text
-    return f"{len(told)} lines" if told else "none"
+    return plural(len(told), "line") if told else "none"
 
 
 def _does_not_fit(outcome: WhatIfOutcome) -> str:
-    made = outcome.prediction
-    usable = made.memory_usable_bytes
-    return "" if usable is None or made.memory_bytes <= usable else "the data would not fit in the memory of a node"
+    return "" if outcome.prediction.fits else "the data would not fit in the memory of a node"
 
 
 def what_if_json(found: WhatIf) -> str:

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from esp.prediction import Prediction, first
-from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer
+from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer, Progress
 from esp.tui.sliders import SIZE, size_slider
 from esp.tui.state import State, bounds_only, put_cursor, settings, time_s
 
@@ -16,7 +16,10 @@ def answered(state: State, answer: Answer) -> State:
         case ListedProgram():
             return _listed(state, answer)
         case PredictedAnswer():
-            return _predicted(state, answer)
+            return _predicted(replace(state, progress=""), answer)
+        case Progress():
+            text = f"{answer.shown}: {answer.done:.0%} of the iterations of line {answer.line} predicted"
+            return replace(state, progress=text)
         case Closer():
             return _looked_at(state, answer)
         case Alone():
@@ -82,7 +85,7 @@ def _with_size(state: State, found: Prediction) -> State:
     """The slider of the problem size: the PARAMETER that the program's arrays are made with, as far as one can tell."""
     sizes = {
         name: value
-        for name, value in found.constants.items()
+        for name, value in {**dict(state.values), **found.constants}.items()
         if isinstance(value, int) and not isinstance(value, bool) and value > 1
     }
     if not sizes:
@@ -96,17 +99,18 @@ def _with_size(state: State, found: Prediction) -> State:
 def _done(state: State) -> State:
     """All is answered; what has no answer now has none at all, whatever it was under other settings."""
     answers = {key: each for key, each in state.outcomes.items() if key in state.fresh}
-    return _sorted(replace(state, outcomes=answers, busy=False, slow=False))
+    return _sorted(replace(state, outcomes=answers, busy=False, slow=False, progress=""))
 
 
 def _sorted(state: State) -> State:
-    """The choices by time, those without one last; as they are listed where some prediction is incomplete."""
+    """The choices by time, what does not fit in memory last; as they are listed where some prediction is incomplete."""
     ranks = {each.key: each.rank for each in state.choices}
     if bounds_only(state):
         return replace(state, order=tuple(sorted(ranks, key=lambda key: ranks[key])))
 
-    def place(key: str) -> tuple[float, int]:
-        seconds = time_s(state, key)
-        return (float("inf") if seconds is None else seconds), ranks.get(key, 0)
+    def place(key: str) -> tuple[bool, float, int]:
+        seconds, made = time_s(state, key), state.outcomes.get(key)
+        over = isinstance(made, Prediction) and not made.fits
+        return over, (float("inf") if seconds is None else seconds), ranks.get(key, 0)
 
     return replace(state, order=tuple(sorted(ranks, key=place)))

@@ -8,6 +8,7 @@ that a slider that comes back shows what it showed before.
 import contextlib
 import gc
 import threading
+import time
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -38,6 +39,7 @@ from esp.tui.question import (
     Outcome,
     PredictedAnswer,
     ProgramList,
+    Progress,
     Question,
     Settings,
 )
@@ -53,6 +55,9 @@ MOST_EVENTS = 400_000
 
 _FAREWELL_S = 0.1
 """How long the app waits for the thread at its end; what takes longer, such as a lowering, ends with the process."""
+
+PATIENCE_S, EVERY_S = 1.0, 0.25
+"""How long a prediction takes before it says how far it is, and how often it does."""
 
 CURVE = (1, 2, 4, 8, 16, 32, 64)
 """Numbers of processors of the speed-up."""
@@ -265,7 +270,7 @@ class Engine:
         try:
             stages = self._lowered(question, request, choice)
             request = chosen(request, choice)
-            watch = self._watch(question, choice.key)
+            watch = self._watch(question, choice)
             return api.interpret_stages(stages, self._system, request, watch=watch)
         except (SourceError, EspError, MachineError) as error:
             return failure(error)
@@ -300,9 +305,18 @@ class Engine:
             course = _or_why(follow)
         return Closer(number=question.number, key=choice.key, processors=processors, course=course)
 
-    def _watch(self, question: Question, key: str | None = None) -> Watch:
-        """What a walk calls at each iteration of its loops."""
-        return lambda *_: self._go_on(question, key)
+    def _watch(self, question: Question, choice: ChoiceRow | None = None) -> Watch:
+        """What a walk calls at each iteration of its loops; says how far the prediction of a choice has come."""
+        key, said = None if choice is None else choice.key, time.monotonic() + PATIENCE_S - EVERY_S
+
+        def watch(line: int, done: float) -> None:
+            nonlocal said
+            self._go_on(question, key)
+            if choice is not None and time.monotonic() - said >= EVERY_S:
+                said = time.monotonic()
+                self._deliver(Progress(number=question.number, shown=choice.shown, line=line, done=done))
+
+        return watch
 
     def _go_on(self, question: Question, key: str | None = None) -> None:
         """Raise `Superseded` where nobody waits any more: for a question, or for the choice of this key with its

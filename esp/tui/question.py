@@ -134,6 +134,15 @@ class PredictedAnswer(Struct, frozen=True, kw_only=True):
     outcome: Outcome
 
 
+class Progress(Struct, frozen=True, kw_only=True):
+    """How far a prediction has come that takes long: of the choice `shown`, so much of the iterations of a loop."""
+
+    number: int
+    shown: str
+    line: int
+    done: float
+
+
 class Closer(Struct, frozen=True, kw_only=True):
     """The closer look at one choice; what was not asked for is None."""
 
@@ -176,4 +185,4 @@ class Finished(Struct, frozen=True, kw_only=True):
     number: int
 
 
-Answer = ListedProgram | PredictedAnswer | Closer | Alone | Impact | Aside | Finished
+Answer = ListedProgram | PredictedAnswer | Progress | Closer | Alone | Impact | Aside | Finished

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from shlex import quote
 
-from esp.errors import PredictionError, UsageError
+from esp.errors import PredictionError, UsageError, reason
 
 
 def serve(words: str, host: str, port: int) -> int:
@@ -29,6 +29,6 @@ def serve(words: str, host: str, port: int) -> int:
         # The shell gives its place to esp, so that the app is a child of the server and sees it go (`served.py`).
         Server(f"exec {quote(sys.executable)} -m esp {words}", host=host, port=port, title="esp").serve()
     except OSError as error:
-        told = f"cannot serve at {host}:{port}: {error.strerror or error}."
+        told = f"cannot serve at {host}:{port}: {reason(error)}."
         raise UsageError(told, hint="Try another --port.") from None
     return 0

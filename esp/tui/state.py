@@ -93,6 +93,8 @@ class State(Struct, frozen=True, kw_only=True):
     alone_s: Mapping[str, float] = field(default_factory=dict)
     """Name of a slider -> the time with only that one moved, where several are."""
     impact: Impact | None = None
+    progress: str = ""
+    """How far the prediction has come that is being made, where it takes long."""
     view: View = "source"
     roomy: bool = False
     """Whether the terminal is so large that it shows the speed-up, the layout and the timeline beside all else."""
@@ -275,7 +277,7 @@ def bounds_only(state: State) -> bool:
 
 def tied(state: State) -> Mapping[str, int]:
     """Choices that cannot be told apart from a faster one -> the row of that, from 1 (Def 19)."""
-    found = {key: each for key in state.order if isinstance(each := state.outcomes.get(key), Prediction)}
+    found = {key: each for key in state.order if isinstance(each := state.outcomes.get(key), Prediction) and each.fits}
     ranked = sorted(found, key=lambda key: first(found[key].time_s))
     with_whom = ties([first(found[key].time_s) for key in ranked], [found[key] for key in ranked])
     place = {key: at for at, key in enumerate(state.order, 1)}

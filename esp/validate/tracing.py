@@ -4,8 +4,9 @@ from collections import Counter
 from pathlib import Path
 
 from aag.spmd.emit import Emission
+from aag.wording import plural
 from esp import api
-from esp.errors import PredictionError, UnreadableFileError
+from esp.errors import PredictionError, UnreadableFileError, reason
 from esp.traces.read import read_trace
 from esp.traces.record import predicted_trace
 from esp.traces.text import text_of
@@ -27,7 +28,7 @@ def told(job: Job, emission: Emission) -> dict[str, str]:
         job.traces.mkdir(parents=True, exist_ok=True)
         file.unlink(missing_ok=True)
     except OSError as error:
-        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(job.traces)) from None
+        raise UnreadableFileError(f"cannot be written: {reason(error)}.", where=str(job.traces)) from None
     return {"ESP_TRACE": str(file)}
 
 
@@ -44,7 +45,7 @@ def other_partners(job: Job, request: api.Request, emission: Emission) -> frozen
         return frozenset()
     if not _file(job.traces, emission, "executed").exists():
         raise PredictionError(
-            f"the node program has too many events on {emission.procs} processors, and wrote no trace.",
+            f"the node program has too many events on {plural(emission.procs, 'processor')}, and wrote no trace.",
             hint="Choose fewer iterations or processors, or let ESP_TRACE_EVENTS=N allow more.",
         )
     predicted, _ = predicted_trace(api.lower_source(job.source, job.system, request), job.system, request)
@@ -63,7 +64,7 @@ def keep(folder: Path, emission: Emission, origin: str, trace: Trace) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=str(folder)) from None
+        raise UnreadableFileError(f"cannot be written: {reason(error)}.", where=str(folder)) from None
     write_whole(_file(folder, emission, origin), text_of(trace))
 
 

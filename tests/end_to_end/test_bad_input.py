@@ -571,7 +571,7 @@ esp: .: this is a folder, not a machine. Name a file in it.
         "-o nix/out.txt",
         2,
         """\
-esp: nix/out.txt: cannot be written: No such file or directory.
+esp: nix/out.txt: cannot be written: no such file or directory.
 """,
     ),
 ]
@@ -717,7 +717,7 @@ def test_files_that_include_themselves(tmp_path):
         (("run", "nix.hpf"), "esp: nix.hpf: file not found"),
         (("run", "."), "esp: .: this is a folder, not a program. Name a file in it."),
         (("run", "laplace.hpf", "--system", "nix.yaml"), "esp: nix.yaml: file not found"),
-        (("run", "laplace.hpf", "-o", "/nix/nix.txt"), "esp: /nix/nix.txt: cannot be written: No such file"),
+        (("run", "laplace.hpf", "-o", "/nix/nix.txt"), "esp: /nix/nix.txt: cannot be written: no such file"),
         (("run", ""), "esp: the program name is empty."),
         (("run",), "esp: the following arguments are required: PROG."),
         (("nix",), "esp: there is no command 'nix'."),
@@ -745,7 +745,7 @@ def test_a_file_that_may_not_be_read(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", refused)
     outcome = fuzz.run(fuzz.Case(0, "", ("run", str(path))))
     assert (outcome.code, outcome.why) == (2, "")
-    assert "cannot be read: Permission denied." in " ".join(outcome.err.split())
+    assert "cannot be read: permission denied." in " ".join(outcome.err.split())
 
 
 def test_a_reader_that_goes_away(root):

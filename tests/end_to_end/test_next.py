@@ -88,9 +88,48 @@ def test_sizes_that_are_read_can_be_set_everywhere(esp, tmp_path, words, shown):
     assert (done.returncode, shown in done.stdout) == (0, True), done.stderr
 
 
+def test_a_size_that_is_read_is_searched_for_a_crossover(esp, tmp_path):
+    (tmp_path / "sized.hpf").write_text(SIZED)
+    words = ("compare", "sized.hpf", "--procs", "4", "--set", "n=24", "--set", "steps=3")
+    assert re.search(r"^size .* at n = \d+", esp(*words).stdout, re.MULTILINE)
+    assert "fastest  n = 16 to 32:" in esp(*words, "--size", "n=16,32").stdout
+
+
 @pytest.mark.parametrize("command", ["run", "compare", "advise", "sweep", "report", "tui"])
 def test_sizes_that_are_missing_are_named_everywhere(esp, tmp_path, command):
     (tmp_path / "sized.hpf").write_text(SIZED)
     done = esp(command, "sized.hpf", "--procs", "4")
     assert done.returncode == 1
     assert "--set n=VALUE" in done.stderr
+
+
+def test_a_grid_that_is_not_used_is_not_assumed(esp):
+    small = ("laplace.hpf", "--procs", "8", "--set", "n=16", "--set", "k=2")
+    given = esp("run", *small, "--grid", "8", "--distribute", "(BLOCK,*)").stdout
+    assert "(8)" in given
+    assert "using grid" not in given
+    assert "using grid 4x2 instead of PRC(2,2)" in esp("run", *small).stdout
+    assert "using grid 1x1, 2x1 or 4x2 instead of PRC(2,2)" in esp(*("run", "laplace.hpf", "--procs", "1,2,8")).stdout
+
+
+def test_all_views_of_a_result_say_what_it_rests_on(esp):
+    small = ("laplace.hpf", "--procs", "8", "--set", "n=16", "--set", "k=2")
+    for command in ("run", "query", "compare", "advise", "whatif", "tui"):
+        words = (command, *small, "--load", "30%") if command == "whatif" else (command, *small)
+        told = esp(*words).stdout
+        assert "\nassumed  the loop exit depends on data: assuming all 2 iterations (line 35)\n" in told, command
+        assert re.search(r"^trust    \d+% of the (best )?time rests on estimated figures", told, re.MULTILINE), command
+    assert "\nassumed  the loop exit" in esp("sweep", "laplace.hpf", "--procs", "8", "--set", "n=16,32").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("run laplace.hpf --procs 8 --grid 8", "--grid 8 has 1 dimension, but the grids of the program have 2"),
+        ("compare pi.hpf --procs 4", "choice 2 is not faster than 1 either"),
+        ("compare laplace.hpf --procs 4 --distribute (BLOCK)", "this is for 1 dimension, but what"),
+    ],
+)
+def test_one_thing_is_not_many(esp, words, told):
+    done = esp(*shlex.split(words))
+    assert told in " ".join((done.stdout + done.stderr).split())

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from esp.errors import PredictionError, UnreadableFileError, UsageError
+from esp.errors import PredictionError, UnreadableFileError, UsageError, reason
 from esp.output.plots.scales import log_ticks
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def save(figure: "Figure", file: str) -> None:
     try:
         figure.savefig(file, metadata=_UNDATED.get(Path(file).suffix.lower(), {}))
     except OSError as error:
-        raise UnreadableFileError(f"cannot be written: {error.strerror}.", where=file) from None
+        raise UnreadableFileError(f"cannot be written: {reason(error)}.", where=file) from None
 
 
 def title(axes: "Axes", parts: list[str]) -> None:

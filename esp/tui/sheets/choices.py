@@ -141,8 +141,9 @@ def _is_incomplete(state: State, choice: ChoiceRow) -> bool:
 
 
 def best_s(state: State) -> float | None:
-    """The shortest time of all choices, where there is any."""
-    return min((found for key in state.outcomes if (found := time_s(state, key)) is not None), default=None)
+    """The shortest time of all choices that fit in memory, where there is any."""
+    made = (each for each in state.outcomes.values() if isinstance(each, Prediction) and each.fits)
+    return min((first(each.time_s) for each in made), default=None)
 
 
 def _behind(state: State, choice: ChoiceRow, best: float | None, tie: int | None) -> Piece:
@@ -150,6 +151,9 @@ def _behind(state: State, choice: ChoiceRow, best: float | None, tie: int | None
     found = time_s(state, choice.key)
     if _is_incomplete(state, choice):
         return "incomplete", "bad"
+    outcome = state.outcomes.get(choice.key)
+    if isinstance(outcome, Prediction) and not outcome.fits:
+        return "no room", "bad"
     if found is None or best is None or bounds_only(state):
         return "", ""
     if found == best and tie is None:
@@ -186,7 +190,7 @@ def sentences(state: State, width: int) -> list[SheetLine]:
                 words("the predictions are incomplete: their order may be wrong, nothing to paste", "bad"), width, 2
             ),
         ]
-    if choice.directives:
+    if choice.directives and found.fits:
         paste = [(each, "directive") for each in choice.directives]
         shown += wrapped([*words("to paste (y copies):", "faint"), *paste], width, 2)
     return shown
@@ -197,6 +201,8 @@ def _standing(state: State, found: Prediction) -> list[Piece]:
         return []
     tie, best = tied(state).get(state.selected), best_s(state)
     same = [] if tie is None else words(f"too close to call with choice {tie} (={tie})", "faint")
+    if not found.fits:
+        return words("its data do not fit in memory", "bad")
     if state.busy:
         return words("comparing ...", "faint")
     if best is None or first(found.time_s) <= best:

@@ -1,7 +1,8 @@
 """What the cursor stands on, in words: a line, an AAU, a processor, a message; or why there is no prediction."""
 
 from esp.incomplete import reasons
-from esp.output.figures import hottest_communication, missed_by_all, why
+from esp.output.assumptions import assumed
+from esp.output.figures import hottest_communication, missed_by_all, not_fitting, why
 from esp.output.numbers import memory, plural, seconds
 from esp.output.partial import partial_text, trusted
 from esp.output.screen import printable
@@ -144,11 +145,10 @@ def _trust(found: Prediction, width: int) -> list[SheetLine]:
     shown: list[SheetLine] = []
     if not found.complete:
         shown += wrapped(words(f"partial: {partial_text(reasons([found]))}", "bad"), width, 2)
-    for each in found.assumptions:
-        shown += wrapped([("assumed", "title"), *words(printable(each.text))], width, 2)
+    for text in assumed([found]):
+        shown += wrapped([("assumed", "title"), *words(printable(text))], width, 2)
     shown += wrapped([("trust", "title"), *words(trusted(found))], width, 2)
     held = f"{memory(found.memory_bytes)} of data on the fullest processor"
     usable = found.memory_usable_bytes
-    over = usable is not None and found.memory_bytes > usable
-    held += "" if usable is None else f", {'MORE than the ' if over else ''}{memory(usable)} usable"
-    return shown + wrapped([("memory", "title"), *words(held, "bad" if over else "")], width, 2)
+    held = not_fitting([found]) or held + ("" if usable is None else f", {memory(usable)} usable")
+    return shown + wrapped([("memory", "title"), *words(held, "" if found.fits else "bad")], width, 2)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from esp.output.figures import constants, grid
 from esp.output.numbers import percentages, plural
-from esp.output.screen import printable
+from esp.output.screen import printable, shorten
 from esp.prediction import CATEGORIES, first, four
 from esp.tui.lines import Piece, SheetLine, fitted, joined
 from esp.tui.question import Failure
@@ -61,7 +61,7 @@ def _time(state: State, beat: int) -> list[Piece]:
 def _where(state: State, width: int) -> SheetLine:
     found = prediction(state)
     if found is None:
-        return joined([(" " * width, "")])
+        return joined([(f"{shorten(f' {state.progress}', width):<{width}}", "faint")])
     parts = four(found.parts)
     names = CATEGORIES if width >= 76 else ROLES
     old = stale(state)

@@ -62,10 +62,22 @@ def words_of(command, program, tmp_path):
 def test_options_that_do_not_fit_the_program_are_wrong_options(command, wrong, esp, tmp_path):
     if command == "advise" and wrong == "blocks that do not hold all":
         wrong = "formats for nothing"  # what is impossible is a choice less, the source's own remains
-    code, out, err = esp(*words_of(command, "laplace.hpf", tmp_path), *WRONG[wrong])
+    given = WRONG[wrong]
+    if command in ("compare", "advise", "tui") and wrong == "a grid of another rank":
+        given = ("--procs", "8", "--grid", "2x2x2")  # a grid of rank 1 fits other choices
+    code, out, err = esp(*words_of(command, "laplace.hpf", tmp_path), *given)
     assert (code, out) == (2, ""), err
-    assert WRONG[wrong][-2] in err
+    assert given[-2] in err
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", ["compare", "advise", "tui"])
+def test_a_grid_chooses_the_formats_that_it_fits(command, esp):
+    code, out, err = esp(command, "laplace.hpf", "--set", "n=16", "--set", "k=2", "--procs", "8", "--grid", "8")
+    assert code == 0, err
+    assert "(*,BLOCK)" in out
+    assert "(BLOCK,CYCLIC)" not in out
+    assert "failed   (BLOCK,BLOCK): E311" in out  # the mapping of the source, which always takes part
 
 
 @pytest.mark.parametrize("command", [*PLAIN, "compare", "advise"])

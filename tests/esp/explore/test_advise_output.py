@@ -42,8 +42,7 @@ def test_the_table_says_what_was_predicted_and_what_was_not(redblack):
     best = redblack.best
     assert re.search(rf"^ 1. .* best .* {'x'.join(map(str, best.candidate.grid))} ", text, re.MULTILINE)
     assert text.count(" > ") >= 4
-    for line in best.candidate.directives:
-        assert line in text
+    assert (redblack.written.tie, "keep what the source has" in text, "paste" in text) == (1, True, False)
 
 
 def test_reasons_add_up_to_the_difference(redblack):
@@ -85,7 +84,8 @@ def test_the_next_command_gives_the_time(capsys):
     following = " ".join(text.partition("\nnext ")[2].split())
     assert main([*shlex.split(following)[1:], "--json"]) == 0
     found = esp.advise("redblack", procs=8, set={"n": 32, "k": 4})
-    assert json.loads(capsys.readouterr().out)["time_s"] == found.best.time_s
+    assert found.best.candidate.directives  # another mapping is faster, but by less than the model error
+    assert json.loads(capsys.readouterr().out)["time_s"] == found.written.time_s
 
 
 def test_json_says_all_of_it(turned, capsys):
@@ -194,4 +194,4 @@ def test_wrong_use(words, told, capsys):
 def test_what_cannot_be_predicted_is_told(capsys):
     assert main(shlex.split("advise laplace --procs 4 --distribute (BLOCK(2),*)")) == 0
     captured = capsys.readouterr()
-    assert "(BLOCK(2),*) on 4 is impossible" in captured.out or "(BLOCK(2),*) is impossible" in captured.out
+    assert "failed   (BLOCK(2),*): " in captured.out

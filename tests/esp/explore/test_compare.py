@@ -74,7 +74,7 @@ def test_one_that_does_not_fit_is_told_and_the_others_are_ranked():
     found = esp.compare("laplace_bb", procs=8, n=64, distribute=["(BLOCK(2),*)", "(BLOCK,*)"])
     assert [(shown, why.code) for shown, why in found.impossible] == [("(BLOCK(2),*)", "E307")]
     assert "(BLOCK,*)" in {each.shown for each in found.ranked}
-    assert "(BLOCK(2),*) is impossible: E307" in " ".join(str(found).split())
+    assert re.search(r"failed \(BLOCK\(2\),\*\): (line \d+: )?E307", " ".join(str(found).split()))
 
 
 SMALL_BLOCKS = """\
@@ -124,7 +124,7 @@ def test_a_value_is_for_the_programs_that_have_its_name(root):
         esp.predict("laplace_bb", procs=4, k=7).time_s,
         esp.predict("pi", procs=4).time_s,
     }
-    with pytest.raises(TypeError, match="did you mean k"):
+    with pytest.raises(TypeError, match="known: check, finish, i, it, j, k"):
         esp.compare(files, procs=4, kk=7)
 
 
@@ -132,7 +132,7 @@ def test_a_program_that_is_wrong_is_told_with_its_line(root):
     wrong = SMALL_BLOCKS.replace("CYCLIC(4)", "BLOK")
     found = esp.compare([wrong, str(root / "benchmarks_hpf" / "pi.hpf")], procs=4)
     ((_, why),) = found.impossible
-    assert f"line {why.span.line}, {why.code}" in str(found)
+    assert f"line {why.span.line}: {why.code}" in str(found)
     assert not found.differ  # from what could be predicted
 
 

@@ -51,7 +51,7 @@ def test_what_the_user_decides_is_decided():
 def test_run_tells_it_where_it_is_asked_for(capsys):
     assert main(["run", "pi", "--set", "n=200", "--procs", "2", "--interval"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "with 90% (" in out.split("trust")[1]
+    assert "90% interval " in out.split("trust")[1]
     assert main(["run", "pi", "--set", "n=200", "--procs", "2", "--interval", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["interval"]["low_s"] < told["time_s"] < told["interval"]["high_s"]

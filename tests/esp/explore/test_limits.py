@@ -49,7 +49,7 @@ def test_a_report_on_many_processors_says_what_it_leaves_out(size, compared, esp
     assert code == 0
     assert ("not compared on more than 16 processors" in said(page)) is not compared
     assert ("left out Distributions are not compared" in said(err)) is not compared
-    assert scaled(page) == ["4", "8", "16", "32"]
+    assert scaled(page) == ["1", "4", "8", "16", "32"]
 
 
 @pytest.mark.parametrize(
@@ -59,9 +59,10 @@ def test_a_report_on_many_processors_says_what_it_leaves_out(size, compared, esp
             "--procs 32",
             (
                 "Tried on 4, 8, 16 and 32 processors: powers of two up to 32; of these the 4 largest, as"
-                " predictions on more than 16 processors take long. --scaling chooses others."
+                " predictions on more than 16 processors take long. Speed-up is against 1, which is added."
+                " --scaling chooses others."
             ),
-            (4, 8, 16, 32),
+            (1, 4, 8, 16, 32),
         ),
         (
             "--procs 6",
@@ -78,10 +79,11 @@ def test_a_report_on_many_processors_says_what_it_leaves_out(size, compared, esp
         ),
         (
             "--procs 32 --scaling 2,64",
-            "The numbers of processors are those of --scaling, and that of this page, 32.",
-            (2, 32, 64),
+            "The numbers of processors are those of --scaling, and that of this page, 32. Speed-up is against 1,",
+            (1, 2, 32, 64),
         ),
-        ("--procs 2 --scaling 4,2", "The numbers of processors are those of --scaling.", (2, 4)),
+        ("--procs 2 --scaling 4,2", "those of --scaling. Speed-up is against 1, which is added.", (1, 2, 4)),
+        ("--procs 2 --scaling 4,1", "The numbers of processors are those of --scaling, and", (1, 2, 4)),
     ],
 )
 def test_a_report_says_which_numbers_of_processors_it_tried_and_why(words, told, numbers, esp, monkeypatch):
@@ -94,8 +96,8 @@ def test_a_report_says_which_numbers_of_processors_it_tried_and_why(words, told,
 
 def test_a_report_on_256_processors_shows_the_eight_largest(esp):
     _, page, _ = esp("report", *SMALL, "--procs", "256", "--size", "none", "--distribute", "temp=(block,*)")
-    assert "powers of two up to 256; of these the 8 largest, which is as many as a page shows." in said(page)
-    assert scaled(page) == [str(2**power) for power in range(1, 9)]
+    assert "powers of two up to 256; of these the 8 largest, which is as many as a page shows. Speed-up" in said(page)
+    assert scaled(page) == ["1", *(str(2**power) for power in range(1, 9))]
 
 
 def test_a_report_on_few_processors_leaves_nothing_out(esp):

@@ -1,5 +1,6 @@
 """The best choices of a sweep, and where they change: never inside a tie, never among incomplete predictions."""
 
+import re
 from itertools import pairwise, product
 
 import numpy as np
@@ -18,12 +19,12 @@ from esp.output.sweep import sweep_text
 @pytest.mark.parametrize(
     ("times", "found"),
     [
-        ([[1, 2]], [(0, 0, 0)]),
-        ([[1, 2], [2, 1]], [(0, 0, 0), (1, 1, 1)]),
-        ([[1, 2], [2.01, 2], [3, 2]], [(0, 1, 0), (2, 2, 1)]),  # 0.5 % is a tie
-        ([[1, 1.01], [1.01, 1], [1, 1.01]], [(0, 2, 0)]),
-        ([[1, 1.01], [2.02, 2], [np.inf, 3]], [(0, 2, 1)]),
-        ([[1, 3, 2], [3, 1, 2], [3, 2, 1]], [(0, 0, 0), (1, 1, 1), (2, 2, 2)]),
+        ([[1, 2]], [(0, 0, [0])]),
+        ([[1, 2], [2, 1]], [(0, 0, [0]), (1, 1, [1])]),
+        ([[1, 2], [2.01, 2], [3, 2]], [(0, 1, [0]), (2, 2, [1])]),  # 0.5 % is a tie
+        ([[1, 1.01], [1.01, 1], [1, 1.01]], [(0, 2, [0, 1])]),  # 0 leads, and 1 is within 2 % everywhere
+        ([[1, 1.01], [2.02, 2], [np.inf, 3]], [(0, 2, [1])]),
+        ([[1, 3, 2], [3, 1, 2], [3, 2, 1]], [(0, 0, [0]), (1, 1, [1]), (2, 2, [2])]),
     ],
 )
 def test_by_hand(times, found):
@@ -37,8 +38,9 @@ def test_as_few_changes_as_possible(rows):
     assert [first for first, _, _ in found] == [0, *(last + 1 for _, last, _ in found[:-1])]
     assert found[-1][1] == len(rows) - 1
     tied = times <= 1.02 * times.min(axis=1, keepdims=True)
-    for first, last, choice in found:
-        assert tied[first : last + 1, choice].all()
+    for first, last, choices in found:
+        assert choices
+        assert sorted(choices) == np.flatnonzero(tied[first : last + 1].all(axis=0)).tolist()
     courses = [c for c in product(range(3), repeat=len(rows)) if all(tied[at, each] for at, each in enumerate(c))]
     fewest = min(sum(a != b for a, b in pairwise(c)) for c in courses)
     assert len(found) == 1 + fewest
@@ -57,9 +59,23 @@ def made():
     return replace(sweep, axes=(_axis("program", ["a.hpf", "b.hpf"]), size), times=dict.fromkeys(sweep.times, times))
 
 
+def test_all_that_tie_are_named(made):
+    tied = replace(made, times=dict.fromkeys(made.times, np.array([[1.0, 2.0, 5.0], [1.01, 2.01, 5.01]])))
+    assert "fastest  a.hpf or b.hpf for every n\n" in sweep_text(tied, Screen(80))
+
+
+def test_what_does_not_fit_is_marked_and_never_the_best(made):
+    over = replace(made, fits=np.array([[False, True, True], [True, True, False]]))
+    assert best(over, (0,)).tolist() == [[False, True, True], [True, True, False]]
+    text = sweep_text(over, Screen(80))
+    assert re.search(r"10 +1.00! ", text)
+    assert "!        does not fit in the memory of a node" in text
+    assert "fastest  b.hpf up to n = 20, a.hpf from n = 40\n" in text
+
+
 def test_the_change_is_named_where_it_is_none_of_a_tie(made):
     (change,) = winners(made).changes
-    assert change.runs == (("10", "20", "a.hpf"), ("40", "40", "b.hpf"))
+    assert change.runs == (("10", "20", ("a.hpf",)), ("40", "40", ("b.hpf",)))
     text = sweep_text(made, Screen())
     assert "fastest  a.hpf up to n = 20, b.hpf from n = 40" in text
 

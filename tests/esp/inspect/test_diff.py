@@ -137,7 +137,7 @@ def test_files_that_are_no_prediction(content, message, esp, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["nowhere.json", "laplace"], "nowhere.json: cannot be read: No such file or directory."),
+        (["nowhere.json", "laplace"], "nowhere.json: cannot be read: no such file or directory."),
         (["laplace", "laplace --procs 1,2"], "--procs: each side takes one processor count."),
         (["laplace", "laplace --bandwith x2"], "Did you mean --bandwidth?"),
         (["laplace"], "the following arguments are required: B"),

@@ -1,7 +1,7 @@
 import pytest
 
 from aag.diagnostics import Diagnostic, Span
-from esp.errors import UsageError
+from esp.errors import PredictionError, UsageError
 from esp.output.diagnostics import diagnostic, error, machine_finding
 from esp.output.screen import Screen
 from esp.visible import visible
@@ -88,3 +88,13 @@ def test_codes_are_coloured_by_their_weight():
     screen = Screen(80, colour=True)
     assert "\x1b[33mW201" in visible(diagnostic(Diagnostic(code="W201", message="x"), screen))
     assert "\x1b[1;31mE201" in visible(diagnostic(Diagnostic(code="E201", message="x"), screen))
+
+
+def test_lines_of_a_tool_stay_as_they_are():
+    said = "a.f90:3:4:\n\n    3 |   x = y\n      |    1\nError: Symbol 'y' has no type"
+    found = PredictionError("the node program does not compile:", why=said, hint="Look at line 3.")
+    assert visible(error(found, SCREEN)) == (
+        "esp: the node program does not compile: Look at line 3.\n"
+        "  a.f90:3:4:\n  \n      3 |   x = y\n        |    1\n  Error: Symbol 'y' has no type"
+    )
+    assert visible(error(PredictionError("it fails:", why="in one line"), SCREEN)) == "esp: it fails: in one line"

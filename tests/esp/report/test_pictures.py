@@ -83,8 +83,8 @@ def test_the_curve_of_the_best_choice_is_beside_that_of_the_source(esp):
     from esp.output.numbers import seconds
 
     other = [each[0].text for each in drawn.iter("rect")]
-    assert len(other) == 3
-    assert other[1] == f"(BLOCK), 4: {seconds(compared['choices'][0]['time_s'])}"
+    assert len(other) == 4
+    assert other[2] == f"(BLOCK), 4: {seconds(compared['choices'][0]['time_s'])}"
 
 
 IDLE = {

@@ -287,7 +287,7 @@ def test_what_if_options_count(capsys):
         (["gauss.hpf", "--procs", "2,3"], 2, "--procs: a trace takes one processor count."),
         ([*SMALL, "--events", "none"], 2, "'none' is not a number of events"),
         ([*SMALL, "--events", "100"], 1, "the trace would have more than 100 events"),
-        ([*SMALL, "-o", "nowhere/x"], 2, "nowhere/x: cannot be written: No such file or directory."),
+        ([*SMALL, "-o", "nowhere/x"], 2, "nowhere/x: cannot be written: no such file or directory."),
     ],
 )
 def test_what_cannot_be_done_is_said(words, code, told, capsys):

@@ -199,8 +199,22 @@ def test_missing_extents_are_asked_for(real, driving):
         await driving.press(app, pilot, "6", "4", "enter")
         assert steps.prediction(app.state) is not None
         assert "(CYCLIC)" in {each.shown for each in app.state.choices}
+        assert app.state.sliders["size"].value == "64"
 
     driving.drive(real("", procs=4, text=text), then=then)
+
+
+@pytest.mark.parametrize("key", ["2", "3", "4", "5"])
+def test_a_view_without_a_prediction_says_so_and_waits_for_nothing(real, driving, key):
+    async def then(app, pilot):
+        await driving.press(app, pilot, "escape", key)
+        picture = " ".join(driving.picture(app).split())
+        assert "There is no prediction to look at" in picture
+        assert "..." not in picture.split("5 What matters")[1].split("UNKNOWN")[0].split("hint")[0]
+        await driving.press(app, pilot, "1")
+        assert app.state.view == "source"
+
+    driving.drive(real("", procs=4, text=UNKNOWN), then=then)
 
 
 def test_who_gives_up_sees_why(real, driving):

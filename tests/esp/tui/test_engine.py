@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from esp import api
 from esp.explore.compare import compare_choices
 from esp.prediction import first
+from esp.tui.answers import answered
 from esp.tui.engine import Engine, Superseded
 from esp.tui.question import (
     WRITTEN,
@@ -24,9 +25,11 @@ from esp.tui.question import (
     Impact,
     ListedProgram,
     PredictedAnswer,
+    Progress,
     Question,
     Settings,
 )
+from esp.tui.sheets.frame import heading
 from interpreter.metrics import Category
 from sag.scenario import Scenario
 
@@ -51,6 +54,24 @@ def _answers(opened, **changes):
     settings = Settings(procs=opened.request.procs)
     engine.answer(Question(**{"number": 1, "settings": settings, "wanted": WRITTEN, **changes}))
     return found
+
+
+def test_a_prediction_that_takes_long_says_how_far_it_is(opened, monkeypatch):
+    monkeypatch.setattr("esp.tui.engine.PATIENCE_S", 0.0)
+    monkeypatch.setattr("esp.tui.engine.EVERY_S", 0.0)
+    found = _answers(opened)
+    first = next(at for at, each in enumerate(found) if isinstance(each, PredictedAnswer))
+    told = [each for each in found[:first] if isinstance(each, Progress)]
+    assert told
+    assert {each.shown for each in told} == {"(BLOCK,BLOCK)"}
+    assert all(0 <= each.done <= 1 for each in told)
+    state = replace(opened.state, number=1, busy=True)
+    assert f"of the iterations of line {told[-1].line} predicted" in _heading(answered(state, told[-1]))
+    assert "iterations" not in _heading(answered(answered(state, told[-1]), found[first]))
+
+
+def _heading(state):
+    return "".join(text for line in heading(state, 80) for text, _ in line.pieces)
 
 
 @pytest.fixture(scope="module")

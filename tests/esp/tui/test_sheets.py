@@ -259,6 +259,21 @@ def test_both_tie_and_distance_are_shown(home):
     assert "best" not in choices.sheet(replace(home, busy=True), 48).lines[0].text  # the others are not known yet
 
 
+def test_what_does_not_fit_in_memory_is_never_the_best(home):
+    """282, 283, 299 and 687 ms: were the data of the first too large, the second would be the best."""
+    first_key = home.order[0]
+    usable = home.outcomes[first_key].memory_usable_bytes
+    over = replace(home.outcomes[first_key], memory_bytes=int(usable) + 1)
+    state = replace(home, outcomes={**home.outcomes, first_key: over})
+    rows = {line.key: line.text for line in choices.sheet(state, 47).lines}
+    assert rows[first_key].endswith("no room")
+    assert rows[home.order[1]].endswith("best")
+    assert steps.tied(state) == {}
+    told = " ".join(line.text for line in choices.sentences(steps.select(state, first_key), 80))
+    assert "do not fit in memory" in told
+    assert "!HPF$" not in told
+
+
 @pytest.mark.parametrize("width", [14, 18, 22, 30])
 def test_long_names_of_choices_never_look_alike(width):
     formats = ("BLOCK", "CYCLIC", "*")
