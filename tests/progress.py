@@ -2,7 +2,8 @@
 
 import re
 
-_LINE = re.compile(r"^([\d,]+ of [\d,]+ predictions|line \d+: \d+% of its iterations interpreted)\b.*\n", re.MULTILINE)
+_KINDS = ("[\\d,]+ of [\\d,]+ predictions", "[\\d,]+ choices, [\\d,]+ bounded", "line \\d+: \\d+% of its iterations")
+_LINE = re.compile(rf"^({'|'.join(_KINDS)})\b.*\n", re.MULTILINE)
 
 
 def without_progress(text):

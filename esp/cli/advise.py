@@ -1,7 +1,6 @@
 """`esp advise`: search for the best mapping, and explain it."""
 
 import argparse
-import sys
 import time
 from typing import TYPE_CHECKING
 
@@ -9,10 +8,7 @@ from esp.cli.options import add_forms, add_output, add_partial, add_program, add
 from esp.errors import UsageError
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wait for
-    from collections.abc import Callable
-
-    from esp.cli.console import Console
-    from esp.explore.advise import Advice, SearchProgress
+    from esp.explore.advise import Advice
 
 EXAMPLES = """\
 examples:
@@ -28,11 +24,6 @@ Ctrl-C ends the search with the best so far.
 
 INTERRUPTED = 130
 """As `esp.cli.main`: what a shell reports for a command that Ctrl-C ended."""
-
-PATIENCE_S = 1.0
-"""Progress is not shown before."""
-
-EVERY_S = 0.2
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +47,7 @@ def execute(options: argparse.Namespace) -> int:
     if not options.top.isdecimal() or int(options.top) < 1:
         raise UsageError(f"{options.top!r} is not a number of choices.", where="--top", hint="Write for example 5.")
     console = console_of(options)
+    from esp.cli.progress import ProgressLine
     from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import asked_of
     from esp.explore import advise
@@ -66,7 +58,8 @@ def execute(options: argparse.Namespace) -> int:
     named = named_choices(options.distribute)
     options.distribute = []
     source, system, request = asked_of(options, None)
-    try:
+    with ProgressLine(console) as shown:
+        progress = shown.search if shown else None
         found, complete = with_answers(
             lambda asked: advise.advise_source(
                 source,
@@ -77,12 +70,10 @@ def execute(options: argparse.Namespace) -> int:
                 align=options.align == "on",
                 top=int(options.top),
                 look=options.phases,
-                progress=_progress(console, began),
+                progress=progress,
             ),
             request,
         )
-    finally:
-        _wipe(console)
     options.set += answered(complete, request)
     console.warn(found.warnings, source.program.lines)
     if options.json:
@@ -114,33 +105,3 @@ def _next(options: argparse.Namespace, found: "Advice") -> str:
         options.distribute = [f"{name}={formats}" for name, formats in best.choice.formats.items()]
         options.grid = None if best.choice.grid is None else "x".join(map(str, best.choice.grid))
     return command("run", options)
-
-
-def _progress(console: "Console", began: float) -> "Callable[[SearchProgress], None] | None":
-    """A line on standard error that says how far it is, on a terminal and after a second only."""
-    if console.quiet or not sys.stderr.isatty():
-        return None
-    said = began
-
-    def show(step: "SearchProgress") -> None:
-        nonlocal said
-        now = time.perf_counter()
-        if now - began <= PATIENCE_S or now - said <= EVERY_S:
-            return
-        from esp.output.numbers import seconds
-        from esp.output.screen import shorten
-        from esp.visible import visible
-
-        said = now
-        text = f"{step.total:,} choices, {step.bounded:,} bounded, {step.predicted:,} predicted"
-        if step.best is not None:
-            text += f", best so far {seconds(step.best_s)} {step.best.shown} on {step.best.procs}"
-        sys.stderr.write("\r\x1b[K" + shorten(visible(text), console.screen.columns - 1))
-        sys.stderr.flush()
-
-    return show
-
-
-def _wipe(console: "Console") -> None:
-    if not console.quiet and sys.stderr.isatty():
-        sys.stderr.write("\r\x1b[K")

@@ -4,10 +4,15 @@ line on standard error every ten seconds."""
 import sys
 import time
 from types import TracebackType
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from esp.cli.console import Console
 from esp.output.numbers import seconds
+from esp.output.screen import shorten
+from esp.visible import visible
+
+if TYPE_CHECKING:
+    from esp.explore.advise import SearchProgress
 
 PATIENCE_S = 1.0
 """Nothing is shown before."""
@@ -27,6 +32,7 @@ class ProgressLine:
         self.stream = sys.stderr if stream is None else stream
         self.shown = not console.quiet
         self.terminal = self.stream.isatty()
+        self.columns = console.screen.columns
         self.began = self.latest = time.monotonic()
         self.width = 0
 
@@ -48,6 +54,13 @@ class ProgressLine:
         if self._is_time():
             best = f", shortest so far {seconds(best_s)}" if best_s < float("inf") else ""
             self._write(f"{done:,} of {total:,} predictions{best}, {self._spent(done / max(1, total))}")
+
+    def search(self, step: "SearchProgress") -> None:
+        """So many choices are bounded and predicted, and the best so far."""
+        if self._is_time():
+            best = f", best so far {seconds(step.best_s)} {step.best.shown} on {step.best.procs}" if step.best else ""
+            done = f"{step.total:,} choices, {step.bounded:,} bounded, {step.predicted:,} predicted"
+            self._write(visible(f"{done}{best}, {self._spent(0.0)}"))
 
     def _is_time(self) -> bool:
         """Whether to say something: not at once, and not too often."""
@@ -71,6 +84,7 @@ class ProgressLine:
                 self.stream.write(f"{text}\n")
                 self.stream.flush()
         elif text or self.width:
+            text = shorten(text, self.columns - 1)
             self.stream.write("\r" + text.ljust(self.width) + ("" if text else "\r"))
             self.stream.flush()
             self.width = len(text)

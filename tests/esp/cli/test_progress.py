@@ -1,9 +1,13 @@
 """The line that says how far long work has come."""
 
+import re
+
 import pytest
 
+from esp.api import load_machine, read_source, requested
 from esp.cli import progress
 from esp.cli.console import Console
+from esp.explore.advise import advise_source
 from esp.output.screen import Screen
 from interpreter.engine import interpret_with
 from interpreter.setting import Setting
@@ -45,6 +49,23 @@ def test_a_pipe_gets_a_line_every_ten_seconds(clock):
         "8 of 12 predictions, shortest so far 500 ms, 24 s, about 12 s left",
         "12 of 12 predictions, shortest so far 500 ms, 36 s",
     ]
+
+
+@pytest.mark.parametrize(("terminal", "patience"), [(True, 1.0), (False, 10.0)])
+def test_a_search_says_what_it_found_so_far(clock, terminal, patience):
+    stream = Stream(terminal=terminal)
+    with progress.ProgressLine(Console(screen=Screen(80)), stream) as watch:
+
+        def later(step):
+            clock[0] += patience / 4
+            watch.search(step)
+
+        advise_source(read_source("pi"), load_machine("ipsc860"), requested(), [2, 4], progress=later)
+        lines = [each for each in stream.getvalue().replace("\r", "\n").split("\n") if each.strip()]
+    assert lines
+    assert all(re.match(r"4 choices, \d bounded, \d predicted, ", each) for each in lines)
+    assert "best so far" in lines[-1]
+    assert not terminal or all(len(each) < 80 for each in lines)
 
 
 def test_nobody_is_told_who_wants_quiet(clock):

@@ -7,9 +7,6 @@ import shlex
 import pytest
 
 import esp
-from esp import api
-from esp.cli.advise import _progress
-from esp.cli.console import Console
 from esp.cli.main import main
 from esp.explore import advise as search
 from esp.explore.advise_reasons import MOST, reasons
@@ -143,37 +140,6 @@ def test_ctrl_c_before_there_is_anything(monkeypatch, capsys):
     monkeypatch.setattr(search, "interpret_stages", stopping)
     assert main(shlex.split("advise laplace --procs 8 --set n=24")) == 130
     assert capsys.readouterr().out == ""
-
-
-class Terminal:
-    def __init__(self):
-        self.text = ""
-
-    def isatty(self):
-        return True
-
-    def write(self, text):
-        self.text += text
-
-    def flush(self):
-        pass
-
-
-@pytest.mark.parametrize(("since", "shown"), [(100.0, True), (0.0, False)])
-def test_progress_is_shown_after_a_second_on_a_terminal(since, shown, monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
-    from time import perf_counter
-
-    tell = _progress(Console(screen=Screen(80)), perf_counter() - since)
-    source, system = api.read_source("pi"), api.load_machine("ipsc860")
-    search.advise_source(source, system, api.requested(), [4], progress=tell)
-    assert ("best so far" in terminal.text) == shown
-    assert all(len(each) < 90 for each in terminal.text.split("\r"))
-
-
-def test_no_progress_in_a_pipe():
-    assert _progress(Console(screen=Screen(80)), 0.0) is None
 
 
 @pytest.mark.parametrize(
