@@ -1,10 +1,12 @@
 """From which problem size on a choice is the fastest, and which one is below it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import pairwise
 from math import inf, log
 
+import numpy as np
 from msgspec import Struct
+
+from esp.explore.ties import runs
 
 LOWEST = 8
 """The smallest size that is tried is this part of the current one."""
@@ -47,10 +49,9 @@ class Scan(Struct, frozen=True, kw_only=True):
     sizes: tuple[int, ...]
     best: tuple[int, ...]
 
-    def runs(self) -> tuple[tuple[int, int, int], ...]:
-        """Sizes next to each other with the same choice as one: (first size, last size, choice)."""
-        starts = [0, *(at for at in range(1, len(self.sizes)) if self.best[at] != self.best[at - 1]), len(self.sizes)]
-        return tuple((self.sizes[at], self.sizes[end - 1], self.best[at]) for at, end in pairwise(starts))
+    runs: tuple[tuple[int, int, tuple[int, ...]], ...]
+    """Sizes next to each other with choices that are the fastest or tie with it at all of them: first size, last size,
+    choices."""
 
 
 def sizes_below(current: int, procs: int) -> tuple[int, ...]:
@@ -140,4 +141,8 @@ def scan(name: str, time_of: TimeOf, choices: Sequence[int], sizes: Sequence[int
     """Try every choice at every size; of equally fast ones the first counts."""
     ahead((each, size) for size in sizes for each in choices)
     best = tuple(min(choices, key=lambda each: (time_of(each, size), each)) for size in sizes)
-    return Scan(name=name, sizes=tuple(sizes), best=best)
+    times = np.array([[time_of(each, size) for each in choices] for size in sizes])
+    spans = tuple(
+        (sizes[first], sizes[last], tuple(choices[each] for each in tied)) for first, last, tied in runs(times)
+    )
+    return Scan(name=name, sizes=tuple(sizes), best=best, runs=spans)

@@ -1,6 +1,10 @@
 """When two predictions are too close to be told apart (Def 19)."""
 
 from collections.abc import Sequence
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
 
 from esp.prediction import Prediction, first
 
@@ -49,3 +53,30 @@ def ties(times_s: Sequence[float], predictions: Sequence[Prediction]) -> tuple[i
             leader = i
             found.append(None)
     return tuple(found)
+
+
+def runs(times: NDArray[np.float64]) -> list[tuple[int, int, list[int]]]:
+    """Rows of times (row, choice) next to each other with a choice that is the best of all, or tied with it: first
+    row, last row, all such choices. As few as possible, so that a change is never one inside a tie.
+
+    >>> runs(np.array([[1.0, 2.0], [2.0, 2.01], [3.0, 2.9], [4.0, 3.0]]))
+    [(0, 1, [0]), (2, 3, [1])]
+    """
+    tied = times <= times.min(axis=1, keepdims=True) * (1 + ERROR)
+    tied &= np.isfinite(times)
+    number, still = 0, np.ones(times.shape[1], np.bool_)
+    numbers = []
+    for row in tied:
+        if not (still & row).any():
+            number, still = number + 1, np.ones_like(row)
+        still = still & row
+        numbers.append(number)
+    found = []
+    for _, group in groupby(range(len(numbers)), key=numbers.__getitem__):
+        rows = list(group)
+        common = tied[rows].all(axis=0)
+        if common.any():
+            ratios = (times[rows] / times[rows].min(axis=1, keepdims=True)).sum(axis=0)
+            order = np.argsort(np.where(common, ratios, np.inf), kind="stable")
+            found.append((rows[0], rows[-1], order[: int(common.sum())].tolist()))
+    return found

@@ -1,7 +1,6 @@
 """Which choices of a sweep are the fastest, and where along an axis of numbers that changes."""
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 
 import numpy as np
 from msgspec import Struct
@@ -9,7 +8,7 @@ from numpy.typing import NDArray
 
 from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
-from esp.explore.ties import ERROR
+from esp.explore.ties import ERROR, runs
 
 CHOICES = ("program", "distribute", "grid", "opt", "procs")
 """Kinds of axes of which one would choose the fastest."""
@@ -94,30 +93,3 @@ def _name(axis: Axis, at: int) -> str:
             return f"{label} processors"
         case _:
             return f"{axis.name} {label}"
-
-
-def runs(times: NDArray[np.float64]) -> list[tuple[int, int, list[int]]]:
-    """Rows of times (row, choice) next to each other with a choice that is the best of all, or tied with it: first
-    row, last row, all such choices. As few as possible, so that a change is never one inside a tie.
-
-    >>> runs(np.array([[1.0, 2.0], [2.0, 2.01], [3.0, 2.9], [4.0, 3.0]]))
-    [(0, 1, [0]), (2, 3, [1])]
-    """
-    tied = times <= times.min(axis=1, keepdims=True) * (1 + ERROR)
-    tied &= np.isfinite(times)
-    number, still = 0, np.ones(times.shape[1], np.bool_)
-    numbers = []
-    for row in tied:
-        if not (still & row).any():
-            number, still = number + 1, np.ones_like(row)
-        still = still & row
-        numbers.append(number)
-    found = []
-    for _, group in groupby(range(len(numbers)), key=numbers.__getitem__):
-        rows = list(group)
-        common = tied[rows].all(axis=0)
-        if common.any():
-            ratios = (times[rows] / times[rows].min(axis=1, keepdims=True)).sum(axis=0)
-            order = np.argsort(np.where(common, ratios, np.inf), kind="stable")
-            found.append((rows[0], rows[-1], order[: int(common.sum())].tolist()))
-    return found

@@ -9,7 +9,7 @@ from esp.incomplete import reasons
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import NOT_FITTING, constants, grid
-from esp.output.numbers import listed, percent, plural, seconds, significant
+from esp.output.numbers import listed, one_of, percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
@@ -196,9 +196,10 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
     crossing = found.crossover
     if found.scan is not None:
         told = []
-        for start, end, rank in found.scan.runs():
+        for start, end, ranks in found.scan.runs:
             sizes = f"{start} to {end}" if end != start else f"{start}"
-            told.append(f"{found.scan.name} = {sizes}: {rank} {found.ranked[rank - 1].shown}")
+            names = [f"{rank} {found.ranked[rank - 1].shown}" for rank in ranks]
+            told.append(f"{found.scan.name} = {sizes}: {one_of(names)}")
         return [("fastest" if not at else "", text) for at, text in enumerate(told)]
     if crossing is None:
         return []

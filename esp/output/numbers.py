@@ -150,6 +150,16 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
 
 
+def one_of(words: Sequence[str], most: int = 4) -> str:
+    """Words of which one is enough; beyond so many they are counted.
+
+    >>> one_of(["a"]), one_of(["a", "b", "c"]), one_of(["a", "b", "c", "d", "e", "f"], 3)
+    ('a', 'a, b or c', 'a, b, c or 3 more')
+    """
+    shown = [*words[:most], *([f"{len(words) - most} more"] if len(words) > most else [])]
+    return " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+
 def _round(value: float, digits: int) -> float:
     return float(f"{value:.{digits - 1}e}")
 

@@ -17,7 +17,7 @@ from esp.output.assumptions import assumed_among
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import NOT_FITTING
-from esp.output.numbers import percent, percentages, plural, seconds, significant
+from esp.output.numbers import one_of, percent, percentages, plural, seconds, significant
 from esp.output.partial import partial_text
 from esp.output.profile import assumed_lines
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
@@ -27,7 +27,6 @@ PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "c
 
 _MOST_ROWS = 40
 _MOST_CHANGES = 6
-_MOST_TIED = 4
 _FRACTION = re.compile(r"(?<![\w.])\d+\.\d+|(?<=^[xX])\d+\.\d+")
 _NOUNS = {"procs": "number of processors", "distribute": "distribution", "opt": "optimisation"}
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -269,10 +268,10 @@ def _winners(sweep: Sweep, screen: Screen) -> list[str]:
 def _runs(over: str, runs: Sequence[tuple[str, str, Sequence[str]]]) -> str:
     """``a up to n = 32, b from n = 64``."""
     if len(runs) == 1:
-        return f"{_tied(runs[0][2])} for every {over}"
+        return f"{one_of(runs[0][2])} for every {over}"
     told = []
     for at, (first, last, names) in enumerate(runs):
-        name, low, high = _tied(names), rounded(first), rounded(last)
+        name, low, high = one_of(names), rounded(first), rounded(last)
         if at == 0:
             where = f"up to {over} = {high}"
         elif at == len(runs) - 1:
@@ -281,13 +280,6 @@ def _runs(over: str, runs: Sequence[tuple[str, str, Sequence[str]]]) -> str:
             where = f"at {over} = {low}" if low == high else f"for {over} = {low} to {high}"
         told.append(f"{name} {where}")
     return ", ".join(told)
-
-
-def _tied(names: Sequence[str]) -> str:
-    """``a``, or ``a, b or c`` where these tie."""
-    others = [*names[1:_MOST_TIED]]
-    others += [f"{len(names) - _MOST_TIED} more"] if len(names) > _MOST_TIED else []
-    return " or ".join(filter(None, (", ".join([names[0], *others[:-1]]), *others[-1:])))
 
 
 # --- for programs ---

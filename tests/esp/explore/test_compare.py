@@ -313,9 +313,16 @@ def test_sizes_that_are_named_are_all_tried():
     for size, best in zip(found.scan.sizes, found.scan.best, strict=True):
         alone = esp.compare("redblack", procs=4, n=size, size="none").best
         assert found.ranked[best - 1].choice == alone.choice
-    runs = [(first, last) for first, last, _ in found.scan.runs()]
+    runs = [(first, last) for first, last, _ in found.scan.runs]
     assert (runs[0][0], runs[-1][1]) == (12, 48)
     assert found.scan.best[-1] == 1
+    for first, last, ranks in found.scan.runs:
+        for size in range(first, last + 1, 12):  # no other choice is faster by more than a tie
+            ranked = esp.compare("redblack", procs=4, n=size, size="none").ranked
+            times = {(each.shown, each.grid): each.time_s for each in ranked}
+            for rank in ranks:
+                known = found.ranked[rank - 1]
+                assert times[known.shown, known.grid] <= 1.02 * ranked[0].time_s
     assert f"n = {runs[0][0]}" in str(found)
 
 

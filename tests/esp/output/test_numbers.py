@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 
 from aag import wording
-from esp.explore import winners
+from esp.explore import ties
 from esp.output import assumptions, numbers
 
 SIZES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
-@pytest.mark.parametrize("module", [numbers, assumptions, winners, wording])
+@pytest.mark.parametrize("module", [numbers, assumptions, ties, wording])
 def test_the_examples_of_the_docstrings(module):
     found = doctest.testmod(module)
     assert (found.failed, found.attempted > 0) == (0, True)
