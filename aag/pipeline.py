@@ -61,15 +61,9 @@ def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> La
     """
     main = main_unit(program)
     found = [each for each in program.diagnostics if each.is_error]
-    elsewhere = {entity.name for unit in program.units if unit is not main for entity in unit.entities}
     try:
         layouts = resolve_mapping(
-            main,
-            overrides,
-            default_procs,
-            visible=visible_to(main, program),
-            declared=sorted(elsewhere),
-            comments=program.unrecognised,
+            main, overrides, default_procs, visible=visible_to(main, program), comments=program.unrecognised
         )
     except SourceError as problem:
         if not found:  # among those, values alone that are missing

@@ -1,48 +1,33 @@
 """Values of named constants, after what the user set."""
 
-import re
 from collections import ChainMap
-from collections.abc import Container, Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from aag.diagnostics import Diagnostic
 from aag.ir.evaluate import Unknown, Value, evaluate, excess, limited
+from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Type, Unit
-from aag.mapping.report import nearest
+from aag.mapping.settable import TRIPS, Settable
 
 NOTHING: Mapping[str, Value] = MappingProxyType({})
 WITHOUT_VALUE = "E319"
 """The code of a PARAMETER that has no value."""
 
-_TRIPS = re.compile(r"trips_\d+")
-"""What the user calls the trip count of the while loop in that line; no name of the program."""
 _OPERATORS = frozenset(("+", "-", "*", "/", "**"))
 
 
 def constants_of(
-    unit: Unit, values: Mapping[str, Value], known: Mapping[str, Value] = NOTHING, *, declared: Container[str] = ()
+    unit: Unit, values: Mapping[str, Value], known: Mapping[str, Value] = NOTHING, *, settable: Settable | None = None
 ) -> tuple[Mapping[str, Value], tuple[Diagnostic, ...]]:
     """The PARAMETERs of a unit, after `values` (the user's), and what is wrong with these.
 
     `known` holds constants from elsewhere: modules, the host, the number of processors. A PARAMETER that can
     not be evaluated (an array, or one that depends on such) is left out; who needs it reports it.
-    A name in `values` that is neither declared here or elsewhere (`declared`) nor known is an error with the
-    nearest name as hint.
+    Which names a value can be given, `settable` says; without it all can.
     """
     given = {name.lower(): value for name, value in values.items()}
-    diagnostics = [
-        Diagnostic(
-            code="E301",
-            message=f"‹set {name}›: there is no such name in {unit.kind} {unit.name}",
-            hint=nearest(name.lower(), [entity.name for entity in unit.entities if entity.shape is None])
-            or _named_parameters(unit),
-        )
-        for name in values
-        if unit.entity(name.lower()) is None
-        and name.lower() not in known
-        and name.lower() not in declared
-        and not _TRIPS.fullmatch(name.lower())
-    ]
+    diagnostics = [] if settable is None else [each for name in values for each in _unsettable(name, settable, unit)]
     parameters = [entity for entity in unit.entities if "parameter" in entity.attributes and entity.shape is None]
     local = {entity.name for entity in parameters}
     env = {name: value for name, value in given.items() if name not in local}
@@ -61,10 +46,19 @@ def constants_of(
     return MappingProxyType(constants), tuple(diagnostics)
 
 
-def _named_parameters(unit: Unit) -> str:
-    """The PARAMETERs in the order of the source, where there are any."""
-    names = [entity.name for entity in unit.entities if "parameter" in entity.attributes and entity.shape is None]
-    return f"its PARAMETERs: {', '.join(names[:12])}" + (", ..." if len(names) > 12 else "") if names else ""
+def _unsettable(name: str, settable: Settable, unit: Unit) -> Iterator[Diagnostic]:
+    """A finding where the value of a name would have no effect."""
+    why = settable.why.get(name.lower())
+    if why == "":
+        return
+    near, names = "", settable.offered
+    if loop := TRIPS.fullmatch(name.lower()):
+        why = f"line {loop[1]} has no loop whose trip count can be set"
+    elif why is None:
+        why = f"there is no such name in {unit.kind} {unit.name}"
+        near = did_you_mean(name.lower(), names)
+    hint = f"can be set: {', '.join(names[:12])}" + ", ..." * (len(names) > 12) if names else "nothing can be set"
+    yield Diagnostic(code="E301", message=f"‹set {name}›: {why}", hint=near or hint)
 
 
 def _undefined(entity: Entity, env: Mapping[str, Value]) -> tuple[Diagnostic, ...]:

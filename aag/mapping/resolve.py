@@ -1,6 +1,6 @@
 """Directives and the user's overrides -> a layout for every array of a program unit."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from msgspec import Struct, field
@@ -19,6 +19,7 @@ from aag.mapping.grid import Grid
 from aag.mapping.layout import REPLICATED, GridAxis, Layout, Layouts
 from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of
+from aag.mapping.settable import settable
 from aag.mapping.tables import TableReader, Tables, tables_of
 from aag.wording import plural
 
@@ -51,7 +52,6 @@ def resolve_mapping(
     default_procs: int,
     *,
     visible: tuple[Unit, ...] = (),
-    declared: Iterable[str] = (),
     comments: Mapping[str, int] = MappingProxyType({}),
 ) -> Layouts:
     """The layouts of all arrays of a unit (Def 12, 13), with notes on what was assumed.
@@ -61,7 +61,6 @@ def resolve_mapping(
         overrides: The user's decisions.
         default_procs: The number of processors where neither the user nor the source says one.
         visible: Units whose names the unit sees (modules it uses, its host), outermost first.
-        declared: Names of other units of the program; values may be given to them, too.
         comments: Templates and arrangements that only comments would declare, with their lines.
 
     Raises:
@@ -76,7 +75,9 @@ def resolve_mapping(
         outer |= inherited
     for entity in unit.entities:  # a name that the unit declares itself hides that of its host
         inherited.pop(entity.name, None)
-    constants, problems = constants_of(unit, overrides.values, outer, declared={*scope.entities, *declared})
+    constants, problems = constants_of(
+        unit, overrides.values, outer, settable=settable(unit, visible) if overrides.values else None
+    )
     report.extend(problems)
     places = {each.span for each in problems if each.code == WITHOUT_VALUE}
     report.without_value(entity.name for entity in unit.entities if entity.span in places)

@@ -318,7 +318,7 @@ E311 --grid 2x2 has 2 dimensions, but the grids of the program have 1
         2,
         """\
 E301 --set m: there is no such name in program p
-       hint: known: i, n
+       hint: can be set: n
 """,
     ),
     (

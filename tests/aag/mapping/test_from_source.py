@@ -117,6 +117,52 @@ def test_where_a_value_alone_does_not_help_no_value_is_named():
     assert not isinstance(mixed.value, UnresolvedError)
 
 
+SET = """\
+program p
+  integer, parameter :: n = 8
+  integer :: i, j, k, m, s, mask, used, never
+  real :: a(n), x
+!HPF$ DISTRIBUTE a(BLOCK)
+  read *, m, k, x, s, mask, used
+  do i = 1, m
+    a(k) = x
+  end do
+  forall (j = 1:n, j > mask) a(j) = 1
+  a = cshift(a, shift=s)
+  never = used
+  do while (x > 3)
+    x = x / 2
+  end do
+end program p
+"""
+
+
+@pytest.mark.parametrize("name", ["n", "M", "k", "x", "s", "mask", "trips_13"])
+def test_values_that_have_an_effect(name):
+    assert layouts_of(SET, values={name: 8}).arrays["a"].elements == 8
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("a", "a is an array"),
+        ("i", "i is the variable of a loop"),
+        ("j", "j is the variable of a loop"),
+        ("used", "used decides neither a size nor the flow of the program"),
+        ("never", "never decides neither a size nor the flow of the program"),
+        ("trips_7", "line 7 has no loop whose trip count can be set"),
+        ("trips_999", "line 999 has no loop whose trip count can be set"),
+        ("other", "there is no such name in program p"),
+    ],
+)
+def test_values_without_an_effect(name, why):
+    with pytest.raises(SourceError) as caught:
+        layouts_of(SET, values={name: 8})
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == ("E301", f"‹set {name}›: {why}")
+    assert found.hint == "can be set: n, k, m, s, mask, trips_13"
+
+
 def test_a_constant_without_a_value_is_one_error():
     text = "program p\ninteger, parameter :: n\nreal a(n), b(n, n)\n!hpf$ template t(n)\nend\n"
     with pytest.raises(SourceError) as caught:

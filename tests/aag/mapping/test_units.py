@@ -143,13 +143,13 @@ def test_a_unit_sees_its_host_and_all_modules_behind_it(hpf):
     assert layouts.arrays["a"].extents == (6,)
 
 
-def test_set_may_name_what_other_units_declare(hpf):
-    host = hpf.unit(hpf.scalar("steps"))
-    unit = hpf.unit(hpf.array("a", 8))
-    overrides = Overrides(procs=2, values={"Steps": 3, "limit": 4})
-    resolve_mapping(unit, overrides, 99, visible=(host,), declared=("limit",))
+def test_set_may_name_what_the_host_declares(hpf):
+    host = hpf.unit(hpf.parameter("steps", 2))
+    unit = hpf.unit(hpf.array("a", "steps"))
+    layouts = resolve_mapping(unit, Overrides(procs=2, values={"Steps": 3}), 99, visible=(host,))
+    assert layouts.arrays["a"].extents == (3,)
     with pytest.raises(SourceError, match="‹set limit›: there is no such name"):
-        resolve_mapping(unit, overrides, 99, visible=(host,))
+        resolve_mapping(unit, Overrides(procs=2, values={"limit": 4}), 99, visible=(host,))
 
 
 def test_the_environment_knows_the_number_of_processors(hpf):
