@@ -11,6 +11,7 @@ from aag.source.nesting import cut_deep
 from aag.source.outline import outline
 from aag.source.parsing import parse_rows
 from aag.source.punctuation import mispunctuated
+from aag.source.typecheck import check_types
 from aag.source.units import UnitReader
 
 
@@ -35,8 +36,9 @@ def read_units(
     rows, cuts = cut_deep(structure.rows, source)
     tree, rows, warnings = parse_rows(rows, cuts, source)
     reader = UnitReader(structure, rows, structure.formats, cuts, OPERANDS.of(len(rows)))
-    units, unknown = finish_names(reader.program(tree), source)
-    found += [*warnings, *reader.diagnostics, *unknown]
+    parts = reader.program(tree)
+    units, unknown = finish_names(parts, source)
+    found += [*warnings, *reader.diagnostics, *unknown, *check_types(units, parts, source)]
     lost = [row for index, row in enumerate(rows) if index not in reader.seen]
     if lost:
         found.append(_lost(lost[0].span))

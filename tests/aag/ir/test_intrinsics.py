@@ -184,9 +184,18 @@ def test_every_value_is_that_of_gfortran(accepted, tmp_path):
         assert evaluate(call, {}) == pytest.approx(float(expected), rel=1e-6), spell(call)
 
 
+def test_types_that_gfortran_accepts_are_accepted(accepted):
+    _, found = accepted
+    text = "".join(f"print *, {spell(call)}\n" for _, _, call, _ in found) + "end\n"
+    assert len(found) > 400
+    assert [each.source_line for each in read_program(text, "x.f90").diagnostics if each.code == "E136"] == []
+
+
 def test_a_call_with_all_arguments_is_read():
     """The parser accepts as many arguments as the table has."""
     rows = [each for each in INTRINSICS.values() if each.arguments and "$" not in each.name]
     calls = [f"{each.name}({', '.join('x' * len(each.arguments))})" for each in rows]
-    program = read_program("real x\n" + "".join(f"print *, {each}\n" for each in calls) + "end\n", "x.f90")
+    program = read_program(
+        "type t\nreal r\nend type t\ntype(t) x\n" + "".join(f"print *, {each}\n" for each in calls) + "end\n", "x.f90"
+    )
     assert [each.source_line for each in program.diagnostics] == []

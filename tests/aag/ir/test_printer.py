@@ -129,7 +129,7 @@ block
  integer k
 end block
 """,
-    "long lines": "x = "
+    "long lines": "character(len=100) y\nx = "
     + " + &\n ".join(f"alpha{i} * beta{i}" for i in range(40))
     + "\ny = '"
     + "long text " * 10

@@ -26,7 +26,9 @@ from aag.ir.visitors import (
 from aag.source.read import read_program
 
 PROGRAM = """\
+implicit integer (c-z)
 real a(8), b(8)
+real, allocatable :: al(:)
 do i = lo, hi, st
   if (c1 > 0) then
     a(i) = f1(b(j1), k=k1)
@@ -54,7 +56,7 @@ end
 
 
 def test_every_expression_is_walked():
-    body = read_program(PROGRAM.replace("real a(8), b(8)", "real a(8), b(8), al(:)"), "x.f90").main.body
+    body = read_program(PROGRAM, "x.f90").main.body
     expected = set("a b i lo hi st c1 j1 k1 v1 v2 c2 x2 y2 l2 h2 s2 m2 i2 z3 z4 z5 z6 sel p1 n7 al n8".split())
     assert names_in(body) == expected
     assert calls_used(body) == {"f1", "sub1"}

@@ -230,6 +230,16 @@ end
             "x.f90:11:12: E123 an operator or a comma is missing between ) and b (write it)",
         ],
     ),
+    "types": (
+        "real a(8)\na = 'x'\nallocate (a(8))\nend\n",
+        [
+            (
+                "x.f90:2:5: E136 a value of type character cannot be assigned to type real"
+                " (correct the expression or a declaration)"
+            ),
+            "x.f90:3:11: E137 ALLOCATE: a is neither ALLOCATABLE nor a POINTER (declare it as ALLOCATABLE)",
+        ],
+    ),
     "parentheses of heads": (
         """\
 program p

@@ -174,7 +174,7 @@ def test_cpp_keeps_lines_and_columns(tmp_path, suffix):
 
 
 def test_latin_1_is_read_where_utf_8_is_not(tmp_path):
-    (tmp_path / "x.f90").write_bytes("x = 'caf\xe9' ! \xe4\nend\n".encode("latin-1"))
+    (tmp_path / "x.f90").write_bytes("character(4) x\nx = 'caf\xe9' ! \xe4\nend\n".encode("latin-1"))
     assert read_file(tmp_path / "x.f90").main.body[0].value == StringLit("caf\xe9")
     assert decode("x = 'é'".encode(), "x") == "x = 'é'"
 
