@@ -64,6 +64,11 @@ class Stages(Struct, frozen=True, kw_only=True):
     node_program: NodeProgram
     graph: Graph
 
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What reading, mapping and lowering warn of, without what is assumed about statements."""
+        return (*self.source.program.diagnostics, *self.node_program.layouts.notes, *self.node_program.warnings)
+
 
 @in_python
 def predict(

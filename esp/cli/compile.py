@@ -92,7 +92,7 @@ def execute(options: argparse.Namespace) -> int:
     console: Console = console_for(options.color, quiet=options.quiet)
     source, system, request = asked_of(options, procs)
     stages = api.lower_source(source, system, request)
-    console.warn((*source.program.diagnostics, *stages.node_program.layouts.notes), source.program.lines)
+    console.warn(stages.warnings, source.program.lines)
     emission = emitted_of(
         stages, system, request, poisons=options.poison, traces=options.trace, native=options.native_collectives
     )

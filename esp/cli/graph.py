@@ -73,7 +73,7 @@ def execute(options: argparse.Namespace) -> int:
 
     source, system, request = asked_of(options, procs)
     stages = api.lower_source(source, system, request)
-    console.warn((*source.program.diagnostics, *stages.node_program.layouts.notes), source.program.lines)
+    console.warn(stages.warnings, source.program.lines)
     console.deliver(_program(stages, system, request, fmt, options))
     return 0
 

@@ -151,6 +151,8 @@ def execute(options: argparse.Namespace) -> int:
         )
         if options.tolerance is not None:
             job = replace(job, tolerance=options.tolerance)
+        stages = api.lower_source(source, job.system, job.request(min(job.procs, key=lambda each: each or 0)))
+        console.warn(stages.warnings, source.program.lines)
         with alone_in(job.folder):
             report = validated(options.against, job)
     console.deliver(validation_text(report.found))

@@ -6,7 +6,9 @@ import subprocess
 import pytest
 
 from esp import tools
+from esp.cli import validate
 from esp.cli.main import main
+from esp.errors import CheckFailedError
 from esp.validate.answer import difference
 from esp.validate.serial import with_values
 
@@ -30,6 +32,18 @@ def test_validate_says_same(capsys):
     assert rows[1][2:6] == ["0"] * 4
     # 9 multicasts to two others, and a sum: one message to the power of two, an exchange, and the result back.
     assert rows[2][2] == rows[2][3] == str(9 * 2 + 4)
+
+
+@pytest.mark.parametrize("command", ["compile", "validate"])
+def test_subscripts_out_of_bounds_are_reported(command, tmp_path, monkeypatch, capsys):
+    def stop(*_):
+        raise CheckFailedError("stopped")
+
+    monkeypatch.setattr(validate, "validated", stop)
+    path = tmp_path / "p.hpf"
+    path.write_text("real a(8), b(8)\n!hpf$ distribute a(block)\na = 1\ndo i = 1, 8\nb(i) = a(i + 1)\nend do\nend\n")
+    main([command, str(path), "--procs", "2", *(["-o", str(tmp_path / "made")] if command == "compile" else [])])
+    assert ":5:8: W211" in capsys.readouterr().err
 
 
 def test_another_mpi_may_be_chosen(tmp_path, capsys, monkeypatch):
