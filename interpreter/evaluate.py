@@ -14,7 +14,7 @@ from aag.ir.evaluate import Environment, Unknown, Value, evaluate, evaluate_int
 from aag.ir.expressions import Binary, Expr, IntLit, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import backward_slice, elements_in, names_in
-from aag.spmd.nodes import DoNode
+from aag.spmd.nodes import DoNode, Nest
 from interpreter.errors import InterpretationError
 
 Env = dict[str, Value]
@@ -37,6 +37,29 @@ def decides(aau: g.AAU) -> frozenset[str]:
             return names_in(*(branch.condition for branch in branches))
         case _:
             return frozenset()
+
+
+def _bounds(aau: g.AAU) -> frozenset[str]:
+    """Names in the bounds of a loop."""
+    match aau:
+        case g.IterD(nest=Nest() as nest):
+            return frozenset().union(*(index.reads for index in nest.indices))
+        case g.IterD() | g.IterSync() if aau.loop is not None:
+            return decides(aau)
+        case _:
+            return frozenset()
+
+
+def _asked(aau: g.AAU) -> frozenset[str]:
+    """Names without whose values the iterations and messages of an AAU are not known: no subscripts of what a nest
+    reads and writes at home."""
+    match aau:
+        case g.IterD(nest=Nest() as nest):
+            home = frozenset[str]() if nest.home is None else nest.home.reads
+            mask = frozenset[str]() if nest.mask is None else names_in(nest.mask)
+            return decides(aau) & (_bounds(aau) | home | mask)
+        case _:
+            return decides(aau)
 
 
 def assigns(body: Body) -> Iterator[Assign]:
@@ -148,7 +171,7 @@ class Scalars:
         for each in g.walk(self.graph.body):
             if isinstance(each, g.CondtD | g.CondtSync | g.IterND):
                 continue  # branches are weighted, and a WHILE asks for its iterations
-            for other in sorted(decides(each) & self.relevant):
+            for other in sorted(_asked(each) & self.relevant):
                 if other not in known and other not in wanted:
                     wanted[other] = each.span
         computed = defined(self.graph.body) - self._read()
@@ -169,8 +192,7 @@ class Scalars:
 
     def _bounding(self, name: str) -> Span | None:
         """The first loop whose bounds hold a name: its messages may be sent, and so need it, before it begins."""
-        loops = (each for each in g.walk(self.graph.body) if isinstance(each, g.IterD | g.IterSync) and each.loop)
-        return next((each.span for each in loops if name in decides(each)), None)
+        return next((each.span for each in g.walk(self.graph.body) if name in _bounds(each)), None)
 
     def _read(self) -> frozenset[str]:
         """Names that READ gives a value."""

@@ -608,6 +608,27 @@ def test_the_options_that_are_asked_for_help():
     assert command(GOOD, "--distribute", "A=(BLOCK(16))", "--procs", "4").code == 0
 
 
+SUBSCRIPTS = """\
+integer, parameter :: n = 8
+real a(n), b(n)
+!HPF$ DISTRIBUTE a(BLOCK)
+read *, k, m
+do i = 1, m
+  a(i) = b(k)
+end do
+do i = 1, m
+  b(k) = b(k) + 1
+end do
+end
+"""
+
+
+def test_only_values_that_are_needed_are_asked_for():
+    told = command(SUBSCRIPTS).err
+    assert re.findall(r":(\d+):\d+: (E\d+) the flow depends on (\w+)", told) == [("6", "E501", "m")]
+    assert command(SUBSCRIPTS, "--set", "m=2").code == 0
+
+
 def test_every_error_has_a_way_out():
     for told in (*TOLD.values(), *(told for _, _, told in OPTIONS if not told.startswith("esp: "))):
         assert len(re.findall(r"\b[EM]\d{3} ", told)) == told.count(" hint: "), told
