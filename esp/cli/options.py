@@ -90,7 +90,7 @@ def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = 
         metavar="NAME=VALUE",
         action="append",
         default=[],
-        help="value of a PARAMETER or of a variable that controls the flow (repeatable)",
+        help="value of a PARAMETER, a variable that decides sizes or flow, or TRIPS_LINE of a while loop (repeatable)",
     )
     group.add_argument(
         "--trust-directives",
