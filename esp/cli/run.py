@@ -240,9 +240,11 @@ def _view(prediction: "Prediction", options: argparse.Namespace, lines: tuple[in
             if options.lines
             else _aaus(prediction, _chosen_aaus(options.aau), screen)
         )
-        return "\n".join([*partial_notes([prediction], screen), shown])
+        notes = profile.result_notes(prediction, screen)
+        return "\n".join([*partial_notes([prediction], screen), shown.rstrip(), "", *notes, ""])
     view = annotate.annotated if options.annotate else per_processor.per_processor
-    return f"{profile.heading(prediction, screen)}\n\n{view(prediction, screen)}"
+    below = "\n".join(profile.basis_notes(prediction, screen))
+    return f"{profile.heading(prediction, screen)}\n\n{view(prediction, screen).rstrip()}\n\n{below}\n"
 
 
 def _aaus(prediction: "Prediction", chosen: frozenset[int] | None, screen: Screen) -> str:

@@ -206,9 +206,14 @@ def assumed_lines(texts: Sequence[str], width: int) -> list[str]:
 
 
 def result_notes(prediction: Prediction, screen: Screen) -> list[str]:
-    """What every view of a result says of it: whether it fits in memory, what was assumed, what it rests on."""
+    """What every view of a result says of it: whether it fits in memory, and what it rests on."""
+    return [*memory_notes([prediction], screen), *basis_notes(prediction, screen)]
+
+
+def basis_notes(prediction: Prediction, screen: Screen) -> list[str]:
+    """As `result_notes`, below a heading: what was assumed, and how much is estimated."""
     trust = paragraph("trust", trusted(prediction), screen.columns)
-    return [*memory_notes([prediction], screen), *assumed_notes([prediction], screen.columns), trust]
+    return [*assumed_notes([prediction], screen.columns), trust]
 
 
 def memory_notes(predictions: Sequence[Prediction], screen: Screen) -> list[str]:

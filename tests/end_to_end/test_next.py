@@ -119,6 +119,9 @@ def test_all_views_of_a_result_say_what_it_rests_on(esp):
         told = esp(*words).stdout
         assert "\nassumed  the loop exit depends on data: assuming all 2 iterations (line 35)\n" in told, command
         assert re.search(r"^trust    \d+% of the (best )?time rests on estimated figures", told, re.MULTILINE), command
+    for view in (["--annotate"], ["--per-processor"], ["--lines", "36"], ["--aau", "11"]):
+        told = esp("run", *small, *view).stdout
+        assert re.search(r"\n\nassumed  the loop exit .*\n(  .*\n)*trust    \d+% of the time rests .*\n$", told), view
     assert "\nassumed  the loop exit" in esp("sweep", "laplace.hpf", "--procs", "8", "--set", "n=16,32").stdout
 
 
