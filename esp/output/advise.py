@@ -7,7 +7,7 @@ from esp.explore.advise_phases import Phases
 from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
 from esp.incomplete import reasons as why_partial
 from esp.output.columns import Column, TableRow, table
-from esp.output.compare import without_prediction
+from esp.output.compare import more, without_prediction
 from esp.output.figures import NOT_FITTING, ROUNDING, constants, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
@@ -64,13 +64,13 @@ def _heading(found: Advice, screen: Screen) -> str:
         searched += f"{len(found.excluded):,} ruled out by lower bounds"
     if found.impossible:
         searched += f", {len(found.impossible):,} failed"
-    searched += f", parts in {_unit(found)[1]}"
+    searched += ","
     lines = [screen.paint("strong", flow(filter(None, subject), screen.columns, indent="  "))]
     lines += partial_notes(_predictions(found), screen)
     from msgspec.structs import replace
 
     lines += asked_for(replace(best, asked={**best.asked, "distribute": {}, "grid": None}), screen)
-    lines.append(flow(searched.split(), screen.columns, " "))
+    lines.append(flow([*searched.split(), f"parts in {_unit(found)[1]}"], screen.columns, " "))
     if found.interrupted:
         lines.append(screen.paint("warm", flow(_stopped(found).split(), screen.columns, " ")))
     return "\n".join(lines)
@@ -110,7 +110,7 @@ def _table(found: Advice, screen: Screen) -> str:
         mark = "*" if candidate.written else " "
         parts = [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
         fits = each.prediction.fits
-        behind = "-" if not fits else "best" if each.rank == 1 else _more(each.time_s, best_s)
+        behind = "-" if not fits else "best" if each.rank == 1 else more(each.time_s, best_s)
         cells = [f"{each.rank}{mark}", seconds(each.time_s), behind if found.complete else ""]
         cells += [*parts, str(candidate.procs), grid(candidate.grid) or "-"]
         cells += [
@@ -120,7 +120,7 @@ def _table(found: Advice, screen: Screen) -> str:
         rows.append(TableRow(tuple(cells), "warm" if not fits else "good" if each.rank == 1 and found.complete else ""))
     for out in _bounded(found)[:MOST_EXCLUDED] if found.complete else ():
         # A bound below the best is there only where the search was stopped.
-        bound = f"> {seconds(out.bound_s)}", f"> {_more(out.bound_s, best_s)}" if out.bound_s > best_s else "?"
+        bound = f"> {seconds(out.bound_s)}", f"> {more(out.bound_s, best_s)}" if out.bound_s > best_s else "?"
         cells = ["-", *bound, *[""] * 4, str(out.candidate.procs), grid(out.candidate.grid) or "-", ""]
         rows.append(TableRow((*cells, _mapping(out.candidate)), "faint"))
     hidden = set() if several else {7}
@@ -130,8 +130,8 @@ def _table(found: Advice, screen: Screen) -> str:
     columns = [column for at, column in enumerate(columns) if at not in hidden]
     rows = [TableRow(tuple(cell for at, cell in enumerate(row.cells) if at not in hidden), row.role) for row in rows]
     text = table(columns, rows, screen, flexible=True)
-    more = ("    " + flow(told.split(), screen.columns - 4, " ", "  ") for told in _more_of(found))
-    return "\n".join([text, *(screen.paint("faint", told) for told in more)])
+    below = ("    " + flow(told.split(), screen.columns - 4, " ", "  ") for told in _more_of(found))
+    return "\n".join([text, *(screen.paint("faint", told) for told in below)])
 
 
 def _more_of(found: Advice) -> list[str]:
@@ -168,22 +168,12 @@ def _were(number: int) -> str:
 
 def _behind(rest: list[float], found: Advice) -> str:
     """How far what was predicted beyond the best is behind it."""
-    low, high = (_more(time_s, found.best.time_s).removeprefix("+") for time_s in (rest[0], rest[-1]))
+    low, high = (more(time_s, found.best.time_s).removeprefix("+") for time_s in (rest[0], rest[-1]))
     return low if low == high else f"{low} to {high}"
 
 
 def _mapping(candidate: Candidate) -> str:
     return printable(candidate.shown)
-
-
-def _more(time_s: float, best_s: float) -> str:
-    """How much longer: ``+3%``, or a factor where percentages grow unreadable."""
-    if best_s <= 0:
-        return "-"
-    ratio = time_s / best_s
-    if ratio >= 10:
-        return f"x{significant(ratio)}"
-    return f"{100 * (ratio - 1):+.{1 if ratio < 1.1 else 0}f}%"
 
 
 # --- why ---
