@@ -1,6 +1,7 @@
 """The command worth typing next: the same program, machine and changes."""
 
 import argparse
+from collections.abc import Collection
 from shlex import quote
 
 KEPT: dict[str, str | list[str] | None] = {
@@ -23,9 +24,14 @@ KEPT: dict[str, str | list[str] | None] = {
 """Options that the next command keeps, and what they are where they were not given."""
 
 
-def command(name: str, options: argparse.Namespace) -> str:
-    """``esp NAME PROG`` with what `options` has that differs from what it is without it, ``--procs`` last."""
-    given = vars(options)
+SCENARIO = ("load", "bandwidth", "latency", "processor_speed", "memory_speed", "overlap", "io", "opt", "system_set")
+"""Those that a command without a prediction does not have."""
+
+
+def command(name: str, options: argparse.Namespace, without: Collection[str] = ()) -> str:
+    """``esp NAME PROG`` with what `options` has that differs from what it is without it, ``--procs`` last. `without`:
+    options that this command does not have."""
+    given = {option: value for option, value in vars(options).items() if option not in without}
     words = [f"esp {name}", quote(options.program)]
     for option, default in KEPT.items():
         value = given.get(option, default)

@@ -3,6 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from esp.cli.again import SCENARIO, command
 from esp.cli.options import add_forms, add_output, add_partial, add_program, add_scenario, console_of, one_of_procs
 from esp.errors import UsageError
 
@@ -42,7 +43,7 @@ def execute(options: argparse.Namespace) -> int:
     options.program, line = program_and_line(options.program, options.line)
     procs = one_of_procs(options.procs, "esp explain takes one processor count.")
     console = console_of(options)
-    from esp.cli.prompt import with_answers
+    from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import asked_of
     from esp.inspect.explain import as_json, explain, formula_rows
     from esp.output.cells import rows_as_csv
@@ -56,7 +57,8 @@ def execute(options: argparse.Namespace) -> int:
         made.append(explain(source, system, asked, line))
         return made[-1].prediction
 
-    prediction, _ = with_answers(predict, request)
+    prediction, complete = with_answers(predict, request)
+    options.set += answered(complete, request)
     console.warn(prediction.warnings, source.program.lines)
     if options.json:
         console.deliver(text_of(as_json(made[-1])))
@@ -65,7 +67,10 @@ def execute(options: argparse.Namespace) -> int:
         console.deliver(rows_as_csv(formula_rows(made[-1])))
         return 0
     program = options.program
-    following = "" if options.quiet or program == "-" else f"esp layout {program} --procs {prediction.processors}"
+    following = ""
+    if not options.quiet and program != "-":
+        asked = {**vars(options), "program": program, "procs": str(prediction.processors)}
+        following = command("layout", argparse.Namespace(**asked), without=(*SCENARIO, "timed", "unroll", "partial"))
     console.deliver(explanation(made[-1], console.screen, every=options.all, following=following))
     return 0
 

@@ -39,6 +39,7 @@ def execute(options: argparse.Namespace) -> int:
     procs = one_of_procs(options.procs, "esp layout takes one processor count.")
     console = console_of(options, writes=(".svg",))
     from esp import api
+    from esp.cli.again import command
     from esp.cli.reading import asked_of
     from esp.output import layout
     from esp.output.json import text_of
@@ -58,7 +59,8 @@ def execute(options: argparse.Namespace) -> int:
     else:
         following = ""
         if not options.quiet and options.program != "-":
-            following = f"esp run {options.program} --procs {shown.procs} --annotate"
+            options.procs = str(shown.procs)
+            following = f"{command('run', options)} --annotate"
         console.deliver(layout.layout(shown, console.screen, following=following))
     return 0
 

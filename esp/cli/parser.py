@@ -63,7 +63,9 @@ class CommandParser(argparse.ArgumentParser):
         name = wrong[0].split("=")[0] if wrong else ""
         if name == "-n":
             raise UsageError("there is no option -n.", hint="Write --procs 8 for processors, --set n=8 for a size.")
-        near = difflib.get_close_matches(name, self._option_string_actions, n=1) if name.startswith("-") else []
+        known = {each.lstrip("-"): each for each in self._option_string_actions}  # all begin alike
+        found = difflib.get_close_matches(name.lstrip("-"), known, n=1) if name.startswith("-") else []
+        near = [known[each] for each in found]
         hint = f"Did you mean {near[0]}?" if near else f"`{self.prog} --help` lists the options."
         raise UsageError(message.rstrip(".") + ".", hint=hint)
 

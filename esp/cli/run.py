@@ -72,12 +72,13 @@ def execute(options: argparse.Namespace) -> int:
     from msgspec.structs import replace
 
     from aag.diagnostics import SourceError, UnresolvedError
-    from esp.cli.prompt import with_answers
+    from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import asked_of
     from esp.explore.interval import with_interval
 
     numbers = procs or (None,)
     source, system, request = asked_of(options, numbers[0])
+    asked = request
     if options.trace is not None:
         request = _trace(source, system, request, options.trace, console)
     predictions = []
@@ -94,6 +95,7 @@ def execute(options: argparse.Namespace) -> int:
             raise
         except SourceError as error:  # a mapping that fits one number of processors need not fit another
             impossible[number or 0] = error
+    options.set += answered(request, asked)
     one = predictions.pop(0) if beside and 1 not in impossible else None
     if beside:
         impossible.pop(1, None)
@@ -292,5 +294,7 @@ def _next(options: argparse.Namespace, procs: str, name: str = "run") -> str:
 
     if options.program == "-":
         return ""
-    words = command(name, options).removesuffix(f" --procs {options.procs}")
+    words = command(name, options, without=() if name == "run" else ("unroll",)).removesuffix(
+        f" --procs {options.procs}"
+    )
     return f"{words} --procs {procs}"

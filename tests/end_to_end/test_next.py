@@ -58,6 +58,9 @@ def test_proposals_for_bundled_programs(esp, root, name):
         ("run", "--procs", "2,4"),
         ("compare", "--procs", "4"),
         ("advise", "--procs", "4"),
+        ("layout", "--procs", "4", "--distribute", "(*,BLOCK)"),
+        ("explain", "11", "--procs", "4", "--load", "30%"),
+        ("run", "--procs", "4", "--unroll"),
         ("whatif", "--procs", "4", "--bandwidth", "x2"),
         ("run", "--procs", "4", "--distribute", "(*,BLOCK)"),
         ("run", "--procs", "4", "--grid", "4", "--load", "30%"),
@@ -86,6 +89,13 @@ def test_sizes_that_are_read_can_be_set_everywhere(esp, tmp_path, words, shown):
     sizes = ("--set", "steps=3") if "n=16,24" in words else ("--set", "n=24", "--set", "steps=3")
     done = esp(words[0], "sized.hpf", *words[1:], *sizes)
     assert (done.returncode, shown in done.stdout) == (0, True), done.stderr
+
+
+def test_no_distribution_proposes_one_without_options_of_its_own(esp, tmp_path):
+    (tmp_path / "plain.hpf").write_text(re.sub(r"!HPF.*\n", "", SIZED))
+    words = ("run", "plain.hpf", "--procs", "4", "--unroll", "--set", "n=24", "--set", "steps=3")
+    assert proposed(esp(*words).stdout)[0][0] == "compare"
+    assert not failures(esp, words, 2)
 
 
 def test_a_size_that_is_read_is_searched_for_a_crossover(esp, tmp_path):
