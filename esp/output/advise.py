@@ -120,7 +120,8 @@ def _table(found: Advice, screen: Screen) -> str:
         rows.append(TableRow(tuple(cells), "warm" if not fits else "good" if each.rank == 1 and found.complete else ""))
     for out in _bounded(found)[:MOST_EXCLUDED] if found.complete else ():
         # A bound below the best is there only where the search was stopped.
-        bound = f"> {seconds(out.bound_s)}", f"> {more(out.bound_s, best_s)}" if out.bound_s > best_s else "?"
+        behind = f"> {more(out.bound_s, best_s)}" if out.bound_s > best_s else "?"
+        bound = f"> {seconds(out.bound_s)}", behind if found.best.prediction.fits else "-"
         cells = ["-", *bound, *[""] * 4, str(out.candidate.procs), grid(out.candidate.grid) or "-", ""]
         rows.append(TableRow((*cells, _mapping(out.candidate)), "faint"))
     hidden = set() if several else {7}

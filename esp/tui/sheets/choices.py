@@ -153,7 +153,7 @@ def _behind(state: State, choice: ChoiceRow, best: float | None, tie: int | None
         return "incomplete", "bad"
     outcome = state.outcomes.get(choice.key)
     if isinstance(outcome, Prediction) and not outcome.fits:
-        return "no room", "bad"
+        return "too large", "bad"
     if found is None or best is None or bounds_only(state):
         return "", ""
     if found == best and tie is None:

@@ -266,7 +266,7 @@ def test_what_does_not_fit_in_memory_is_never_the_best(home):
     over = replace(home.outcomes[first_key], memory_bytes=int(usable) + 1)
     state = replace(home, outcomes={**home.outcomes, first_key: over})
     rows = {line.key: line.text for line in choices.sheet(state, 47).lines}
-    assert rows[first_key].endswith("no room")
+    assert rows[first_key].endswith("too large")
     assert rows[home.order[1]].endswith("best")
     assert steps.tied(state) == {}
     told = " ".join(line.text for line in choices.sentences(steps.select(state, first_key), 80))
