@@ -103,6 +103,10 @@ def execute(options: argparse.Namespace) -> int:
     """Run the command; the result is its exit code."""
     began = time.perf_counter()
     console = console_of(options)
+    if options.bars and options.versus:
+        raise UsageError("--bars shows times, not changes.", where="--versus", hint="Leave out one of the two.")
+    if options.dask is not None and options.jobs != "1":
+        raise UsageError("the workers of --dask do the work.", where="--jobs", hint="Leave out one of the two.")
     if options.plot is None and options.plot_as:
         raise UsageError("no picture to draw.", where="--plot-as", hint="Name its file: --plot times.svg.")
     if options.plot is not None:

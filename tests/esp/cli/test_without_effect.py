@@ -23,6 +23,8 @@ import pytest
         ("query pi --procs 2 -o l.csv", "Add --csv, or name it .txt"),
         ("run pi --procs 1,2 --interval", "a table of processor counts has no intervals"),
         ("run pi --procs 2 --interval --csv", "--csv has no intervals"),
+        ("sweep pi --procs 1,2 --bars --versus procs", "--bars shows times, not changes"),
+        ("sweep pi --procs 1,2 --jobs 2 --dask tcp://localhost:1", "the workers of --dask do the work"),
         ("show ir pi --grid 2", "--grid has no effect"),
         ("show layouts pi --opt hoist=off", "--opt has no effect"),
         ("graph sag ipsc860 --set n=4", "--set has no effect"),
