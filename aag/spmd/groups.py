@@ -10,7 +10,7 @@ needs from elsewhere and then runs, each processor its own iterations in their o
 
 from collections.abc import Hashable, Sequence
 
-from aag.ir.expressions import Element, Var
+from aag.ir.expressions import Binary, Element, Expr, Unary, Var
 from aag.ir.visitors import elements_in, names_in
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
@@ -204,22 +204,45 @@ def scalars_stay(
 
 
 def _has_private(group: Sequence[Leaf], at: int, name: str, spread: frozenset[str]) -> bool:
-    """Whether the value of a scalar that an assignment reads was certainly written on the same processor: by an
-    assignment before it in the same iteration, or since then in a loop that one processor runs."""
+    """Whether the value of a scalar that an assignment reads was certainly written on the same processor: by
+    assignments before it in the same iteration, or since then in a loop that one processor runs."""
     reader = group[at]
     writers = [leaf for leaf in group if leaf.assign.target == Var(name)]
-    certain = [
+    before = [
         leaf
         for number, leaf in enumerate(group[:at])
         if leaf.assign.target == Var(name)
         and leaf.loops == reader.loops[: len(leaf.loops)]
-        and (leaf.mask is None or (leaf.mask == reader.mask and not changed(group[number:at]) & names_in(leaf.mask)))
+        and not changed(group[number:at]) & names_in(leaf.mask)
     ]
-    if not certain:
-        return False
-    depth = max(len(leaf.loops) for leaf in certain)
-    beyond = {index.name for leaf in writers for index in leaf.indices[depth:]}
-    return not beyond & spread
+    for depth in range(len(reader.loops), 0, -1):
+        inner = [_conjuncts(leaf.mask) - _conjuncts(reader.mask) for leaf in before if len(leaf.loops) >= depth]
+        if _one_holds(inner):
+            return not {index.name for leaf in writers for index in leaf.indices[depth:]} & spread
+    return False
+
+
+def _conjuncts(mask: Expr | None) -> frozenset[Expr]:
+    match mask:
+        case None:
+            return frozenset()
+        case Binary(op=".and.", left=left, right=right):
+            return _conjuncts(left) | _conjuncts(right)
+        case _:
+            return frozenset((mask,))
+
+
+def _one_holds(masks: Sequence[frozenset[Expr]]) -> bool:
+    """Whether one of these conjunctions holds in any case, such as that of an IF and that of its ELSE."""
+    if frozenset() in masks:
+        return True
+    for each in frozenset().union(*masks):
+        contrary = Unary(".not.", each)
+        if any(contrary in mask for mask in masks):
+            holds = [mask - {each} for mask in masks if contrary not in mask]
+            fails = [mask - {contrary} for mask in masks if each not in mask]
+            return _one_holds(holds) and _one_holds(fails)
+    return False
 
 
 def _read_names(leaf: Leaf) -> frozenset[str]:

@@ -31,6 +31,39 @@ BODIES = {
     a(i) = t * t
     c(i) = t
   end do""",
+    "private scalar of both branches": """
+  t = 0
+!HPF$ INDEPENDENT, NEW(t)
+  do i = 2, n - 1
+    if (b(i) > 0.5d0) then
+      t = b(i-1)
+    else if (i < 5) then
+      t = b(i+1)
+    else
+      t = 1
+    end if
+    a(i) = t * t
+  end do""",
+    "sum of some, with CYCLE": """
+!HPF$ INDEPENDENT, NEW(t, j)
+  do i = 1, n
+    t = 0
+    do j = 1, m
+      if (mod(i + j, 3) == 0) cycle
+      t = t + i*j
+    end do
+    a(i) = t
+  end do""",
+    "CYCLE of the next iteration": """
+!HPF$ INDEPENDENT
+  do i = 2, n
+    c(i) = 1
+    if (b(i) > 0.5d0) then
+      a(i) = 2
+      cycle
+    end if
+    a(i) = b(i-1)
+  end do""",
     "reduction": """
 !HPF$ INDEPENDENT, REDUCTION(s)
   do i = 1, n
@@ -238,6 +271,9 @@ PARALLEL = (
     "forall inside",
     "dot product inside",
     "private sum",
+    "private scalar of both branches",
+    "sum of some, with CYCLE",
+    "CYCLE of the next iteration",
     "on home",
     "anti-dependence",
     "bounds by inquiry",

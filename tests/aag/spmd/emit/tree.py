@@ -134,7 +134,9 @@ def expression(tree, *, real):
             return ":".join(str(each[1]) if each[0] == "num" else subscript(each) for each in ends if each is not None)
         case ("total", name, inner, (index, *triplet)):
             found = expression(sections(inner, index, triplet), real=real)
-            return f"{name}({found} > {COUNTED})" if name == "count" else f"{name}({found})"
+            if name == "count":
+                return f"dble(count({found} > {COUNTED}))" if real else f"count({found} > {COUNTED})"
+            return f"{name}({found})"
         case ("call", "mod", (inner,)):
             return f"mod({expression(inner, real=real)}, {PRIME}{'.0d0' if real else ''})"
         case ("call", "parity", (inner,)):
