@@ -49,6 +49,12 @@ def outlived(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> Non
         )
 
 
+def filled(lowering: Lowering, names: Sequence[str]) -> None:
+    """Note that iterations set all elements of NEW arrays that they read: what others set is not there."""
+    told = ", ".join(sorted(names))
+    lowering.note("W210", f"assuming NEW holds for {told}: each iteration sets the elements that it reads")
+
+
 def check_forall(lowering: Lowering, statement: ir.Forall) -> None:
     """Report claims of a FORALL that are certainly false: one value of an index assigns what another assigns or reads.
 

@@ -11,7 +11,8 @@ from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
-from aag.spmd.groups import changed, home_of, parallel_groups, places, same_owner, scalars_stay, spread_names
+from aag.spmd.expansion import expanded
+from aag.spmd.groups import Groups, changed, home_of, parallel_groups, places, same_owner, scalars_stay, spread_names
 from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, update_of, writes_of
 from aag.spmd.liveness import wanted_after
 from aag.spmd.lowering import Lowering
@@ -66,6 +67,8 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
             groups = parallel_groups(lowering, leaves, names, promised, _new(statement))
             if groups is not None:
                 claims.trusted(lowering, statement)
+        if groups is None and promised:
+            groups = _with_wider_arrays(lowering, statement, leaves, names)
         if groups is not None:
             new = _private(statement, leaves) & changed(leaves)
             claims.outlived(lowering, statement, wanted_after(statement, lowering.unit.body, new) if new else new)
@@ -74,6 +77,20 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     if promised:
         raise Unsupported("an inner loop carries values from one processor to another")
     return _lower_sequential(lowering, statement, leaves)
+
+
+def _with_wider_arrays(
+    lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]
+) -> Groups | None:
+    """The groups of a nest with an element of NEW arrays for each iteration, if that makes it parallel."""
+    wide, added = expanded(lowering, list(_claimed(statement)), leaves)
+    groups = parallel_groups(lowering, wide, names) if added else None
+    if groups is None:
+        for each in added:
+            del lowering.arrays[each]
+    else:
+        claims.filled(lowering, [each.partition("$")[0] for each in added])
+    return groups
 
 
 def _live(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str]) -> frozenset[str]:

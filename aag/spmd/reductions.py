@@ -126,7 +126,7 @@ def _vector(lowering: Lowering, name: str, values: Iterable[Expr]) -> Var:
     )
     lowering.symbols.declare(name, INTEGER)
     index = Index(name=name, lower=IntLit(1), upper=IntLit(len(assigns)), step=None)
-    lowering.arrays[name] = _result_layout(name, None, (index,), INTEGER, lowering)
+    lowering.arrays[name] = result_layout(name, None, (index,), INTEGER, lowering)
     lowering.emit(Local(span=lowering.span, assigns=assigns, defines=frozenset((name,))))
     return Var(name)
 
@@ -185,7 +185,7 @@ def _reduce(
     target: Var | Element = Var(name)
     result: Reference | None = None
     if kept:
-        lowering.arrays[name] = _result_layout(name, home, kept, kind, lowering)
+        lowering.arrays[name] = result_layout(name, home, kept, kind, lowering)
         target = Element(name, tuple(Var(index.name) for index in kept))
         result = Reference(array=name, subscripts=target.subscripts, indices=kept)
     nest = Nest(
@@ -261,10 +261,9 @@ def _combine(
     )
 
 
-def _result_layout(
-    name: str, home: Reference | None, kept: tuple[Index, ...], kind: Type, lowering: Lowering
-) -> Layout:
-    """The layout of a reduction along some dimensions: as its operand, and known to all along these dimensions."""
+def result_layout(name: str, home: Reference | None, kept: tuple[Index, ...], kind: Type, lowering: Lowering) -> Layout:
+    """The layout of an array with these indices as dimensions: where they decide the place of `home` its elements are
+    there, along all other axes all have them."""
     try:
         bounds = tuple(
             (evaluate_int(index.lower, lowering.env), evaluate_int(index.upper, lowering.env)) for index in kept

@@ -197,5 +197,12 @@ def test_a_new_variable_that_may_be_read_after_its_loop_is_noted():
     assert not lowered(f"{loop}  t = 1\n  print *, t").notes
 
 
+def test_a_work_array_that_iterations_may_not_fill_is_noted():
+    loop = "!HPF$ INDEPENDENT, NEW(d, i)\n  do j = 1, n\n  do i = 1, j\n    d(i) = c(i,j)\n  end do\n"
+    loop += "  do i = 1, n\n    c(i,j) = d(n+1-i)\n  end do\n  end do"
+    notes = [f"{each.code} {each.message}" for each in lowered(loop).notes]
+    assert notes == ["W210 assuming NEW holds for d: each iteration sets the elements that it reads"]
+
+
 def test_a_claim_that_can_be_proved_is_not_noted():
     assert lowered(TRUE["other elements"]).notes == ()

@@ -10,7 +10,7 @@ HEAD = """program p
   implicit none
   integer, parameter :: n = 13, m = 6
   real(8) :: a(n), b(n), c(n), d(n,m), e(n,m)
-  real(8) :: s, t
+  real(8) :: s, t, w(m)
   integer :: i, j, k
 !HPF$ DISTRIBUTE ({one}) :: A
 !HPF$ ALIGN WITH A :: B, C
@@ -54,6 +54,17 @@ BODIES = {
     end do
     a(i) = t
   end do""",
+    "work array": """
+!HPF$ INDEPENDENT, NEW(w, j)
+  do i = 1, n
+    do j = 1, m
+      w(j) = d(i,j) + j
+    end do
+    do j = 2, m
+      d(i,j) = w(j-1)*w(m+1-j)
+    end do
+  end do
+  w = 0""",
     "CYCLE of the next iteration": """
 !HPF$ INDEPENDENT
   do i = 2, n
@@ -273,6 +284,7 @@ PARALLEL = (
     "private sum",
     "private scalar of both branches",
     "sum of some, with CYCLE",
+    "work array",
     "CYCLE of the next iteration",
     "on home",
     "anti-dependence",

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parent / "programs"
 
 NAMES = """
     names types turns copies ours output clashes lasting after storage kinds shifts left_early logicals twice products
-    inquiries guarded coupled skipped
+    inquiries guarded coupled skipped workspace
 """.split()
 
 
