@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from aag.ir import directives as d
 from aag.ir import statements as s
-from aag.ir.expressions import Call, Element, Expr, Section, Var
+from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Section, Var
 from aag.ir.units import Unit
 from aag.ir.visitors import backward_slice, names_in, own_expressions, walk_expressions, walk_statements
 
@@ -36,6 +36,7 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     assigned = {each.target.name for each in assigns if isinstance(each.target, Var)}
     deciding = backward_slice(names_in(*_deciding(units)), assigns)
     counted = {name for each in statements for name in _counters(each)}
+    counted |= {each.var for each in walk_expressions(unit.body) if isinstance(each, ImpliedDo)}
     why = {f"trips_{each.span.line}": "" for each in statements if isinstance(each, s.DoWhile)}
     why |= dict.fromkeys(deciding - entities.keys(), "")
     for name, entity in entities.items():
@@ -91,12 +92,14 @@ def _of_directive(directive: d.Directive) -> Iterator[Expr]:
 
 
 def _inside(expr: Expr) -> Iterator[Expr]:
-    """Subscripts, and arguments of functions, which may be shifts or dimensions."""
+    """Subscripts, bounds of implied loops, and arguments of functions, which may be shifts or dimensions."""
     for each in walk_expressions(expr):
         match each:
             case Element(subscripts=parts):
                 yield from parts
             case Call(args=parts, keywords=keywords):
                 yield from (*parts, *(value for _, value in keywords))
+            case ImpliedDo(lower=lower, upper=upper, step=step):
+                yield from (part for part in (lower, upper, step) if part is not None)
             case Section():
                 yield each

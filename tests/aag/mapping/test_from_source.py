@@ -120,16 +120,17 @@ def test_where_a_value_alone_does_not_help_no_value_is_named():
 SET = """\
 program p
   integer, parameter :: n = 8
-  integer :: i, j, k, m, s, mask, used, never
+  integer :: i, j, k, m, s, mask, used, never, q, last
   real :: a(n), x
 !HPF$ DISTRIBUTE a(BLOCK)
-  read *, m, k, x, s, mask, used
+  read *, m, k, x, s, mask, used, last
   do i = 1, m
     a(k) = x
   end do
   forall (j = 1:n, j > mask) a(j) = 1
   a = cshift(a, shift=s)
   never = used
+  print *, (a(q), q = 1, last)
   do while (x > 3)
     x = x / 2
   end do
@@ -137,7 +138,7 @@ end program p
 """
 
 
-@pytest.mark.parametrize("name", ["n", "M", "k", "x", "s", "mask", "trips_13"])
+@pytest.mark.parametrize("name", ["n", "M", "k", "x", "s", "mask", "last", "trips_14"])
 def test_values_that_have_an_effect(name):
     assert layouts_of(SET, values={name: 8}).arrays["a"].elements == 8
 
@@ -148,6 +149,7 @@ def test_values_that_have_an_effect(name):
         ("a", "a is an array"),
         ("i", "i is the variable of a loop"),
         ("j", "j is the variable of a loop"),
+        ("q", "q is the variable of a loop"),
         ("used", "used decides neither a size nor the flow of the program"),
         ("never", "never decides neither a size nor the flow of the program"),
         ("trips_7", "line 7 has no loop whose trip count can be set"),
@@ -160,7 +162,7 @@ def test_values_without_an_effect(name, why):
         layouts_of(SET, values={name: 8})
     (found,) = caught.value.diagnostics
     assert (found.code, found.message) == ("E301", f"‹set {name}›: {why}")
-    assert found.hint == "can be set: n, k, m, s, mask, trips_13"
+    assert found.hint == "can be set: n, k, m, s, mask, last, trips_14"
 
 
 def test_a_constant_without_a_value_is_one_error():
