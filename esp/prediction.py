@@ -5,6 +5,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from msgspec import Struct, field, structs
+from numpy.typing import NDArray
 
 from aag.diagnostics import Diagnostic
 from esp.shown import Printed
@@ -14,6 +15,9 @@ Plain = bool | int | float | str | list[Any] | dict[str, Any] | None
 """What JSON can say."""
 
 Record = TypeVar("Record", bound=Struct)
+
+COMPILER = "compiler "
+"""Beginning of the names of quantities that decide what the compiler does: below one half it does it."""
 
 
 class Variant(Struct, frozen=True, kw_only=True):
@@ -25,7 +29,7 @@ class Variant(Struct, frozen=True, kw_only=True):
     timed_s: float | None
 
 
-class Interval(Struct, frozen=True, kw_only=True):
+class Interval(Struct, frozen=True, kw_only=True, eq=False):
     """Between which times the program takes with 90 %, as the ranges of the machine's figures say (Def 19)."""
 
     low_s: float
@@ -33,10 +37,13 @@ class Interval(Struct, frozen=True, kw_only=True):
     timed_low_s: float | None
     timed_high_s: float | None
     scenarios: int
-    quantities: int
-    """How many independent quantities were drawn, each a figure or a group of them."""
+    quantities: tuple[str, ...]
+    """The independent quantities that were drawn, each a figure or a group of them."""
     model_error: float
     """By how much the interval was widened."""
+    times_s: NDArray[np.float64]
+    """The time in each scenario, the same ones for all choices."""
+    timed_times_s: NDArray[np.float64] | None = None
     undecided: tuple[Variant, ...] = ()
     """The times with the machine's own figures for each way to compile that no source decides."""
 

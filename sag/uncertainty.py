@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 SCENARIOS = 64
 """How many there are."""
 
+AS_GIVEN = SCENARIOS
+"""Number of the one in which each figure has the value that is given."""
+
 TAIL = 0.05
 """What lies below a range, and above it."""
 
@@ -51,11 +54,13 @@ def uncertain(system: System) -> dict[str, Figure]:
 
 
 def uncertain_scenario(system: System, wanted: Scenario, which: Sequence[int]) -> Scenario:
-    """The scenario with some of the 64 values of each uncertain figure. What a setting gives outright is sure; what it
-    scales stays as unsure as it is."""
+    """The scenario with some of the 64 values of each uncertain figure, or `AS_GIVEN`.
+
+    What a setting gives outright is sure; what it scales stays as unsure as it is.
+    """
     given: dict[str, WhatIf] = {short_path(system, path): change for path, change in wanted.sets}
     for path, figure in uncertain(system).items():
-        drawn = factors(figure, figure.group or path)[list(which)]
+        drawn = np.append(factors(figure, figure.group or path), 1.0)[list(which)]
         if path in given:
             change = make_change(given[path], figure.dimension, plain_is_factor=False)
             if not change.is_factor:

@@ -20,6 +20,8 @@ from esp.errors import UsageError
 from esp.output.screen import Screen
 
 if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait for
+    from collections.abc import Callable
+
     from aag.diagnostics import Diagnostic
     from esp.api import Prediction, Request, Source
     from esp.cli.console import Console
@@ -55,7 +57,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--per-processor", action="store_true", help="how each processor spends the time")
     add_timed(views)
     views.add_argument("--trace", metavar="FILE", help="also write what each processor does and when (docs/trace.md)")
-    views.add_argument("--interval", action="store_true", help="also between which times it lies (takes longer)")
+    views.add_argument("--interval", action="store_true", help="the range of the time also where that takes long")
     add_granularity(views)
     views.add_argument("--unroll", action="store_true", help="walk every iteration (slow; same to 0.1%%)")
     add_forms(views, "docs/json.md")
@@ -74,9 +76,9 @@ def execute(options: argparse.Namespace) -> int:
     from aag.diagnostics import SourceError, UnresolvedError
     from esp.cli.prompt import answered, with_answers
     from esp.cli.reading import asked_of
-    from esp.explore.interval import with_interval
 
     numbers = procs or (None,)
+    interval = _interval_wanted(options, several=len(numbers) > 1)
     source, system, request = asked_of(options, numbers[0])
     asked = request
     if options.trace is not None:
@@ -87,9 +89,7 @@ def execute(options: argparse.Namespace) -> int:
     for number in (*beside, *numbers):
         try:
             wanted = replace(request, procs=number)
-            made, request = with_answers(lambda asked: _predicted(source, system, asked, console), wanted)
-            if options.interval:
-                made = with_interval(made, source, system, request)
+            made, request = with_answers(lambda asked: _predicted(source, system, asked, console, interval), wanted)
             predictions.append(made)
         except UnresolvedError:
             raise
@@ -115,13 +115,32 @@ def execute(options: argparse.Namespace) -> int:
     return 0
 
 
-def _predicted(source: "Source", system: "System", request: "Request", console: "Console") -> "Prediction":
-    """The prediction, with progress on a terminal while it takes long."""
+def _predicted(
+    source: "Source", system: "System", request: "Request", console: "Console", interval: "Callable[[Prediction], bool]"
+) -> "Prediction":
+    """The prediction, with its interval where that is wanted; with progress on a terminal while it takes long."""
+    from msgspec.structs import replace
+
     from esp import api
     from esp.cli.progress import ProgressLine
+    from esp.explore.interval import interval_of
 
     with ProgressLine(console) as watch:
-        return api.predict_source(source, system, request, watch)
+        stages = api.lower_source(source, system, request)
+        made = api.interpret_stages(stages, system, request, watch=watch)
+        return replace(made, interval=interval_of(source, system, request, stages, watch)) if interval(made) else made
+
+
+def _interval_wanted(options: argparse.Namespace, *, several: bool) -> "Callable[[Prediction], bool]":
+    """Whether the interval of a prediction is wanted: with --interval, and for output that shows it if it is cheap."""
+    from esp.explore.interval import cheap, possible
+
+    if options.interval:
+        return possible
+    elsewhere = (
+        several or options.csv or options.unroll or (not options.json and any(vars(options)[each] for each in VIEWS))
+    )
+    return (lambda _: False) if elsewhere else cheap
 
 
 def _trace(source: "Source", system: "System", request: "Request", file: str, console: "Console") -> "Request":

@@ -38,7 +38,8 @@ from esp.explore.axes import values_of
 from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.compare import is_written, named_formats, written_choice
-from esp.explore.ties import fitting_ties, stated_error
+from esp.explore.interval import contenders, interval_of
+from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.prediction import first
 from esp.shown import Printed
 from sag.unit import System
@@ -114,11 +115,18 @@ class Advice(Printed, Struct, frozen=True, kw_only=True):
     """What changing the mapping between parts would bring, if asked for and if there are parts."""
     mappings: tuple[Candidate, ...] = ()
     """Those that `phases` numbers."""
+    timed: bool = False
+    """Whether the timed region is ranked."""
 
     @property
     def best(self) -> Advised:
         """The fastest; the first where nothing is ranked."""
         return self.ranked[0]
+
+    @property
+    def certainty(self) -> Certainty:
+        """How sure it is that the first is the fastest of those that were predicted."""
+        return certainty([timing(each.prediction, timed=self.timed) for each in self.ranked])
 
     @property
     def complete(self) -> bool:
@@ -373,6 +381,14 @@ class _Work:
         self._tell()
         return inf if self.fitting and not self.predictions[at].fits else self.floor(at)
 
+    def sure(self, order: Sequence[int]) -> list[Prediction]:
+        """The predictions in this order, those that could be the fastest with their intervals."""
+        made = [self.predictions[at] for at in order]
+        for i in contenders([self.floor(at) for at in order], made):
+            interval = interval_of(self.source, self.system, self.requests[order[i]])
+            made[i] = replace(made[i], interval=interval)
+        return made
+
     def floor(self, at: int) -> float:
         """The time of a prediction that is made."""
         prediction = self.predictions[at]
@@ -428,20 +444,18 @@ def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
     order += sorted(over, key=lambda at: (work.floor(at), at))
     if not all(work.predictions[at].complete for at in order):
         order.sort()
-    times_s = [work.floor(at) for at in order]
-    errors = [stated_error(work.predictions[at]) for at in order]
+    made = [work.predictions[at] for at in order] if search.interrupted else work.sure(order)
+    timings = [timing(each, timed=work.requests[at].timed) for at, each in zip(order, made, strict=True)]
     ranked = tuple(
         Advised(
             rank=number + 1,
             candidate=work.candidates[at],
-            time_s=times_s[number],
-            prediction=work.predictions[at],
-            error=errors[number],
+            time_s=timings[number].time_s,
+            prediction=made[number],
+            error=timings[number].error,
             tie=None if tied is None else tied + 1,
         )
-        for number, (at, tied) in enumerate(
-            zip(order, fitting_ties(times_s, [work.predictions[at] for at in order]), strict=True)
-        )
+        for number, (at, tied) in enumerate(zip(order, ties(timings), strict=True))
     )
     rest = [at for at, known in enumerate(search.known) if known != EXACT and at not in work.impossible]
     rest.sort(key=lambda at: (search.floor[at] if search.known[at] == BOUND else inf, at))
@@ -451,9 +465,10 @@ def _advice(search: Search, work: _Work, left_out: int, top: int) -> Advice:
         impossible=tuple((work.candidates[at].shown, why) for at, why in sorted(work.impossible.items())),
         left_out=left_out,
         interrupted=search.interrupted,
-        proven=search.rest >= times_s[0],
+        proven=search.rest >= timings[0].time_s,
         file=work.source.program.file,
         top=top,
         procs=tuple(dict.fromkeys(each.procs for each in work.candidates)),
         warnings=ranked[0].prediction.warnings,
+        timed=work.requests[order[0]].timed,
     )

@@ -14,20 +14,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError, UnresolvedError
-from aag.ir.expressions import Var
 from aag.ir.units import Form, Program
-from aag.ir.visitors import walk_expressions
 from aag.pipeline import main_unit
 from esp import arguments
 from esp.api import Prediction, Request, Source, load_machine, predict_source, read_source, requested
 from esp.calling import in_python
 from esp.errors import UsageError
-from esp.explore.axes import values_of
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
-from esp.explore.ties import fitting_ties, stated_error
+from esp.explore.interval import contenders, interval_of
+from esp.explore.sizes import size_name, sizes_of
+from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.explore.workers import Workers
-from esp.prediction import first
+from esp.prediction import Interval, first
 from esp.shown import Printed
 from sag.unit import System
 
@@ -78,11 +77,18 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
     differ: bool
     """Whether these differ in more than directives."""
     warnings: tuple[Diagnostic, ...]
+    timed: bool = False
+    """Whether the timed region is ranked."""
 
     @property
     def best(self) -> Ranked:
         """The fastest; the first where nothing is ranked."""
         return self.ranked[0]
+
+    @property
+    def certainty(self) -> Certainty:
+        """How sure it is that the first is the fastest."""
+        return certainty([timing(each.prediction, timed=self.timed) for each in self.ranked])
 
     @property
     def complete(self) -> bool:
@@ -180,11 +186,12 @@ def compare_choices(
     names = [each.shown for each in choices]
     as_is = None if request.align else written  # no choice has the source's mapping where arrays are aligned anew
     own = [as_is is not None and is_written(each, as_is, distributed) for each in choices]
-    with _predicting([(source, each) for each in requests], system, jobs) as predictions:
+    wanted = [(source, each) for each in requests]
+    with _predicting(wanted, system, jobs) as predictions:
         done, impossible = _predict_all(predictions, names, own, progress)
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
-        order = _order(done, request)
+        order, done = _with_intervals(done, wanted, system, jobs)
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = None, None
         if ranked[0].prediction.fits and all(each.complete for each in done.values()):
@@ -198,6 +205,7 @@ def compare_choices(
         programs=(source.program.file,),
         differ=False,
         warnings=done[order[0]].warnings,
+        timed=request.timed,
     )
 
 
@@ -207,9 +215,10 @@ def compare_programs(
     """Several programs as they are, ranked."""
     _refuse_scenarios(request)
     files = [each.program.file for each in sources]
-    with _predicting(_with_own_values(sources, request), system, jobs) as predictions:
+    wanted = _with_own_values(sources, request)
+    with _predicting(wanted, system, jobs) as predictions:
         done, impossible = _predict_all(predictions, files, [True] * len(files), progress)
-    order = _order(done, request)
+    order, done = _with_intervals(done, wanted, system, jobs)
     code = [_code(sources[at].program) for at in order]
     return Comparison(
         ranked=_ranked([(files[at], done[at], True, None) for at in order], request),
@@ -220,6 +229,7 @@ def compare_programs(
         programs=tuple(files),
         differ=any(each != code[0] for each in code),
         warnings=tuple(dict.fromkeys(found for at in order for found in done[at].warnings)),
+        timed=request.timed,
     )
 
 
@@ -257,6 +267,24 @@ def _predicted(wanted: Sequence[tuple[Source, Request]], system: System, questio
     at, others = question
     source, request = wanted[at]
     return predict_source(source, system, replace(request, values={**request.values, **dict(others)}))
+
+
+def _interval(wanted: Sequence[tuple[Source, Request]], system: System, at: int) -> Interval:
+    source, request = wanted[at]
+    return interval_of(source, system, request)
+
+
+def _with_intervals(
+    done: Mapping[int, Prediction], wanted: Sequence[tuple[Source, Request]], system: System, jobs: int
+) -> tuple[list[int], dict[int, Prediction]]:
+    """The order of the predictions, and these with the intervals of those that could be the fastest."""
+    request = wanted[0][1]
+    order = _order(done, request)
+    times_s = [_time_s(done[at], request) for at in order]
+    near = [order[at] for at in contenders(times_s, [done[at] for at in order])]
+    with Workers(partial(_interval, wanted, system), jobs) as intervals:
+        intervals.ahead(near)
+        return order, {**done, **{at: replace(done[at], interval=intervals(at)) for at in near}}
 
 
 def _predict_all(
@@ -321,23 +349,20 @@ def _time_s(prediction: Prediction, request: Request) -> float:
 
 def _ranked(rows: Iterable[tuple[str, Prediction, bool, MappingChoice | None]], request: Request) -> tuple[Ranked, ...]:
     rows = list(rows)
-    times_s = [_time_s(prediction, request) for _, prediction, _, _ in rows]
-    errors = [stated_error(prediction) for _, prediction, _, _ in rows]
+    timings = [timing(prediction, timed=request.timed) for _, prediction, _, _ in rows]
     return tuple(
         Ranked(
             rank=at + 1,
             shown=shown,
             grid=prediction.grid if choice is None or choice.grid is None else choice.grid,
-            time_s=times_s[at],
+            time_s=timings[at].time_s,
             prediction=prediction,
-            error=errors[at],
+            error=timings[at].error,
             tie=None if tied is None else tied + 1,
             written=written,
             choice=choice,
         )
-        for at, ((shown, prediction, written, choice), tied) in enumerate(
-            zip(rows, fitting_ties(times_s, [row[1] for row in rows]), strict=True)
-        )
+        for at, ((shown, prediction, written, choice), tied) in enumerate(zip(rows, ties(timings), strict=True))
     )
 
 
@@ -385,7 +410,7 @@ def _over_sizes(
     given = {each.lower(): value for each, value in request.values.items()}
     constants = {**given, **ranked[0].prediction.constants}
     wanted, _, listed = (asked or "").partition("=")
-    name = _size_name(program, constants, distributed, wanted)
+    name = size_name(program, constants, distributed, wanted)
     if name is None:
         return None, None
     current = constants[name]
@@ -408,54 +433,8 @@ def _over_sizes(
         predictions.ahead(question(*each) for each in asked if each not in known)
 
     if listed:
-        return None, scan(name, time_of, [each.rank for each in ranked], _sizes(listed), ahead=ahead)
+        return None, scan(name, time_of, [each.rank for each in ranked], sizes_of(listed), ahead=ahead)
     return _crossover(name, time_of, ranked, sizes_below(current, ranked[0].prediction.processors), ahead), None
-
-
-def _size_name(program: Program, constants: Mapping[str, object], distributed: Distributed, wanted: str) -> str | None:
-    """The PARAMETER whose values are tried; None where there is none, or none is `wanted`.
-
-    Raises:
-        UsageError: no such PARAMETER.
-    """
-    whole = [name for name, value in constants.items() if isinstance(value, int) and not isinstance(value, bool)]
-    if wanted.strip().lower() == "none":
-        return None
-    return _asked_size(wanted, whole) if wanted else _size_of(program, distributed, whole)
-
-
-def _asked_size(name: str, whole: Sequence[str]) -> str:
-    folded = name.strip().lower()
-    if folded not in whole:
-        known = f"It is one of {', '.join(whole)}." if whole else "The program has none."
-        raise UsageError(
-            f"{name} is not an integer PARAMETER of the program, nor a variable with a value of --set.",
-            where="--size",
-            hint=known,
-        )
-    return folded
-
-
-def _sizes(listed: str) -> list[int]:
-    values = values_of(listed, "--size")
-    if not all(each.isdecimal() for each in values):
-        raise UsageError(f"{listed!r} are not sizes.", where="--size", hint="Write n=16:256:16 or n=100,200.")
-    return sorted({int(each) for each in values})
-
-
-def _size_of(program: Program, distributed: Distributed, whole: Sequence[str]) -> str | None:
-    """The PARAMETER that sizes what is distributed; None where there is none."""
-    names = [name for target in distributed.targets for name in target.sizes]
-    name = next((each for each in names if each in whole), None)
-    unit = main_unit(program)
-    for _ in whole if name is not None else ():
-        entity = unit.entity(name or "")
-        initial = None if entity is None else entity.initial
-        inside = set() if initial is None else {e.name for e in walk_expressions(initial) if isinstance(e, Var)}
-        if len(inside) != 1 or not inside <= set(whole):
-            break
-        (name,) = inside  # computed from another one: that is the size
-    return name
 
 
 def _crossover(
@@ -464,7 +443,13 @@ def _crossover(
     challengers = [ranked[at].rank for at in _challengers([each.shown for each in ranked])]
     if not challengers or len(sizes) < 2:
         return None
-    return crossover(name, time_of, 1, challengers, sizes, ahead=ahead)
+    tied = [each.rank for each in ranked if each.tie == 1]
+    return crossover(name, time_of, 1, challengers, sizes, tolerance=_tolerance(ranked), tied=tied, ahead=ahead)
+
+
+def _tolerance(ranked: Sequence[Ranked]) -> float:
+    """Up to which relative difference times tie at any size."""
+    return max(each.error for each in ranked)
 
 
 def _challengers(shown: Sequence[str]) -> list[int]:

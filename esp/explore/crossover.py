@@ -1,6 +1,6 @@
 """From which problem size on a choice is the fastest, and which one is below it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from math import inf, log
 
 import numpy as np
@@ -23,10 +23,10 @@ Ahead = Callable[[Iterable[tuple[int, int]]], None]
 
 
 class Crossover(Struct, frozen=True, kw_only=True):
-    """Where a choice is overtaken by a rival that is faster at the smallest size.
+    """Where a choice is overtaken by a rival that it does not beat at the smallest size.
 
-    At `wins_from` the winner is at least as fast as the rival, at the size of `sizes` before it is not. No more than
-    that is known of the sizes that are not in `tried`.
+    At `wins_from` the winner is faster than the rival by more than `tolerance`, at the size of `sizes` before it is
+    not. No more than that is known of the sizes that are not in `tried`.
     """
 
     name: str
@@ -37,9 +37,13 @@ class Crossover(Struct, frozen=True, kw_only=True):
     """Those of them at which winner and rival were predicted, ascending."""
     challengers: tuple[int, ...]
     """The choices that were tried at the smallest size."""
-    wins_from: int
+    wins_from: int | None
+    """None: at the largest size the two tie, so that there is no such size."""
     rival: int | None
-    """None: nothing is faster at the smallest size."""
+    """None: the winner beats all of them at the smallest size."""
+    rival_wins: bool = False
+    """Whether the rival is faster at the smallest size by more than `tolerance`; else the two tie there."""
+    tolerance: float = 0.0
 
 
 class Scan(Struct, frozen=True, kw_only=True):
@@ -70,7 +74,15 @@ def _alone(_: Iterable[tuple[int, int]]) -> None:
 
 
 def crossover(
-    name: str, time_of: TimeOf, winner: int, challengers: Sequence[int], sizes: Sequence[int], *, ahead: Ahead = _alone
+    name: str,
+    time_of: TimeOf,
+    winner: int,
+    challengers: Sequence[int],
+    sizes: Sequence[int],
+    *,
+    tolerance: float = 0.0,
+    tied: Collection[int] = (),
+    ahead: Ahead = _alone,
 ) -> Crossover:
     """Search for the size at which the winner of the largest size is overtaken.
 
@@ -80,6 +92,8 @@ def crossover(
         winner: the choice that is fastest at the largest size.
         challengers: the choices that are tried at the smallest size; the fastest of them is the rival.
         sizes: ascending.
+        tolerance: relative difference up to which two times tie.
+        tied: challengers that tie with the winner at the largest size.
         ahead: see `Ahead`.
     """
     ahead((each, sizes[0]) for each in (*challengers, winner))
@@ -91,19 +105,20 @@ def crossover(
         """How far the winner is behind at a size: above 0 where it is."""
         if at not in gaps:
             ahead((each, sizes[at]) for each in (winner, other))
-            gaps[at] = _behind(time_of(winner, sizes[at]), time_of(other, sizes[at]))
+            gaps[at] = _behind(time_of(winner, sizes[at]) * (1.0 + tolerance), time_of(other, sizes[at]))
         return gaps[at]
 
-    high = 0
+    wins_from: int | None = sizes[0]
     if rival is not None and len(sizes) > 1 and gap(0, rival) > 0:
         low, high = 0, len(sizes) - 1
-        gap(high, rival)
-        while high - low > 1:
+        together = gap(high, rival) > 0 or rival in tied
+        while high - low > 1 and not together:
             middle = _between(low, high, gaps, halve=len(gaps) % 2 == 1)
             if gap(middle, rival) > 0:
                 low = middle
             else:
                 high = middle
+        wins_from = None if together else sizes[high]
     else:
         rival = None
     return Crossover(
@@ -111,8 +126,10 @@ def crossover(
         sizes=tuple(sizes),
         tried=tuple(sizes[at] for at in sorted(gaps)) or (sizes[0],),
         challengers=tuple(challengers),
-        wins_from=sizes[high],
+        wins_from=wins_from,
         rival=rival,
+        rival_wins=rival is not None and time_of(winner, sizes[0]) > times[rival] * (1.0 + tolerance),
+        tolerance=tolerance,
     )
 
 
@@ -138,7 +155,7 @@ def _between(low: int, high: int, gaps: dict[int, float], *, halve: bool) -> int
 
 
 def scan(name: str, time_of: TimeOf, choices: Sequence[int], sizes: Sequence[int], *, ahead: Ahead = _alone) -> Scan:
-    """Try every choice at every size; of equally fast ones the first counts."""
+    """Try every choice at every size."""
     ahead((each, size) for size in sizes for each in choices)
     best = tuple(min(choices, key=lambda each: (time_of(each, size), each)) for size in sizes)
     times = np.array([[time_of(each, size) for each in choices] for size in sizes])

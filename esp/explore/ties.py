@@ -1,57 +1,124 @@
-"""When two predictions are too close to be told apart (Def 19)."""
+"""Which of two choices is faster, and how sure that is (Def 19)."""
 
 from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
-from esp.prediction import Prediction, first
+from esp.prediction import COMPILER, Prediction, first
+from esp.stated import ERROR, stated_error
+from sag.uncertainty import quantiles
 
-ERROR = 0.02
-"""The error stated for a program of no class (Def 19)."""
+OFTEN = 0.95
+"""Share of the scenarios in which a choice must be faster to be called so."""
 
-CONTENDED = 0.085
-"""The worst error of docs/accuracy.md for communication in which messages meet."""
+FAR = 3.0
+"""Choices that take so many times as long as the fastest are slower, without scenarios."""
+
+QUARTER = 0.25
+"""Part of the scenarios that is called one end of the range of a quantity."""
+
+MOST = 0.5
+"""By how much more often a choice must be ahead at one end of a range than elsewhere for that to be the cause."""
 
 
-def stated_error(prediction: Prediction) -> float:
-    """The relative error stated for a prediction: what counts as a tie.
+class Timing(Struct, frozen=True, kw_only=True, eq=False):
+    """The time of a choice, in every scenario if they are known, and its model error."""
 
-    The classes of docs/accuracy.md are those of communication alone, so that of messages that meet counts with the
-    share of the time that goes to messages. The other classes are better than the 2 % that always remain.
+    time_s: float
+    error: float
+    times_s: NDArray[np.float64] | None = None
+    quantities: tuple[str, ...] = ()
+    complete: bool = True
+    fits: bool = True
+    """Whether its data fit in the memory of each processor."""
+
+
+class Swap(Struct, frozen=True, kw_only=True):
+    """A choice that is faster than the first one in some scenarios, and what decides that.
+
+    `quantity`: a parameter of the machine, or a group of them, that is near the upper (1) or lower (-1) end of its
+    range; or what the compiler does (1) or not (-1); "" and 0 where no single one decides.
     """
-    if not any(each.comm is not None and each.comm.contended for each in prediction.aaus):
-        return ERROR
-    parts = prediction.parts
-    whole_s = first(parts.time_s)
-    share = (first(parts.communication_s) + first(parts.waiting_s)) / whole_s if whole_s > 0 else 0.0
-    return max(ERROR, CONTENDED * share)
+
+    rank: int
+    share: float
+    """Part of the scenarios in which it is faster by more than the model error."""
+    quantity: str = ""
+    way: int = 0
+    compiler: bool = False
 
 
-def fitting_ties(times_s: Sequence[float], predictions: Sequence[Prediction]) -> tuple[int | None, ...]:
-    """As `ties`, where what does not fit in memory comes last: it ties with nothing."""
-    number = sum(each.fits for each in predictions)
-    return (*ties(times_s[:number], predictions[:number]), *[None] * (len(predictions) - number))
+class Certainty(Struct, frozen=True, kw_only=True):
+    """How sure it is which choice is the fastest: what holds between the first and each of the others (ranks from 1).
 
-
-def ties(times_s: Sequence[float], predictions: Sequence[Prediction]) -> tuple[int | None, ...]:
-    """For each of the times, in ascending order, the position of the one it ties with; None where it stands alone.
-
-    The first of a group leads it: who is within the larger of both errors of the leader ties with it, the next one
-    leads a group of its own. So a tie never runs through a chain of small steps. Incomplete predictions do not tie.
+    A choice that is in none of them is slower with the given figures; whether it always is was not tried.
     """
-    if not all(each.complete for each in predictions):
-        return (None,) * len(times_s)
-    errors = [stated_error(each) for each in predictions]
+
+    equal: tuple[int, ...]
+    """They differ from the first by no more than the model error, in nearly all scenarios."""
+    close: tuple[int, ...]
+    """They are slower by about the model error: too close to call."""
+    swaps: tuple[Swap, ...]
+    """They are faster in some scenarios."""
+    slower: tuple[int, ...]
+    """They are slower in nearly all scenarios."""
+    far: tuple[int, ...]
+    """They take more than `FAR` times as long, so that no scenarios are tried."""
+    error: float
+    """The largest model error of a pair that is equal, 0 without one."""
+    tried: bool
+    """Whether scenarios of the machine's figures were predicted for the first, or need not be."""
+
+
+def timing(prediction: Prediction, *, timed: bool = False) -> Timing:
+    """The timing of a prediction, or of its timed region."""
+    found, times = prediction.interval, None
+    timed = timed and prediction.timed_s is not None
+    if found is not None:
+        times = found.timed_times_s if timed else found.times_s
+    whole = prediction.timed_s if timed and prediction.timed_s is not None else prediction.time_s
+    return Timing(
+        time_s=first(whole),
+        error=stated_error(prediction),
+        times_s=times,
+        quantities=() if found is None else found.quantities,
+        complete=prediction.complete,
+        fits=prediction.fits,
+    )
+
+
+def pair_error(one: Timing, other: Timing) -> float:
+    """The model error of a pair: the tolerance of every statement about the two."""
+    return max(one.error, other.error)
+
+
+def faster(one: Timing, other: Timing) -> bool:
+    """Whether the first is faster than the second: by more than the model error in 95 % of the scenarios, in which
+    figures that both depend on are the same."""
+    factor = 1.0 + pair_error(one, other)
+    if one.times_s is None or other.times_s is None:
+        return other.time_s > one.time_s * factor
+    return bool(np.mean(other.times_s > one.times_s * factor) >= OFTEN)
+
+
+def ties(timings: Sequence[Timing]) -> tuple[int | None, ...]:
+    """For each choice, in ascending order of time, the position of the one it ties with; None where it stands alone.
+
+    It ties with the first of those that stand alone which is not faster. So a tie never runs through a chain of small
+    steps. Incomplete predictions do not tie, and neither does what does not fit in memory, which comes last.
+    """
     found: list[int | None] = []
-    leader = 0
-    for i, (time_s, error) in enumerate(zip(times_s, errors, strict=True)):
-        if i and time_s <= times_s[leader] * (1.0 + max(error, errors[leader])):
-            found.append(leader)
-        else:
-            leader = i
+    if not all(each.complete for each in timings):
+        return (None,) * len(timings)
+    for at, each in enumerate(timings):
+        if not each.fits:
             found.append(None)
+            continue
+        leaders = (before for before in range(at) if found[before] is None)
+        found.append(next((before for before in leaders if not faster(timings[before], each)), None))
     return tuple(found)
 
 
@@ -80,3 +147,69 @@ def runs(times: NDArray[np.float64]) -> list[tuple[int, int, list[int]]]:
             order = np.argsort(np.where(common, ratios, np.inf), kind="stable")
             found.append((rows[0], rows[-1], order[: int(common.sum())].tolist()))
     return found
+
+
+def certainty(timings: Sequence[Timing]) -> Certainty:
+    """How sure it is that the first of these is the fastest of those that fit in memory."""
+    best = timings[0]
+    equal: list[int] = []
+    close: list[int] = []
+    slower: list[int] = []
+    far: list[int] = []
+    swaps: list[Swap] = []
+    for rank, other in enumerate(timings[1:], 2):
+        if not (best.fits and other.fits):
+            continue
+        if other.time_s > FAR * best.time_s:
+            far.append(rank)
+        elif faster(best, other):
+            if best.times_s is not None and other.times_s is not None:
+                slower.append(rank)
+        elif _share_ahead(other, best) > 1.0 - OFTEN:
+            swaps.append(_swap(rank, best, other))
+        else:
+            (equal if _equal(best, other) else close).append(rank)
+    return Certainty(
+        equal=tuple(equal),
+        close=tuple(close),
+        swaps=tuple(swaps),
+        slower=tuple(slower),
+        far=tuple(far),
+        error=max((pair_error(best, timings[rank - 1]) for rank in equal), default=0.0),
+        tried=best.times_s is not None or len(far) == len(timings) - 1,
+    )
+
+
+def _share_ahead(one: Timing, other: Timing) -> float:
+    """Part of the scenarios in which the first is faster by more than the model error; 0 without scenarios."""
+    if one.times_s is None or other.times_s is None:
+        return 0.0
+    return float(np.mean(other.times_s > one.times_s * (1.0 + pair_error(one, other))))
+
+
+def _equal(one: Timing, other: Timing) -> bool:
+    """Whether neither is faster, with the given figures and in nearly all scenarios."""
+    if other.time_s > one.time_s * (1.0 + pair_error(one, other)):
+        return False
+    return _share_ahead(one, other) <= 1.0 - OFTEN
+
+
+def _swap(rank: int, one: Timing, other: Timing) -> Swap:
+    """What decides that the other is the faster one: what puts it ahead in most scenarios at one end of its range."""
+    assert one.times_s is not None
+    assert other.times_s is not None
+    share = _share_ahead(other, one)
+    ahead = other.times_s < one.times_s
+    best = Swap(rank=rank, share=share)
+    most = MOST
+    for name in one.quantities:
+        at, compiler = quantiles(name), name.startswith(COMPILER)
+        part = 0.5 if compiler else QUARTER
+        for high in (True, False):
+            inside = at > 1.0 - part if high else at < part
+            there, elsewhere = float(np.mean(ahead[inside])), float(np.mean(ahead[~inside]))
+            if there - elsewhere > most:
+                most = there - elsewhere
+                way = 1 if high != compiler else -1  # a compiler does what is drawn in the lower half
+                best = Swap(rank=rank, share=share, quantity=name.removeprefix(COMPILER), way=way, compiler=compiler)
+    return best

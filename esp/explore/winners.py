@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
-from esp.explore.ties import ERROR, runs
+from esp.explore.ties import runs
+from esp.stated import ERROR
 
 CHOICES = ("program", "distribute", "grid", "opt", "procs")
 """Kinds of axes of which one would choose the fastest."""

@@ -7,10 +7,10 @@ from esp.explore.advise_phases import Phases
 from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
 from esp.incomplete import reasons as why_partial
 from esp.output.columns import Column, TableRow, table
-from esp.output.compare import more, without_prediction
+from esp.output.compare import certainty_json, more, sure_notes, without_prediction
 from esp.output.figures import NOT_FITTING, ROUNDING, constants, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
-from esp.output.partial import NOT_RANKED, partial_notes, trusted
+from esp.output.partial import NOT_RANKED, partial_notes
 from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import CATEGORIES, Prediction, first, four
@@ -301,11 +301,6 @@ def _notes(found: Advice, screen: Screen) -> list[str]:
     ]
     if any(each.candidate.written for each in found.ranked):
         notes.append(paragraph("*", "the mapping of the source", width))
-    tied = [each for each in found.ranked if each.tie is not None]
-    if tied:
-        error = max(each.error for each in tied)
-        told = f"a tie: within {percent(error)} of that one, the error stated for such programs"
-        notes.append(paragraph("=", told, width))
     notes += memory_notes(_predictions(found), screen)
     if found.complete and found.may_tie and not found.interrupted:
         told = f"{plural(found.may_tie, 'choice')} not predicted may tie with 1, but none beats it"
@@ -315,8 +310,7 @@ def _notes(found: Advice, screen: Screen) -> list[str]:
         notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))
     notes += without_prediction([(shorten(printable(shown), 40), why) for shown, why in found.impossible], screen)
     notes += assumed_notes([found.best.prediction], width)
-    what = "the best time" if found.complete and found.best.prediction.fits else "time 1"
-    notes.append(paragraph("trust", trusted(found.best.prediction, what), width))
+    notes += sure_notes(found.certainty if found.complete else None, found.best.prediction, width)
     return notes
 
 
@@ -391,6 +385,7 @@ def advice_json(found: Advice) -> str:
         "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
         "left_out": found.left_out,
         "may_tie": found.may_tie,
+        "certainty": certainty_json(found.certainty) if found.complete else None,
         "partial": list(partial),
         "paste": list(_paste(found)),
         "phases": None if found.phases is None else _phases_told(found, found.phases),

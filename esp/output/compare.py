@@ -5,15 +5,20 @@ from typing import Any
 
 from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison, Ranked
+from esp.explore.ties import Certainty
 from esp.incomplete import reasons
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import NOT_FITTING, constants, grid
-from esp.output.numbers import listed, one_of, percent, plural, seconds, significant
+from esp.output.numbers import listed, one_of, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
+from esp.output.sureness import ranking
 from esp.prediction import CATEGORIES, Prediction, four
+
+_END = {1: "upper", -1: "lower", 0: None}
+_DONE = {1: "on", -1: "off"}
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -144,10 +149,6 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
             for at, line in enumerate(best.choice.directives)
         ]
     notes += [paragraph(label, text, width) for label, text in size_notes(found)]
-    tied = [each for each in found.ranked if each.tie is not None]
-    if tied:
-        error = max(each.error for each in tied)
-        notes.append(paragraph("tie", f"within {percent(error)}, the error stated for such programs", width))
     notes += memory_notes(_predictions(found), screen)
     written = [each for each in found.ranked if each.written and each.choice is not None]
     if written:
@@ -159,13 +160,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     if found.differ:
         notes.append(paragraph("differ", "the programs differ in more than their directives", width))
     notes += assumed_notes([best.prediction], width)
-    notes.append(
-        paragraph(
-            "trust",
-            trusted(best.prediction, "the best time" if found.complete and best.prediction.fits else "time 1"),
-            width,
-        )
-    )
+    notes += sure_notes(found.certainty if found.complete else None, best.prediction, width)
     return notes
 
 
@@ -185,6 +180,14 @@ def without_prediction(impossible: Sequence[tuple[str, Diagnostic]], screen: Scr
         )
         notes.append(screen.paint("warm", paragraph("failed", f"{told}: {reason}", screen.columns)))
     return notes
+
+
+def sure_notes(found: Certainty | None, best: Prediction, width: int) -> list[str]:
+    """How sure the ranking is, where there is one, and how much of the first time uses estimates."""
+    if found is None or not best.fits:
+        return [paragraph("trust", trusted(best, "time 1"), width)]
+    said = [*ranking(found), trusted(best, "the best time")]
+    return [paragraph("" if at else "trust", text, width) for at, text in enumerate(said)]
 
 
 def _predictions(found: Comparison) -> list[Prediction]:
@@ -210,13 +213,14 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
         text = f"at {name} = {smallest}, {others} not faster than 1 either"
     else:
         rival = found.ranked[crossing.rival - 1]
-        if rival.tie == 1:
-            text = f"1 and {rival.rank} tie at {name} = {crossing.sizes[-1]}; "
-            text += f"at {name} = {smallest}, {rival.rank}, {rival.shown}, is faster"
+        there = f"at {name} = {smallest} " + (f"{rival.rank} is faster" if crossing.rival_wins else "they tie")
+        if crossing.wins_from is None:
+            text = f"1 and {rival.rank}, {rival.shown}, tie at {name} = {crossing.sizes[-1]}; "
+            text += there if crossing.rival_wins else f"{there}, too"
         else:
             first, last = crossing.wins_from, crossing.sizes[-1]
             where = f"at {name} = {last}" if first == last else f"for {name} = {first} to {last}"
-            text = f"1 beats {rival.rank}, {rival.shown}, {where}; below that use {rival.rank}"
+            text = f"1 is faster than {rival.rank}, {rival.shown}, {where}; {there}"
         text += f" (tried {name} = {', '.join(str(each) for each in crossing.tried)})"
     return [("size", text)]
 
@@ -239,6 +243,7 @@ def comparison_json(found: Comparison) -> str:
         "choices": [{**_choice(each), "rank": each.rank if found.complete else None} for each in found.ranked],
         "impossible": [{"choice": shown, "code": why.code, "text": why.message} for shown, why in found.impossible],
         "left_out": found.left_out,
+        "certainty": certainty_json(found.certainty) if found.complete else None,
         "partial": list(partial),
         "paste": list(found.best.choice.directives)
         if found.best.choice is not None and best.fits and not partial
@@ -252,12 +257,36 @@ def comparison_json(found: Comparison) -> str:
             "challengers": list(crossing.challengers),
             "wins_from": crossing.wins_from,
             "rival": crossing.rival,
+            "rival_wins": crossing.rival_wins,
+            "tolerance": crossing.tolerance,
         },
         "fastest": None
         if found.scan is None
         else {"parameter": found.scan.name, "sizes": list(found.scan.sizes), "choices": list(found.scan.best)},
     }
     return text_of(told)
+
+
+def certainty_json(found: Certainty) -> dict[str, Any]:
+    """How sure a ranking is; docs/explore.md describes the fields."""
+    return {
+        "equal": list(found.equal),
+        "close": list(found.close),
+        "slower": list(found.slower),
+        "far": list(found.far),
+        "swaps": [
+            {
+                "rank": each.rank,
+                "share": each.share,
+                "quantity": each.quantity or None,
+                "end": None if each.compiler else _END[each.way],
+                "compiler": _DONE[each.way] if each.compiler else None,
+            }
+            for each in found.swaps
+        ],
+        "model_error": found.error,
+        "tried": found.tried,
+    }
 
 
 def _choice(each: Ranked) -> dict[str, Any]:

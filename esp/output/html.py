@@ -7,7 +7,8 @@ from esp.output.assumptions import assumed
 from esp.output.figures import constants as constants_of
 from esp.output.figures import grid, hottest_communication, hottest_first, options, place, source_text, why
 from esp.output.numbers import count, data, percentages, plural, seconds
-from esp.output.partial import partial_text, trusted
+from esp.output.partial import partial_text
+from esp.output.sureness import sure
 from esp.prediction import CATEGORIES, Prediction, first, four, least_and_most
 from interpreter.result import LineMetrics
 
@@ -106,6 +107,6 @@ def notes(prediction: Prediction) -> list[tuple[str, str]]:
         told.append((f"line {hottest.span.line}", why(hottest, prediction.processors)))
     told += [("assumed", text) for text in assumed([prediction])]
     told += [("partial", partial_text(why_not))] if (why_not := reasons([prediction])) else []
-    told.append(("trust", trusted(prediction)))
+    told.append(("trust", sure(prediction)))
     told += [("warning", str(each)) for each in prediction.warnings]
     return told

@@ -134,7 +134,7 @@ def _interval(prediction: Prediction) -> dict[str, Any] | None:
         "timed_low_s": found.timed_low_s,
         "timed_high_s": found.timed_high_s,
         "scenarios": found.scenarios,
-        "quantities": found.quantities,
+        "quantities": len(found.quantities),
         "model_error": found.model_error,
         "undecided": [
             {"on": list(each.on), "off": list(each.off), "time_s": each.time_s, "timed_s": each.timed_s}

@@ -19,9 +19,10 @@ from esp.output.figures import (
     without_rounding,
 )
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds, seconds_as, significant
-from esp.output.partial import partial_notes, time_shown, trusted
+from esp.output.partial import partial_notes, time_shown
 from esp.output.screen import Screen, flow, paragraph, printable
-from esp.prediction import CATEGORIES, Interval, Prediction, Variant, first, four, least_and_most
+from esp.output.sureness import sure
+from esp.prediction import CATEGORIES, Prediction, first, four, least_and_most
 from interpreter.result import LineMetrics
 
 HOT_LINES = 10
@@ -212,7 +213,7 @@ def result_notes(prediction: Prediction, screen: Screen) -> list[str]:
 
 def basis_notes(prediction: Prediction, screen: Screen) -> list[str]:
     """As `result_notes`, below a heading: what was assumed, and how much is estimated."""
-    trust = paragraph("trust", trusted(prediction), screen.columns)
+    trust = paragraph("trust", _trust(prediction), screen.columns)
     return [*assumed_notes([prediction], screen.columns), trust]
 
 
@@ -230,22 +231,8 @@ def _memory(prediction: Prediction) -> str:
     return f"{text}, {percent(prediction.memory_bytes / usable)} of the {memory(usable)} usable"
 
 
-def between(found: Interval) -> str:
-    """The interval of a time, and the ways to compile that no source decides."""
-    low, high = seconds(found.low_s), seconds(found.high_s)
-    text = f"90% interval {low} to {high} ({plural(found.quantities, 'uncertain value')})"
-    ways = [f"{seconds(each.time_s)} with {' and '.join(_way(each))}" for each in found.undecided]
-    return f"{text}; undecided: {', '.join(ways)}" if ways else text
-
-
-def _way(found: Variant) -> list[str]:
-    return [f"{name}={state}" for names, state in ((found.on, "on"), (found.off, "off")) for name in names]
-
-
 def _trust(prediction: Prediction) -> str:
-    text = trusted(prediction)
-    if prediction.interval is not None:
-        text = f"{between(prediction.interval)}; {text}"
+    text = sure(prediction)
     if prediction.iterations:
         walked, all_of_them = prediction.iterations_walked, prediction.iterations
         text += f"; {count(walked)} of {count(all_of_them)} loop iterations walked"

@@ -28,6 +28,7 @@ from esp.output.partial import NOT_RANKED, time_shown
 from esp.output.profile import WAITING
 from esp.output.report_style import HOTTEST
 from esp.output.screen import printable, shorten
+from esp.output.sureness import ranking
 from esp.prediction import CATEGORIES, Prediction, first, four
 from interpreter.result import LineMetrics
 from sag.describe import ComponentView, SystemView, UnitView
@@ -215,10 +216,8 @@ def distributions(found: Comparison) -> str:
     told = [table(caption, titles, rows, hidden=(6,), text=(1, 5, 7))]
     if any(each.time_s > longest_s for each in found.ranked):
         told.append(f'<p class="soft">Bars end at {_LONGEST_BAR:g} times the best time.</p>')
-    tied = [each for each in found.ranked if each.tie is not None]
-    if tied:
-        error = escape(percent(max(each.error for each in tied)))
-        told.append(f"<p>What is within {error}, the error stated for such programs, counts as a tie.</p>")
+    if not partial:
+        told += [f"<p>{escape(text[:1].upper() + text[1:])}.</p>" for text in ranking(found.certainty)]
     if over := not_fitting([each.prediction for each in found.ranked]):
         told.append(f'<p class="warning">{escape(over[:1].upper() + over[1:])}.</p>')
     if partial:

@@ -10,7 +10,6 @@ import numpy as np
 
 from esp.explore.axes import Axis
 from esp.explore.sweep import Sweep
-from esp.explore.ties import ERROR
 from esp.explore.winners import best, chosen, winners
 from esp.incomplete import reasons_among
 from esp.output.assumptions import assumed_among
@@ -21,6 +20,7 @@ from esp.output.numbers import one_of, percent, percentages, plural, seconds, si
 from esp.output.partial import partial_text
 from esp.output.profile import assumed_lines
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
+from esp.stated import ERROR
 
 PREFERRED = ("program", "distribute", "system", "procs", "grid", "opt", "io", "contention")
 """Kinds of axes that make good columns, the best first."""

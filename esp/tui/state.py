@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Value
-from esp.explore.ties import ties
+from esp.explore.ties import ties, timing
 from esp.prediction import Prediction, first
 from esp.tui.course import Course
 from esp.tui.lines import Key
@@ -279,7 +279,7 @@ def tied(state: State) -> Mapping[str, int]:
     """Choices that cannot be told apart from a faster one -> the row of that, from 1 (Def 19)."""
     found = {key: each for key in state.order if isinstance(each := state.outcomes.get(key), Prediction) and each.fits}
     ranked = sorted(found, key=lambda key: first(found[key].time_s))
-    with_whom = ties([first(found[key].time_s) for key in ranked], [found[key] for key in ranked])
+    with_whom = ties([timing(found[key]) for key in ranked])
     place = {key: at for at, key in enumerate(state.order, 1)}
     return {key: place[ranked[at]] for key, at in zip(ranked, with_whom, strict=True) if at is not None}
 

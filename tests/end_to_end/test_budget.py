@@ -61,7 +61,7 @@ TEXTS = {
     "a bracket too many in a subscript": (
         ONE + "forall (i=1:n, j=a(b(c(1))):m:2, a(i,j) > 0) a(i,j) = b(a(i,b(j,c(k,l(m+b(j,c(k,l(m+1))))))))),j)\n",
         1,
-        "W101",
+        "E123",
     ),
     "a bracket too many in FORMAT": (
         "write (6, 10) x\n10 formt((((((((1x,i5),f8.3),(e12.4)),a(i(j(k(l(m(n(o(1)))))))),3x)),2x)))),a)\n",

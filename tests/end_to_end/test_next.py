@@ -43,7 +43,12 @@ def failures(esp, words, depth):
     return [each for following in proposed(done.stdout) if depth for each in failures(esp, following, depth - 1)]
 
 
-@pytest.mark.parametrize("name", program_names())
+FEW = ("gausspivot_array", "laplace", "lu", "pi", "redblack")
+
+
+@pytest.mark.parametrize(
+    "name", [each if each in FEW else pytest.param(each, marks=pytest.mark.truth) for each in program_names()]
+)
 def test_proposals_for_bundled_programs(esp, root, name):
     text = (root / "benchmarks_hpf" / f"{name}.hpf").read_text().lower()
     constants = re.findall(r"(\w+) *= *\d+", " ".join(re.findall(r"integer, *parameter *::(.*)", text)))
@@ -128,10 +133,13 @@ def test_all_views_of_a_result_say_what_it_rests_on(esp):
         words = (command, *small, "--load", "30%") if command == "whatif" else (command, *small)
         told = esp(*words).stdout
         assert "\nassumed  the loop exit depends on data: assuming all 2 iterations (line 35)\n" in told, command
-        assert re.search(r"^trust    \d+% of the (best )?time rests on estimated figures", told, re.MULTILINE), command
+        basis = " ".join(told.partition("\ntrust ")[2].split())
+        assert re.search(r"\d+% of the (best )?time rests on estimated figures", basis), command
     for view in (["--annotate"], ["--per-processor"], ["--lines", "36"], ["--aau", "11"]):
         told = esp("run", *small, *view).stdout
-        assert re.search(r"\n\nassumed  the loop exit .*\n(  .*\n)*trust    \d+% of the time rests .*\n$", told), view
+        assert re.search(r"\n\nassumed  the loop exit .*\n(  .*\n)*trust    \d+% of the time rests (.*\n)+$", told), (
+            view
+        )
     assert "\nassumed  the loop exit" in esp("sweep", "laplace.hpf", "--procs", "8", "--set", "n=16,32").stdout
 
 
@@ -139,7 +147,7 @@ def test_all_views_of_a_result_say_what_it_rests_on(esp):
     ("words", "told"),
     [
         ("run laplace.hpf --procs 8 --grid 8", "--grid 8 has 1 dimension, but the grids of the program have 2"),
-        ("compare pi.hpf --procs 4", "choice 2 is not faster than 1 either"),
+        ("compare pi.hpf --procs 4", "1 and 2, (CYCLIC), tie at n = 4096; at n = 512 they tie, too"),
         ("compare laplace.hpf --procs 4 --distribute (BLOCK)", "this is for 1 dimension, but what"),
     ],
 )

@@ -49,7 +49,8 @@ class Case(Struct, frozen=True, kw_only=True):
 
     def values(self) -> dict[str, int]:
         """Of the program's constants."""
-        constants = {each.name for each in main_unit(read_source(self.program).program).entities}
+        entities = main_unit(read_source(self.program).program).entities
+        constants = {each.name for each in entities if "parameter" in each.attributes}
         return {name: value for name, value in {"n": self.n, "m": 13, "k": 5, "reps": 3}.items() if name in constants}
 
     def times(self, *, contention: bool) -> np.ndarray:

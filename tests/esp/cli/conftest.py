@@ -65,5 +65,26 @@ def fake(monkeypatch):
         values = {each.name: getattr(made, each.name) for each in structs.fields(made)}
         return api.Prediction(**values | {"warnings": source.program.diagnostics, "asked": api.asked(request)})
 
-    monkeypatch.setattr(api, "predict_source", predict)
+    predict_with(monkeypatch, predict)
     return asked
+
+
+def predict_with(monkeypatch, predict):
+    """Let a function of program, machine and request predict in place of the engine, without intervals."""
+    from aag.diagnostics import SourceError
+    from esp import api
+    from esp.errors import UsageError
+    from esp.explore import interval
+
+    lower, lowered = api.lower_source, []
+
+    def keep(source, *others):
+        lowered.append(source)
+        try:  # what is asked need not fit the program
+            return lower(source, *others)
+        except (SourceError, UsageError):
+            return None
+
+    monkeypatch.setattr(api, "lower_source", keep)
+    monkeypatch.setattr(api, "interpret_stages", lambda _, system, request, **__: predict(lowered[-1], system, request))
+    monkeypatch.setattr(interval, "cheap", lambda _: False)

@@ -14,6 +14,7 @@ from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, U
 from esp.output.screen import Screen
 from esp.version import __version__
 from sag.errors import Finding, MachineError, MachinePlace
+from tests.esp.cli.conftest import predict_with
 
 ESP = (sys.executable, "-m", "esp")
 
@@ -116,7 +117,7 @@ def test_a_bug_of_ours_is_called_one(esp, fake, monkeypatch):
     def fail(*_):
         raise KeyError("oops")
 
-    monkeypatch.setattr("esp.api.predict_source", fail)
+    predict_with(monkeypatch, fail)
     code, out, err = esp("run", "laplace.hpf")
     assert (code, out) == (1, "")
     told = " ".join(err.split())
@@ -131,7 +132,7 @@ def test_debug_shows_the_traceback(esp, fake, monkeypatch, words):
     def fail(*_):
         raise KeyError("oops")
 
-    monkeypatch.setattr("esp.api.predict_source", fail)
+    predict_with(monkeypatch, fail)
     code, _, err = esp(*words)
     assert code == 1
     assert err.startswith("Traceback")
@@ -142,7 +143,7 @@ def test_ctrl_c_is_no_error(esp, fake, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("esp.api.predict_source", interrupt)
+    predict_with(monkeypatch, interrupt)
     assert esp("run", "laplace.hpf") == (INTERRUPTED, "", "\n")
 
 

@@ -18,6 +18,7 @@ from esp.explore.axes import values_of
 from esp.output.table import above_perfect, compared_with
 from esp.request import asked
 from sag.scenario import Scenario
+from tests.esp.cli.conftest import predict_with
 from tests.esp.output.build import array, prediction
 
 PROGRAM = "program p\n  integer :: i\n  i = 1\nend program p\n"
@@ -154,7 +155,7 @@ def test_all_findings_of_a_program_are_shown_with_their_lines(esp, monkeypatch):
     def fail(*_):
         raise SourceError(found)
 
-    monkeypatch.setattr(api, "predict_source", fail)
+    predict_with(monkeypatch, fail)
     code, out, err = esp("run", "laplace.hpf")
     assert (code, out) == (1, "")
     assert err == (
@@ -182,11 +183,11 @@ def _unresolved(monkeypatch, fake_predict):
             raise UnresolvedError(found, tuple(missing))
         return fake_predict(source, system, request)
 
-    monkeypatch.setattr(api, "predict_source", predict)
+    predict_with(monkeypatch, predict)
 
 
 def test_unresolved_variables_are_listed_all_where_nobody_can_be_asked(esp, fake, monkeypatch):
-    _unresolved(monkeypatch, api.predict_source)
+    _unresolved(monkeypatch, api.interpret_stages)
     code, out, err = esp("run", "laplace.hpf")
     assert (code, out) == (1, "")
     assert "x.hpf:4: E501 the value of n" in err
@@ -196,7 +197,7 @@ def test_unresolved_variables_are_listed_all_where_nobody_can_be_asked(esp, fake
 
 
 def test_unresolved_variables_are_asked_for_on_a_terminal(esp, fake, monkeypatch):
-    _unresolved(monkeypatch, api.predict_source)
+    _unresolved(monkeypatch, api.interpret_stages)
     code, out, err = esp("run", "laplace.hpf", stdin="many\n256\n3\n", terminal=True)
     assert code == 0
     assert "time" in out
@@ -205,7 +206,7 @@ def test_unresolved_variables_are_asked_for_on_a_terminal(esp, fake, monkeypatch
 
 
 def test_an_empty_answer_gives_up(esp, fake, monkeypatch):
-    _unresolved(monkeypatch, api.predict_source)
+    _unresolved(monkeypatch, api.interpret_stages)
     code, out, err = esp("run", "laplace.hpf", stdin="\n", terminal=True)
     assert (code, out) == (1, "")
     assert "2 errors" in err
@@ -342,7 +343,7 @@ def test_output_to_standard_output_by_its_name_in_a_pipe(fake):
 
 def test_a_blank_line_parts_warnings_from_the_report_on_a_terminal_only(esp, monkeypatch):
     made = prediction(warnings=(Diagnostic(code="W305", message="odd", span=Span("laplace.hpf", 27, 7)),))
-    monkeypatch.setattr(api, "predict_source", lambda source, system, request, *_: made)
+    predict_with(monkeypatch, lambda source, system, request, *_: made)
     assert "\n\n" in esp("run", "laplace.hpf", terminal=True)[2]
     assert "\n\n" not in esp("run", "laplace.hpf")[2]
 
@@ -394,7 +395,7 @@ def test_warnings_are_shown_beside_the_output_with_their_place(esp, monkeypatch)
     def predict(source, system, request, *_):
         return prediction(warnings=(warning,))
 
-    monkeypatch.setattr(api, "predict_source", predict)
+    predict_with(monkeypatch, predict)
     _, out, err = esp("run", "laplace.hpf")
     assert "W305" not in out
     assert err.startswith("laplace.hpf:27:7: W305 b is no array\n   27 |   a = 0.0d0\n")
@@ -520,7 +521,7 @@ def test_a_prediction_prints_itself():
 @pytest.mark.parametrize("view", ["--annotate", "--line 7", "--aau 2", "--per-processor", ""])
 def test_every_view_of_a_partial_prediction_says_so(esp, monkeypatch, view):
     made = prediction(complete=False)
-    monkeypatch.setattr(api, "predict_source", lambda source, system, request, *_: made)
+    predict_with(monkeypatch, lambda source, system, request, *_: made)
     assert "incomplete" in " ".join(esp("run", "laplace.hpf", "-q", *view.split())[1].split())
 
 

@@ -18,7 +18,7 @@ from esp.cli.main import main
 from esp.errors import UsageError
 from esp.explore import compare as compare_module
 from esp.explore.crossover import crossover, sizes_below
-from esp.explore.ties import CONTENDED, ERROR, stated_error, ties
+from esp.stated import CONTENDED, ERROR, stated_error
 
 PARTS = ("computation_s", "communication_s", "waiting_s", "overhead_s")
 
@@ -151,39 +151,7 @@ def test_what_ifs_hold_for_all():
         esp.compare("laplace_bb", procs=8, load=["10%", "20%"])
 
 
-# --- ties ---
-
-
-class Fake:
-    """What `ties` reads of a prediction."""
-
-    complete = True
-
-
-def stated(monkeypatch, errors):
-    """Stand-ins for predictions with these errors."""
-    found = [Fake() for _ in errors]
-    by_id = {id(each): error for each, error in zip(found, errors, strict=True)}
-    monkeypatch.setattr("esp.explore.ties.stated_error", lambda each: by_id[id(each)])
-    return found
-
-
-@given(st.lists(st.tuples(st.floats(1e-6, 1e3), st.floats(0, 0.2)), min_size=1, max_size=20))
-def test_who_ties_is_within_the_error_of_a_leader_and_leaders_are_apart(rows):
-    rows.sort()
-    times, errors = [time for time, _ in rows], [error for _, error in rows]
-    with pytest.MonkeyPatch.context() as patch:
-        found = ties(times, stated(patch, errors))
-    assert found[0] is None
-    leaders = [i for i, tie in enumerate(found) if tie is None]
-    for i, tie in enumerate(found):
-        leader = max(each for each in leaders if each <= i)
-        if tie is None:
-            before = [each for each in leaders if each < i]
-            assert not before or times[i] > times[before[-1]] * (1 + max(errors[i], errors[before[-1]]))
-        else:
-            assert tie == leader
-            assert times[i] <= times[leader] * (1 + max(errors[i], errors[leader]))
+# --- the model error ---
 
 
 def test_the_stated_errors_are_those_of_the_accuracy_page(root):
@@ -256,6 +224,22 @@ def test_whatever_the_times_it_is_a_crossing(first, data):
         assert first[found.wins_from - 1] > second[found.wins_from - 1]
 
 
+def test_a_size_is_named_only_outside_the_model_error():
+    """The rival takes 100 + size, the winner 200 - size, and 10 % is a tie."""
+    sizes = range(10, 101, 10)
+
+    def times(choice, size):
+        return size + 100 if choice == 1 else 200 - size
+
+    found = crossover("n", times, 0, [1], sizes, tolerance=0.1)
+    assert (found.rival, found.rival_wins) == (1, True)
+    assert found.wins_from == 60  # 140 and 160; at 50 both take 150
+    assert crossover("n", times, 0, [1], sizes, tolerance=0.1, tied=[1]).wins_from is None
+    assert crossover("n", times, 0, [1], range(10, 51, 10), tolerance=0.1).wins_from is None
+    near = crossover("n", times, 0, [1], range(48, 101, 4), tolerance=0.1)
+    assert (near.wins_from, near.rival_wins) == (60, False)  # 152 and 148 at 48; 144 and 156 at 56; 140 and 160 at 60
+
+
 @pytest.mark.parametrize(("n", "beaten"), [(64, False), (256, True)])
 def test_one_process_predicts_nothing_in_vain(monkeypatch, n, beaten):
     made = []
@@ -293,18 +277,28 @@ def test_the_crossover_is_that_of_trying_every_size(program, n, procs, once):
         return esp.predict(program, procs=procs, n=size, distribute=formats, grid=each.grid).time_s
 
     smallest = crossing.sizes[0]
-    faster = [rank for rank in crossing.challengers if time_of(rank, smallest) < time_of(1, smallest)]
+
+    def slower(rank, size):
+        """The first choice with the model error on top."""
+        return time_of(rank, size) * (1.02 if rank == 1 else 1)
+
+    assert crossing.tolerance == 0.02
+    faster = [rank for rank in crossing.challengers if time_of(rank, smallest) < slower(1, smallest)]
     if crossing.rival is None:
         assert not faster
         assert crossing.wins_from == smallest
         return
     assert crossing.rival == min(faster, key=lambda rank: time_of(rank, smallest))
+    assert crossing.rival_wins == (time_of(1, smallest) > 1.02 * time_of(crossing.rival, smallest))
+    if crossing.wins_from is None:
+        assert found.ranked[crossing.rival - 1].tie == 1
+        return
     before = crossing.sizes[crossing.sizes.index(crossing.wins_from) - 1]
     assert {before, crossing.wins_from} <= set(crossing.tried)
-    assert time_of(1, crossing.wins_from) <= time_of(crossing.rival, crossing.wins_from)
-    assert time_of(1, before) > time_of(crossing.rival, before)
+    assert slower(1, crossing.wins_from) <= time_of(crossing.rival, crossing.wins_from)
+    assert slower(1, before) > time_of(crossing.rival, before)
     if once:
-        assert crossing.wins_from == _first_of_the_suffix(time_of, 1, [crossing.rival], crossing.sizes)
+        assert crossing.wins_from == _first_of_the_suffix(slower, 1, [crossing.rival], crossing.sizes)
 
 
 def test_sizes_that_are_named_are_all_tried():

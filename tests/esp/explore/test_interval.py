@@ -6,25 +6,26 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from esp.api import interpret_stages, load_machine, lower_source, predict, predict_source, read_source, requested
+from esp.api import interpret_stages, load_machine, lower_source, predict, read_source, requested, switched
 from esp.cli.main import main
-from esp.explore.interval import with_interval
+from esp.explore.interval import interval_of
 from sag.uncertainty import SCENARIOS, quantiles, uncertain_scenario
 
 
-def interval_of(system, n=32, **options):
+def laplace(system, n=32, **options):
     source, machine, request = read_source("laplace_bx"), load_machine(system), requested(4, n=n, **options)
-    return with_interval(predict_source(source, machine, request), source, machine, request).interval
+    return interval_of(source, machine, request)
 
 
 def test_the_ends_are_those_of_64_predictions_one_by_one():
     source, machine, request = read_source("pi"), load_machine("cluster-ib"), requested(4, n=500)
-    found = with_interval(predict_source(source, machine, request), source, machine, request).interval
+    found = interval_of(source, machine, request)
     stages = lower_source(source, machine, request)
     times = []
     for at in range(SCENARIOS):
         asked = replace(request, scenario=uncertain_scenario(machine, request.scenario, [at]))
         times.append(interpret_stages(stages, machine, asked).time_s)
+    assert found.times_s == pytest.approx(times, rel=1e-9)
     low, high = np.quantile(times, (0.05, 0.95))
     assert (found.low_s, found.high_s) == pytest.approx((0.98 * low, 1.02 * high))
     assert found.undecided == ()
@@ -32,7 +33,7 @@ def test_the_ends_are_those_of_64_predictions_one_by_one():
 
 
 def test_what_is_undecided_is_drawn_and_told():
-    found = interval_of("ipsc860")
+    found = laplace("ipsc860")
     assert [(each.on, each.off) for each in found.undecided] == [((), ("interchange",)), (("interchange",), ())]
     for each in found.undecided:
         alone = predict("laplace_bx", procs=4, n=32, opt={"interchange": bool(each.on)})
@@ -43,17 +44,40 @@ def test_what_is_undecided_is_drawn_and_told():
 
 
 def test_what_the_user_decides_is_decided():
-    found = interval_of("ipsc860", n=128, opt={"interchange": True})
+    found = laplace("ipsc860", n=128, opt={"interchange": True})
     assert found.undecided == ()
-    assert found.high_s < interval_of("ipsc860", n=128).high_s
+    assert found.high_s < laplace("ipsc860", n=128).high_s
 
 
-def test_run_tells_it_where_it_is_asked_for(capsys):
-    assert main(["run", "pi", "--set", "n=200", "--procs", "2", "--interval"]) == 0
+def test_each_scenario_has_one_way_to_compile():
+    """Scenarios predicted one by one, each with what its compiler does."""
+    source, machine, request = read_source("laplace_bx"), load_machine("ipsc860"), requested(4, n=32)
+    found = interval_of(source, machine, request)
+    done = quantiles("compiler interchange") < 0.5
+    for at in (int(np.argmax(done)), int(np.argmin(done)), SCENARIOS - 1):
+        asked = switched(request, {"interchange": bool(done[at])})
+        asked = replace(asked, scenario=uncertain_scenario(machine, request.scenario, [at]))
+        alone = interpret_stages(lower_source(source, machine, asked), machine, asked)
+        assert found.times_s[at] == pytest.approx(alone.time_s, rel=1e-9)
+        assert found.timed_times_s is None or found.timed_times_s[at] == pytest.approx(alone.timed_s, rel=1e-9)
+    assert found.quantities[-1] == "compiler interchange"
+
+
+def test_run_says_between_which_times(capsys):
+    assert main(["run", "pi", "--set", "n=200", "--procs", "2"]) == 0
     out = " ".join(capsys.readouterr().out.split())
-    assert "90% interval " in out.split("trust")[1]
+    assert "in 90% of the scenarios;" in out.split("trust ")[1]
     assert main(["run", "pi", "--set", "n=200", "--procs", "2", "--interval", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["interval"]["low_s"] < told["time_s"] < told["interval"]["high_s"]
     assert main(["run", "pi", "--set", "n=200", "--procs", "2", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["interval"]["low_s"] < found["time_s"] < found["interval"]["high_s"]
+
+
+def test_where_messages_meet_run_predicts_it_when_asked(capsys):
+    words = ["run", "laplace", "--set", "n=16", "--set", "k=2", "--procs", "4", "--system", "cluster-ib", "--json"]
+    assert main(words) == 0
     assert json.loads(capsys.readouterr().out)["interval"] is None
+    assert main([*words, "--interval"]) == 0
+    assert json.loads(capsys.readouterr().out)["interval"]["scenarios"] == SCENARIOS

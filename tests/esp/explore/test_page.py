@@ -13,6 +13,7 @@ COMMANDS = {
         "compare gauss --procs 4 --set n=24 --distribute (BLOCK(1),*) --distribute (*,BLOCK)",
         "compare gauss --procs 4 --set n=24",
         "compare gauss --procs 4 --set n=24 --size n=8,24",
+        "compare redblack --procs 8 --size none",
     ],
     "esp whatif": ["whatif laplace_bb --procs 4 --set n=24 --bandwidth x2"],
     "esp sweep": ["sweep laplace --procs 2,8 --set n=24 --distribute TEMP=(BLOCK(8),*) --load 0%,9% --versus load"],

@@ -49,7 +49,9 @@ def _everything():
         timed_low_s=1.0,
         timed_high_s=2.0,
         scenarios=64,
-        quantities=3,
+        quantities=("a", "b", "c"),
+        times_s=np.ones(64),
+        timed_times_s=None,
         model_error=0.02,
         undecided=(one_way,),
     )

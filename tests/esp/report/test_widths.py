@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), "chromium")
 
 PROBE = """\
 <script>
@@ -16,8 +16,7 @@ document.title = "over:" + [...document.querySelectorAll(".scroll")]
 </script></body>"""
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(BROWSER is None, reason="no Chromium")
+@pytest.mark.truth
 @pytest.mark.parametrize("program", ["laplace", "gauss"])
 def test_no_table_is_cut_off(program, esp, tmp_path):
     code, page, _ = esp("report", program, "--procs", "8", "--set", "n=64", "--size", "none", "-q")

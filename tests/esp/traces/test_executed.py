@@ -248,4 +248,4 @@ def test_a_trace_of_an_earlier_run_does_not_count(tmp_path, capsys, monkeypatch)
     assert "has too many events on 2 processors, and wrote no trace" in " ".join(capsys.readouterr().err.split())
     (tmp_path / "file").touch()
     assert main([*words[:-1], str(tmp_path / "file" / "traces")]) == 2
-    assert "cannot be written: Not a directory" in " ".join(capsys.readouterr().err.split())
+    assert "cannot be written: not a directory" in " ".join(capsys.readouterr().err.split())

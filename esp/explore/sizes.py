@@ -1,0 +1,62 @@
+"""Which PARAMETER sizes a program, and the sizes that a user names."""
+
+from collections.abc import Mapping, Sequence
+
+from aag.ir.expressions import Var
+from aag.ir.units import Program
+from aag.ir.visitors import walk_expressions
+from aag.pipeline import main_unit
+from esp.errors import UsageError
+from esp.explore.axes import values_of
+from esp.explore.choices import Distributed
+
+
+def size_name(program: Program, constants: Mapping[str, object], distributed: Distributed, wanted: str) -> str | None:
+    """The PARAMETER whose values are tried; None where there is none, or none is `wanted`.
+
+    Raises:
+        UsageError: no such PARAMETER.
+    """
+    whole = [name for name, value in constants.items() if isinstance(value, int) and not isinstance(value, bool)]
+    if wanted.strip().lower() == "none":
+        return None
+    return _asked_size(wanted, whole) if wanted else _size_of(program, distributed, whole)
+
+
+def _asked_size(name: str, whole: Sequence[str]) -> str:
+    folded = name.strip().lower()
+    if folded not in whole:
+        known = f"It is one of {', '.join(whole)}." if whole else "The program has none."
+        raise UsageError(
+            f"{name} is not an integer PARAMETER of the program, nor a variable with a value of --set.",
+            where="--size",
+            hint=known,
+        )
+    return folded
+
+
+def sizes_of(listed: str) -> list[int]:
+    """The sizes that are named, ascending.
+
+    Raises:
+        UsageError: they are no whole numbers.
+    """
+    values = values_of(listed, "--size")
+    if not all(each.isdecimal() for each in values):
+        raise UsageError(f"{listed!r} are not sizes.", where="--size", hint="Write n=16:256:16 or n=100,200.")
+    return sorted({int(each) for each in values})
+
+
+def _size_of(program: Program, distributed: Distributed, whole: Sequence[str]) -> str | None:
+    """The PARAMETER that sizes what is distributed; None where there is none."""
+    names = [name for target in distributed.targets for name in target.sizes]
+    name = next((each for each in names if each in whole), None)
+    unit = main_unit(program)
+    for _ in whole if name is not None else ():
+        entity = unit.entity(name or "")
+        initial = None if entity is None else entity.initial
+        inside = set() if initial is None else {e.name for e in walk_expressions(initial) if isinstance(e, Var)}
+        if len(inside) != 1 or not inside <= set(whole):
+            break
+        (name,) = inside  # computed from another one: that is the size
+    return name

@@ -1,0 +1,81 @@
+"""How sure a result is, in words: the one statement that every command makes (Def 19)."""
+
+from collections.abc import Sequence
+
+from esp.explore.ties import FAR, Certainty, Swap
+from esp.output.numbers import percent, seconds
+from esp.output.partial import trusted
+from esp.prediction import Interval, Prediction, Variant
+from esp.stated import stated_error
+
+_ENDS = {1: "upper", -1: "lower"}
+_COMPILED = {1: "the compiler does {}", -1: "the compiler does not {}"}
+
+
+def sure(prediction: Prediction) -> str:
+    """Between which times the program takes, how much of it uses estimates, and the model error."""
+    found = prediction.interval
+    text = f"{trusted(prediction)}; model error {percent(stated_error(prediction))}"
+    if found is None:
+        return text
+    return f"{seconds(found.low_s)} to {seconds(found.high_s)} in 90% of the scenarios; {text}{_undecided(found)}"
+
+
+def ranking(found: Certainty) -> list[str]:
+    """How sure it is which choice is the fastest, a sentence each."""
+    said = []
+    if found.equal:
+        said.append(f"{_listed((1, *found.equal))} are equal within {percent(found.error)}")
+    if found.close:
+        said.append(f"{_listed((1, *found.close))} are too close to call")
+    said += [f"1 and {_listed(ranks, 'or')} change places {why}" for why, ranks in _together(found.swaps).items()]
+    if found.slower:
+        said.append(f"1 is faster than {_listed(found.slower)} whatever the estimated figures are in their ranges")
+    elif not found.tried:
+        said.append("the ranges of the estimated figures are not tried")
+    if found.far:
+        said.append(f"1 is more than {FAR:g} times as fast as {_listed(found.far)}")
+    return said
+
+
+def _together(swaps: Sequence[Swap]) -> dict[str, list[int]]:
+    """Why choices change places with the first one, and which do for the same reason."""
+    found: dict[str, list[int]] = {}
+    for each in swaps:
+        found.setdefault(_condition(each), []).append(each.rank)
+    return found
+
+
+def _condition(swap: Swap) -> str:
+    if not swap.quantity:
+        return "within the ranges of the estimated figures"
+    if swap.compiler:
+        return f"if {_COMPILED[swap.way].format(swap.quantity)}"
+    return f"if {swap.quantity} is near the {_ENDS[swap.way]} end of its range"
+
+
+def _listed(ranks: Sequence[int], word: str = "and") -> str:
+    """The ranks as `1 and 3`, `2 to 6`, or `1, 3 to 6 and 8`."""
+    runs: list[list[int]] = []
+    for rank in ranks:
+        if runs and runs[-1][-1] == rank - 1:
+            runs[-1].append(rank)
+        else:
+            runs.append([rank])
+    parts = [
+        part
+        for run in runs
+        for part in ([f"{run[0]} to {run[-1]}"] if len(run) > 3 and word == "and" else map(str, run))
+    ]
+    *most, last = parts
+    return f"{', '.join(most)} {word} {last}" if most else last
+
+
+def _undecided(found: Interval) -> str:
+    """The ways to compile that no source decides."""
+    ways = [f"{seconds(each.time_s)} with {' and '.join(_way(each))}" for each in found.undecided]
+    return f"; not known of the compiler: {', '.join(ways)}" if ways else ""
+
+
+def _way(found: Variant) -> list[str]:
+    return [f"{name}={state}" for names, state in ((found.on, "on"), (found.off, "off")) for name in names]

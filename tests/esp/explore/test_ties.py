@@ -1,0 +1,128 @@
+"""Which of two choices is faster, and how sure that is: scenarios made by hand (Def 19)."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import esp
+from esp.explore.ties import Timing, certainty, faster, pair_error, ties
+from esp.output.sureness import ranking
+from esp.stated import stated_error
+from sag.uncertainty import SCENARIOS, quantiles
+
+LINK, CLOCK, INTERCHANGE = "network.per_byte", "clock", "compiler interchange"
+
+
+def timing(time_s, factors=None, error=0.02, quantities=(LINK, CLOCK, INTERCHANGE)):
+    times = None if factors is None else time_s * np.broadcast_to(factors, SCENARIOS)
+    return Timing(time_s=time_s, error=error, times_s=times, quantities=quantities)
+
+
+def slow_in(count, slow, quick):
+    """Factors of the scenarios, the first few of which are slow."""
+    return np.where(np.arange(SCENARIOS) < count, slow, quick)
+
+
+@given(st.lists(st.tuples(st.floats(1e-6, 1e3), st.floats(0, 0.2)), min_size=1, max_size=20))
+def test_without_scenarios_who_ties_is_within_the_error_of_a_leader(rows):
+    rows.sort()
+    timings = [timing(time_s, error=error) for time_s, error in rows]
+    found = ties(timings)
+    leaders = [at for at, tie in enumerate(found) if tie is None]
+    assert leaders[0] == 0
+    for at, tie in enumerate(found):
+        near = [
+            each
+            for each in leaders
+            if each < at and rows[at][0] <= rows[each][0] * (1 + max(rows[at][1], rows[each][1]))
+        ]
+        assert tie == (near[0] if near else None)
+
+
+def test_figures_that_both_depend_on_cancel():
+    """Each time may be half or double, but the second is always 10 % longer."""
+    both = 4.0 ** (quantiles(CLOCK) - 0.5)
+    assert faster(timing(1.0, both), timing(1.1, both))
+    assert not faster(timing(1.0, both), timing(1.1, both[::-1]))
+
+
+@pytest.mark.parametrize(("behind", "sure"), [(60, False), (61, True), (64, True)])
+def test_faster_is_in_95_percent_of_the_scenarios(behind, sure):
+    """61 of 64 are 95.3 %, 60 are 93.8 %."""
+    assert faster(timing(1.0, 1.0), timing(1.1, slow_in(behind, 1.0, 0.92))) is sure
+
+
+def test_within_the_model_error_choices_are_equal():
+    found = certainty([timing(1.0, 1.0), timing(1.005, 1.0), timing(1.015, 1.0), timing(1.5, 1.0)])
+    assert (found.equal, found.close, found.slower, found.swaps) == ((2, 3), (), (4,), ())
+    assert ranking(found) == [
+        "1, 2 and 3 are equal within 2%",
+        "1 is faster than 4 whatever the estimated figures are in their ranges",
+    ]
+
+
+def test_what_is_slower_by_about_the_error_is_too_close_to_call():
+    """3 % slower as given, but within 2 % in 10 of 64 scenarios, and never faster."""
+    found = certainty([timing(1.0, 1.0), timing(1.03, slow_in(10, 0.98, 1.0))])
+    assert (found.equal, found.close, found.slower, found.swaps) == ((), (2,), (), ())
+    assert ranking(found) == ["1 and 2 are too close to call"]
+
+
+@pytest.mark.parametrize("high", [True, False])
+def test_choices_change_places_with_a_parameter(high):
+    at = quantiles(LINK)
+    other = np.where(at > 0.75 if high else at < 0.25, 0.7, 1.0)
+    (swap,) = certainty([timing(1.0, 1.0), timing(1.1, other)]).swaps
+    assert (swap.rank, swap.quantity, swap.way, swap.compiler) == (2, LINK, 1 if high else -1, False)
+    assert swap.share == 0.25
+
+
+@pytest.mark.parametrize("done", [True, False])
+def test_choices_change_places_with_the_compiler(done):
+    drawn = quantiles(INTERCHANGE) < 0.5
+    found = certainty([timing(1.0, 1.0), timing(1.1, np.where(drawn == done, 0.7, 1.0))])
+    (swap,) = found.swaps
+    assert (swap.quantity, swap.way, swap.compiler) == ("interchange", 1 if done else -1, True)
+    words = "does interchange" if done else "does not interchange"
+    assert ranking(found) == [f"1 and 2 change places if the compiler {words}"]
+
+
+def test_where_no_single_parameter_decides_none_is_named():
+    scattered = np.where(np.arange(SCENARIOS) % 2 == 0, 0.7, 1.0)
+    found = certainty([timing(1.0, 1.0), timing(1.1, scattered)])
+    assert found.swaps[0].quantity == ""
+    assert ranking(found) == ["1 and 2 change places within the ranges of the estimated figures"]
+
+
+def test_far_choices_and_missing_scenarios_are_named():
+    found = certainty([timing(1.0), timing(1.1), timing(1.01), *(timing(3.5 + at) for at in range(4))])
+    assert found.far == (4, 5, 6, 7)
+    assert not found.tried
+    assert ranking(found) == [
+        "1 and 3 are equal within 2%",
+        "the ranges of the estimated figures are not tried",
+        "1 is more than 3 times as fast as 4 to 7",
+    ]
+    assert ranking(certainty([timing(1.0)])) == []
+
+
+def test_a_comparison_holds_the_same_scenarios_against_each_other():
+    """Each statement, from the times of the scenarios."""
+    found = esp.compare("laplace_bx", procs=4, n=32, size="none")
+    first = found.ranked[0].prediction
+    sure = found.certainty
+    assert sure.tried
+    for each in found.ranked[1:]:
+        if each.rank in sure.far:
+            assert each.prediction.interval is None
+            continue
+        ratio = each.prediction.interval.times_s / first.interval.times_s
+        error = max(stated_error(first), stated_error(each.prediction))
+        behind, ahead = np.mean(ratio > 1 + error), np.mean(1 / ratio > 1 + error)
+        assert (each.rank in sure.slower) == (behind >= 0.95)
+        assert (each.rank in [swap.rank for swap in sure.swaps]) == (behind < 0.95 and ahead > 0.05)
+
+
+def test_the_error_of_a_pair_is_the_larger_one():
+    assert pair_error(timing(1.0, error=0.02), timing(1.0, error=0.05)) == 0.05
