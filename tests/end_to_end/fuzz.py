@@ -34,7 +34,8 @@ HERE = Path(__file__).resolve().parent
 LIMIT_S = 10.0
 """Processor time that a case may take, unless a prediction walks a loop by then."""
 WALKED = 500
-"""Iterations that it has walked then, at least: one after the other, not one that takes for ever."""
+"""Iterations that it has walked then, at least: one after the other, not one that takes for ever. One on a million
+processors counts for a thousand."""
 MEMORY_BYTES = 4 * 2**30
 """Address space that a case may take beside what the process has already."""
 MOST_OUTPUT = 2_000_000
@@ -485,7 +486,8 @@ def _walked(frame: Any) -> int:
     whose number has a limit (E506)."""
     while frame is not None:
         if frame.f_code.co_filename.endswith("period.py") and "run" in frame.f_locals:
-            return int(frame.f_locals["run"].books.walked)
+            run = frame.f_locals["run"]
+            return int(run.books.walked) * max(1, run.procs // 1000)
         frame = frame.f_back
     return 0
 
