@@ -55,7 +55,7 @@ def _unsettable(name: str, settable: Settable, unit: Unit) -> Iterator[Diagnosti
     if loop := TRIPS.fullmatch(name.lower()):
         why = f"line {loop[1]} has no loop whose trip count can be set"
     elif why is None:
-        why = f"there is no such name in {unit.kind} {unit.name}"
+        why = f"{unit.kind} {unit.name} has no such name"
         near = did_you_mean(name.lower(), names)
     hint = f"can be set: {', '.join(names[:12])}" + ", ..." * (len(names) > 12) if names else "nothing can be set"
     yield Diagnostic(code="E301", message=f"‹set {name}›: {why}", hint=near or hint)

@@ -36,7 +36,7 @@ class Scope(Struct, frozen=True, kw_only=True):
         return [entity for entity in self.entities.values() if entity.shape is not None]
 
     def shape(self, name: str) -> tuple[Bound, ...]:
-        """The declared shape of an array, or that of the ALLOCATE that gives it one; empty for any other name."""
+        """The shape of an array as its declaration or its ALLOCATE gives it; empty for any other name."""
         entity = self.entities.get(name)
         shape = () if entity is None else entity.shape or ()
         if any(bound.upper is None for bound in shape):

@@ -17,11 +17,11 @@ from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Expr, IntLit, Unary, Var
 from aag.ir.visitors import names_in
 from aag.spmd.linear import Linear, add, linear, multiply, subtract
-from aag.spmd.nodes import Index, Reference
+from aag.spmd.nodes import Index, Need
+from aag.spmd.space import OPPOSITE
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices
 
-_OPPOSITE = {"==": "/=", "/=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MIRRORED = {"==": "==", "/=": "/=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -72,10 +72,11 @@ def _within(index: Index, bound: Expr, op: str, *, at_first: bool) -> Index:
     return replace(index, lower=end) if at_first else replace(index, upper=end)
 
 
-def is_safe(reference: Reference, env: Environment) -> bool:
-    """Whether the subscripts of a reference have values in all iterations: those that a guard keeps from a division
-    by 0 may not be asked for without it."""
-    return all(isinstance(atom, Var) for each in reference.subscripts for atom in linear(each, env).terms)
+def is_safe(need: Need, env: Environment) -> bool:
+    """Whether the subscripts of what is needed, and of where, have values in all iterations: those that a guard keeps
+    from a division by 0 may not be asked for without it."""
+    subscripts = (*need.reference.subscripts, *(() if need.home is None else need.home.subscripts))
+    return all(isinstance(atom, Var) for each in subscripts for atom in linear(each, env).terms)
 
 
 def _parts(guard: Expr, *, wanted: bool) -> Iterator[Expr]:
@@ -86,8 +87,8 @@ def _parts(guard: Expr, *, wanted: bool) -> Iterator[Expr]:
         case Binary(op=".and." | ".or." as op, left=left, right=right) if (op == ".and.") is wanted:
             yield from _parts(left, wanted=wanted)
             yield from _parts(right, wanted=wanted)
-        case Binary(op=op, left=left, right=right) if op in _OPPOSITE and not wanted:
-            yield Binary(_OPPOSITE[op], left, right)
+        case Binary(op=op, left=left, right=right) if op in OPPOSITE and not wanted:
+            yield Binary(OPPOSITE[op], left, right)
         case _:
             yield guard if wanted else Unary(".not.", guard)
 
@@ -96,12 +97,11 @@ def _bounds(part: Expr, name: str, env: Environment) -> list[tuple[Expr, str]] |
     """The bounds that a comparison sets to an index: at least (``max``) or at most (``min``) so much; None: others."""
     if not isinstance(part, Binary) or part.op not in _MIRRORED or part.op == "/=":
         return None
-    op, other = part.op, _other_side(part, name, env)
+    form = linear(part.left, env).plus(linear(part.right, env), -1)
+    other = _other_side(part, name, form)
     if other is None:
         return None
-    form = linear(part.left, env).plus(linear(part.right, env), -1)
-    if form.coefficient(name) < 0:
-        op = _MIRRORED[op]
+    op = part.op if form.coefficient(name) > 0 else _MIRRORED[part.op]
     match op:
         case "==":
             return [(other, "max"), (other, "min")]
@@ -111,12 +111,12 @@ def _bounds(part: Expr, name: str, env: Environment) -> list[tuple[Expr, str]] |
             return [(add(other, -1 if op == "<" else 0), "min")]
 
 
-def _other_side(part: Binary, name: str, env: Environment) -> Expr | None:
-    """What an index is compared with; None where it does not stand alone with a factor of 1 or -1."""
+def _other_side(part: Binary, name: str, form: Linear) -> Expr | None:
+    """What an index is compared with, as it is written or from the difference of both sides; None where it does not
+    stand alone with a factor of 1 or -1."""
     for own, other in ((part.left, part.right), (part.right, part.left)):
         if own == Var(name) and name not in names_in(other):
             return other
-    form = linear(part.left, env).plus(linear(part.right, env), -1)
     factor, rest = form.coefficient(name), form.without(name)
     if abs(factor) != 1 or any(name in names_in(atom) for atom in rest.terms):
         return None

@@ -232,7 +232,7 @@ class _Hoist:
         needs = []
         for need in operation.needs:
             wide = self._widened(need, loop.index, some.index, changed, certain)
-            if wide is None or not (some.exact or is_safe(wide.reference, self.env)):
+            if wide is None or not (some.exact or is_safe(wide, self.env)):
                 return ()
             if classify(wide, self.layouts, self.env) is None:
                 return ()

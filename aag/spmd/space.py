@@ -240,8 +240,8 @@ class Space:
             case Binary(op=".and." | ".or." as op, left=left, right=right) if (op == ".and.") is wanted:
                 self.holds(left, places, wanted=wanted)
                 self.holds(right, places, wanted=wanted)
-            case Binary(op=op, left=left, right=right) if op in _OPPOSITE:
-                self._compare(op if wanted else _OPPOSITE[op], self.row(left, places), self.row(right, places))
+            case Binary(op=op, left=left, right=right) if op in OPPOSITE:
+                self._compare(op if wanted else OPPOSITE[op], self.row(left, places), self.row(right, places))
             case _:
                 self.exact = False
 
@@ -290,7 +290,8 @@ def _is_fixed(expr: Expr) -> bool:
             return isinstance(expr, Var)
 
 
-_OPPOSITE = {"==": "/=", "/=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+OPPOSITE = {"==": "/=", "/=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+"""The comparison that holds where another one does not."""
 
 _FUNCTIONS: Mapping[str, Callable[[Space, Sequence[Row]], Row | None]] = {
     "min": lambda space, rows: space._extreme(rows, -1),

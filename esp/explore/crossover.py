@@ -38,7 +38,7 @@ class Crossover(Struct, frozen=True, kw_only=True):
     challengers: tuple[int, ...]
     """The choices that were tried at the smallest size."""
     wins_from: int | None
-    """None: at the largest size the two tie, so that there is no such size."""
+    """None: the two tie at the largest size."""
     rival: int | None
     """None: the winner beats all of them at the smallest size."""
     rival_wins: bool = False

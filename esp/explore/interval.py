@@ -109,7 +109,7 @@ def _choices(system: System, request: Request) -> Sequence[Choice]:
 
 
 def _drawn_and_given(values: Figure, which: Sequence[int]) -> tuple[Array, float]:
-    """The values of the scenarios that are drawn, and that of the machine's own figures, which comes last."""
+    """The values of the drawn scenarios, and the value of the machine's own figures, which is the last one."""
     found = np.broadcast_to(values, len(which) + 1)  # a machine of which everything is sure has one scenario
     return found[:-1], float(found[-1])
 

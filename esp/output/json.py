@@ -33,7 +33,7 @@ def one(prediction: Prediction, wanted: Sections | None = None) -> str:
 def several(
     predictions: Sequence[Prediction], impossible: Mapping[int, Diagnostic] | None = None, one: Prediction | None = None
 ) -> str:
-    """The JSON text of ``--procs 1,2,4,8``; `impossible`: number of processors -> why there is no prediction; `one`:
+    """The JSON text of ``--procs 1,2,4,8``; `impossible`: number of processors -> why it has no prediction; `one`:
     what speed-up is against."""
     runs = []
     for each, (ratio, efficiency) in zip(predictions, speed_up(predictions, one), strict=True):

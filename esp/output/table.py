@@ -41,7 +41,7 @@ def compared_with(predictions: Sequence[Prediction], one: Prediction | None = No
     base = _base(predictions, one).processors
     if base == 1:
         return "against 1 processor; efficiency is speed-up / processors"
-    return f"against {base} processors, which count as {base}: there is no prediction for 1"
+    return f"against {base} processors, which count as {base}, as 1 has no prediction"
 
 
 def above_perfect(predictions: Sequence[Prediction], one: Prediction | None = None) -> str:

@@ -17,7 +17,7 @@ from aag.graph.aau import AAU, CondtD, Seq
 from aag.ir.evaluate import Unknown
 from aag.ir.visitors import names_in
 from aag.spmd.formulas import mask_holds
-from aag.spmd.vector import LIMIT
+from aag.spmd.vector import LIMIT, TooLarge
 from interpreter.evaluate import defined, leave_of
 from interpreter.remembered import remembered
 from interpreter.state import Run
@@ -25,7 +25,7 @@ from interpreter.state import Run
 Shares = Mapping[int, tuple[float, ...]]
 """For each conditional of a loop the share of its executions in which each branch is taken, and at last none."""
 
-Which = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 
 
 @remembered()
@@ -58,37 +58,30 @@ def count_shares(run: Run, body: tuple[AAU, ...], var: str, values: range) -> Sh
     index = np.arange(values.start, values.stop, values.step, dtype=np.int64)
     changed = defined(body)
     try:
-        known = all(_count(run, each, {var: index}, changed, found) for each in body)
-    except Unknown:
+        known = all(_count(run, each, var, index, changed, found) for each in body)
+    except (Unknown, TooLarge):
         return None
     return found if known else None
 
 
 def _count(
-    run: Run,
-    aau: AAU,
-    vectors: dict[str, NDArray[np.int64]],
-    changed: frozenset[str],
-    found: dict[int, tuple[float, ...]],
+    run: Run, aau: AAU, var: str, index: Ints, changed: frozenset[str], found: dict[int, tuple[float, ...]]
 ) -> bool:
-    """Count how often each branch of a conditional, and of those inside it, is taken where it is reached."""
+    """Count how often each branch of a conditional, and of those inside it, is taken for the values of the loop
+    variable with which it is reached."""
     if not isinstance(aau, CondtD):
         return isinstance(aau, Seq) and not leave_of(aau)
-    (reached,) = {each.size for each in vectors.values()}
-    left, weights = vectors, []
+    left, weights = index, []
     for branch in aau.branches:
-        (size,) = {each.size for each in left.values()}
         if branch.condition is None:
-            holds: Which = np.ones(size, np.bool_)
+            taken, left = left, left[:0]
         elif names_in(branch.condition) & changed:
             return False
         else:
-            holds = mask_holds(branch.condition, {}, run.env, left)
-        taken = {name: each[holds] for name, each in left.items()}
-        left = {name: each[~holds] for name, each in left.items()}
-        weights.append(float(holds.sum()) / max(1, reached))
-        if not all(_count(run, each, taken, changed, found) for each in branch.body):
+            holds = mask_holds(branch.condition, {}, run.env, {var: left})
+            taken, left = left[holds], left[~holds]
+        weights.append(taken.size / max(1, index.size))
+        if not all(_count(run, each, var, taken, changed, found) for each in branch.body):
             return False
-    (none,) = {each.size for each in left.values()}
-    found[aau.id] = (*weights, none / max(1, reached))
+    found[aau.id] = (*weights, left.size / max(1, index.size))
     return True

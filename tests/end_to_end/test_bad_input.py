@@ -317,7 +317,7 @@ E311 --grid 2x2 has 2 dimensions, but the grids of the program have 1
         "--set m=3",
         2,
         """\
-E301 --set m: there is no such name in program p
+E301 --set m: program p has no such name
        hint: can be set: n
 """,
     ),

@@ -85,7 +85,7 @@ def test_figures_are_floats_unless_a_what_if_is_a_list():
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ({"set": {"foo": 3}}, "E301 foo: there is no such name in program laplace (can be set: n, k, tol, trips_35)"),
+        ({"set": {"foo": 3}}, "E301 foo: program laplace has no such name (can be set: n, k, tol, trips_35)"),
         ({"load": "150%"}, "M121 load: '150%' is out of range (it is at least 0 and below 100 %)"),
         ({"processor_speed": "fast"}, "M121 processor_speed: "),
         ({"n": "x"}, "E316 n=x: n cannot have this value"),
@@ -111,9 +111,9 @@ def test_the_other_functions_do_so_too(name):
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        ({"bandwith": "x2"}, "bandwith', and there is no such name in program laplace (did you mean 'bandwidth'?)"),
+        ({"bandwith": "x2"}, "bandwith', and program laplace has no such name (did you mean 'bandwidth'?)"),
         ({"distibute": "(BLOCK,*)"}, "(did you mean 'distribute'?)"),
-        ({"zzz": 3}, "zzz', and there is no such name in program laplace (can be set: n, k, tol, trips_35)"),
+        ({"zzz": 3}, "zzz', and program laplace has no such name (can be set: n, k, tol, trips_35)"),
     ],
 )
 def test_unknown_arguments(name, wrong, told):

@@ -5,6 +5,7 @@ import re
 import pytest
 
 import esp
+from interpreter.errors import InterpretationError
 
 BRANCHES = """\
 program p
@@ -81,3 +82,9 @@ def test_branches_that_indices_decide_cost_what_their_iterations_cost_one_by_one
         assert (line.line, line.time_s) == (other.line, pytest.approx(other.time_s, rel=1e-11))
     if at_once and span == "1, n":
         assert told.iterations_walked < unrolled.iterations_walked / 3
+
+
+def test_a_condition_with_too_many_values_to_compute_at_once_is_looked_at_in_each_iteration():
+    text = GUARDED.format(body="if (0.5d0*i > 3) s = s + 1", range="1, 9000000")
+    with pytest.raises(InterpretationError, match="E506"):
+        esp.predict(text, procs=3)

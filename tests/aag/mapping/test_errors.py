@@ -310,7 +310,7 @@ def test_distribute_options(hpf):
 
 def test_set_options(hpf):
     assert problems(hpf, hpf.parameter("size", 8, line=2), hpf.scalar("steps"), values={"SIZ": 3, "size": "many"}) == [
-        "E301 ‹set SIZ›: there is no such name in program x (did you mean size?)",
+        "E301 ‹set SIZ›: program x has no such name (did you mean size?)",
         ("x.hpf:2: E316 ‹set size=many›: SIZE cannot have this value, it is integer (give SIZE a value of its type)"),
     ]
 

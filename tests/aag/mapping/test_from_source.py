@@ -154,7 +154,7 @@ def test_values_that_have_an_effect(name):
         ("never", "never decides neither a size nor the flow of the program"),
         ("trips_7", "line 7 has no loop whose trip count can be set"),
         ("trips_999", "line 999 has no loop whose trip count can be set"),
-        ("other", "there is no such name in program p"),
+        ("other", "program p has no such name"),
     ],
 )
 def test_values_without_an_effect(name, why):

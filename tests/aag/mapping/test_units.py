@@ -148,7 +148,7 @@ def test_set_may_name_what_the_host_declares(hpf):
     unit = hpf.unit(hpf.array("a", "steps"))
     layouts = resolve_mapping(unit, Overrides(procs=2, values={"Steps": 3}), 99, visible=(host,))
     assert layouts.arrays["a"].extents == (3,)
-    with pytest.raises(SourceError, match="‹set limit›: there is no such name"):
+    with pytest.raises(SourceError, match="‹set limit›: program x has no such name"):
         resolve_mapping(unit, Overrides(procs=2, values={"limit": 4}), 99, visible=(host,))
 
 

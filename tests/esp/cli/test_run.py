@@ -604,7 +604,7 @@ def test_an_efficiency_above_100_percent_has_a_reason(esp):
 def test_an_efficiency_above_100_percent_by_less_waiting_says_so(esp):
     found = [predict(UNEVEN, procs=procs) for procs in (3, 4)]  # as where there is no prediction for 1
     assert "is more than 4: waiting takes 0 s on all 4 processors together" in above_perfect(found)
-    assert compared_with(found) == "against 3 processors, which count as 3: there is no prediction for 1"
+    assert compared_with(found) == "against 3 processors, which count as 3, as 1 has no prediction"
     assert "is more than" not in esp("run", "-", "--procs", "3,4", stdin=UNEVEN)[1]
 
 
