@@ -1,17 +1,18 @@
 """The grammar of HPF directives.
 
     directive  = PROCESSORS | TEMPLATE | ALIGN | DISTRIBUTE | REALIGN | REDISTRIBUTE | DYNAMIC | INHERIT
-               | [NO] SEQUENCE | INDEPENDENT | combined
+               | [NO] SEQUENCE | INDEPENDENT | combined          ("::" may stand in front of names)
     combined   = attribute { "," attribute } "::" entity { "," entity }
     attribute  = PROCESSORS | TEMPLATE | DIMENSION "(" shape ")" | DYNAMIC | INHERIT | [NO] SEQUENCE
-               | ALIGN [axes] WITH target | DISTRIBUTE [formats] [ONTO arrangement]      (also with RE in
-               front)
+               | ALIGN [axes] WITH target | DISTRIBUTE [formats] [ONTO arrangement]      (also with RE in front)
+               | SHADOW [...] | RANGE [...]
+    entity     = name [shape]; behind ALIGN: name [axes]
 
 `mapping_clauses` holds axes, targets, formats and arrangements, `independent` the loop directive. Directives
 of HPF 2.0 that do not change what is predicted are read, named in a warning, and passed over.
 """
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, Span
@@ -20,26 +21,9 @@ from aag.ir.nearest import did_you_mean
 from aag.source.expression_parser import SyntaxProblem
 from aag.source.independent import parse_independent, parse_on
 from aag.source.joining import DirectiveText
-from aag.source.mapping_clauses import Clause, ClauseParser, align_clause, distribute_clause
+from aag.source.keywords import KEYWORDS, WITHOUT_EFFECT
+from aag.source.mapping_clauses import ClauseParser, align_clause, distribute_clause, replicated
 from aag.source.tokens import Token
-
-KEYWORDS = (
-    "PROCESSORS",
-    "TEMPLATE",
-    "ALIGN",
-    "DISTRIBUTE",
-    "REALIGN",
-    "REDISTRIBUTE",
-    "DYNAMIC",
-    "INHERIT",
-    "SEQUENCE",
-    "NO SEQUENCE",
-    "INDEPENDENT",
-    "DIMENSION",
-)
-"""The directives that are read."""
-
-_PASSED_OVER = ("shadow", "resident", "task_region", "end", "range", "hpf_local", "memory", "asynchronous", "assume")
 
 
 class Read(Struct, frozen=True):
@@ -63,12 +47,13 @@ class _Attributes(Struct):
 
     kind: str = ""
     shape: tuple[d.Bound, ...] = ()
-    align: Clause | None = None
-    distribute: Clause | None = None
+    align: d.Align | None = None
+    distribute: d.Distribute | None = None
     again: bool = False
     dynamic: bool = False
     inherit: bool = False
     sequential: bool | None = None
+    without_effect: list[str] = field(default_factory=list)
 
 
 def read_directive(text: DirectiveText, lines: dict[tuple[str, int], str]) -> Read:
@@ -98,10 +83,10 @@ class _DirectiveParser(ClauseParser):
             raise SyntaxProblem(f"expected a directive{self.found()}", first)
         if first.text == "independent":
             return self.ended(Read(text, independent=parse_independent(self)))
-        if first.text == "on":
+        if first.text in ("on", "onhome"):
             parse_on(self)
             return self._passed_over(text, first)
-        if first.text in _PASSED_OVER:
+        if first.text in WITHOUT_EFFECT:
             return self._passed_over(text, first)
         self._known(first)
         if self._is_combined():
@@ -121,15 +106,21 @@ class _DirectiveParser(ClauseParser):
 
     def _passed_over(self, text: DirectiveText, first: Token) -> Read:
         name = " ".join(t.text for t in self.tokens[:2]) if first.text == "end" else first.text
-        finding = Diagnostic(
+        return Read(text, diagnostics=(self._ignored(name),))
+
+    def _ignored(self, name: str) -> Diagnostic:
+        return Diagnostic(
             code="W105",
             message=f"the prediction ignores the directive {name.upper()}",
             span=self.source.span(),
             hint="the owners compute, as without it",
         )
-        return Read(text, diagnostics=(finding,))
 
     def _is_combined(self) -> bool:
+        if self.tokens[1].text == "::":  # DISTRIBUTE :: a(BLOCK)
+            return False
+        if self.token.text in ("distribute", "redistribute") and self.tokens[1].text == "(":
+            return True  # DISTRIBUTE (BLOCK) a, where :: is often left out
         depth = 0
         for token in self.tokens:
             if token.kind == "op":
@@ -145,25 +136,59 @@ class _DirectiveParser(ClauseParser):
         self._attribute(attributes)
         while self.accept(","):
             self._attribute(attributes)
-        self.expect("::")
+        if self.token.kind != "name" or attributes.distribute is None:
+            self.expect("::")
         mapping: list[d.Directive] = []
-        remaps: list[d.Align | d.Distribute] = []
+        aligns: list[d.Align] = []
+        distributes: list[d.Distribute] = []
         names: list[str] = []
         while True:
             first = self.token
             name = self.name_or_block()
-            shape = self.shape() if self.token.text == "(" else ()
+            axes, shape = None, attributes.shape
+            if self.token.text == "(" and attributes.align:
+                axes = self.axes()
+            elif self.token.text == "(":
+                shape = self.shape()
             names.append(name)
             span = self.span(first)
-            mapping += self._declared(attributes, name, shape or attributes.shape, span)
-            clauses = [c.bound_to(name, span) for c in (attributes.align, attributes.distribute) if c]
-            if attributes.again:
-                remaps += clauses
-            else:
-                mapping += clauses
+            mapping += self._declared(attributes, name, shape, span)
+            if attributes.align:
+                align = attributes.align
+                aligns.append(replace(align, alignee=name, axes=align.axes if axes is None else axes, span=span))
+            if attributes.distribute:
+                distributes.append(replace(attributes.distribute, distributee=name, span=span))
             if not self.accept(","):
                 break
-        return Read(text, (*mapping, *self._listed(attributes, tuple(names))), tuple(remaps))
+        mapping += self._listed(attributes, tuple(names))
+        said = [*map(self._ignored, attributes.without_effect)]
+        return self._mapped(text, mapping, aligns, distributes, said, again=attributes.again)
+
+    def _mapped(
+        self,
+        text: DirectiveText,
+        mapping: list[d.Directive],
+        aligns: list[d.Align],
+        distributes: list[d.Distribute],
+        said: list[Diagnostic],
+        *,
+        again: bool,
+    ) -> Read:
+        """What a directive says, with the alignments of its list completed. `again`: it remaps."""
+        aligned = replicated(aligns)
+        for before, after in zip(aligns, aligned, strict=True):
+            if before.subscripts != after.subscripts:
+                said.append(
+                    Diagnostic(
+                        code="W112",
+                        message=f"replicating {after.alignee} along {after.target}: it lacks an index of the list",
+                        span=after.span,
+                        hint=f"align {after.alignee} in a directive of its own, with * in {after.target}",
+                    )
+                )
+        if again:
+            return Read(text, tuple(mapping), (*aligned, *distributes), diagnostics=tuple(said))
+        return Read(text, (*mapping, *aligned, *distributes), diagnostics=tuple(said))
 
     def _declared(self, a: _Attributes, name: str, shape: tuple[d.Bound, ...], span: Span) -> list[d.Directive]:
         if a.kind == "processors":
@@ -208,6 +233,9 @@ class _DirectiveParser(ClauseParser):
             case "distribute" | "redistribute" as kind:
                 into.distribute = distribute_clause(self)
                 into.again = kind == "redistribute"
+            case "shadow" | "range" as kind:
+                into.without_effect.append(kind)
+                self.skip_groups()
             case _:
                 hint = did_you_mean(word.text.upper(), KEYWORDS)
                 raise SyntaxProblem(f"unknown attribute {word.text.upper()}", word, hint)
@@ -219,14 +247,10 @@ class _DirectiveParser(ClauseParser):
         match word.text:
             case "processors" | "template" as kind:
                 return Read(text, tuple(self._shaped(kind)))
-            case "align":
-                return Read(text, tuple(self._aligns()))
-            case "realign":
-                return Read(text, remaps=tuple(self._aligns()))
-            case "distribute":
-                return Read(text, tuple(self._distributes()))
-            case "redistribute":
-                return Read(text, remaps=tuple(self._distributes()))
+            case "align" | "realign" as kind:
+                return self._mapped(text, [], self._aligns(), [], [], again=kind == "realign")
+            case "distribute" | "redistribute" as kind:
+                return self._mapped(text, [], [], self._distributes(), [], again=kind == "redistribute")
             case "dynamic":
                 return Read(text, (d.Dynamic(span=self.source.span(), names=self.names()),))
             case "inherit":
@@ -241,6 +265,7 @@ class _DirectiveParser(ClauseParser):
 
     def _shaped(self, kind: str) -> list[d.Directive]:
         found: list[d.Directive] = []
+        self.accept("::")
         while True:
             first = self.token
             what = "processor arrangement" if kind == "processors" else "template"
@@ -256,29 +281,24 @@ class _DirectiveParser(ClauseParser):
 
     def _aligns(self) -> list[d.Align]:
         """``a(i), b(i) WITH t(i)`` and ``a WITH t``."""
-        alignees: list[tuple[str, tuple[str, ...] | None, Span]] = []
+        alignees: list[tuple[str, tuple[str, ...] | None]] = []
+        self.accept("::")
         while True:
-            first = self.token
             name = self.expect_name("the array to align")
-            axes = self.axes() if self.token.text == "(" else None
-            alignees.append((name, axes, self.span(first)))
+            alignees.append((name, self.axes() if self.token.text == "(" else None))
             if not self.accept(","):
                 break
         clause = align_clause(self, with_axes=False)
-        return [
-            replace(clause.align, alignee=name, axes=axes, span=self.source.span())
-            for name, axes, _ in alignees
-            if clause.align
-        ]
+        span = self.source.span()
+        return [replace(clause, alignee=name, axes=axes, span=span) for name, axes in alignees]
 
     def _distributes(self) -> list[d.Distribute]:
         """``a(BLOCK) ONTO p``, ``a *``, and the list extension ``a(BLOCK), b(CYCLIC)``."""
         found: list[d.Distribute] = []
+        self.accept("::")
         while True:
             first = self.token
             name = self.expect_name("the array or template to distribute")
-            clause = distribute_clause(self)
-            if clause.distribute:
-                found.append(replace(clause.distribute, distributee=name, span=self.span(first)))
+            found.append(replace(distribute_clause(self), distributee=name, span=self.span(first)))
             if not self.accept(","):
                 return found

@@ -1,7 +1,7 @@
 """INDEPENDENT and its clauses.
 
 independent = INDEPENDENT ["(" index { "," index } ")"] { "," clause }
-clause      = NEW "(" names ")" | REDUCTION "(" [operator ":"] names ")" | ON [HOME] "(" reference ")"
+clause      = NEW "(" names ")" | REDUCTION "(" [operator ":"] names ")" | (ON [HOME] | ONHOME) "(" reference ")"
             | RESIDENT ["(" names ")"]
 """
 
@@ -30,7 +30,7 @@ def parse_independent(parser: ClauseParser) -> Independent:
                 new += _names(parser)
             case "reduction":
                 reductions += _reduction(parser)
-            case "on":
+            case "on" | "onhome":
                 home = parse_home(parser)
             case "resident":
                 if parser.token.text == "(":

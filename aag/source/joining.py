@@ -13,12 +13,14 @@ from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.units import Form
+from aag.source.keywords import FIRST_WORDS
 
 COLUMNS: Mapping[Form, int] = {"fixed72": 72, "fixed132": 132}
 """How much of a line counts in fixed form."""
 
 _SENTINEL = re.compile(r"^[!cC*][hH][pP][fF]\$")
 _FREE_SENTINEL = re.compile(r"^\s*![hH][pP][fF]\$")
+_FIRST_WORD = re.compile(rf"(?:{'|'.join(FIRST_WORDS)})\b", re.IGNORECASE)
 _PLAIN = re.compile(r"^[^'\"!&;]*$")
 _QUOTED_OR_MARK = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"!&;]")
 
@@ -385,11 +387,9 @@ def _fixed_directive(joiner: _Joiner, line: Line, columns: int) -> None:
     text = line.text[:columns]
     body = text[at:]
     mark = body[:1]
-    # Column 6 of an open directive continues it; a letter right after the sentinel of a first line is its
-    # text.
-    continues = mark == "&" or (bool(mark.strip()) and mark not in ("0", "!") and joiner.directive is not None)
-    if continues and mark.isalpha() and not joiner.directive_continues:
-        continues = False
+    # Column 6 of an open directive continues it, unless its first word begins there.
+    marked = bool(mark.strip()) and mark not in ("0", "!") and joiner.directive is not None
+    continues = mark == "&" or (marked and _FIRST_WORD.match(body) is None)
     if continues or mark == "0":
         at += 1
         body = body[1:]

@@ -4,16 +4,16 @@ shape      = "(" [lower ":"] upper { "," ... } ")"
 axes       = "(" (name | ":" | "*") { "," ... } ")"
 target     = ["*"] name ["(" (subscript | "*") { "," ... } ")"]
 formats    = ["*"] "(" (BLOCK ["(" n ")"] | CYCLIC ["(" n ")"] | GEN_BLOCK "(" a ")" | INDIRECT "(" a ")"
-| "*") ... ")" onto       = ONTO ["*"] [name]
+             | "*") ... ")"
+onto       = ONTO ["*"] [name]
 """
 
-from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.diagnostics import Span
 from aag.ir import directives as d
 from aag.ir.expressions import Expr
 from aag.ir.nearest import did_you_mean
+from aag.ir.visitors import names_in
 from aag.source.expression_parser import Parser, SyntaxProblem
 
 _FORMATS = ("BLOCK", "CYCLIC", "GEN_BLOCK", "INDIRECT")
@@ -54,6 +54,17 @@ class ClauseParser(Parser):
                 self.expect(")")
                 return tuple(bounds)
 
+    def skip_groups(self) -> None:
+        """Pass over ``(...)``, and more of them behind commas."""
+        depth = 0
+        while self.token.text == "(" or depth:
+            if self.token.kind == "end":
+                self.expect(")")
+            depth += (self.token.text == "(") - (self.token.text == ")")
+            self.advance()
+            if not depth and self.token.text == "," and self.tokens[self.at + 1].text == "(":
+                self.advance()
+
     def axes(self) -> tuple[str, ...]:
         """The dimensions of an alignee: dummies, ``:`` and ``*``."""
         self.expect("(")
@@ -70,22 +81,8 @@ class ClauseParser(Parser):
                 return tuple(found)
 
 
-class Clause(Struct, frozen=True):
-    """An ALIGN or DISTRIBUTE whose array is not known yet (its name stands after ``::``)."""
-
-    align: d.Align | None = None
-    distribute: d.Distribute | None = None
-
-    def bound_to(self, name: str, span: Span) -> d.Align | d.Distribute:
-        """The directive for the array `name`, which stands at `span`."""
-        if self.align is not None:
-            return replace(self.align, alignee=name, span=span)
-        assert self.distribute is not None
-        return replace(self.distribute, distributee=name, span=span)
-
-
-def align_clause(parser: ClauseParser, *, with_axes: bool = True) -> Clause:
-    """``[(axes)] WITH target``."""
+def align_clause(parser: ClauseParser, *, with_axes: bool = True) -> d.Align:
+    """``[(axes)] WITH target``; the alignee is added later."""
     span = parser.source.span()
     axes = parser.axes() if with_axes and parser.token.text == "(" else None
     parser.expect("with", " and the target of the alignment")
@@ -95,7 +92,23 @@ def align_clause(parser: ClauseParser, *, with_axes: bool = True) -> Clause:
     target = parser.expect_name("the target of the alignment")
     subscripts = _targets(parser) if parser.token.text == "(" else None
     form: d.Descriptive = "descriptive" if descriptive else "prescriptive"
-    return Clause(d.Align(span=span, alignee="", axes=axes, target=target, subscripts=subscripts, form=form))
+    return d.Align(span=span, alignee="", axes=axes, target=target, subscripts=subscripts, form=form)
+
+
+def replicated(aligns: list[d.Align]) -> list[d.Align]:
+    """The alignments of a list, whose alignees may differ in their dimensions. Where one lacks an index of the
+    others, as ``k(*)`` does in ``ALIGN a(i), k(*) WITH t(i)``, it is replicated along that dimension of the target."""
+    indices = {axis for each in aligns for axis in each.axes or () if axis not in (":", "*")}
+    found = []
+    for each in aligns:
+        missing = indices - set(each.axes or indices)
+        subscripts = each.subscripts
+        if missing and subscripts:
+            subscripts = tuple(
+                s if isinstance(s, d.Star) or not missing & names_in(s) else d.Star() for s in subscripts
+            )
+        found.append(replace(each, subscripts=subscripts))
+    return found
 
 
 def _targets(parser: ClauseParser) -> tuple[Expr | d.Star, ...]:
@@ -112,8 +125,8 @@ def _targets(parser: ClauseParser) -> tuple[Expr | d.Star, ...]:
             return tuple(found)
 
 
-def distribute_clause(parser: ClauseParser) -> Clause:
-    """``[[*] (formats)] [ONTO arrangement]``."""
+def distribute_clause(parser: ClauseParser) -> d.Distribute:
+    """``[[*] (formats)] [ONTO arrangement]``; the distributee is added later."""
     form: d.Descriptive = "prescriptive"
     span = parser.source.span()
     formats: tuple[d.Format, ...] | None = None
@@ -122,7 +135,7 @@ def distribute_clause(parser: ClauseParser) -> Clause:
     if parser.token.text == "(":
         formats = _formats(parser)
     onto = _onto(parser) if parser.accept("onto") else None
-    return Clause(distribute=d.Distribute(span=span, distributee="", formats=formats, onto=onto, form=form))
+    return d.Distribute(span=span, distributee="", formats=formats, onto=onto, form=form)
 
 
 def _onto(parser: ClauseParser) -> str | None:

@@ -49,8 +49,8 @@ def test_template_with_bounds(directives):
 
 def test_template_combined_with_distribute(directives):
     found = directives("!HPF$ TEMPLATE, DISTRIBUTE(BLOCK,*) ONTO P, DIMENSION(8,8) :: T, U(n,n)")
-    assert [type(each) for each in found] == [Template, Distribute, Template, Distribute]
-    assert found[2].shape == (bound(N), bound(N))
+    assert [type(each) for each in found] == [Template, Template, Distribute, Distribute]
+    assert found[1].shape == (bound(N), bound(N))
     assert (found[3].distributee, found[3].onto) == ("u", "p")
 
 

@@ -401,6 +401,31 @@ WARNINGS = {
             for line, name in ((2, "SHADOW"), (3, "ON"), (5, "END ON"))
         ],
     ),
+    "passed over, too": (
+        (
+            "real a(8)\n!HPF$ DISTRIBUTE (BLOCK), SHADOW(1:1) :: a\n!HPF$ TASK_REGION\n"
+            "!HPF$ ONHOME(a(1))\na(1) = 1\n!HPF$ END TASK_REGION\n!HPF$ RESIDENT(a)\na = 2\nend\n"
+        ),
+        [
+            f"x.f90:{line}:7: W105 the prediction ignores the directive {name} (the owners compute, as without it)"
+            for line, name in (
+                (2, "SHADOW"),
+                (3, "TASK_REGION"),
+                (4, "ONHOME"),
+                (6, "END TASK_REGION"),
+                (7, "RESIDENT"),
+            )
+        ],
+    ),
+    "an index that one array of a list lacks": (
+        "real a(8), k(4)\n!HPF$ TEMPLATE t(8)\n!HPF$ ALIGN a(i), k(*) WITH t(i)\na = k(1)\nend\n",
+        [
+            (
+                "x.f90:3:7: W112 replicating k along t: it lacks an index of the list"
+                " (align k in a directive of its own, with * in t)"
+            )
+        ],
+    ),
     "DATA": (
         "real a(8)\ndata a(1) /1.0/\ndata a /7*1.0/\nend\n",
         [
