@@ -143,6 +143,45 @@ def mapped(stmt: s.Stmt, function: Callable[[Body], Body]) -> s.Stmt:
     return stmt
 
 
+def map_own(stmt: s.Stmt, go: Callable[[e.Expr], e.Expr]) -> s.Stmt:
+    """A statement with `go(expression)` in place of each of its own expressions; bodies are kept."""
+
+    def some(expr: e.Expr | None) -> e.Expr | None:
+        return None if expr is None else go(expr)
+
+    match stmt:
+        case s.Assign(target=target, value=value):
+            return structs.replace(stmt, target=go(target), value=go(value))
+        case s.Do(lower=lower, upper=upper, step=step):
+            return structs.replace(stmt, lower=go(lower), upper=go(upper), step=some(step))
+        case s.DoWhile(condition=condition):
+            return structs.replace(stmt, condition=some(condition))
+        case s.If(branches=branches):
+            tested = tuple(structs.replace(each, condition=some(each.condition)) for each in branches)
+            return structs.replace(stmt, branches=tested)
+        case s.SelectCase(selector=selector, cases=cases):
+            chosen = (None if each.values is None else tuple(map(go, each.values)) for each in cases)
+            made = tuple(structs.replace(each, values=values) for each, values in zip(cases, chosen, strict=True))
+            return structs.replace(stmt, selector=go(selector), cases=made)
+        case s.Forall(indices=indices, mask=mask):
+            ranges = tuple(
+                structs.replace(each, lower=go(each.lower), upper=go(each.upper), step=some(each.step))
+                for each in indices
+            )
+            return structs.replace(stmt, indices=ranges, mask=some(mask))
+        case s.Where(branches=masks):
+            masked = tuple(structs.replace(each, mask=some(each.mask)) for each in masks)
+            return structs.replace(stmt, branches=masked)
+        case s.CallStmt(args=args, keywords=keywords):
+            pairs = tuple((key, go(value)) for key, value in keywords)
+            return structs.replace(stmt, args=tuple(map(go, args)), keywords=pairs)
+        case s.Io(items=items) | s.Allocate(items=items):
+            return structs.replace(stmt, items=tuple(map(go, items)))
+    if own_expressions(stmt):  # also refuses a class that nobody knows
+        raise TypeError(f"map_own: {type(stmt).__name__} has expressions that are not rebuilt")
+    return stmt
+
+
 def walk_statements(body: Iterable[s.Stmt]) -> Iterator[s.Stmt]:
     """All statements of a body and of the bodies inside, in the order of the text."""
     for stmt in body:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import fields
 
-from aag.mapping.layout import GridAxis, Layout, Layouts
+from aag.mapping.axes import GridAxis
+from aag.mapping.layout import Layout, Layouts
 from aag.wording import plural
 
 

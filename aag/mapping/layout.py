@@ -8,7 +8,6 @@ An array dimension that no axis names is collapsed: whoever holds the array hold
 from collections.abc import Mapping
 from functools import cached_property
 from math import prod
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,27 +15,10 @@ from msgspec import Struct
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
+from aag.mapping.axes import GridAxis
+from aag.mapping.configuration import Dynamics
 from aag.mapping.distribution import Distribution
 from aag.mapping.grid import Grid, IntArray
-
-
-class GridAxis(Struct, frozen=True, kw_only=True):
-    """What one axis of the grid means for an array.
-
-    Role ``dim``: the element with index i in dimension `dim` (from 0) lies in the template cell
-    stride * i + offset, which `distribution` gives to a coordinate. Role ``fixed``: all elements lie in the
-    cell `offset`, at `coordinate`. Role ``replicated``: every coordinate has a copy, also one without cells.
-    """
-
-    role: Literal["dim", "fixed", "replicated"]
-    dim: int = -1
-    stride: int = 1
-    offset: int = 0
-    distribution: Distribution | None = None
-    coordinate: int = -1
-
-
-REPLICATED = GridAxis(role="replicated")
 
 
 class Layout(Struct, frozen=True, kw_only=True, dict=True):
@@ -231,7 +213,7 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     """The mapping of a program unit: a layout for every declared array, also undistributed ones.
 
     `grid` decides which node a linear rank runs on (Def 14). `constants`: the PARAMETER values after the
-    user's. `notes`: what was assumed.
+    user's. `notes`: what was assumed. `dynamics`: of a unit that remaps arrays.
     """
 
     procs: int
@@ -239,6 +221,7 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     arrays: Mapping[str, Layout]
     constants: Mapping[str, Value]
     notes: tuple[Diagnostic, ...]
+    dynamics: Dynamics | None = None
 
     @cached_property
     def environment(self) -> Mapping[str, Value]:

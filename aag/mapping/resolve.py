@@ -6,17 +6,17 @@ from types import MappingProxyType
 from msgspec import Struct, field
 
 from aag.diagnostics import NOWHERE, Span
-from aag.ir.directives import Align, Distribute
+from aag.ir.directives import Align
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
 from aag.ir.statements import Remap
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import walk_statements
-from aag.mapping.alignment import Cell, Placement, cells_of, compose, itself
+from aag.mapping.alignment import Placement, itself
 from aag.mapping.arrangements import Arrangements, arrangements_of
+from aag.mapping.configuration import Configuration, Dynamics, Mapper, place_of
 from aag.mapping.constants import WITHOUT_VALUE, constants_of
-from aag.mapping.dealing import Dealt, dealt
 from aag.mapping.grid import Grid
-from aag.mapping.layout import REPLICATED, GridAxis, Layout, Layouts
+from aag.mapping.layout import Layout, Layouts
 from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of
 from aag.mapping.settable import settable
@@ -109,6 +109,7 @@ def resolve_mapping(
         grid=grid,
         arrays=MappingProxyType(arrays),
         constants=MappingProxyType({**inherited, **constants}),
+        dynamics=resolution.dynamics(grid) if resolution.remaps else None,
     )
 
 
@@ -118,17 +119,20 @@ class _Resolution:
     def __init__(self, tables: Tables, arrangements: Arrangements, env: Mapping[str, Value], report: Report) -> None:
         self._tables = tables
         self._arrangements = arrangements
-        self._env = env
         self._report = report
+        self._mapper = Mapper(bounds=tables.bounds, arrangements=arrangements, env=env)
         self._spans: dict[str, Span] = {
             name: each.span for name, each in (*tables.aligns.items(), *tables.distributes.items())
         }
-        self.used: set[str] = set()
+        self._dealt = {name: self._mapper.dealt(each, report) for name, each in tables.distributes.items()}
+        self.used = {each.grid.name for each in self._dealt.values() if each is not None}
         """Processor arrangements over which something is dealt."""
-        self._dealt = {name: self._deal(name, each) for name, each in tables.distributes.items()}
         self._placements: dict[str, Placement | None] = self._cycles()
         for name in tables.bounds:
             self._place(name)
+        self._start = Configuration(placements=self._placements, distributed=self._dealt)
+        self.remaps = False
+        """Whether something is realigned or redistributed."""
 
     def first_grid(self) -> Grid:
         """The grid that places ranks on nodes (Def 14): of the first DISTRIBUTE, else the first PROCESSORS.
@@ -157,41 +161,33 @@ class _Resolution:
         names = TableReader(scope, {}, self._report)
         for statement in walk_statements(scope.unit.body):
             if isinstance(statement, Remap) and names.accepts(statement.directive):
-                directive = statement.directive
-                if isinstance(directive, Align):
-                    name = directive.alignee
-                    self._realigned(directive)
-                else:
-                    name = directive.distributee
-                    self._deal(name, directive)
+                self.remaps, directive = True, statement.directive
+                name = directive.alignee if isinstance(directive, Align) else directive.distributee
+                found = self._mapper.remapped(self._start, directive, self._report).distributed.get(name)
+                self.used |= set() if found is None else {found.grid.name}
                 if name not in self._tables.dynamic:
                     self._report.add("W309", f"{name} is remapped but not declared DYNAMIC", directive.span)
 
+    def dynamics(self, first: Grid) -> Dynamics:
+        """What REALIGN and REDISTRIBUTE mean in this unit."""
+        return Dynamics(start=self._start, mapper=self._mapper, first=first)
+
     def layout(self, entity: Entity, first: Grid) -> Layout | None:
         """The layout of one array; None where a problem was reported."""
-        placement, bounds = self._placements.get(entity.name), self._tables.bounds.get(entity.name)
-        if placement is None or bounds is None:
+        found, bounds = self._start.axes(entity.name, first), self._tables.bounds.get(entity.name)
+        if found is None or bounds is None:
             return None
-        root = self._dealt.get(placement.root)
-        grid = root.grid if root is not None else first
         span = self._spans.get(entity.name)
+        placement = self._placements[entity.name]
         return Layout(
             array=entity.name,
             element_bytes=entity.type.bytes,
             bounds=bounds,
-            grid=grid,
-            axes=_axes(placement.cells, root) if root is not None else (REPLICATED,) * len(grid.shape),
-            template=placement.root if span is not None else "",
-            span=span if span is not None and span.line and not span.is_option else entity.span,
+            grid=found[0],
+            axes=found[1],
+            template=placement.root if placement is not None and span is not None else "",
+            span=place_of(entity.span, span),
         )
-
-    def _deal(self, name: str, directive: Distribute) -> Dealt | None:
-        bounds = self._tables.bounds.get(name)
-        if bounds is None:
-            return None
-        found = dealt(directive, bounds, self._arrangements, self._env, self._report)
-        self.used |= set() if found is None else {found.grid.name}
-        return found
 
     def _cycles(self) -> dict[str, Placement | None]:
         """Reports each cycle of alignments once; its members have no placement."""
@@ -228,17 +224,9 @@ class _Resolution:
             if each in self._placements or own is None:
                 self._placements.setdefault(each, None)
             elif each in aligns:
-                self._placements[each] = self._realigned(aligns[each])
+                self._placements[each] = self._mapper.placed(aligns[each], self._placements, self._report)
             else:
                 self._placements[each] = itself(each, len(own))
-
-    def _realigned(self, align: Align) -> Placement | None:
-        """The placement that an ALIGN or REALIGN gives, where its target lies now."""
-        own, target = self._tables.bounds.get(align.alignee), self._tables.bounds.get(align.target)
-        if own is None or target is None:
-            return None
-        cells, outer = (cells_of(align, own, target, self._env, self._report), self._placements.get(align.target))
-        return None if cells is None or outer is None else compose(cells, outer)
 
 
 def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
@@ -267,17 +255,3 @@ def _note_empty(layouts: list[Layout], scope: Scope, report: Report) -> None:
         scope.entities[layouts[0].array].span,
         "if this is unintended, give the sizes with ‹set NAME=VALUE›",
     )
-
-
-def _axes(cells: tuple[Cell, ...], root: Dealt) -> tuple[GridAxis, ...]:
-    return tuple(_axis(cells[dim], root, dim) for dim in root.axes())
-
-
-def _axis(cell: Cell, root: Dealt, dim: int) -> GridAxis:
-    distribution = root.dims[dim]
-    if cell.role == "replicated" or distribution is None:
-        return REPLICATED
-    if cell.role == "fixed":
-        coordinate = int(distribution.owner(cell.offset))
-        return GridAxis(role="fixed", offset=cell.offset, distribution=distribution, coordinate=coordinate)
-    return GridAxis(role="dim", dim=cell.dim, stride=cell.stride, offset=cell.offset, distribution=distribution)

@@ -16,8 +16,9 @@ from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, names_in
+from aag.mapping.axes import REPLICATED
 from aag.mapping.grid import Grid
-from aag.mapping.layout import REPLICATED, Layout, Layouts
+from aag.mapping.layout import Layout, Layouts
 from aag.spmd.acts import Step
 from aag.spmd.linear import linear
 from aag.spmd.needs import classify

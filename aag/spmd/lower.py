@@ -29,6 +29,7 @@ from aag.spmd.nodes import DoNode, IfNode, Leave, Local, Node, NodeBranch, While
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reductions import extract
 from aag.spmd.symbols import Mismatch, Unsupported, check_arguments
+from aag.spmd.versions import with_versions
 
 
 def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> NodeProgram:
@@ -37,6 +38,7 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
     Raises:
         SourceError: statements contradict their declarations; all of them at once.
     """
+    unit, layouts = with_versions(unit, layouts)
     lowering = Lowering(program, unit, layouts, options, extract)
     body = with_aliases(_body(lowering, unit.body), unit)
     for each in mapped_members(unit, lowering.arrays):
@@ -117,7 +119,7 @@ def _lower(lowering: Lowering, statement: ir.Stmt) -> None:
         case ir.Continue():
             pass
         case ir.Remap():
-            lowering.refuse(statement, "REALIGN and REDISTRIBUTE are not modelled: the mapping stays as declared")
+            lowering.refuse(statement, "the mappings that REALIGN and REDISTRIBUTE may lead to are too many")
         case ir.Opaque(reason=reason):
             lowering.refuse(statement, reason)
         case _:

@@ -6,7 +6,8 @@ from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, Section, Var
 from aag.ir.visitors import names_in, walk_statements
-from aag.mapping.layout import REPLICATED, GridAxis, Layout
+from aag.mapping.axes import REPLICATED, GridAxis
+from aag.mapping.layout import Layout
 from aag.spmd.lowering import Lowering
 from aag.spmd.symbols import LOGICAL, Unsupported
 

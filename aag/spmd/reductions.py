@@ -10,7 +10,8 @@ from aag.ir.intrinsics import REDUCTIONS, Reduction
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import map_expression, names_in
-from aag.mapping.layout import REPLICATED, GridAxis, Layout
+from aag.mapping.axes import REPLICATED, GridAxis
+from aag.mapping.layout import Layout
 from aag.spmd.foralls import forall
 from aag.spmd.linear import add, linear, multiply, subtract
 from aag.spmd.lowering import Lowering

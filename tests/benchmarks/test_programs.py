@@ -59,6 +59,7 @@ SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "pipeline": ({"n": 2}, {"n": 1001}),
     "redblack": PLATE,
     "sor": ({"n": 3, "k": 2}, {"n": 26, "k": 7}),
+    "adi": ({"n": 2, "k": 1}, {"n": 33, "k": 3}),
     "thomas": ({"n": 2, "k": 1}, {"n": 33, "k": 3}),
     "trisolve": ({"n": 1}, {"n": 37}),
 }
@@ -350,6 +351,7 @@ EXPECTED: dict[str, Callable[[Values], np.ndarray]] = {
     "pipeline": filtered,
     "redblack": red_black,
     "sor": relaxed,
+    "adi": alternated,
     "thomas": alternated,
     "trisolve": substituted,
 }
@@ -385,6 +387,7 @@ def test_runs_cleanly_and_prints_the_checksum(case):
         ("laplace_xb", "a"),
         ("redblack", "u"),
         ("sor", "u"),
+        ("adi", "u"),
         ("thomas", "u"),
         ("trisolve", "b"),
         ("floyd", "d"),

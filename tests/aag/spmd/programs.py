@@ -9,6 +9,7 @@ from math import prod
 
 from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_reductions import Reductions
+from tests.aag.spmd.random_remaps import Remaps
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,14 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Guards, Reductions):
+class Writer(Guards, Reductions, Remaps):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
     grids: dict = field(default_factory=dict)
+    templates: dict = field(default_factory=dict)
+    again: list = field(default_factory=list)
+    results: list = field(default_factory=list)
     procs: int = 1
 
     def pick(self, *choices):
@@ -112,8 +116,9 @@ class Writer(Guards, Reductions):
         else:
             self.align(array, name, shape)
 
-    def align(self, array, grid, shape):
-        """A template, and an alignment with strides, offsets, reversals, constants and replication."""
+    def align(self, array, grid, shape, *, template="", again=False):
+        """A template, and an alignment with strides, offsets, reversals, constants and replication; `again`: one that
+        a REALIGN may give."""
         rank = self.random.randint(len(shape), 3)
         free = self.random.sample(range(array.rank), array.rank)
         subscripts, bounds = [], []
@@ -132,10 +137,12 @@ class Writer(Guards, Reductions):
                 subscripts.append("*" if self.chance(50) else str(self.random.randint(lower, upper)))
         axes = ", ".join("*" if dim in free else f"d{dim}" for dim in range(array.rank))
         extents = [upper - lower + 1 for lower, upper in bounds]
-        template = f"t_{array.name}"
+        template = template or f"t_{array.name}"
+        self.templates[template] = extents
         self.directives.append(f"template {template}({', '.join(f'{a}:{b}' for a, b in bounds)})")
         self.directives.append(f"distribute {template}({self.formats(rank, len(shape), extents)}) onto {grid}")
-        self.directives.append(f"align {array.name}({axes}) with {template}({', '.join(subscripts)})")
+        text = f"align {array.name}({axes}) with {template}({', '.join(subscripts)})"
+        (self.again if again else self.directives).append(f"re{text}" if again else text)
 
     # --- references -----------------------------------------------------------------------------------------
 
@@ -482,12 +489,13 @@ class Writer(Guards, Reductions):
 
     def text(self, body):
         lines = ["program random", "  implicit none"]
-        for array in self.arrays:
+        for array in (*self.arrays, *self.results):
             bounds = ", ".join(f"{lower}:{upper}" for lower, upper in array.bounds)
             lines.append(f"  double precision :: {array.name}({bounds})")
         lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1"]
         lines += [f"!hpf$ {each}" for each in self.directives]
-        lines += [f"  {each}" for each in [*body, "print *, s"]]
+        final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
+        lines += [f"  {each}" for each in [*body, *final, "print *, s"]]
         return "\n".join([*lines, "end program random", ""])
 
 
@@ -498,4 +506,6 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     """Text and number of processors of one program."""
     writer = Writer(random)
     writer.declare(names)
+    if "remap" in kinds:
+        writer.prepare()
     return writer.text(writer.block(statements, kinds)), writer.procs

@@ -64,7 +64,7 @@ class Serial:
                 assert name in SILENT
             case s.Io(items=items):
                 self.printed += [self.value(item) for item in items if not isinstance(item, e.StringLit)]
-            case s.Continue():
+            case s.Continue() | s.Remap():
                 pass
             case s.Exit():
                 raise Leaves("exit")

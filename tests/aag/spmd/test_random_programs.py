@@ -16,6 +16,7 @@ LOOPS = ("do", "do", "scalar")
 MORE = ("independent", "intrinsic", "forall")
 ALONG = ("along", "along", "assignment")
 GUARDED = ("guarded", "guarded", "assignment")
+REMAPS = ("remap", "remap", "forall", "assignment", "do", "scalar", "independent")
 ALL = (*ARRAYS, "do", "guarded", "independent", "intrinsic")
 
 PARTS = {
@@ -26,6 +27,7 @@ PARTS = {
     "programs": (ALL, 6),
     "along": (ALONG, 3),
     "guarded": (GUARDED, 2),
+    "remaps": (REMAPS, 6),
 }
 
 

@@ -118,7 +118,7 @@ def run_serially(native: Native, texts: list) -> None:
         units.append(re.sub(r"\bstop$", "return", unit, flags=re.MULTILINE))
     calls = "\n".join(f"print '(a)', '=== program {number}'\ncall program_{number}()" for number in range(len(texts)))
     (place / "all.f90").write_text("\n".join([*units, f"program every\n{calls}\nend program\n"]))
-    flags = [each if each != "-O2" else "-O0" for each in SERIAL_FLAGS]
+    flags = [each if each != "-O2" else "-O0" for each in (*SERIAL_FLAGS, "-ffree-line-length-none")]
     call([tool("gfortran"), *flags, "all.f90", "-o", "all"], "the serial programs do not compile", place)
     said = call([str(place / "all")], "the serial programs fail", place)
     answers = re.split(r"^=== program \d+\n", said, flags=re.MULTILINE)[1:]

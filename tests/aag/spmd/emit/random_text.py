@@ -39,8 +39,8 @@ def with_values_printed(text, item):
 
 def is_specification(line):
     folded = line.strip().lower()
-    heads = ("program", "implicit", "!hpf$ proc", "!hpf$ temp", "!hpf$ dist", "!hpf$ align")
-    return folded.startswith(heads) or "::" in folded
+    heads = ("program", "implicit", "!hpf$ proc", "!hpf$ temp", "!hpf$ dist", "!hpf$ align", "!hpf$ dynamic")
+    return folded.startswith(heads) or ("::" in folded and not folded.startswith("!hpf$ realign"))
 
 
 def declared(line):
@@ -59,7 +59,7 @@ def start(array):
     name, bounds = array
     names = "ijkl"[: len(bounds)]
     head = ", ".join(f"{index} = {lower}:{upper}" for index, (lower, upper) in zip(names, bounds, strict=True))
-    mixed = " + ".join(f"{(ord(name) + 7 * at) % 11 + 3}*{index}" for at, index in enumerate(names))
+    mixed = " + ".join(f"{(ord(name[-1]) + 7 * at) % 11 + 3}*{index}" for at, index in enumerate(names))
     return f"forall ({head}) {name}({', '.join(names)}) = dble(modulo({mixed}, 13)) / 13.0d0"
 
 

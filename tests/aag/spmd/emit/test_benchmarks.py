@@ -42,6 +42,7 @@ TARGETS = {
     "pipeline": ("y", 1),
     "redblack": ("u", 2),
     "sor": ("u", 2),
+    "adi": ("u", 2),
     "thomas": ("u", 2),
     "trisolve": ("a", 2),
 }

@@ -1,0 +1,100 @@
+"""What lies where at one point of a program, and what REALIGN and REDISTRIBUTE make of it (design decision D12)."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.diagnostics import Span
+from aag.ir.directives import Align, Distribute
+from aag.ir.evaluate import Value
+from aag.mapping.alignment import Cell, Placement, cells_of, compose, itself
+from aag.mapping.arrangements import Arrangements
+from aag.mapping.axes import REPLICATED, GridAxis
+from aag.mapping.dealing import Dealt, dealt
+from aag.mapping.grid import Grid
+from aag.mapping.report import Report
+from aag.mapping.scope import Bounds
+
+
+class Configuration(Struct, frozen=True, kw_only=True):
+    """Where every template and array lies in its ultimate align target, and how those are distributed.
+
+    None stands for what was reported, and in `distributed` for what lies on every processor.
+    """
+
+    placements: Mapping[str, Placement | None]
+    distributed: Mapping[str, Dealt | None]
+
+    def axes(self, name: str, first: Grid) -> tuple[Grid, tuple[GridAxis, ...]] | None:
+        """The grid of a template or array and what each axis of it means; None: a problem was reported.
+
+        Args:
+            name: A template or an array.
+            first: The grid of what is not distributed.
+        """
+        placement = self.placements.get(name)
+        if placement is None:
+            return None
+        root = self.distributed.get(placement.root)
+        if root is None:
+            return first, (REPLICATED,) * len(first.shape)
+        return root.grid, tuple(_axis(placement.cells[dim], root, dim) for dim in root.axes())
+
+
+class Mapper(Struct, frozen=True, kw_only=True):
+    """What directives mean in one program unit. `bounds`: of every template and array; None was reported."""
+
+    bounds: Mapping[str, Bounds | None]
+    arrangements: Arrangements
+    env: Mapping[str, Value]
+
+    def dealt(self, directive: Distribute, report: Report) -> Dealt | None:
+        """How a directive distributes what it names; None: not at all, or a problem was reported."""
+        bounds = self.bounds.get(directive.distributee)
+        return None if bounds is None else dealt(directive, bounds, self.arrangements, self.env, report)
+
+    def placed(self, align: Align, placements: Mapping[str, Placement | None], report: Report) -> Placement | None:
+        """The placement that an ALIGN or REALIGN gives, where its target lies now."""
+        own, target = self.bounds.get(align.alignee), self.bounds.get(align.target)
+        if own is None or target is None:
+            return None
+        cells, outer = cells_of(align, own, target, self.env, report), placements.get(align.target)
+        return None if cells is None or outer is None else compose(cells, outer)
+
+    def remapped(self, before: Configuration, directive: Align | Distribute, report: Report) -> Configuration:
+        """What a REALIGN or REDISTRIBUTE makes of a configuration.
+
+        REALIGN moves its alignee only; REDISTRIBUTE moves its distributee, and all that is aligned with it.
+        """
+        match directive:
+            case Align(alignee=name):
+                placement = self.placed(directive, before.placements, report)
+                return replace(before, placements={**before.placements, name: placement})
+            case Distribute(distributee=name):
+                found = {**before.distributed, name: self.dealt(directive, report)}
+                own = itself(name, len(self.bounds.get(name) or ()))
+                return Configuration(placements={**before.placements, name: own}, distributed=found)
+
+
+class Dynamics(Struct, frozen=True, kw_only=True):
+    """What a program that remaps begins with, and what its directives mean. `first`: as of `Configuration.axes`."""
+
+    start: Configuration
+    mapper: Mapper
+    first: Grid
+
+
+def _axis(cell: Cell, root: Dealt, dim: int) -> GridAxis:
+    distribution = root.dims[dim]
+    if cell.role == "replicated" or distribution is None:
+        return REPLICATED
+    if cell.role == "fixed":
+        coordinate = int(distribution.owner(cell.offset))
+        return GridAxis(role="fixed", offset=cell.offset, distribution=distribution, coordinate=coordinate)
+    return GridAxis(role="dim", dim=cell.dim, stride=cell.stride, offset=cell.offset, distribution=distribution)
+
+
+def place_of(entity: Span, directive: Span | None) -> Span:
+    """Where a layout is decided: at a directive of the source, else at the declaration."""
+    return directive if directive is not None and directive.line and not directive.is_option else entity
