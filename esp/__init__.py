@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from aag.diagnostics import Diagnostic, SourceError, UnresolvedError
-    from esp.api import Prediction, predict
+    from esp.api import Prediction, predict, read_source
     from esp.calling import ERRORS
     from esp.errors import EspError, PredictionError, UnreadableFileError, UsageError
     from esp.explore.advise import Advice, advise
@@ -36,6 +36,7 @@ __all__ = [
     "whatif",
     "sweep",
     "advise",
+    "read_source",
     "Prediction",
     "Comparison",
     "WhatIf",
@@ -54,7 +55,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "esp.api": ("Prediction", "predict"),
+    "esp.api": ("Prediction", "predict", "read_source"),
     "esp.explore.compare": ("Comparison", "compare"),
     "esp.explore.whatif": ("WhatIf", "whatif"),
     "esp.explore.sweep": ("Sweep", "sweep"),

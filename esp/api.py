@@ -27,7 +27,7 @@ from esp.incomplete import incomplete
 from esp.locate import find_system, systems_dir
 from esp.prediction import Prediction, single, without_repeats
 from esp.request import SWITCHES, Request, asked, requested, switched
-from esp.sources import Source, read_source
+from esp.sources import Name, Source, read_source
 from interpreter.engine import interpret
 from interpreter.folding import folded
 from interpreter.listeners import Listener, Watch
@@ -72,7 +72,7 @@ class Stages(Struct, frozen=True, kw_only=True):
 
 @in_python
 def predict(
-    source: str | PathLike[str],
+    source: Name | Sequence[Name] | Source,
     system: str | PathLike[str] = "ipsc860",
     procs: int | None = 8,
     *,
@@ -99,7 +99,8 @@ def predict(
     """Predict how long a program takes on a machine, and where the time goes.
 
     Args:
-        source: a path, the name of a bundled program, or program text (with a line break in it).
+        source: a path, the name of a bundled program, program text (with a line break in it), a list of the files that
+            make up a program, or what `esp.read_source` returns.
         system: the name of a bundled machine, or a path.
         procs: number of processors, 8 by default; None takes the number of the program, else the
             machine's default (Def 12), as `esp run` does without ``--procs``.

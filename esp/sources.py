@@ -1,5 +1,6 @@
 """Programs as read."""
 
+from collections.abc import Iterable, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -7,8 +8,8 @@ from msgspec import Struct
 
 from aag.ir.units import Form, Program
 from aag.source.files import decode
-from aag.source.read import read_program
-from esp.errors import UnreadableFileError, reason
+from aag.source.read import read_files
+from esp.errors import UnreadableFileError, UsageError, reason
 from esp.locate import benchmarks_dir, find_program, program_names
 
 
@@ -19,20 +20,57 @@ class Source(Struct, frozen=True, kw_only=True):
     bundled: bool = False
 
 
-def read_source(source: str | PathLike[str], *, form: Form | None = None) -> Source:
-    """Read a program: a path, the name of one that comes with esp, or its text (with a line break in it).
+Name = str | PathLike[str]
+"""A path, the name of a bundled program, or program text (with a line break in it)."""
+
+
+def read_source(
+    source: Name | Sequence[Name] | Source,
+    *,
+    form: Form | None = None,
+    include: Iterable[Name] = (),
+    define: Iterable[str] = (),
+) -> Source:
+    """Read a program: a path, the name of one that comes with esp, its text (with a line break in it), or a list of the
+    files that make it up. What is read already is returned as it is.
+
+    Args:
+        source: the program.
+        form: the source form of its files.
+        include: folders for INCLUDE and ``#include``, after the folder of the file.
+        define: macros of the C preprocessor, as ``NAME`` or ``NAME=VALUE``. With one, all files are preprocessed; else
+            those that need it.
 
     Raises:
         UnreadableFileError: there is no such file, or it cannot be read.
+        UsageError: the list is empty.
         aag.diagnostics.SourceError: it is no program.
     """
-    if isinstance(source, str) and "\n" in source:
-        return Source(program=read_program(source, "<text>", form=form, defer=True))
-    path = find_program(str(source))
-    bundled = path.parent == benchmarks_dir() and path.stem in program_names() and path != Path(source)
-    shown = path.name if bundled else str(source)
-    text = decode(_bytes_of(path), shown)
-    program = read_program(text, shown, form=form, include_dirs=(path.parent,), defer=True)
+    if isinstance(source, Source):
+        return source
+    names = [source] if isinstance(source, str | PathLike) else list(source)
+    if not names:
+        raise UsageError("there is no program to read.")
+    texts: dict[str, str] = {}
+    bundled = False
+    for name in names:
+        if isinstance(name, str) and "\n" in name:
+            texts[f"<text {len(texts) + 1}>" if len(names) > 1 else "<text>"] = name
+            continue
+        path = find_program(str(name))
+        ours = path.parent == benchmarks_dir() and path.stem in program_names() and path != Path(name)
+        bundled = bundled or (ours and len(names) == 1)
+        shown = path.name if ours else str(name)
+        texts[shown] = decode(_bytes_of(path), shown)
+        if ours:
+            include = (*include, path.parent)
+    program = read_files(
+        [(text, file) for file, text in texts.items()],
+        form=form,
+        include_dirs=[str(each) for each in include],
+        defines=tuple(define),
+        defer=True,
+    )
     return Source(program=program, bundled=bundled)
 
 

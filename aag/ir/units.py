@@ -28,6 +28,23 @@ Form = Literal["free", "fixed", "fixed72", "fixed132"]
 """Source form; ``fixed`` with 72 or 132 columns, whichever makes a program."""
 
 
+class Line(Struct, frozen=True):
+    """One physical line and where it stands."""
+
+    file: str
+    number: int
+    text: str
+
+
+class SourceFile(Struct, frozen=True, kw_only=True):
+    """A file of a program as compilers read it: INCLUDE lines and macros are expanded."""
+
+    file: str
+    form: Form
+    """Its source form; ``fixed`` alone does not occur."""
+    lines: tuple[Line, ...]
+
+
 class Type(Struct, frozen=True, kw_only=True):
     """A type: base and its size in bytes for one element (complex: both parts). `derived`: name of a derived
     type."""
@@ -101,8 +118,8 @@ class Unit(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Program(Struct, frozen=True, kw_only=True, eq=False):
-    """A whole source. `lines` are the physical lines as read, for annotated output; `complete` is False where
-    an `Opaque` statement had to stand for something."""
+    """A whole program. `file` is the file with the main program, `lines` are its physical lines as read, for annotated
+    output; `complete` is False where an `Opaque` statement had to stand for something."""
 
     file: str
     lines: tuple[str, ...]
@@ -110,7 +127,9 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     diagnostics: tuple[Diagnostic, ...]
     complete: bool
     form: Form = "free"
-    """How it is read; ``fixed`` alone does not occur."""
+    """How `file` is read; ``fixed`` alone does not occur."""
+    sources: tuple[SourceFile, ...] = ()
+    """All files, those with modules before those that use them."""
     unrecognised: Mapping[str, int] = field(default_factory=dict)
     """Templates and processor arrangements that only a comment would declare, with its line (W108)."""
 

@@ -1,8 +1,9 @@
 """From text to `Program`: the only place that knows the Fortran parser.
 
-The road, one module a step (`read.read_program` is the whole of it, `stages` its part from statements to units):
+The road, one module a step (`read.read_files` is the whole of it, `stages` its part from statements to units):
 
-    files, preprocess  bytes -> physical lines: decoding, source form, INCLUDE, cpp for .F and .F90
+    files, preprocess  bytes -> physical lines: decoding, INCLUDE, cpp where it is needed
+    forms              source form of each file, and how many columns of a line count
     joining            physical lines -> statements and directive texts, continuations joined, every character
                        knowing its file, line and column
     directives         directive texts -> aag.ir.directives, by our own grammar (with mapping_clauses, independent,

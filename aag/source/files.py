@@ -1,4 +1,4 @@
-"""Bytes to physical lines: decoding, source form, INCLUDE, cpp."""
+"""Bytes to physical lines: decoding, INCLUDE, cpp where it is needed."""
 
 import re
 from collections.abc import Sequence
@@ -8,9 +8,9 @@ from msgspec import Struct, field
 
 from aag.budget import LINES, Budget
 from aag.diagnostics import Diagnostic, SourceError, Span
-from aag.source.joining import Line
+from aag.ir.units import Line
+from aag.source.preprocess import is_for_cpp, is_preprocessed, preprocessed
 
-_PREPROCESSED = frozenset({".F", ".F90", ".F95", ".F03", ".F08", ".FOR"})
 _INCLUDE = re.compile(r"^\s*#?\s*include\s*(?:'([^']+)'|\"([^\"]+)\"|<([^>]+)>)\s*(?:!.*)?$", re.IGNORECASE)
 _DEEPEST_INCLUDE = 16
 
@@ -38,11 +38,6 @@ def decode(data: bytes, file: str) -> str:
         return data.decode("latin-1")
 
 
-def is_preprocessed(file: str) -> bool:
-    """Whether the extension asks for cpp."""
-    return Path(file).suffix in _PREPROCESSED
-
-
 def lines_of(text: str, file: str) -> tuple[Line, ...]:
     """The physical lines of a text."""
     return tuple(Line(file, number, each) for number, each in enumerate(_split(text), start=1))
@@ -56,16 +51,22 @@ def _split(text: str) -> list[str]:
     return [line.replace("\f", " ").rstrip() if "\f" in line else line.rstrip() for line in lines]
 
 
-def expand_includes(lines: Sequence[Line], directories: Sequence[Path]) -> tuple[Line, ...]:
-    """`lines` with INCLUDE lines replaced by the files they name.
+def expanded(
+    written: Sequence[Line], file: str, directories: Sequence[Path], defines: Sequence[str]
+) -> tuple[Line, ...]:
+    """The lines of a file with macros and INCLUDE lines replaced by what they stand for.
 
     Raises:
-        SourceError: files that are not found, or that include themselves.
+        SourceError: files that are not found, or that include themselves; an error of cpp.
     """
+    included = _Included(LINES.of(len(written)), directories, defines)
+    lines = tuple(written)
+    if is_preprocessed(file) or defines or included.needs_cpp(lines):
+        lines = preprocessed(lines, file, directories, defines)
     if not any("include" in line.text.lower() for line in lines):
-        return tuple(lines)
+        return lines
     problems: list[Diagnostic] = []
-    found = tuple(_expanded(lines, directories, 0, problems, _Included(LINES.of(len(lines)))))
+    found = tuple(_expanded(lines, 0, problems, included))
     if problems:
         raise SourceError(problems)
     return found
@@ -75,25 +76,55 @@ class _Included(Struct):
     """The files that were read, and the lines that they may make."""
 
     budget: Budget
+    directories: Sequence[Path]
+    defines: Sequence[str]
     files: dict[Path, tuple[Line, ...]] = field(default_factory=dict)
+    needing: dict[Path, bool] = field(default_factory=dict)
 
     def lines(self, path: Path) -> tuple[Line, ...]:
+        """The lines of an included file, preprocessed where it needs that by itself."""
         if path not in self.files:
-            self.files[path] = lines_of(decode(path.read_bytes(), str(path)), str(path))
-            self.budget.grow(LINES.each * len(self.files[path]))
+            written = self._written(path)
+            if self.needs_cpp(written):
+                written = preprocessed(written, str(path), self.directories, self.defines)
+            self.files[path] = written
+            self.budget.grow(LINES.each * len(written))
         return self.files[path]
 
+    def needs_cpp(self, lines: Sequence[Line]) -> bool:
+        """Whether a file, or one that its #include lines name, holds what only cpp understands."""
+        return any(is_for_cpp(line) or (line.text[:1] == "#" and self._includes_such(line)) for line in lines)
 
-def _expanded(
-    lines: Sequence[Line], directories: Sequence[Path], depth: int, problems: list[Diagnostic], included: _Included
-) -> list[Line]:
+    def _includes_such(self, line: Line) -> bool:
+        match = _INCLUDE.match(line.text)
+        path = None if match is None else self.find(_named(match), line)
+        if path is None:
+            return False
+        if path not in self.needing:
+            self.needing[path] = False
+            self.needing[path] = self.needs_cpp(self._written(path))
+        return self.needing[path]
+
+    def find(self, name: str, line: Line) -> Path | None:
+        """The file that an INCLUDE line names: beside its own file, else in the directories."""
+        return _find(name, [Path(line.file).parent, *self.directories])
+
+    def _written(self, path: Path) -> tuple[Line, ...]:
+        return lines_of(decode(path.read_bytes(), str(path)), str(path))
+
+
+def _named(match: re.Match[str]) -> str:
+    return next(part for part in match.groups() if part)
+
+
+def _expanded(lines: Sequence[Line], depth: int, problems: list[Diagnostic], included: _Included) -> list[Line]:
     found: list[Line] = []
     for line in lines:
         match = _INCLUDE.match(line.text) if "nclude" in line.text.lower() else None
         if match is None:
             found.append(line)
             continue
-        name = next(part for part in match.groups() if part)
+        name = _named(match)
         span = Span(
             line.file,
             line.number,
@@ -112,9 +143,9 @@ def _expanded(
                 )
             )
             return found
-        path = _find(name, [Path(line.file).parent, *directories])
+        path = included.find(name, line)
         if path is None:
-            places = ", ".join(str(each) for each in dict.fromkeys([Path(line.file).parent, *directories]))
+            places = ", ".join(str(each) for each in dict.fromkeys([Path(line.file).parent, *included.directories]))
             problems.append(
                 Diagnostic(
                     code="E104",
@@ -137,7 +168,7 @@ def _expanded(
                 )
             )
             return found
-        found += _expanded(inner, directories, depth + 1, problems, included)
+        found += _expanded(inner, depth + 1, problems, included)
         if problems and depth:  # two lines that include their own file would be followed 2**16 times
             return found
     return found

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from aag.diagnostics import Diagnostic, SourceError, Span
-from aag.ir.units import Form, Unit
-from aag.source.joining import COLUMNS, Joined, Line, join, lines_beyond
+from aag.ir.units import Form, Line, SourceFile, Unit
+from aag.source.joining import COLUMNS, Joined, join, lines_beyond
 
 _FREE = frozenset({".f90", ".f95", ".f03", ".f08"})
 _FIXED = frozenset({".f", ".for", ".ftn", ".f77"})
@@ -88,8 +88,8 @@ def _announced(line: Line) -> Diagnostic:
     )
 
 
-def read_in(lines: Sequence[Line], form: Form, read: Callable[[Joined], Reading]) -> tuple[Reading, Form]:
-    """What `read` makes of the statements of a source, and in which columns.
+def read_in(parts: Sequence[SourceFile], read: Callable[[Sequence[Joined]], Reading]) -> tuple[Reading, Form]:
+    """What `read` makes of the statements of a program, and the form of its files in fixed form.
 
     Where nothing says how wide lines are, text beyond column 72 is read as well if the program is none without it, or
     if it is more than numbers of cards.
@@ -97,21 +97,20 @@ def read_in(lines: Sequence[Line], form: Form, read: Callable[[Joined], Reading]
     Raises:
         SourceError: from `read`, or both ways make a program.
     """
-    if form in ("free", "fixed132"):
-        return read(join(lines, form)), form
-    beyond = lines_beyond(lines)
+    beyond = [line for part in parts if part.form in ("fixed", "fixed72") for line in lines_beyond(part.lines)]
+    undecided = any(part.form == "fixed" for part in parts)
     numbers = all(_SEQUENCE.fullmatch(line.text[COLUMNS["fixed72"] :]) for line in beyond)
     ignored = [_ignored(beyond)] if beyond else []
     try:
-        narrow = read(join(lines, "fixed72"))
+        narrow = read(_joined(parts, "fixed72"))
     except SourceError:
-        wide = _whole(lines, read) if beyond and form == "fixed" else None
+        wide = _whole(parts, read) if beyond and undecided else None
         if wide is None:
             raise
         return _with(wide, [_taken(beyond)]), "fixed132"
-    if not beyond or form != "fixed" or (numbers and _is_whole(narrow)):
+    if not beyond or not undecided or (numbers and _is_whole(narrow)):
         return _with(narrow, ignored), "fixed72"
-    wide = _whole(lines, read)
+    wide = _whole(parts, read)
     if wide is None:
         return _with(narrow, ignored), "fixed72"
     if _is_whole(narrow):
@@ -119,10 +118,14 @@ def read_in(lines: Sequence[Line], form: Form, read: Callable[[Joined], Reading]
     return _with(wide, [_taken(beyond)]), "fixed132"
 
 
-def _whole(lines: Sequence[Line], read: Callable[[Joined], Reading]) -> Reading | None:
+def _joined(parts: Sequence[SourceFile], fixed: Form) -> list[Joined]:
+    return [join(part.lines, fixed if part.form == "fixed" else part.form) for part in parts]
+
+
+def _whole(parts: Sequence[SourceFile], read: Callable[[Sequence[Joined]], Reading]) -> Reading | None:
     """The program with all 132 columns, if it is one."""
     try:
-        found = read(join(lines, "fixed132"))
+        found = read(_joined(parts, "fixed132"))
     except SourceError:
         return None
     return found if _is_whole(found) else None

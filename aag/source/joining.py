@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
-from aag.ir.units import Form
+from aag.ir.units import Form, Line
 from aag.source.keywords import FIRST_WORDS
 
 COLUMNS: Mapping[Form, int] = {"fixed72": 72, "fixed132": 132}
@@ -23,14 +23,6 @@ _FREE_SENTINEL = re.compile(r"^\s*![hH][pP][fF]\$")
 _FIRST_WORD = re.compile(rf"(?:{'|'.join(FIRST_WORDS)})\b", re.IGNORECASE)
 _PLAIN = re.compile(r"^[^'\"!&;]*$")
 _QUOTED_OR_MARK = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|['\"!&;]")
-
-
-class Line(Struct, frozen=True):
-    """One physical line and where it stands."""
-
-    file: str
-    number: int
-    text: str
 
 
 class Text(Struct, frozen=True):
@@ -194,6 +186,16 @@ def _slice(text: Text, start: int, end: int) -> Text:
 def join(lines: Iterable[Line], form: Form) -> Joined:
     """The statements and directives of `lines`, which are in `form`; ``fixed`` alone does not say how wide they are."""
     return _join_free(lines) if form == "free" else _join_fixed(lines, COLUMNS[form])
+
+
+def combined(parts: Sequence[Joined]) -> tuple[tuple[Statement, ...], tuple[DirectiveText, ...]]:
+    """The statements and directives of several files, one behind the other."""
+    statements: list[Statement] = []
+    directives: list[DirectiveText] = []
+    for part in parts:
+        directives += [DirectiveText(each.text, len(statements) + each.before) for each in part.directives]
+        statements += part.statements
+    return tuple(statements), tuple(directives)
 
 
 def _comment_start(text: str) -> int:

@@ -1,13 +1,14 @@
-"""cpp for sources with a capital extension."""
+"""cpp for the files that need it: those with a capital extension, with its directives, or with C comments."""
 
 import re
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
+from aag.budget import CHARACTERS, LINES
 from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.ir.units import Line
 from aag.running import Limits, run
-from aag.source.joining import Line
 
 _MARKER = re.compile(r'^#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"')
 _COMPLAINT = re.compile(r"^(?:<stdin>|[^:]+):(\d+):(?:(\d+):)?\s*(?:fatal )?error:\s*(.*)$", re.MULTILINE)
@@ -19,34 +20,73 @@ _BEYOND = {
 }
 
 
-def preprocessed(text: str, file: str, directories: Sequence[Path]) -> tuple[Line, ...]:
-    """The lines of `text` after ``cpp -traditional``, each with the file and line it comes from.
+_PREPROCESSED = frozenset({".F", ".F90", ".F95", ".F03", ".F08", ".FOR"})
+_DIRECTIVE = re.compile(r"#\s*(?:if|ifdef|ifndef|define|undef|elif|else|endif|error)\b")
+_C_COMMENT = re.compile(r"(?!     /)\s*/\*")  # column 6 of fixed form may hold any character
+
+
+def is_preprocessed(file: str) -> bool:
+    """Whether the extension asks for cpp."""
+    return Path(file).suffix in _PREPROCESSED
+
+
+def is_for_cpp(line: Line) -> bool:
+    """Whether only cpp understands a line. ``#include`` is read without it."""
+    return (line.text[:1] == "#" and _DIRECTIVE.match(line.text) is not None) or (
+        "/*" in line.text and _C_COMMENT.match(line.text) is not None
+    )
+
+
+def preprocessed(
+    written: Sequence[Line], file: str, directories: Sequence[Path], defines: Sequence[str] = ()
+) -> tuple[Line, ...]:
+    """The lines of a file after ``cpp -traditional``, each with the file and line it comes from. `defines`: macros, as
+    ``NAME`` or ``NAME=VALUE``.
 
     Raises:
-        SourceError: cpp is missing, does not end or reports an error.
+        SourceError: cpp is missing, does not end or reports an error, or what it makes is too long.
     """
     program = shutil.which("cpp")
     if program is None:
-        raise SourceError(
-            [
-                Diagnostic(
-                    code="E106",
-                    message=f"the extension {Path(file).suffix} needs the C preprocessor, but cpp is not installed",
-                    span=Span(file, 0),
-                    hint="install cpp, or rename the file if it needs no preprocessing (.f90, .f)",
-                )
-            ]
-        )
+        raise SourceError([_missing(written, file)])
     searched = [Path(file).parent, *directories]
-    command = [program, "-traditional", "-undef", "-w", *(f"-I{each}" for each in searched), "-"]
-    done = run(command, text=text, limits=_LIMITS)
+    command = [program, "-traditional", "-undef", "-w"]
+    command += [*(f"-D{each}" for each in defines), *(f"-I{each}" for each in searched), "-"]
+    done = run(command, text="".join(f"{line.text}\n" for line in written), limits=_LIMITS)
     if done.beyond:
         raise SourceError([_failed(file, 0, _BEYOND[done.beyond])])
     if done.code:
         found = _COMPLAINT.search(done.errors)
         line, why = (int(found.group(1)), found.group(3)) if found else (0, "it gives no reason")
         raise SourceError([_failed(file, line, why)])
-    return tuple(_marked(done.output, file))
+    return _affordable(tuple(_marked(done.output, file)), written)
+
+
+def _missing(written: Sequence[Line], file: str) -> Diagnostic:
+    first = next((line for line in written if is_for_cpp(line)), None)
+    if is_preprocessed(file) or first is None:
+        what = f"the extension {Path(file).suffix}" if is_preprocessed(file) else "this file"
+        span, hint = Span(file, 0), "install cpp, or rename the file if it needs no preprocessing (.f90, .f)"
+    else:
+        what, span, hint = "this line", Span(first.file, first.number), "install cpp, or remove the line"
+    message = f"{what} needs the C preprocessor, but cpp is not installed"
+    return Diagnostic(code="E106", message=message, span=span, hint=hint)
+
+
+def _affordable(made: tuple[Line, ...], written: Sequence[Line]) -> tuple[Line, ...]:
+    """The lines that the preprocessor makes.
+
+    Raises:
+        SourceError: macros and files that are included multiply what is written.
+    """
+    lines, characters = LINES.of(len(written)), CHARACTERS.of(sum(len(line.text) for line in written))
+    for line in made:
+        if not (lines.spend() and characters.spend(len(line.text))):
+            limit, what = (lines.limit, "lines") if lines.left < 0 else (characters.limit, "characters")
+            message = f"the output of the preprocessor exceeds {limit:,} {what} here"
+            hint = "shorten the macros, or include files less often"
+            raise SourceError([Diagnostic(code="E116", message=message, span=Span(line.file, line.number), hint=hint)])
+    return made
 
 
 def _failed(file: str, line: int, why: str) -> Diagnostic:

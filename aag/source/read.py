@@ -1,25 +1,52 @@
 """The whole road from text to `Program`. The parser is imported with the first text."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from aag.budget import CHARACTERS, LINES
 from aag.diagnostics import Diagnostic, SourceError, Span
-from aag.ir.units import Form, Program
-from aag.source import preprocess
-from aag.source.files import decode, expand_includes, is_preprocessed, lines_of
+from aag.ir.units import Form, Line, Program, SourceFile, Unit
+from aag.source.files import decode, expanded, lines_of
 from aag.source.forms import Reading, form_of, looks_like, read_in
-from aag.source.joining import Joined, Line
+from aag.source.joining import Joined
 
 Source = dict[tuple[str, int], str]
 
+_MODULE = re.compile(r"\s*module\s+(?!procedure\b)([a-z]\w*)\s*(?:!.*)?$", re.IGNORECASE)
+_USE = re.compile(r"\s*use\b\s*(?:,\s*[\w\s]*::)?\s*([a-z]\w*)", re.IGNORECASE)
+
 
 def read_program(
-    text: str, file: str, *, form: Form | None = None, include_dirs: Sequence[str | Path] = (), defer: bool = False
+    text: str,
+    file: str,
+    *,
+    form: Form | None = None,
+    include_dirs: Sequence[str | Path] = (),
+    defines: Sequence[str] = (),
+    defer: bool = False,
 ) -> Program:
     """The program that `text` spells. `file` names it in spans and gives the form if `form` does not.
+
+    Raises:
+        SourceError: as `read_files`.
+    """
+    return read_files([(text, file)], form=form, include_dirs=include_dirs, defines=defines, defer=defer)
+
+
+def read_files(
+    texts: Sequence[tuple[str, str]],
+    *,
+    form: Form | None = None,
+    include_dirs: Sequence[str | Path] = (),
+    defines: Sequence[str] = (),
+    defer: bool = False,
+) -> Program:
+    """The program that several files spell together, each given as its text and its name.
+
+    Included files are searched beside the file that includes them, then in `include_dirs`. `defines`: macros of cpp, as
+    ``NAME`` or ``NAME=VALUE``.
 
     Warnings are in the answer; what could not be read is an `Opaque` statement and `Program.complete` is False.
     With `defer`, errors in names and directives are in the answer too, so that they can be reported together
@@ -35,66 +62,91 @@ def read_program(
     from aag.source.units import UNKNOWN_MODULE
     from aag.source.unrecognised import unrecognised
 
-    if "\0" in text:
-        decode(text.encode("latin-1", "replace"), file)
     directories = [Path(each) for each in include_dirs]
-    physical = lines_of(text, file)
-    form, said = (form, ()) if form else form_of(file, physical)
-    lines = physical
-    if is_preprocessed(file):
-        lines = _affordable(preprocess.preprocessed(text, file, directories), physical)
-    lines = expand_includes(lines, directories)
-    source = {(line.file, line.number): line.text for line in lines}
+    written: dict[str, tuple[Line, ...]] = {}
+    said: list[Diagnostic] = []
+    parts: list[SourceFile] = []
+    for text, file in texts:
+        if "\0" in text:
+            decode(text.encode("latin-1", "replace"), file)
+        written[file] = lines_of(text, file)
+        own_form, announced = (form, ()) if form else form_of(file, written[file])
+        said += announced
+        lines = expanded(written[file], file, directories, defines)
+        parts.append(SourceFile(file=file, form=own_form, lines=lines))
+    parts = _modules_first(parts)
+    source = {(line.file, line.number): line.text for part in parts for line in part.lines}
+    first = texts[0][1]
 
-    def read(joined: Joined) -> Reading:
-        return read_units(joined, source, file)
+    def read(joined: Sequence[Joined]) -> Reading:
+        return read_units(joined, source, first)
 
     try:
-        (units, diagnostics, complete), read_form = read_in(lines, form, read)
+        (units, diagnostics, complete), fixed = read_in(parts, read)
     except SourceError as error:
         found = [_with_line(each, source) for each in error.diagnostics]
-        found[-1] = _with_form(found[-1], form, lines)
+        found[-1] = _with_form(found[-1], parts)
         raise SourceError(found) from error.__cause__
     except RecursionError as error:
-        raise SourceError([_too_deep(file)]) from error
-    comments, unrecognised_names = unrecognised(lines, read_form)
-    diagnostics = [*(_with_line(each, source) for each in (*said, *diagnostics)), *comments]
+        raise SourceError([_too_deep(first)]) from error
+    parts = [replace(part, form=fixed) if part.form == "fixed" else part for part in parts]
+    diagnostics = [_with_line(each, source) for each in (*said, *diagnostics)]
+    unrecognised_names: dict[str, int] = {}
+    for part in parts:
+        comments, names = unrecognised(part.lines, part.form)
+        diagnostics += comments
+        unrecognised_names |= names
     codes = {each.code for each in diagnostics if each.is_error}
     if UNKNOWN_MODULE in codes or (codes and not defer):
         raise SourceError(diagnostics)
     if defer:
         diagnostics = [each for each in diagnostics if each.code != UNKNOWN_IN_DIRECTIVE]
+    main = next((each for each in parts if _holds_main(each, units)), parts[0])
     return Program(
-        file=file,
-        lines=tuple(line.text for line in physical),
+        file=main.file,
+        lines=tuple(line.text for line in written[main.file]),
         units=units,
         diagnostics=tuple(diagnostics),
         complete=complete,
-        form=read_form,
+        form=main.form,
+        sources=tuple(parts),
         unrecognised=unrecognised_names,
     )
 
 
-def _affordable(made: tuple[Line, ...], written: Sequence[Line]) -> tuple[Line, ...]:
-    """The lines that the preprocessor makes.
+def _modules_first(parts: Sequence[SourceFile]) -> list[SourceFile]:
+    """Files in an order in which those with a module stand before those that use it; else as they are given."""
+    if len(parts) == 1:
+        return list(parts)
+    homes = {match[1].lower(): part for part in parts for line in part.lines if (match := _MODULE.match(line.text))}
+    found: list[SourceFile] = []
+    begun: set[str] = set()
 
-    Raises:
-        SourceError: macros and files that are included multiply what is written.
-    """
-    lines, characters = LINES.of(len(written)), CHARACTERS.of(sum(len(line.text) for line in written))
-    for line in made:
-        if not (lines.spend() and characters.spend(len(line.text))):
-            limit, what = (lines.limit, "lines") if lines.left < 0 else (characters.limit, "characters")
-            message = f"the output of the preprocessor exceeds {limit:,} {what} here"
-            hint = "shorten the macros, or include files less often"
-            raise SourceError([Diagnostic(code="E116", message=message, span=Span(line.file, line.number), hint=hint)])
-    return made
+    def take(part: SourceFile) -> None:
+        if part.file in begun:
+            return
+        begun.add(part.file)
+        for line in part.lines:
+            used = _USE.match(line.text)
+            if used and (home := homes.get(used[1].lower())) is not None:
+                take(home)
+        found.append(part)
+
+    for part in parts:
+        take(part)
+    return found
 
 
-def _with_form(finding: Diagnostic, form: Form, lines: Sequence[Line]) -> Diagnostic:
+def _holds_main(part: SourceFile, units: Sequence[Unit]) -> bool:
+    mains = {(unit.span.file, unit.span.line) for unit in units if unit.kind == "program"}
+    return any((line.file, line.number) in mains for line in part.lines)
+
+
+def _with_form(finding: Diagnostic, parts: Sequence[SourceFile]) -> Diagnostic:
     """A finding about a source that looks as if it were in the other form says so."""
-    other: Form = "fixed" if form == "free" else "free"
-    if "‹form" in finding.hint or not looks_like(other, lines):
+    part = next((each for each in parts if each.file == finding.span.file), parts[0])
+    other: Form = "fixed" if part.form == "free" else "free"
+    if "‹form" in finding.hint or not looks_like(other, part.lines):
         return finding
     hint = f"the source looks like {other} form; if it is, use ‹form {other}›"
     return replace(finding, hint=f"{finding.hint}; {hint}" if finding.hint else hint)

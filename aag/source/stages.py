@@ -1,10 +1,12 @@
 """From statements to units, with fparser in the middle."""
 
+from collections.abc import Sequence
+
 from aag.budget import OPERANDS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.units import Unit
 from aag.source.directives import read_directive
-from aag.source.joining import Joined
+from aag.source.joining import Joined, combined
 from aag.source.literals import excessive
 from aag.source.names import finish_names
 from aag.source.nesting import cut_deep
@@ -16,23 +18,28 @@ from aag.source.units import UnitReader
 
 
 def read_units(
-    joined: Joined, source: dict[tuple[str, int], str], file: str
+    files: Sequence[Joined], source: dict[tuple[str, int], str], file: str
 ) -> tuple[tuple[Unit, ...], list[Diagnostic], bool]:
-    """The units, what was found on the way, sorted, and whether everything could be read.
+    """The units of all files, what was found on the way, sorted, and whether everything could be read. `file`: the one
+    whose findings come first.
 
     Raises:
         SourceError: an error of Fortran's syntax, or something that got lost.
     """
-    if not joined.statements:
+    found: list[Diagnostic] = []
+    for one in files:
+        found += [each for each in one.diagnostics if each.is_error]
+        found += excessive(one.statements, source)
+        found += mispunctuated(one.statements, source, free=one.free)
+    statements, directives = combined(files)
+    if not statements:
         raise SourceError([_empty(file)])
-    found = [each for each in joined.diagnostics if each.is_error]
-    found += excessive(joined.statements, source)
-    found += mispunctuated(joined.statements, source, free=joined.free)
     if found:
         raise SourceError(found)
-    reads = tuple(read_directive(each, source) for each in joined.directives)
-    structure = outline(joined.statements, reads, source)
-    found = [*joined.diagnostics, *(each for read in reads for each in read.diagnostics), *structure.diagnostics]
+    reads = tuple(read_directive(each, source) for each in directives)
+    structure = outline(statements, reads, source)
+    found = [each for one in files for each in one.diagnostics]
+    found += [*(each for read in reads for each in read.diagnostics), *structure.diagnostics]
     rows, cuts = cut_deep(structure.rows, source)
     tree, rows, warnings = parse_rows(rows, cuts, source)
     reader = UnitReader(structure, rows, structure.formats, cuts, OPERANDS.of(len(rows)))

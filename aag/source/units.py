@@ -67,7 +67,7 @@ class UnitReader(Struct):
         found = tuple(self.unit(node, None) for node in tree.content if type(node).__name__ in _KINDS)
         for module, span in self.uses:
             if module not in self.modules and module not in INTRINSIC_MODULES:
-                message, hint = f"the module {module} is not in this file", "put it into the file, before the program"
+                message, hint = f"found no module {module}", "put it before the program, or name its file, too"
                 self.diagnostics.append(Diagnostic(code=UNKNOWN_MODULE, message=message, span=span, hint=hint))
         return found
 

@@ -12,9 +12,9 @@ from msgspec import Struct
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Processors, Template
 from aag.ir.nearest import edits
-from aag.ir.units import Form
+from aag.ir.units import Form, Line
 from aag.source.directives import Read, read_directive
-from aag.source.joining import Line, join
+from aag.source.joining import join
 
 CODE = "W108"
 """The code of the warning."""

@@ -28,7 +28,7 @@ INTERRUPTED = 130
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "numbers of processors: 8, 4,6,12 or 4..64 (doubling)", aligned=False)
+    add_program(parser, "numbers of processors: 8, 4,6,12 or 4..64 (doubling)", aligned=False, files=True)
     add_scenario(parser)
     add_partial(parser)
     group = parser.add_argument_group("what to search and show")

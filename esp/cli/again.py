@@ -7,6 +7,9 @@ from shlex import quote
 KEPT: dict[str, str | list[str] | None] = {
     "system": "ipsc860",
     "form": None,
+    "include": [],
+    "define": [],
+    "files": [],
     "grid": None,
     "set": [],
     "distribute": [],
@@ -36,7 +39,7 @@ def command(name: str, options: argparse.Namespace, without: Collection[str] = (
     for option, default in KEPT.items():
         value = given.get(option, default)
         if value != default:
-            written = "--" + option.replace("_", "-")
+            written = "--file" if option == "files" else "--" + option.replace("_", "-")
             words += [f"{written} {quote(str(each))}" for each in (value if isinstance(value, list) else [value])]
     flags = ("timed", "unroll", "trust_directives", "partial")
     words += ["--" + each.replace("_", "-") for each in flags if given.get(each)]

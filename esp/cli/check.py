@@ -6,7 +6,7 @@ from pathlib import Path
 from esp.cli.options import add_forms, add_output, add_program, add_scenario, add_timed, console_of, procs_of
 from esp.errors import CheckFailedError, PredictionError, UnreadableFileError, UsageError
 
-USAGE = "esp check PROG --budget FILE [options]"
+USAGE = "esp check PROG [FILE ...] --budget FILE [options]"
 
 EXAMPLES = """\
 examples:
@@ -32,7 +32,7 @@ only, 2 wrong use or a faulty budget, 3 a limit is not kept.
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("--budget", metavar="FILE", required=True, help="the limits (YAML)")
-    add_program(parser, "number of processors, or a list; without it those that the budget names")
+    add_program(parser, "number of processors, or a list; without it those that the budget names", files=True)
     add_scenario(parser)
     add_timed(parser)
     add_forms(parser, "docs/inspect.md")

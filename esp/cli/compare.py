@@ -76,7 +76,7 @@ def execute(options: argparse.Namespace) -> int:
     options.distribute = []
     system = api.load_machine(options.system)
     request = request_of(options, procs)
-    sources = [source_of(each, options.form) for each in options.program]
+    sources = [source_of(each, options) for each in options.program]
     with ProgressLine(console) as shown:
         progress = shown.predictions if shown else None
 

@@ -8,7 +8,7 @@ from esp.cli.console import COLOURS, Console, console_for
 from esp.cli.options import add_program, named, one_of_procs
 from esp.errors import UsageError
 
-USAGE = "esp compile PROG --procs P -o FOLDER [options]"
+USAGE = "esp compile PROG [FILE ...] --procs P -o FOLDER [options]"
 
 EXAMPLES = """\
 examples:
@@ -27,7 +27,7 @@ environment of the compiled program:
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors of the node program")
+    add_program(parser, "number of processors of the node program", files=True)
     add_switches(parser)
     add_collectives(parser)
     group = parser.add_argument_group("output")

@@ -97,7 +97,7 @@ def _predicted(side: str, options: argparse.Namespace, console: "Console") -> di
     common = argparse.Namespace(**vars(options))
     own = parser.parse_args([*words, "-"], common)
     procs = one_of_procs(own.procs, "each side takes one processor count.")
-    source = source_of(own.program, own.form)
+    source = source_of(own.program, own)
     system = api.load_machine(own.system)
     made, _ = with_answers(lambda asked: api.predict_source(source, system, asked), request_of(own, procs))
     console.warn(made.warnings, source.program.lines)

@@ -18,7 +18,7 @@ SUFFIXES = {".dot": "dot", ".gv": "dot", ".graphml": "graphml", ".json": "json",
 
 FORMATS = ("dot", "graphml", "json", "mermaid", "svg")
 
-USAGE = "esp graph aag|saag PROG [options]\n       esp graph sag MACHINE [options]"
+USAGE = "esp graph aag|saag PROG [FILE ...] [options]\n       esp graph sag MACHINE [options]"
 
 EXAMPLES = """\
 examples:
@@ -36,7 +36,7 @@ sag   the system abstraction graph of a machine, named in place of the program
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("graph", metavar="GRAPH", choices=GRAPHS, help=", ".join(GRAPHS))
-    add_program(parser, "number of processors")
+    add_program(parser, "number of processors", files=True)
     parser.add_argument(
         "--opt", metavar="NAME=off", action="append", default=[], help="switch an optimisation off (repeatable)"
     )

@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp layout --help` need not wa
     from esp.api import Stages
     from esp.output.layout import Shown
 
-USAGE = "esp layout PROG [options]"
+USAGE = "esp layout PROG [FILE ...] [options]"
 
 EXAMPLES = """\
 examples:
@@ -27,7 +27,7 @@ are drawn once. Warnings about the mapping follow.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors")
+    add_program(parser, "number of processors", files=True)
     shown = parser.add_argument_group("what to show")
     shown.add_argument("--array", metavar="NAME", action="append", default=[], help="this array only (repeatable)")
     shown.add_argument("--json", action="store_true", help="print JSON, described in docs/inspect.md")

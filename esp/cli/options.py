@@ -1,6 +1,7 @@
 """Options that several commands share, and what their texts mean."""
 
 import argparse
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,34 @@ def add_form(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--columns", action=_SourceForm, dest="form", choices=COLUMNS, help="fixed form with so many columns in a line"
     )
+    what = "a folder for INCLUDE and #include, after that of the file (repeatable)"
+    group.add_argument("-I", "--include", metavar="FOLDER", action="append", default=[], type=named, help=what)
+    what = "a macro of the C preprocessor, which then reads all files (repeatable)"
+    group.add_argument("-D", "--define", metavar="NAME[=VALUE]", action="append", default=[], type=_macro, help=what)
+    what = "another file of the program (repeatable)"
+    group.add_argument("--file", metavar="FILE", dest="files", action="append", default=[], type=named, help=what)
+
+
+_MACRO = re.compile(r"[A-Za-z_]\w*(=.*)?")
+
+
+def _macro(text: str) -> str:
+    if not _MACRO.fullmatch(text):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a macro such as N=64")
+    return text
+
+
+class _MoreFiles(argparse.Action):
+    """Adds positional words to those of ``--file``."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,  # noqa: ARG002  # argparse passes it
+        namespace: argparse.Namespace,
+        values: Any,
+        option_string: str | None = None,  # noqa: ARG002  # argparse passes it
+    ) -> None:
+        namespace.files = [*namespace.files, *values]
 
 
 class _SourceForm(argparse.Action):
@@ -56,15 +85,20 @@ class _SourceForm(argparse.Action):
         namespace.form = both.pop() if both else "fixed"
 
 
-def add_program(parser: argparse.ArgumentParser, procs: str, *, several: bool = False, aligned: bool = True) -> None:
+def add_program(
+    parser: argparse.ArgumentParser, procs: str, *, several: bool = False, aligned: bool = True, files: bool = False
+) -> None:
     """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``; `aligned`: whether
-    arrays may be aligned anew."""
+    arrays may be aligned anew; `files`: whether further words are further files of the program."""
     parser.add_argument(
         "program",
         metavar="PROG",
         nargs="+" if several else None,
         help="a file, a bundled program, or - (standard input)",
     )
+    if files:
+        more = "further files of the program"
+        parser.add_argument("more", metavar="FILE", nargs="*", action=_MoreFiles, type=named, help=more)
     group = parser.add_argument_group("program and machine")
     group.add_argument("--system", metavar="NAME|FILE", default="ipsc860", help="the machine (default: %(default)s)")
     group.add_argument("-p", "--procs", metavar="P", help=procs)

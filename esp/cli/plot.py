@@ -36,7 +36,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "pictures:\n" + "".join(f"  {name:9} {what}\n" for name, what in PICTURES.items()) + "\n" + EXAMPLES
     parser.usage = "esp plot PICTURE PROG|TRACE -o FILE [options]"
     parser.add_argument("picture", metavar="PICTURE", choices=PICTURES, help=", ".join(PICTURES))
-    add_program(parser, "number of processors")
+    add_program(parser, "number of processors", files=True)
     add_scenario(parser)
     group = parser.add_argument_group("what to show")
     group.add_argument("--from", dest="start", metavar="TIME", help="when a timeline begins, such as 20ms")
@@ -96,7 +96,7 @@ def _predicted(options: argparse.Namespace, procs: int | None, console: "Console
     from esp.cli.prompt import with_answers
     from esp.cli.reading import source_of
 
-    source, system = source_of(options.program, options.form), api.load_machine(options.system)
+    source, system = source_of(options.program, options), api.load_machine(options.system)
     with ProgressLine(console) as watch:
         prediction, _ = with_answers(
             lambda asked: api.predict_source(source, system, asked, watch), request_of(options, procs)
@@ -113,7 +113,7 @@ def _trace(options: argparse.Namespace, procs: int | None, console: "Console") -
 
     if is_trace(options.program):
         return read(options)
-    source = source_of(options.program, options.form)
+    source = source_of(options.program, options)
     system = api.load_machine(options.system)
     trace, prediction, _ = predicted(source, system, request_of(options, procs), console)
     console.warn(prediction.warnings, source.program.lines)

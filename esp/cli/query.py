@@ -15,7 +15,7 @@ from esp.cli.options import (
 )
 from esp.errors import UsageError
 
-USAGE = "esp query PROG [options]"
+USAGE = "esp query PROG [FILE ...] [options]"
 
 EXAMPLES = """\
 examples:
@@ -32,7 +32,7 @@ units inside it, so rows add up. `esp show aag PROG` numbers the units.
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors")
+    add_program(parser, "number of processors", files=True)
     chosen = parser.add_argument_group("which parts", "Lists are 1,5 or 10-20; all options are repeatable.")
     for name, metavar, what in (
         ("--lines", "N-M", "source lines"),

@@ -4,10 +4,9 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
-from aag.ir.units import Form
 from aag.source.read import read_program
 from esp.cli.options import request_of
-from esp.errors import UnreadableFileError
+from esp.errors import UnreadableFileError, UsageError
 from esp.sources import Source, read_source
 
 if TYPE_CHECKING:  # the API brings NumPy, which a command need not wait for that only reads a program
@@ -28,26 +27,34 @@ def asked_of(options: argparse.Namespace, procs: int | None) -> "tuple[Source, S
     """
     from esp.api import load_machine
 
-    source = source_of(options.program, options.form)
+    source = source_of(options.program, options)
     return source, load_machine(options.system), request_of(options, procs)
 
 
-def source_of(program: str, form: Form | None) -> Source:
-    """Read the program that a command names.
+def source_of(program: str, options: argparse.Namespace) -> Source:
+    """Read the program that a command names, with the other files and the options of `add_form`.
 
     Raises:
         UnreadableFileError: it cannot be read.
+        UsageError: standard input is to be one of several files.
         aag.diagnostics.SourceError: it is no program.
     """
-    if not program.strip():
+    files = [program, *options.files]
+    if not all(each.strip() for each in files):
         hint = "`esp examples list` shows the bundled programs."
         raise UnreadableFileError("the program name is empty.", hint=hint)
-    if program != STANDARD_INPUT:
-        return read_source(program, form=form)
+    if STANDARD_INPUT not in files:
+        given = files if options.files else program
+        return read_source(given, form=options.form, include=options.include, define=options.define)
+    if len(files) > 1:
+        raise UsageError("standard input is a whole program.", hint="Write it to a file first.")
     try:
         text = sys.stdin.read()
     except UnicodeDecodeError:
         raise UnreadableFileError("this is not text.", where="standard input") from None
     if not text.strip():
         raise UnreadableFileError("there is nothing to read.", where="standard input")
-    return Source(program=read_program(text, "<stdin>", form=form, defer=True))
+    read = read_program(
+        text, "<stdin>", form=options.form, include_dirs=options.include, defines=options.define, defer=True
+    )
+    return Source(program=read)

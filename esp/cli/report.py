@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp report --help` need not wa
     from esp.traces.trace import Trace
     from sag.unit import System
 
-USAGE = "esp report PROG -o FILE [options]"
+USAGE = "esp report PROG [FILE ...] -o FILE [options]"
 
 EXAMPLES = """\
 examples:
@@ -47,7 +47,7 @@ _SHOWN = 8
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors", aligned=False)
+    add_program(parser, "number of processors", aligned=False, files=True)
     add_scenario(parser)
     add_partial(parser)
     group = parser.add_argument_group("what to show")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp run --help` need not wait 
     from esp.cli.console import Console
     from sag.unit import System
 
-USAGE = "esp run PROG [options]"
+USAGE = "esp run PROG [FILE ...] [options]"
 
 EXAMPLES = """\
 examples:
@@ -47,7 +47,7 @@ VIEWS = ("annotate", "lines", "aau", "per_processor")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors, or a list 1,2,4,8 or 1..64 for a table of speed-up")
+    add_program(parser, "number of processors, or a list 1,2,4,8 or 1..64 for a table of speed-up", files=True)
     add_scenario(parser)
     add_partial(parser)
     views = parser.add_argument_group("what to show")

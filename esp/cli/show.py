@@ -22,7 +22,7 @@ STAGES = {
 
 FORMATS = ("text", "dot", "graphml", "json", "mermaid")
 
-USAGE = "esp show STAGE PROG [options]"
+USAGE = "esp show STAGE PROG [FILE ...] [options]"
 
 EXAMPLES = "stages:\n" + "".join(f"  {name:8} {what}\n" for name, what in STAGES.items())
 EXAMPLES += """
@@ -36,7 +36,7 @@ examples:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("stage", metavar="STAGE", choices=STAGES, help=", ".join(STAGES))
-    add_program(parser, "number of processors")
+    add_program(parser, "number of processors", files=True)
     parser.add_argument(
         "--opt", metavar="NAME=off", action="append", default=[], help="switch an optimisation off (repeatable)"
     )
@@ -57,7 +57,7 @@ def execute(options: argparse.Namespace) -> int:
     console = console_of(options)
     from esp.cli.reading import source_of
 
-    source = source_of(options.program, options.form)
+    source = source_of(options.program, options)
     text = _stage(options, source, request_of(options, procs))
     console.warn(source.program.diagnostics, source.program.lines)
     console.deliver(text.rstrip("\n") + "\n")

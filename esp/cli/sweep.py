@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # the API brings NumPy, which `esp sweep --help` need not wai
 
     from esp.explore.axes import Axis
     from esp.explore.plan import SweepPlan
+    from esp.sources import Source
 
 USAGE = "esp sweep PROG [PROG ...] [options]"
 
@@ -193,6 +194,7 @@ def _plan(options: argparse.Namespace) -> "SweepPlan":
     from msgspec.structs import replace
 
     from esp.api import requested
+    from esp.cli.reading import source_of
     from esp.explore.axes import Axis, values_of
     from esp.explore.plan import SweepPlan
 
@@ -245,7 +247,10 @@ def _plan(options: argparse.Namespace) -> "SweepPlan":
     base = requested(None, timed=options.timed, unroll=options.unroll, trust_directives=options.trust_directives)
     base = replace(base, partial=options.partial)
     axes = [axis for axis in axes if not (axis.kind == "io" and axis.values == (True,))]
-    plan = SweepPlan(programs=tuple(texts), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
+    read: list[str | Source] = [*texts]
+    if options.files or options.include or options.define:
+        read = [source_of(each, options) for each in programs]
+    plan = SweepPlan(programs=tuple(read), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
     if len(named) < len(options.distribute):
         return replace(plan, axes=(_all_distributions(plan), *plan.axes))
     return plan

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # NumPy, which `esp trace --help` need not wait for
     from esp.traces.trace import Trace
     from sag.unit import System
 
-USAGE = "esp trace PROG|TRACE --procs P --format FORMAT -o FILE [options]"
+USAGE = "esp trace PROG|TRACE [FILE ...] --procs P --format FORMAT -o FILE [options]"
 
 EXAMPLES = """\
 examples:
@@ -43,7 +43,7 @@ NEEDS_A_PLACE = ("paraver", "otf2")
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "number of processors")
+    add_program(parser, "number of processors", files=True)
     add_scenario(parser)
     add_partial(parser)
     group = parser.add_argument_group("trace")

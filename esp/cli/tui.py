@@ -56,7 +56,7 @@ def execute(options: argparse.Namespace) -> int:
 
 def _explore(options: argparse.Namespace, procs: int | None) -> int:
     """The interface, until somebody leaves it."""
-    from esp.cli.reading import STANDARD_INPUT
+    from esp.cli.reading import STANDARD_INPUT, source_of
     from esp.tui.app import Explorer
     from esp.tui.opening import opening
 
@@ -69,7 +69,7 @@ def _explore(options: argparse.Namespace, procs: int | None) -> int:
             options.program,
             lambda: _machine(options.system),
             lambda: request_of(options, procs),
-            options.form,
+            lambda: source_of(options.program, options),
             _command(options),
         )
     app = Explorer(wanted)

@@ -14,7 +14,7 @@ from esp.values import pairs
 if TYPE_CHECKING:  # what validates brings NumPy, which `esp validate --help` need not wait for
     from esp.validate.job import Job, Validation
 
-USAGE = "esp validate PROG [options]"
+USAGE = "esp validate PROG [FILE ...] [options]"
 
 EXAMPLES = """\
 examples:
@@ -39,7 +39,7 @@ METHODS = {
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
-    add_program(parser, "numbers of processors, such as 1,2,4 (default: that of the program)")
+    add_program(parser, "numbers of processors, such as 1,2,4 (default: that of the program)", files=True)
     add_switches(parser)
     group = parser.add_argument_group("how")
     methods = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
@@ -135,11 +135,10 @@ def execute(options: argparse.Namespace) -> int:
     from esp.validate.job import Job
 
     with scratch() as temporary:
-        source = source_of(options.program, options.form)
+        source = source_of(options.program, options)
         job = Job(
             source=source,
             given=given_to(source.program),
-            form=source.program.form,
             texts=pairs("--set", options.set, lower=True),
             system=api.load_machine(options.system),
             request=partial(request_of, options),

@@ -42,6 +42,7 @@ from esp.explore.interval import contenders, interval_of
 from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.prediction import first
 from esp.shown import Printed
+from esp.sources import Name
 from sag.unit import System
 
 TOP = 3
@@ -171,7 +172,7 @@ class SearchProgress(Struct, frozen=True, kw_only=True):
 
 @in_python
 def advise(
-    source: str | PathLike[str],
+    source: Name | Source,
     system: str | PathLike[str] = "ipsc860",
     procs: int | Sequence[int] | str | None = 8,
     *,

@@ -28,6 +28,7 @@ from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.explore.workers import Workers
 from esp.prediction import Interval, first
 from esp.shown import Printed
+from esp.sources import Name
 from sag.unit import System
 
 CHALLENGERS = 3
@@ -98,7 +99,7 @@ class Comparison(Printed, Struct, frozen=True, kw_only=True):
 
 @in_python
 def compare(
-    source: str | PathLike[str] | Sequence[str | PathLike[str]],
+    source: Name | Source | Sequence[Name | Source],
     system: str | PathLike[str] = "ipsc860",
     procs: int | None = 8,
     *,
@@ -138,7 +139,7 @@ def compare(
         esp.MachineError: the machine or a what-if prevents it.
         esp.EspError: a file or an argument prevents it.
     """
-    sources = [source] if isinstance(source, str | PathLike) else list(source)
+    sources = [source] if isinstance(source, str | PathLike | Source) else list(source)
     arguments.jobs(jobs)
     if not sources:
         raise UsageError("there is no program to compare.")

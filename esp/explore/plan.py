@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.ir.units import Form
-from esp.api import Request, load_machine, read_source, switched
+from esp.api import Request, Source, load_machine, read_source, switched
 from esp.explore.axes import Axis
 from esp.explore.choices import all_formats, distributed_by, shown
 from sag.quantities import Change, make_change
@@ -50,8 +50,8 @@ CHUNK = 1024
 class SweepPlan(Struct, frozen=True, kw_only=True):
     """A sweep: every combination of the values of its axes, the last axis varying fastest."""
 
-    programs: tuple[str, ...]
-    """Names, paths or texts, as `esp.api.read_source` takes them."""
+    programs: tuple[str | Source, ...]
+    """Names, paths, texts or programs, as `esp.api.read_source` takes them."""
     systems: tuple[str, ...]
     form: Form | None
     base: Request

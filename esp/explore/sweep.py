@@ -49,6 +49,7 @@ from esp.explore.plan import (
 from esp.explore.workers import Workers
 from esp.prediction import Prediction
 from esp.shown import Printed
+from esp.sources import Name
 from interpreter.result import Assumption
 from sag.unit import System
 
@@ -221,7 +222,7 @@ def _times(found: Prediction, scenarios: int, *, timed: bool) -> NDArray[np.floa
 
 @in_python
 def sweep(
-    source: str | PathLike[str] | Sequence[str | PathLike[str]],
+    source: Name | Source | Sequence[Name | Source],
     system: str | PathLike[str] | Sequence[str | PathLike[str]] = "ipsc860",
     procs: int | Sequence[int] | None = 8,
     *,
@@ -274,9 +275,8 @@ def sweep(
         axes.append(Axis(name="procs", kind="procs", values=tuple(kept), labels=tuple(map(str, kept))))
     fixed, sets = _axes_of(options, axes)
     base = requested(number, **fixed)
-    plan = SweepPlan(
-        programs=tuple(map(str, programs)), systems=tuple(map(str, systems)), form=form, base=base, axes=tuple(axes)
-    )
+    read = tuple(each if isinstance(each, Source) else str(each) for each in programs)
+    plan = SweepPlan(programs=read, systems=tuple(map(str, systems)), form=form, base=base, axes=tuple(axes))
     return collect(_with_parameters(plan, sets), jobs=jobs, executor=executor, progress=progress)
 
 
@@ -288,18 +288,19 @@ def _with_parameters(plan: SweepPlan, given: Mapping[str, Any]) -> SweepPlan:
 
 def _many(kind: str, given: Any, axes: list[Axis]) -> list[Any]:
     """One or several programs or machines; several are an axis of positions."""
-    if isinstance(given, str | PathLike):
+    if isinstance(given, str | PathLike | Source):
         return [given]
     listed = list(given)
     if not listed:
         raise UsageError(f"there is no {kind} to predict.")
     if len(listed) > 1:
-        labels = tuple(_file_label(str(each)) for each in listed)
+        labels = tuple(_file_label(each) for each in listed)
         axes.append(Axis(name=kind, kind=kind, values=tuple(range(len(listed))), labels=labels))
     return listed
 
 
-def _file_label(name: str) -> str:
+def _file_label(given: object) -> str:
+    name = given.program.file if isinstance(given, Source) else str(given)
     return "<text>" if "\n" in name else name.rsplit("/", 1)[-1]
 
 

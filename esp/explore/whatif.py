@@ -30,6 +30,7 @@ from esp.errors import UsageError
 from esp.explore.plan import DIMENSIONS, PARAMETERS, machine_scenario
 from esp.prediction import first, of_scenario
 from esp.shown import Printed
+from esp.sources import Name
 from sag.unit import System
 
 Progress = Callable[[int, int, float], None]
@@ -100,7 +101,7 @@ class WhatIf(Printed, Struct, frozen=True, kw_only=True):
 
 @in_python
 def whatif(
-    source: str | PathLike[str],
+    source: Name | Source,
     system: str | PathLike[str] = "ipsc860",
     procs: int | None = 8,
     *,

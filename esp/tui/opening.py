@@ -10,7 +10,6 @@ from aag.diagnostics import SourceError
 from esp.tui.state import State, opened, unreadable
 
 if TYPE_CHECKING:
-    from aag.ir.units import Form
     from esp import api
     from sag.unit import System
 
@@ -52,18 +51,19 @@ def opening(
     name: str,
     machine: "Callable[[], System]",
     request: "Callable[[], api.Request]",
-    form: "Form | None" = None,
+    source: "Callable[[], api.Source] | None" = None,
     command: str = "",
 ) -> Opening:
     """What opens a program, by its path or the name of one that comes with esp. `machine`: loads the machine;
-    `request`: reads the options; `command`: as `State.command` has it."""
+    `request`: reads the options; `source`: reads the program, if it is more than a name; `command`: as `State.command`
+    has it."""
 
     def open_it() -> Opened:
         from sag.scenario import export
 
         system, asked = machine(), request()
         export(system, asked.scenario)  # refuses a change that the machine cannot have
-        return open_program(read(name, form), system, asked, command)
+        return open_program(read(name) if source is None else source(), system, asked, command)
 
     return Opening(file=name, open=open_it, read_lines=lambda: text_of(name))
 
@@ -84,7 +84,7 @@ def open_program(source: "api.Source", system: "System", request: "api.Request",
     return Opened(source=source, system=system, request=request, state=state)
 
 
-def read(name: str, form: "Form | None" = None) -> "api.Source":
+def read(name: str) -> "api.Source":
     """A program by its path or the name of one that comes with esp.
 
     Raises:
@@ -93,7 +93,7 @@ def read(name: str, form: "Form | None" = None) -> "api.Source":
     """
     from esp import api
 
-    return api.read_source(name, form=form)
+    return api.read_source(name)
 
 
 def text_of(name: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from aag.ir.units import Program, Unit
+from aag.ir.units import Program, SourceFile, Unit
 
 MODULE = "esp_inquiry"
 _ASKED = re.compile(r"\bnumber_of_processors\s*\(", re.IGNORECASE)
@@ -15,10 +15,19 @@ def lines_of(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n")
 
 
-def is_asked(text: str, *, fixed: bool) -> bool:
+def text_of(source: SourceFile) -> str:
+    """The text of a file with INCLUDE lines and macros expanded."""
+    return _written(line.text for line in source.lines)
+
+
+def _written(lines: Iterable[str]) -> str:
+    return "".join("\n" if line.startswith("#") else f"{line}\n" for line in lines)  # such as marks of other tools
+
+
+def is_asked(source: SourceFile) -> bool:
     """Whether executable code may ask how many processors there are; in directives nobody needs an answer."""
-    comment = re.compile(r"\s*!|[cC*]" if fixed else r"\s*!")
-    return any(_ASKED.search(line) and not comment.match(line) for line in lines_of(text))
+    comment = re.compile(r"\s*!" if source.form == "free" else r"\s*!|[cC*]")
+    return any(_ASKED.search(line.text) and not comment.match(line.text) for line in source.lines)
 
 
 def module(procs: int) -> str:
@@ -34,29 +43,31 @@ def module(procs: int) -> str:
     )
 
 
-def with_use(text: str, program: Program) -> str:
-    """The text with the module made known to each program unit, after its first statement; all else stays."""
-    lines = lines_of(text)
-    starts = {_first_line_after(unit, program) for unit in program.units if _is_here(unit, program)}
+def with_use(program: Program) -> list[str]:
+    """The texts of the files with the module made known to each program unit, after its first statement."""
+    units = [unit for unit in program.units if unit.kind != "block_data"]
+    return [_with_use(source, units) for source in program.sources]
+
+
+def _with_use(source: SourceFile, units: Iterable[Unit]) -> str:
+    places = {(line.file, line.number): at for at, line in enumerate(source.lines)}
+    lines = [line.text for line in source.lines]
+    starts = {
+        _first_after(unit, lines[places[first] : places[last] + 1], places[first])
+        for unit in units
+        if (first := (unit.span.file, unit.span.line)) in places
+        and (last := (unit.span.file, unit.span.end_line)) in places
+    }
     for at in sorted(starts, reverse=True):
         lines.insert(at, f"      use {MODULE}")
-    return "\n".join(lines) + "\n"
+    return _written(lines)
 
 
-def _first_line_after(unit: Unit, program: Program) -> int:
-    """How many lines stand before what follows the statement that opens a unit: none where nothing opens it."""
-    opening = program.lines[unit.span.line - 1 : unit.span.end_line]
+def _first_after(unit: Unit, opening: list[str], at: int) -> int:
+    """How many lines stand before what follows the statement that opens a unit: none where nothing opens it. `opening`:
+    its lines; `at`: how many lines stand before them."""
     word = unit.kind.replace("_", " ")
-    return unit.span.end_line if any(re.search(rf"(?i)\b{word}\b", line) for line in opening) else unit.span.line - 1
-
-
-def _is_here(unit: Unit, program: Program) -> bool:
-    return unit.kind != "block_data" and unit.span.file == _file_of(program.units)
-
-
-def _file_of(units: Iterable[Unit]) -> str:
-    """The file of the main program: units of included files are not in the text."""
-    return next((unit.span.file for unit in units if unit.kind == "program"), "")
+    return at + len(opening) if any(re.search(rf"(?i)\b{word}\b", line) for line in opening) else at
 
 
 def write_module(folder: Path, procs: int) -> str:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from aag.ir.units import Form
 from aag.pipeline import main_unit
 from esp.api import Request, Source
 from esp.errors import UsageError
@@ -17,8 +16,6 @@ class Job(Struct, frozen=True, kw_only=True):
     """A program, a machine, and the numbers of processors that are asked for."""
 
     source: Source
-    form: Form
-    """The source form, with its columns."""
     texts: Mapping[str, str]
     """Values of PARAMETERs as they were given, for the text of the serial program."""
     system: System

@@ -1,16 +1,18 @@
 """The serial program: the original text, compiled by gfortran, to which HPF directives are comments."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from aag.ir.units import Form
+from aag.ir.units import SourceFile
 from aag.source.joining import COLUMNS
 from esp.tools import call, tool
 from esp.validate.given import GivenInput
-from esp.validate.inquiry import is_asked, lines_of, with_use, write_module
+from esp.validate.inquiry import is_asked, lines_of, text_of, with_use, write_module
 from esp.validate.job import Job
 
+_BITS = re.compile(r"\bx['\"][0-9a-f]+['\"]|['\"][0-9a-f]+['\"][boxz]\b", re.IGNORECASE)
+"""Constants in the spelling of other compilers, which gfortran reads with an option."""
 SERIAL_FLAGS = ("-O2", "-w", "-ffp-contract=off")
 
 
@@ -23,16 +25,15 @@ class Serial:
 
     def __init__(self, job: Job, procs: Iterable[int]) -> None:
         program, folder = job.source.program, job.folder / "serial"
-        text = "\n".join(program.lines) + "\n"
         self._limit_s = job.limit_s
         self._given = job.given
         self._answers: dict[Path, str] = {}
-        if is_asked(text, fixed=job.form != "free"):
-            text = with_values(with_use(text, program), job.texts)
-            self._programs = {each: compiled(text, folder / str(each), form=job.form, procs=each) for each in procs}
+        if any(is_asked(each) for each in program.sources):
+            files = [with_values(text, job.texts) for text in with_use(program)]
+            self._programs = {each: compiled(files, program.sources, folder / str(each), procs=each) for each in procs}
         else:
-            one = compiled(with_values(text, job.texts), folder, form=job.form)
-            self._programs = dict.fromkeys(procs, one)
+            files = [with_values(text_of(each), job.texts) for each in program.sources]
+            self._programs = dict.fromkeys(procs, compiled(files, program.sources, folder))
 
     def answer(self, procs: int) -> str:
         """What it prints, where it takes `procs` for the number of processors.
@@ -67,18 +68,23 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def compiled(text: str, folder: Path, *, form: Form = "free", procs: int | None = None) -> Path:
-    """The executable of a serial program.
+def compiled(texts: Sequence[str], sources: Sequence[SourceFile], folder: Path, *, procs: int | None = None) -> Path:
+    """The executable of a serial program: the texts of its files, which are in the form of `sources`.
 
     Raises:
         esp.errors.PredictionError: it does not compile.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    name, flags = "serial.f90", ["-ffree-line-length-none"]
-    if form != "free":
-        name, flags = "serial.f", [f"-ffixed-line-length-{COLUMNS[form]}"]
-    (folder / name).write_text(text)
-    names = [name] if procs is None else [write_module(folder, procs), name]
+    names = [] if procs is None else [write_module(folder, procs)]
+    flags = ["-ffree-line-length-none"]
+    for number, (text, source) in enumerate(zip(texts, sources, strict=True), 1):
+        stem = "serial" if len(texts) == 1 else f"serial{number}"
+        names.append(f"{stem}.f90" if source.form == "free" else f"{stem}.f")
+        (folder / names[-1]).write_text(text)
+        if source.form != "free":
+            flags.append(f"-ffixed-line-length-{COLUMNS[source.form]}")
+        if _BITS.search(text):
+            flags.append("-fallow-invalid-boz")
     call(
         [tool("gfortran"), *SERIAL_FLAGS, *flags, *names, "-o", "serial"], "the serial program does not compile", folder
     )

@@ -273,8 +273,8 @@ x = a(1) + b
 end
 """,
         [
-            "x.f90:2:5: E135 the module there is not in this file (put it into the file, before the program)",
-            "x.f90:5:15: E135 the module elsewhere is not in this file (put it into the file, before the program)",
+            "x.f90:2:5: E135 found no module there (put it before the program, or name its file, too)",
+            "x.f90:5:15: E135 found no module elsewhere (put it before the program, or name its file, too)",
         ],
     ),
     "unknown directive": (

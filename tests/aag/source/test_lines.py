@@ -6,9 +6,10 @@ import pytest
 
 from aag.diagnostics import SourceError
 from aag.ir.expressions import IntLit, StringLit
+from aag.ir.units import Line
 from aag.source.files import decode
 from aag.source.forms import form_of
-from aag.source.joining import Line, join
+from aag.source.joining import join
 from tests.aag.source.reading import read_file
 
 

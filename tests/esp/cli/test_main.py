@@ -68,7 +68,7 @@ def test_every_command_has_examples_that_can_be_typed(esp, command):
         ("--debug", "a command is missing"),
         ("run", "the following arguments are required: PROG"),
         ("system", "the following arguments are required: ACTION"),
-        ("run a b", "unrecognized arguments: b"),
+        ("explain a 1 b", "unrecognized arguments: b"),
         ("show ir laplace.hpf --json", "`esp show --help` lists the options."),
         ("system list --jso", "`esp system list --help` lists the options."),
         ("run laplace.hpf --jso", "Did you mean --json?"),

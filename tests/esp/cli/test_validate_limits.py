@@ -2,6 +2,7 @@
 
 import pytest
 
+from aag.source.read import read_program
 from esp.validate.inquiry import is_asked
 
 FREE = """program asks
@@ -39,10 +40,14 @@ def test_the_serial_program_answers_as_the_node_program(text, name, tmp_path, es
 
 
 def test_only_executable_code_asks():
-    assert is_asked(FREE, fixed=False)
-    assert is_asked("call go(number_of_processors())\n", fixed=False)
-    assert not is_asked("  !hpf$ processors p(number_of_processors())\nx = 1\n", fixed=False)
-    assert not is_asked("chpf$ processors p(number_of_processors())\n      x = 1\n", fixed=True)
+    def asked(text, file):
+        (source,) = read_program(text, file, defer=True).sources
+        return is_asked(source)
+
+    assert asked(FREE, "x.f90")
+    assert asked("call go(number_of_processors())\nend\n", "x.f90")
+    assert not asked("  !hpf$ processors p(number_of_processors())\nx = 1\nend\n", "x.f90")
+    assert not asked("chpf$ processors p(number_of_processors())\n      x = 1\n      end\n", "x.f")
 
 
 @pytest.mark.parametrize(("against", "most"), [("mpi", "256"), ("simgrid", "4,096")])

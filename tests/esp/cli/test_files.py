@@ -1,0 +1,95 @@
+"""Programs of several files on the command line and in Python, with -I and -D."""
+
+import shutil
+
+import pytest
+
+import esp as api
+
+MAIN = """\
+      program p
+      include 'size.inc'
+      real a(n)
+!hpf$ distribute a(block)
+      do 10 i = 1, n
+   10 a(i) = i*FACTOR
+      print *, sum(a)
+      end
+"""
+OTHER = "subroutine unused(x)\n  real :: x\n  x = 1\nend subroutine\n"
+
+pytestmark = pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    (tmp_path / "inc").mkdir()
+    (tmp_path / "inc" / "size.inc").write_text("      parameter (n=16)\n")
+    (tmp_path / "main.F").write_text(MAIN)
+    (tmp_path / "another.f90").write_text(OTHER)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["another.f90", "main.F", "-I", "inc", "-D", "FACTOR=2"],
+        ["-Iinc", "-DFACTOR=2", "main.F", "another.f90"],
+        ["main.F", "--file", "another.f90", "--include", "inc", "--define", "FACTOR=2"],
+    ],
+)
+def test_the_files_are_one_program(folder, esp, words):
+    code, out, err = esp("run", *words, "--procs", "4", "--csv")
+    assert code == 0, err
+    assert "i*FACTOR" in out
+    code, shown, err = esp("show", "ir", *words)
+    assert code == 0, err
+    assert "a(i) = i * 2" in shown
+    assert "subroutine unused(x)" in shown
+
+
+def test_the_next_command_has_the_same_files(folder, esp):
+    code, out, err = esp("run", "main.F", "another.f90", "-Iinc", "-DFACTOR=2", "--procs", "4")
+    assert code == 0, err
+    assert "--include inc --define FACTOR=2 --file another.f90" in " ".join(out.split())
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs MPI")
+def test_the_serial_program_has_all_files(folder, esp):
+    code, out, err = esp("validate", "main.F", "another.f90", "-Iinc", "-DFACTOR=2", "--procs", "2")
+    assert code == 0, err
+    assert out.splitlines()[1].split()[:2] == ["2", "same"]
+
+
+def test_python(folder):
+    read = api.read_source(["main.F", "another.f90"], include=["inc"], define=["FACTOR=2"])
+    both = api.predict(read, procs=4)
+    (folder / "whole.f90").write_text(
+        "program p\ninteger, parameter :: n=16\nreal a(n)\n!hpf$ distribute a(block)\ndo i = 1, n\na(i) = i*2\nend do\n"
+        "print *, sum(a)\nend\n"
+    )
+    assert both.time_s == api.predict("whole.f90", procs=4).time_s
+    (folder / "size.inc").write_text("      parameter (n=16)\n")
+    (folder / "main.f").write_text(MAIN.replace("FACTOR", "2"))
+    assert both.time_s == api.predict(["another.f90", "main.f"], procs=4).time_s
+    found = api.compare(read, procs=4, size="none")
+    assert found.best.prediction.time_s <= both.time_s
+    with pytest.raises(api.UsageError):
+        api.predict([])
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["main.F", "-", "-Iinc"], "standard input is a whole program"),
+        (["main.F", "-D", "4=N"], "'4=N' is not a macro such as N=64"),
+        (["main.F", "nowhere.f"], "file not found"),
+        (["another.f90"], "found no main program"),
+    ],
+)
+def test_what_is_no_program(folder, esp, words, told):
+    code, out, err = esp("run", *words)
+    assert code
+    assert out == ""
+    assert told in " ".join(err.split())
