@@ -113,6 +113,28 @@ def read_assignment(row: Row, cuts: dict[str, Expr]) -> Row | None:
     return replace(row, text=f"{names[0]} = {names[1]}")
 
 
+def read_bounds(row: Row, cuts: dict[str, Expr]) -> Row | None:
+    """A counted DO that fparser refuses, such as one with REAL bounds, with its bounds read by our own parser; None if
+    that fails too."""
+    marks = [mark for mark in _MARKS.finditer(row.text) if mark.group()[0] not in "'\""]
+    start = _equals(row.text, marks)
+    if row.what.kind != "do" or start == len(row.text):
+        return None
+    depth, commas = 0, []
+    for at in range(start, len(row.text)):
+        depth += (row.text[at] == "(") - (row.text[at] == ")")
+        if row.text[at] == "," and not depth:
+            commas.append(at)
+    names = []
+    try:
+        for first, end in itertools.pairwise([start - 1, *commas, len(row.text)]):
+            cuts[name := f"{MARK}{len(cuts)}x"] = _parsed(row, first + 1, end)
+            names.append(name)
+    except (SyntaxProblem, RecursionError):
+        return None
+    return replace(row, text=row.text[:start] + ", ".join(names))
+
+
 def _equals(text: str, marks: list[re.Match[str]]) -> int:
     """Where the right-hand side of an assignment starts."""
     depth = 0

@@ -2,6 +2,7 @@
 raw."""
 
 import logging
+import re
 import threading
 from functools import cache
 from typing import Any
@@ -12,16 +13,19 @@ from fparser.two import Fortran2003, Fortran2008
 from fparser.two.parser import ParserFactory
 from fparser.two.symbol_table import SYMBOL_TABLES
 from fparser.two.utils import Base, FortranSyntaxError, InternalError, InternalSyntaxError
+from msgspec.structs import replace
 
 from aag.budget import READINGS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.expressions import Expr
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.scan import scanned
-from aag.source.nesting import read_assignment
+from aag.source.nesting import read_assignment, read_bounds
 from aag.source.outline import Row, opaque_row
 from aag.source.punctuation import wrong_parenthesis
 
+BITS = re.compile(r"\b(x)('[0-9a-f]+'|\"[0-9a-f]+\")|('[0-9a-f]+'|\"[0-9a-f]+\")([boxz])\b", re.IGNORECASE)
+"""Constants in the spelling of other compilers: ``'ff'x``, ``x'ff'``."""
 _MOST_ERRORS = 20
 _MOST_PATIENCE = 100
 _STANDARD = "f2008"
@@ -140,13 +144,23 @@ def parse_rows(
 
 
 def _repaired(rows: tuple[Row, ...], cuts: dict[str, Expr]) -> tuple[Row, ...]:
-    """`rows` with the assignments that fparser refuses and our own parser does not."""
-    return tuple(
-        (read_assignment(row, cuts) or row)
-        if row.simple and row.what.word == "assignment" and not _readable(row)
-        else row
-        for row in rows
-    )
+    """`rows` with assignments and loops that fparser refuses and our own parser reads, and with `BITS` as Fortran
+    writes them."""
+    return tuple(_repaired_row(row, cuts) for row in rows)
+
+
+def _repaired_row(row: Row, cuts: dict[str, Expr]) -> Row:
+    if BITS.search(row.text):
+        plain = replace(row, text=BITS.sub(lambda found: _base(found) + (found[2] or found[3]), row.text))
+        row = plain if _readable(plain) else row
+    repair = read_bounds if row.what.kind == "do" else read_assignment
+    wanted = row.what.kind == "do" or (row.simple and row.what.word == "assignment")
+    return (repair(row, cuts) or row) if wanted and not _readable(row) else row
+
+
+def _base(found: re.Match[str]) -> str:
+    letter = (found[1] or found[4]).lower()
+    return "z" if letter == "x" else letter
 
 
 def _bad_rows(rows: tuple[Row, ...], suspect: int) -> list[int]:
@@ -161,7 +175,7 @@ def _readable(row: Row) -> bool:
     if not frame:
         return True
     try:
-        _tree(frame.format(row.text))
+        _tree(frame.format(row.text, row.what.name))
     except _Refused:
         return False
     return True
@@ -176,13 +190,13 @@ _FRAMES: dict[str, str] = {
     "type": "",
     "enum": "",
     "block": "",
-    "do": "subroutine s\n{}\nend do\nend subroutine\n",
-    "if": "subroutine s\n{}\nend if\nend subroutine\n",
+    "do": "subroutine s\n{}\nend do {}\nend subroutine\n",
+    "if": "subroutine s\n{}\nend if {}\nend subroutine\n",
     "else": "",
     "case": "",
-    "where": "subroutine s\n{}\nend where\nend subroutine\n",
-    "forall": "subroutine s\n{}\nend forall\nend subroutine\n",
-    "select": "subroutine s\n{}\nend select\nend subroutine\n",
+    "where": "subroutine s\n{}\nend where {}\nend subroutine\n",
+    "forall": "subroutine s\n{}\nend forall {}\nend subroutine\n",
+    "select": "subroutine s\n{}\nend select {}\nend subroutine\n",
 }
 
 

@@ -13,6 +13,7 @@ from aag.source.nesting import cut_deep
 from aag.source.outline import outline
 from aag.source.parsing import parse_rows
 from aag.source.punctuation import mispunctuated
+from aag.source.real_loops import with_integer_loops
 from aag.source.typecheck import check_types
 from aag.source.units import UnitReader
 
@@ -45,7 +46,8 @@ def read_units(
     reader = UnitReader(structure, rows, structure.formats, cuts, OPERANDS.of(len(rows)))
     parts = reader.program(tree)
     units, unknown = finish_names(parts, source)
-    found += [*warnings, *reader.diagnostics, *unknown, *check_types(units, parts, source)]
+    units, deleted = with_integer_loops(units, parts)
+    found += [*warnings, *reader.diagnostics, *unknown, *deleted, *check_types(units, parts, source)]
     lost = [row for index, row in enumerate(rows) if index not in reader.seen]
     if lost:
         found.append(_lost(lost[0].span))

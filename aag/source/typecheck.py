@@ -42,7 +42,7 @@ def check_types(units: Iterable[Unit], reads: Iterable[ReadUnit], lines: Lines) 
         return []  # what names and operators mean is not known
     modules = {each.name: each for each in listed if each.kind == "module"}
     found: list[Diagnostic] = []
-    outermost = _Scope({}, {}, frozenset(declared))
+    outermost = TypeScope({}, {}, frozenset(declared))
     for each in listed:
         _check(each, outermost, modules, lines, found)
     return found
@@ -54,7 +54,7 @@ def _all(reads: Iterable[ReadUnit]) -> Iterator[ReadUnit]:
         yield from _all(read.inner)
 
 
-class _Scope(Struct, frozen=True):
+class TypeScope(Struct, frozen=True):
     """What names mean: entities, functions with the type of their result; `generic`: declared by interfaces."""
 
     entities: Mapping[str, Entity]
@@ -62,9 +62,9 @@ class _Scope(Struct, frozen=True):
     generic: frozenset[str]
 
 
-def _check(unit: Unit, outer: _Scope, modules: Mapping[str, Unit], lines: Lines, found: list[Diagnostic]) -> None:
-    scope = _inside(unit, outer, modules, set())
-    checker = _Checker(scope, lines, found)
+def _check(unit: Unit, outer: TypeScope, modules: Mapping[str, Unit], lines: Lines, found: list[Diagnostic]) -> None:
+    scope = scope_inside(unit, outer, modules, set())
+    checker = Checker(scope, lines, found)
     for entity in unit.entities:
         if entity.initial is not None and "parameter" in entity.attributes:
             checker.assignment(entity.type.base, entity.initial, entity.span)
@@ -74,12 +74,13 @@ def _check(unit: Unit, outer: _Scope, modules: Mapping[str, Unit], lines: Lines,
         _check(inner, scope, modules, lines, found)
 
 
-def _inside(unit: Unit, outer: _Scope, modules: Mapping[str, Unit], visited: set[str]) -> _Scope:
+def scope_inside(unit: Unit, outer: TypeScope, modules: Mapping[str, Unit], visited: set[str]) -> TypeScope:
+    """What names mean in a unit. `visited`: the modules that are looked at already."""
     entities, functions = dict(outer.entities), dict(outer.functions)
     for name in unit.uses:
         if name in modules and name not in visited:
             visited.add(name)
-            used = _inside(modules[name], _Scope({}, {}, outer.generic), modules, visited)
+            used = scope_inside(modules[name], TypeScope({}, {}, outer.generic), modules, visited)
             entities |= used.entities
             functions |= used.functions
     for inner in unit.contains:
@@ -90,13 +91,13 @@ def _inside(unit: Unit, outer: _Scope, modules: Mapping[str, Unit], visited: set
         entities[each.name] = each
         if each.name not in {inner.name for inner in unit.contains}:
             functions.pop(each.name, None)
-    return _Scope(entities, functions, outer.generic)
+    return TypeScope(entities, functions, outer.generic)
 
 
-class _Checker:
+class Checker:
     """Checks the statements of one unit. An expression whose type is wrong or not known has the type ``""``."""
 
-    def __init__(self, scope: _Scope, lines: Lines, found: list[Diagnostic]) -> None:
+    def __init__(self, scope: TypeScope, lines: Lines, found: list[Diagnostic]) -> None:
         self.scope = scope
         self.lines = lines
         self.found = found

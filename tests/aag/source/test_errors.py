@@ -401,6 +401,15 @@ WARNINGS = {
             for line, name in ((2, "SHADOW"), (3, "ON"), (5, "END ON"))
         ],
     ),
+    "REAL loops": (
+        "do i = 1, 2.5\nx = i\nend do\nend\n",
+        [
+            (
+                "x.f90:1:1: W113 DO with a REAL index or bound is a deleted feature: its trip count is that of"
+                " FORTRAN 77 (use integers)"
+            )
+        ],
+    ),
     "passed over, too": (
         (
             "real a(8)\n!HPF$ DISTRIBUTE (BLOCK), SHADOW(1:1) :: a\n!HPF$ TASK_REGION\n"
