@@ -64,7 +64,6 @@ x = x ** c
 i = count(ma)
 x = dot_product(a, a)
 i = (1 > 2)
-do i = 1, x; end do
 i = mod(i, k8)
 a = spread(x, 1, 8)
 x = dsqrt(d)

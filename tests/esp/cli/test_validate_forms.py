@@ -50,7 +50,7 @@ chpf$ distribute a(block)
       data i /'ff'x/, j/x'10'/
       k = '17'o
       do 10 l = 1, 16
-   10 a(l) = i + j + k + '101'b
+   10 a(l) = i + j + k + int('101'b)
       k = iand(a(3), '0f'x)
       print *, sum(a), k
       end
