@@ -45,7 +45,7 @@ def kinds(seed: int) -> set[tuple[Any, ...]]:
 
 
 @cache
-def cover(seeds: range) -> list[int]:
+def cover(seeds: tuple[int, ...]) -> list[int]:
     """Few of these seeds, which together reach all that all of them reach."""
     chosen: list[int] = list(seeds)
     for _ in range(2):  # backwards in the second turn: what later ones reach as well needs no earlier one

@@ -6,10 +6,13 @@ from tests.end_to_end import fuzz
 from tests.end_to_end.cover import cover, kinds
 
 SEEDS = range(1000)
+LONG = (79, 410, 513, 555, 860)
+"""Seeds of programs that take seconds."""
+QUICK = tuple(seed for seed in range(1500) if seed not in LONG)
 QUICK_SHARDS = 6
-"""On every run those of the seeds that reach each kind of damage."""
+"""`make test` runs those of the quick seeds that reach each kind of damage."""
 SHARDS, EACH = 20, 50
-"""Where there is time all of them,"""
+"""`make truth` runs all of `SEEDS`"""
 MORE_SHARDS, MORE_EACH = 100, 100
 """and 10,000 others."""
 
@@ -30,16 +33,16 @@ def _codes(seeds):
 @pytest.mark.slow
 @pytest.mark.parametrize("shard", range(QUICK_SHARDS))
 def test_each_kind_of_damage(shard):
-    assert _codes(cover(SEEDS)[shard::QUICK_SHARDS]) >= {0, 1}
+    assert _codes(cover(QUICK)[shard::QUICK_SHARDS]) >= {0, 1}
 
 
 def test_few_seeds_reach_each_kind_of_damage():
     def reached(seeds):
         return set().union(*map(kinds, seeds))
 
-    few = cover(SEEDS)
-    assert reached(few) == reached(SEEDS)
-    assert len(few) < 0.4 * len(SEEDS)
+    few = cover(QUICK)
+    assert reached(few) == reached(QUICK) >= reached(SEEDS)
+    assert len(few) < 0.2 * len(QUICK)
     assert all(reached([seed]) - reached(set(few) - {seed}) for seed in few[:5])
 
 
@@ -101,6 +104,6 @@ program p
   end do
 end program
 """
-    outcome = fuzz.run(fuzz.Case(0, walked, ("run", "-", "--procs", "2")), limit_s=5.0)
+    outcome = fuzz.run(fuzz.Case(0, walked, ("run", "-", "--procs", "2")), limit_s=2.0)
     assert (outcome.code, outcome.why) == (0, "")
-    assert outcome.seconds == 5.0
+    assert outcome.seconds == 2.0
