@@ -650,16 +650,23 @@ def test_huge_arrays_end_soon():
         assert outcome.code == 0 or re.match(r"<stdin>:10:3: E5\d\d ", outcome.err), outcome.err
 
 
-@pytest.mark.slow
-def test_a_million_processors():
-    for text in (GOOD, PROGRAMS["step 0"].replace("n, 0", "n"), body("a(5) = b(7)\n  print *, a, sum(b)")):
-        outcome = command(text.replace("q(4)", "q(number_of_processors())"), "--procs", "1048576", limit_s=30)
-        assert outcome.code in (0, 1)
+@pytest.mark.parametrize(
+    "text",
+    [
+        GOOD,
+        PROGRAMS["step 0"].replace("n, 0", "n"),
+        pytest.param(body("a(5) = b(7)\n  print *, a, sum(b)"), marks=pytest.mark.truth),
+    ],
+    ids=["a shift", "a loop", "a sum"],
+)
+def test_a_million_processors(text):
+    outcome = command(text.replace("q(4)", "q(number_of_processors())"), "--procs", "1048576", limit_s=30)
+    assert outcome.code in (0, 1)
 
 
-@pytest.mark.slow
-def test_ten_thousand_lines():
-    outcome = command(body("x = x + 1.0\n" * 10_000), limit_s=60)
+@pytest.mark.parametrize("lines", [2_000, pytest.param(10_000, marks=pytest.mark.truth)])
+def test_many_lines(lines):
+    outcome = command(body("x = x + 1.0\n" * lines), limit_s=60)
     assert outcome.code == 0
 
 

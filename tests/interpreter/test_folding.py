@@ -41,7 +41,7 @@ def four(parts):
 @pytest.mark.parametrize("program", [*PROGRAMS, PROGRAM])
 @pytest.mark.parametrize("granularity", LEVELS[1:])
 def test_totals_stay(program, granularity):
-    fine, coarse = (predicted(program, each, bandwidth=[1.0, 2.0]) for each in ("statement", granularity))
+    fine, coarse = (predicted(program, each, n=32, bandwidth=[1.0, 2.0]) for each in ("statement", granularity))
     assert coarse.time_s == pytest.approx(fine.time_s, rel=1e-12)
     assert (coarse.messages, coarse.bytes) == (fine.messages, fine.bytes)
     for rows in (coarse.aaus, coarse.lines):

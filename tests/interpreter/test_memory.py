@@ -131,7 +131,14 @@ def whole_nests(draw, inner=(0, 8, 16, 32, 40, 200, 256)):
     return nests
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+def some(*quick):
+    """Each variant of the cache; these in `make test`."""
+    return pytest.mark.parametrize(
+        "variant", [each if each in quick else pytest.param(each, marks=pytest.mark.truth) for each in VARIANTS]
+    )
+
+
+@some("two ways", "four ways", "no allocation")
 @given(nests=whole_nests())
 def test_small_nests_are_exact(variant, nests):
     cache = VARIANTS[variant]
@@ -163,7 +170,7 @@ def outer_nests(draw):
     return nests
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@some("direct mapped", "fully associative", "four ways, no allocation", "three sets")
 @given(nests=outer_nests())
 def test_references_of_outer_loops_are_made_once_in_each_of_their_iterations(variant, nests):
     cache = VARIANTS[variant]

@@ -68,7 +68,10 @@ def test_a_killed_command_leaves_nothing(name, tool, kill, command):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "kill"), [("sweep", "SIGTERM"), ("compare", "SIGKILL")])
+@pytest.mark.parametrize(
+    ("name", "kill"),
+    [("sweep", "SIGTERM"), ("sweep", "SIGKILL"), pytest.param("compare", "SIGKILL", marks=pytest.mark.truth)],
+)
 def test_processes_that_predict_end_with_the_command(name, kill, command):
     started = command(name)
     assert started.until(lambda: sum("spawn_main" in each for each in started.alive().values()) == 2, 60)

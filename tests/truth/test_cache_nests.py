@@ -60,9 +60,9 @@ UNFOLLOWED = {"gausspivot_array", "gausspivot_do"}
 LOOPS = {**dict.fromkeys(STENCILS, "k"), **dict.fromkeys(("lfk01", "lfk03", "lfk09", "lfk22"), "reps")}
 """Program -> the constant that says how often its time loop runs."""
 ALL = [(name, n, gap) for name, sizes in SIZES.items() for n in sizes for gap in (0, APART)]
-FEW_NAMES = ("gauss", "laplace_bb", "lfk03", "lfk22", "pbs2", "pbs4", "pipeline", "redblack")
+FEW_NAMES = ("gauss", "laplace_bb", "lfk03", "lfk22", "pbs2", "pipeline")
 QUICK = [(name, SIZES[name][2], APART) for name in FEW_NAMES]
-"""Elimination, stencils, a reduction, an intrinsic function, sections and a recurrence."""
+"""Elimination, a stencil, a reduction, an intrinsic function, sections and a recurrence."""
 
 
 @cache

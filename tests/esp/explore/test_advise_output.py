@@ -22,7 +22,7 @@ def redblack():
 
 @pytest.fixture(scope="module")
 def turned():
-    return esp.advise(TRANSPOSED, procs=4)
+    return esp.advise(TRANSPOSED, procs=4, distribute=["(BLOCK,*)", "(*,BLOCK)"])
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])

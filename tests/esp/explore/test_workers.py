@@ -127,9 +127,11 @@ def test_workers_end_with_their_process(kill, tmp_path, root):
     assert not _running(left)
 
 
-@pytest.mark.parametrize("size", [None, "n=16:48:16"])
+@pytest.mark.parametrize("size", [None, "n=16:32:16"])
 def test_a_comparison_is_the_same_with_processes(size, eager):
-    alone, together = (compare(LAPLACE, procs=8, size=size, n=64, jobs=jobs) for jobs in (1, 2))
+    formats = ["(BLOCK,*)", "(*,BLOCK)", "(BLOCK,BLOCK)", "(CYCLIC,*)"]
+    asked = {"procs": 8, "distribute": formats, "size": size, "n": 32}
+    alone, together = (compare(LAPLACE, **asked, jobs=jobs) for jobs in (1, 2))
     assert str(together) == str(alone)
     assert [each.time_s for each in together.ranked] == [each.time_s for each in alone.ranked]
     assert [each.prediction.lines for each in together.ranked] == [each.prediction.lines for each in alone.ranked]
@@ -138,7 +140,7 @@ def test_a_comparison_is_the_same_with_processes(size, eager):
 
 def test_what_is_impossible_is_told_in_the_same_words(eager):
     formats = ["(BLOCK,*)", "(BLOCK(2),*)", "(*,BLOCK)"]
-    alone, together = (compare(LAPLACE, procs=8, distribute=formats, n=64, jobs=jobs) for jobs in (1, 2))
+    alone, together = (compare(LAPLACE, procs=8, distribute=formats, n=32, jobs=jobs) for jobs in (1, 2))
     assert together.impossible == alone.impossible
     assert together.impossible
 

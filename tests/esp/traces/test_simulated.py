@@ -30,11 +30,11 @@ def folder(tmp_path_factory):
 PROGRAMS = pytest.mark.parametrize(
     ("name", "procs", "values"),
     [
-        ("laplace", 4, {"n": 32, "k": 10}),
+        pytest.param("laplace", 4, {"n": 32, "k": 10}, marks=pytest.mark.truth),
         ("laplace_bx", 3, {"n": 20, "k": 5}),
         ("gauss", 4, {"n": 20}),
-        ("pipeline", 5, {"n": 40}),
-        ("redblack", 4, {"n": 16}),
+        pytest.param("pipeline", 5, {"n": 40}, marks=pytest.mark.truth),
+        pytest.param("redblack", 4, {"n": 16}, marks=pytest.mark.truth),
     ],
     ids=lambda each: str(each) if not isinstance(each, dict) else "",
 )
