@@ -26,6 +26,14 @@ class Span(Struct, frozen=True):
         """Whether it is a place in the text of an option, such as an alignment, and not in the source."""
         return self.file.startswith("‹")
 
+    def line_from(self, other: "Span") -> str:
+        """``line 3``, with its file where `other` is in another one.
+
+        >>> Span("a.f", 3).line_from(Span("b.f", 1))
+        'line 3 of a.f'
+        """
+        return f"line {self.line}" + (f" of {self.file}" if self.file != other.file else "")
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
 

@@ -28,12 +28,13 @@ def main_unit(program: Program) -> Unit:
     """
     mains = [unit for unit in program.units if unit.kind == "program"]
     if len(mains) > 1:
+        first, second = mains[:2]
         raise SourceError(
             [
                 Diagnostic(
                     code="E403",
-                    message=f"a second main program; the first is {mains[0].name} in line {mains[0].span.line}",
-                    span=mains[1].span,
+                    message=f"a second main program; the first is {first.name} in {first.span.line_from(second.span)}",
+                    span=second.span,
                     hint="a program has one: make the other a SUBROUTINE, or put it in a file of its own",
                 )
             ]
@@ -45,7 +46,7 @@ def main_unit(program: Program) -> Unit:
                     code="E401",
                     message="found no main program, so nothing can be predicted",
                     span=Span(program.file, 1),
-                    hint="give a file with a PROGRAM statement",
+                    hint="give the file with the PROGRAM statement, too",
                 )
             ]
         )

@@ -46,6 +46,8 @@ class Known(Struct):
     shape: tuple[Bound, ...] | None = None
     attributes: set[str] = field(default_factory=set)
     initial: Expr | None = None
+    repeated: bool = False
+    """A second declaration has been reported."""
 
 
 class Declarations(Struct):
@@ -65,6 +67,8 @@ class Declarations(Struct):
     equivalences: list[Equivalence] = field(default_factory=list)
     uses: list[str] = field(default_factory=list)
     procedures: set[str] = field(default_factory=set)
+    entries: list[str] = field(default_factory=list)
+    """Names of ENTRY statements."""
     derived: dict[str, int] = field(default_factory=dict)
     statement_functions: dict[str, Definition] = field(default_factory=dict)
     renames: bool = False

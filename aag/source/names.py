@@ -49,11 +49,22 @@ def finish_names(units: Iterable[ReadUnit], lines: Lines) -> tuple[tuple[Unit, .
     """The units with their implicit entities, and an error for each name that should have been declared."""
     listed = tuple(units)
     modules = {each.unit.name: each for each in listed if each.unit.kind == "module"}
-    procedures = frozenset(each.unit.name for each in listed)
-    found: list[Diagnostic] = []
+    procedures = frozenset(name for each in listed for name in (each.unit.name, *each.names.entries))
+    found = list(_twice(listed))
     outermost = _Scope(frozenset(), frozenset(), procedures, frozenset(), frozenset(), open=False)
     done = tuple(_finish(each, outermost, modules, lines, found) for each in listed)
     return done, found
+
+
+def _twice(units: Iterable[ReadUnit]) -> Iterator[Diagnostic]:
+    """An error for each second unit of a name. A second main program is reported where one is needed."""
+    first: dict[str, Unit] = {}
+    for unit in (each.unit for each in units if each.unit.name and each.unit.kind != "program"):
+        other = first.setdefault(unit.name, unit)
+        if other is not unit:
+            what = unit.kind.replace("_", " ")
+            hint = f"the first {unit.name} is in {other.span.line_from(unit.span)}"
+            yield _error("E138", f"the {what} {unit.name} is defined twice", unit.span, hint)
 
 
 def _finish(
@@ -71,7 +82,7 @@ def _finish(
             found.append(_undeclared(use, scope, lines))
         else:
             implicit.append(_implicit(use, names))
-    found += _directive_names(unit, scope, lines)
+    found += [*_directive_names(unit, scope, lines), *_twice(read.inner)]
     if names.implicit_none:
         found += _untyped(unit, scope, lines)
     inside = replace(scope, entities=scope.entities | {each.name for each in implicit})
@@ -104,7 +115,7 @@ def _scope(read: ReadUnit, outer: _Scope, modules: Mapping[str, ReadUnit], visit
         arrays=scope.arrays | {each.name for each in read.unit.entities if each.shape is not None},
         procedures=scope.procedures
         | read.names.procedures
-        | {each.unit.name for each in read.inner}
+        | {name for each in read.inner for name in (each.unit.name, *each.names.entries)}
         | {read.unit.name},
         arrangements=scope.arrangements | {each.name for each in directives if isinstance(each, d.Processors)},
         templates=scope.templates | {each.name for each in directives if isinstance(each, d.Template)},

@@ -22,6 +22,11 @@ MARK = "esp_stands_for_"
 
 _PACKED_TYPE = re.compile(r"^([a-z]+\s*\*\s*\d+)(?=[a-z])", re.IGNORECASE)  # fixed form may write REAL*8A(10)
 _COUNTED = re.compile(r"\bdo\b\s*\d*\s*,?\s*[a-z_]\w*\s*=|\bdo\d+[a-z_]\w*\s*=", re.IGNORECASE)
+_DELETED = (
+    (re.compile(r"assign\s*\d+\s*to\b", re.IGNORECASE), "ASSIGN"),
+    (re.compile(r"go\s*to\s*[a-z]", re.IGNORECASE), "an assigned GO TO"),
+    (re.compile(r"pause\b", re.IGNORECASE), "PAUSE"),
+)
 _LABEL = re.compile(r"0*(\d{1,5})\s+(?=\S)")
 _END_NAME = re.compile(r"end\s*(?:block\s*data|(?!block\s*data)[a-z]+)\s+([a-z_]\w*)\s*$", re.IGNORECASE)
 _UNIT_NAME = re.compile(r"\b(?:program|(?:sub)?module|subroutine|function|block\s*data)\s+([a-z_]\w*)", re.IGNORECASE)
@@ -78,6 +83,8 @@ class _Open(Struct):
     what: Class
     executable: bool = False
     contains: bool = False
+    labels: dict[str, Span] = field(default_factory=dict)
+    """Of a unit: its labels."""
 
 
 class _Builder(Struct):
@@ -184,6 +191,8 @@ def _statement(builder: _Builder, statement: Statement) -> None:
         else:
             _without_loop(builder, builder.pending)
         builder.pending = None
+    if statement.label:
+        _note_label(builder, statement)
     match what.kind:
         case "unit":
             _open_unit(builder, statement, what)
@@ -198,6 +207,24 @@ def _statement(builder: _Builder, statement: Statement) -> None:
         case _:
             _simple(builder, statement, what)
     _close_labelled(builder, statement)
+
+
+def _note_label(builder: _Builder, statement: Statement) -> None:
+    unit = next((each for each in reversed(builder.stack) if each.kind == "unit"), None)
+    if unit is None:
+        return
+    span = statement.span
+    first = unit.labels.setdefault(statement.label, span)
+    if first is not span:
+        builder.diagnostics.append(
+            Diagnostic(
+                code="E117",
+                message=f"the label {statement.label} is defined twice",
+                span=span,
+                hint=f"the first is in {first.line_from(span)}",
+                source_line=builder.source.get((span.file, span.line), ""),
+            )
+        )
 
 
 def _is_indexed_loop(what: Class, text: str) -> bool:
@@ -300,6 +327,9 @@ def _simple(builder: _Builder, statement: Statement, what: Class) -> None:
     if executable:
         _mark_executable(builder)
     row = _row(statement, what, simple=executable and top.kind not in _SPEC_KINDS)
+    deleted = next((name for form, name in _DELETED if form.match(statement.text.text)), "")
+    if deleted and row.simple and what.word != "assignment":
+        row = opaque_row(row, len(builder.rows), f"{deleted} is not modelled")
     if what.kind == "spec":
         row = replace(row, text=_PACKED_TYPE.sub(r"\1 ", row.text))
     if not what.word:
@@ -416,7 +446,7 @@ def _fail(builder: _Builder, code: str, message: str, statement: Statement, open
     span = statement.span
     hint = "move the inner ones into a procedure" if code == "E114" else ""
     if opened is not None:
-        hint = f"the {_shown(opened.what)} begins in line {opened.statement.span.line}"
+        hint = f"the {_shown(opened.what)} begins in {opened.statement.span.line_from(span)}"
     raise SourceError(
         [
             *builder.diagnostics,

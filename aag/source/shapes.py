@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from aag.diagnostics import Diagnostic
+from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, evaluate
 from aag.ir.units import SIZES, Type
@@ -115,6 +115,20 @@ class TypeReader:
 
     def set_shape(self, name: Known, node: Any, reader: Reader) -> None:
         """Give `name` the shape that `node` writes."""
-        name.shape, assumed_size = self.shape(node, reader)
+        self.give(name, self.shape(node, reader), reader.at)
+
+    def give(self, name: Known, shape: tuple[tuple[Bound, ...], bool], at: Locator) -> None:
+        """Give `name` a shape of `shape`."""
+        if name.shape is not None:
+            self.twice(name, f"the shape of {name.shown} is declared twice", at.whole)
+        name.shape, assumed_size = shape
         if assumed_size:
             name.attributes.add("assumed_size")
+
+    def twice(self, name: Known, message: str, span: Span) -> None:
+        """An error for a second declaration; one is enough for a name."""
+        if name.repeated:
+            return
+        name.repeated = True
+        hint = f"the first declaration is in {name.span.line_from(span)}"
+        self.into.diagnostics.append(Diagnostic(code="E131", message=message, span=span, hint=hint))

@@ -87,11 +87,10 @@ class SpecificationReader(TypeReader):
             known = self._declare(str(name), at)
             known.type = declared
             known.attributes |= attributes
-            if shape is not None:
-                known.shape = shape[0]
-                known.attributes |= {"assumed_size"} if shape[1] else set()
             if own is not None:
                 self.set_shape(known, own, reader)
+            elif shape is not None:
+                self.give(known, shape, at)
             if length is not None:
                 known.type = replace(declared, bytes=self._value(length, reader) or 0)
             if initial is not None:
@@ -103,14 +102,7 @@ class SpecificationReader(TypeReader):
             return self.into.entry(name, at)
         span = at.span(name)
         if known.type is not None:
-            self.into.diagnostics.append(
-                Diagnostic(
-                    code="E131",
-                    message=f"{name} is declared twice",
-                    span=span,
-                    hint=f"the first declaration is in line {known.span.line}",
-                )
-            )
+            self.twice(known, f"{name} is declared twice", span)
         return known
 
     def _initial(self, name: str, known: Known, initial: Any, reader: Reader) -> None:
@@ -168,7 +160,9 @@ class SpecificationReader(TypeReader):
         reader = self.reader(at)
         for definition in node.items[1].items:
             name = str(definition.items[0]).lower()
-            self.into.entry(name, at)
+            known = self.into.entry(name, at)
+            if "parameter" in known.attributes:
+                self.twice(known, f"{known.shown} is a PARAMETER twice", at.whole)
             self.into.define_constant(name, reader.read(definition.items[1]))
 
     def _dimension(self, node: Any) -> None:

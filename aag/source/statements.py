@@ -12,6 +12,7 @@ from aag.ir import statements as s
 from aag.ir.directives import Independent
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.visitors import calls_used, names_in
+from aag.source.cases import case_values, chosen
 from aag.source.classify import after_group
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator, Reader
@@ -33,7 +34,6 @@ _NOT_MODELLED = {
     "Goto_Stmt": GO_TO,
     "Pointer_Assignment_Stmt": "pointers are not modelled",
     "Nullify_Stmt": "pointers are not modelled",
-    "Entry_Stmt": "ENTRY is not modelled",
 }
 
 
@@ -173,6 +173,8 @@ class BodyReader:
         reader.at.find(name)
         if not name.isidentifier():
             return self._opaque(at, at.text, "type-bound procedures are not modelled")
+        if any(type(each).__name__ == "Alt_Return_Spec" for each in getattr(node.items[1], "items", ())):
+            return self._opaque(at, at.text, f"the alternate returns of {name} are not modelled")
         args, keywords = reader.arguments(node.items[1])
         return s.CallStmt(name=name, args=args, keywords=keywords, **at.place)
 
@@ -288,8 +290,16 @@ class BodyReader:
         return s.Stop(**at.place)
 
     def _return(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
-        del node, reader
+        del reader
+        if node.items[-1] is not None:
+            return self._opaque(at, at.text, f"the alternate return {node.items[-1]} is not modelled")
         return s.Return(**at.place)
+
+    def _entry(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
+        del reader
+        name = str(node.items[0]).lower()
+        self._names.entries.append(name)
+        return self._opaque(at, at.text, f"ENTRY {name} is not modelled")
 
     def _continue(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del node, reader
@@ -393,24 +403,12 @@ class BodyReader:
         selector = reader.read(opening.items[0])
         cases = []
         for at, case, inner in parts[1:]:
-            values = self._case_values(case.items[0], self._reader(at))
+            values = case_values(case.items[0], self._reader(at))
             cases.append(s.Case(values=values, body=self.body(inner), span=self._rows[at].span))
+        listed = [each for case in cases for each in case.values or ()]
+        if listed and all(isinstance(each, e.LogicalLit) for each in listed):
+            return chosen(selector, cases, self._place(index))
         return s.SelectCase(selector=selector, cases=tuple(cases), **self._place(index))
-
-    def _case_values(self, selector: Any, reader: Reader) -> tuple[e.Expr, ...] | None:
-        ranges = selector.items[0] if hasattr(selector, "items") else None
-        if ranges is None:
-            return None
-        items = ranges.items if type(ranges).__name__ == "Case_Value_Range_List" else (ranges,)
-        values: list[e.Expr] = []
-        for item in items:
-            if type(item).__name__ == "Case_Value_Range":
-                lower, upper = (reader.read_or_none(part) for part in item.items)
-                span = next(each.span for each in (lower, upper) if each is not None)
-                values.append(e.Section(lower, upper, None, span=span))
-            else:
-                values.append(reader.read(item))
-        return tuple(values)
 
     def _split(self, node: Any, separators: tuple[str, ...]) -> list[tuple[int, Any, list[Any]]]:
         """A construct as (row, opening or separating statement, statements below it)."""
@@ -485,6 +483,7 @@ _ACTIONS: dict[str, Callable[[BodyReader, Any, _At, Reader], s.Stmt]] = {
     "Error_Stop_Stmt": BodyReader._stop,
     "Return_Stmt": BodyReader._return,
     "Continue_Stmt": BodyReader._continue,
+    "Entry_Stmt": BodyReader._entry,
 }
 _CONSTRUCTS: dict[str, Callable[[BodyReader, Any], s.Stmt | None]] = {
     "Block_Nonlabel_Do_Construct": BodyReader._do,

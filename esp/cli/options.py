@@ -98,7 +98,7 @@ def add_program(
     )
     if files:
         more = "further files of the program"
-        parser.add_argument("more", metavar="FILE", nargs="*", action=_MoreFiles, type=named, help=more)
+        parser.add_argument("more", metavar="FILE", nargs="*", default=[], action=_MoreFiles, type=named, help=more)
     group = parser.add_argument_group("program and machine")
     group.add_argument("--system", metavar="NAME|FILE", default="ipsc860", help="the machine (default: %(default)s)")
     group.add_argument("-p", "--procs", metavar="P", help=procs)

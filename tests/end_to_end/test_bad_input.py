@@ -255,7 +255,7 @@ TOLD = {
     "no main program": """\
 <stdin>:1: E401 found no main program, so nothing can be predicted
     1 | subroutine s
-       hint: give a file with a PROGRAM statement
+       hint: give the file with the PROGRAM statement, too
 """,
     "two main programs": """\
 <stdin>:11:1: E403 a second main program; the first is p in line 1

@@ -157,6 +157,28 @@ ERRORS = {
         "program p\nimplicit none\n  do ii = 1, 2\n  end do\nend\n",
         ["x.f90:3:6: E130 ii is not declared (declare ii)"],
     ),
+    "declared twice in other ways": (
+        (
+            "real a(8)\ndimension a(8)\nparameter (n=3)\nparameter (n=4)\ncommon /c/ b(2)\nreal, dimension(3) :: b\n"
+            "real, dimension(2) :: d(3)\nreal a\nend\n"
+        ),
+        [
+            "x.f90:2:1: E131 the shape of a is declared twice (the first declaration is in line 1)",
+            "x.f90:4:1: E131 n is a PARAMETER twice (the first declaration is in line 3)",
+            "x.f90:6:1: E131 the shape of b is declared twice (the first declaration is in line 5)",
+        ],
+    ),
+    "labels and units that are defined twice": (
+        (
+            "program p\ngoto 10\n10 x = 1\ndo 10 i = 1, 2\n10 continue\ncontains\nsubroutine s\n10 continue\nend\n"
+            "subroutine s\nend\nend\nfunction f(x)\nend\nmodule f\nend\n"
+        ),
+        [
+            "x.f90:5:4: E117 the label 10 is defined twice (the first is in line 3)",
+            "x.f90:10:1: E138 the subroutine s is defined twice (the first s is in line 7)",
+            "x.f90:15:1: E138 the module f is defined twice (the first f is in line 13)",
+        ],
+    ),
     "declared twice": (
         "program p\nreal x\ninteger x\nend\n",
         ["x.f90:3:9: E131 x is declared twice (the first declaration is in line 2)"],
@@ -399,6 +421,23 @@ WARNINGS = {
         [
             f"x.f90:{line}:7: W105 the prediction ignores the directive {name} (the owners compute, as without it)"
             for line, name in ((2, "SHADOW"), (3, "ON"), (5, "END ON"))
+        ],
+    ),
+    "what is refused by its name": (
+        (
+            "assign 10 to k\ngoto k\n10 pause 'here'\npause = 1\ncall s(*10, 2)\nend\n"
+            "subroutine s(*, i)\nreturn 1\nentry t(i)\nend\n"
+        ),
+        [
+            f"x.f90:{place}: W102 {what} not modelled; this statement is left out (the prediction is not complete)"
+            for place, what in (
+                ("1:1", "ASSIGN is"),
+                ("2:1", "an assigned GO TO is"),
+                ("3:4", "PAUSE is"),
+                ("5:1", "the alternate returns of s are"),
+                ("8:1", "the alternate return 1 is"),
+                ("9:1", "ENTRY t is"),
+            )
         ],
     ),
     "REAL loops": (

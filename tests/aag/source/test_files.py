@@ -7,6 +7,7 @@ import pytest
 from aag.diagnostics import SourceError
 from aag.ir.evaluate import evaluate
 from aag.ir.printer import print_program
+from aag.pipeline import main_unit
 from aag.source.read import read_files
 from tests.aag.source.reading import read_file
 
@@ -62,6 +63,22 @@ def test_findings_name_their_file():
         ("s.f:1:20", "      subroutine s(a)"),
         ("s.f:3:11", "      a = b"),
     ]
+
+
+def test_what_is_defined_twice_names_the_other_file(tmp_path):
+    (tmp_path / "x.h").write_text("      integer n\n")
+    path = tmp_path / "x.f"
+    path.write_text("      include 'x.h'\n      real n\n      end\n")
+    other = ("y.f", "      subroutine s\n      end\n      program p\n      end\n")
+    with pytest.raises(SourceError) as error:
+        read_files([(path.read_text(), str(path)), (other[1], "z.f"), (other[1], other[0])])
+    assert [(each.code, str(each.span), each.hint) for each in error.value.diagnostics] == [
+        ("E131", f"{path}:2:12", f"the first declaration is in line 1 of {tmp_path / 'x.h'}"),
+        ("E138", "y.f:1:7", "the first s is in line 1 of z.f"),
+    ]
+    program = read_files(files(("z.f", "      program p\n      end\n"), ("y.f", other[1])))
+    with pytest.raises(SourceError, match=r"y\.f:3:7: E403 a second main program; the first is p in line 1 of z\.f"):
+        main_unit(program)
 
 
 def test_text_beyond_column_72_is_read_in_all_files_alike():

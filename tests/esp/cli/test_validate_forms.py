@@ -43,6 +43,45 @@ program p
   print *, sum(a), k, x, y
 end program
 """,
+    "choices.f90": """\
+program p
+  integer k, i
+  logical l
+  real a(16)
+  character c
+!hpf$ distribute a(block)
+  a = 0
+  c = 'm'
+  do i = 1, 16
+    l = mod(i, 3) == 0
+    select case (l .or. i == 5)
+    case default
+      a(i) = a(i) + 1
+    case (.true.)
+      a(i) = a(i) + 2
+    end select
+    select case (l)
+    case (.false.)
+      a(i) = a(i) + 10
+    end select
+    select case (i)
+    case (:3, 16)
+      a(i) = a(i) + 100
+    case (7:9)
+      a(i) = a(i) + 200
+    case (14:15, 20:)
+      a(i) = a(i) + 300
+    end select
+  end do
+  select case (c)
+  case ('a':'f')
+    k = 1
+  case ('g':'z', 'A')
+    k = 2
+  end select
+  print *, sum(a), a(5), a(14), k
+end program
+""",
     "bits.f": """\
       program p
       integer i, j, k, a(16)
