@@ -11,8 +11,17 @@ from interpreter.result import Assumption
 _BODY = re.compile(r"the body of (?:the function )?(\S+) is not interpreted")
 """How lowering says that a procedure is not followed (W202, W206)."""
 
-_UNREAD = "the prediction is not complete"
-"""The hint of findings that leave something of the source out."""
+_UNREAD = frozenset({"W101", "W102", "W107", "W109"})
+"""Findings that leave something of the source out."""
+
+_WAY_OUT = {
+    "W201": "leave it out, or write it as assignments, FORALL or loops",
+    "W202": "write its statements in place of the call",
+    "W206": "write its expression in place of the call",
+    "W207": "map none of them, or give each its own storage",
+    "M201": "describe it in the machine file",
+}
+"""Assumptions that leave something out -> what to write instead."""
 
 _BY_MACHINE = frozenset({"no-network", "no-io", "unpriced"})
 """Assumptions that say what the machine description has no figure for."""
@@ -53,13 +62,14 @@ def incomplete(prediction: Prediction) -> IncompleteError:
 
 def left_out(prediction: Prediction) -> tuple[Diagnostic, ...]:
     """What an incomplete prediction leaves out, each thing at its place."""
-    unread = [each for each in prediction.warnings if each.hint.startswith(_UNREAD)]
+    unread = [each for each in prediction.warnings if each.code in _UNREAD]
     known = {(each.span.file, each.span.line) for each in unread}
     uncharged = [
         Diagnostic(
-            code=_LEFT_OUT[each.code] or each.code,
+            code=(code := _LEFT_OUT[each.code] or each.code),
             message=unplaced(each),
             span=NOWHERE if each.span is None else each.span,
+            hint=_WAY_OUT.get(code, ""),
         )
         for each in prediction.assumptions
         if each.code in _LEFT_OUT and not known.intersection(_at(each.span))
@@ -109,7 +119,7 @@ def reasons_among(
     known = {*called, *uncharged}
     for warning in warnings:
         places = _at(warning.span)
-        if warning.hint.startswith(_UNREAD) and not known.intersection(places):
+        if warning.code in _UNREAD and not known.intersection(places):
             where = f" ({lines(_named(dict.fromkeys(places), main_file))})" if places else ""
             other[warning.message + where] = None
     return (*told, *other) or (UNNAMED,)

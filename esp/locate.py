@@ -54,7 +54,9 @@ def find_program(name: str) -> Path:
     ours = _among(benchmarks_dir(), name, PROGRAM_SUFFIXES)
     if ours is not None:
         return ours
-    raise _not_found("program", given, program_names(), "`esp examples list` shows the bundled programs.")
+    raise _not_found(
+        "program", given, PROGRAM_SUFFIXES, program_names(), "`esp examples list` shows the bundled programs."
+    )
 
 
 def find_system(name: str) -> Path:
@@ -73,7 +75,7 @@ def find_system(name: str) -> Path:
         return ours
     if _is_file(given):
         return given
-    raise _not_found("machine", given, system_names(), "`esp system list` shows the bundled machines.")
+    raise _not_found("machine", given, SYSTEM_SUFFIXES, system_names(), "`esp system list` shows the bundled machines.")
 
 
 def _data_dir(name: str) -> Path:
@@ -111,10 +113,22 @@ def _is_dir(path: Path) -> bool:
         return False
 
 
-def _not_found(kind: str, given: Path, known: Iterable[str], else_hint: str) -> UnreadableFileError:
+def _beside(given: Path, suffixes: tuple[str, ...]) -> list[str]:
+    """The file of the same folder whose name is nearest."""
+    try:
+        names = [each.name for each in given.parent.iterdir() if each.suffix in suffixes]
+    except OSError:
+        return []
+    near = difflib.get_close_matches(given.name, names, n=1)
+    return [str(given.parent / each) for each in near]
+
+
+def _not_found(
+    kind: str, given: Path, suffixes: tuple[str, ...], known: Iterable[str], else_hint: str
+) -> UnreadableFileError:
     where = str(given)
     if _is_dir(given):
         return UnreadableFileError(f"this is a folder, not a {kind}.", where=where, hint="Name a file in it.")
-    near = difflib.get_close_matches(given.stem, list(known), n=1)
+    near = _beside(given, suffixes) or difflib.get_close_matches(given.stem, list(known), n=1)
     hint = f"Did you mean {near[0]}?" if near else else_hint
     return UnreadableFileError(f"file not found, and no bundled {kind} has this name.", where=where, hint=hint)

@@ -32,7 +32,9 @@ def pairs_many(option: str, given: list[str], *, lower: bool = True) -> dict[str
         name, sign, text = each.partition("=")
         name, text = name.strip(), text.strip()
         if not (sign and name and text):
-            raise UsageError(f"{each!r} is not of the form NAME=VALUE.", where=option)
+            example = {"--set": "N=256", "--opt": "hoist=off", "--system-set": "cube.network.long.startup=120us"}
+            hint = f"For example {option} {example[option]}." if option in example else ""
+            raise UsageError(f"{each!r} is not of the form NAME=VALUE.", where=option, hint=hint)
         texts = found.setdefault(name.lower() if lower else name, [])
         if text not in texts:
             texts.append(text)
@@ -58,6 +60,8 @@ def value_of(name: str, text: str) -> "Value":
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
     hint = "Values are constants: 256, 1.0d-4, .true. or 'text'."
-    if any(sign in text for sign in (",", ":", "..")):
+    if "=" in text:
+        hint = "Give each name its own --set: --set N=64 --set K=10."
+    elif any(sign in text for sign in (",", ":", "..")):
         hint = f"`esp sweep PROG --set {name}={text}` predicts each value of a list."
     raise UsageError(f"{text!r} is not a value for {name}.", where="--set", hint=hint)

@@ -62,6 +62,12 @@ def _asked(aau: g.AAU) -> frozenset[str]:
             return decides(aau)
 
 
+def shown(name: str) -> str:
+    """A scalar as the source has it: temporaries of lowering hold what a function returns."""
+    stem, dollar, _ = name.partition("$")
+    return f"the result of {stem.upper()}" if dollar else name
+
+
 def assigns(body: Body) -> Iterator[Assign]:
     """All scalar assignments inside a body."""
     for each in g.walk(body):
@@ -346,7 +352,8 @@ class Scalars:
             *(decides(each) for each in g.walk(loop.body) if isinstance(each, g.CondtD | g.CondtSync))
         )
         unknown = sorted(name for name in asked if name not in env) or sorted(asked)
-        why = f" ({', '.join(unknown)} cannot be computed)" if unknown else ""
+        told = dict.fromkeys(map(shown, unknown))
+        why = f" ({', '.join(told)} cannot be computed)" if unknown else ""
         return self._asking(loop, "E504", f"the trip count of this loop is unknown{why}")
 
     def _asking(self, loop: g.IterND, code: str, message: str) -> UnresolvedError:

@@ -89,7 +89,7 @@ def _count(outline: MachineOutline, name: str, findings: Findings) -> int:
 
 def _unit(raw: RawUnit, outline: MachineOutline, findings: Findings) -> SystemUnit:
     role = _role(raw, findings)
-    children = tuple(_unit(child, outline, findings) for child in raw.children.values())
+    children = tuple(_unit(child, outline, findings) for child in raw.children.values() if _used(child, raw, findings))
     components = {}
     for name in COMPONENTS:
         part = raw.parts.get(name)
@@ -104,6 +104,16 @@ def _unit(raw: RawUnit, outline: MachineOutline, findings: Findings) -> SystemUn
         components=MappingProxyType(components),
         children=children,
     )
+
+
+def _used(child: RawUnit, parent: RawUnit, findings: Findings) -> bool:
+    """Whether a unit has a role, or is named above: otherwise nothing reads its figures."""
+    named = sorted({each.text for part in parent.parts.values() for each in part.refined_by})
+    if child.name in named or "role" in child.words:
+        return True
+    message = f"the unit '{child.name}' has no effect: it has no role, and no component of '{parent.name}' names it"
+    findings.add("M110", message, child.place, nearest(child.name, named))
+    return False
 
 
 def _role(raw: RawUnit, findings: Findings) -> str:
@@ -137,7 +147,7 @@ def _component(name: str, part: RawPart, role: str, outline: MachineOutline, fin
     if role in ROLES and (role, name) not in PARTS:
         homes = [home for home, component in PARTS if component == name]
         message = f"a unit of role '{role}' has no figures for '{name}'"
-        findings.add("M110", message, part.place, f"figures for it belong to: {', '.join(homes)}")
+        findings.add("M110", message, part.place, f"they belong to a unit of role {' or '.join(homes)}")
         return VOID
     for each in part.ranges:
         if each.text in RESERVED or not each.text.isidentifier():
@@ -266,7 +276,9 @@ def _attribution(raw: RawFigure, outline: MachineOutline, findings: Findings) ->
         findings.add("M108", message, raw.keys[-1].place, hint)
     if raw.source is not None and raw.source.text not in outline.sources:
         message = f"'{raw.source.text}' is not one of the sources of this file"
-        findings.add("M108", message, raw.source.place, nearest(raw.source.text, outline.sources))
+        findings.add(
+            "M108", message, raw.source.place, nearest(raw.source.text, outline.sources) or "add it to sources"
+        )
     if raw.certainty is not None and raw.certainty.text not in CERTAINTIES:
         message = f"'{raw.certainty.text}' is not a certainty"
         findings.add("M108", message, raw.certainty.place, nearest(raw.certainty.text, CERTAINTIES))

@@ -46,10 +46,16 @@ def _outline(text: str, file: str, folders: tuple[Path, ...], seen: tuple[Path, 
     path = _base(own.extends, folders)
     if path.resolve() in seen:
         fault = f"'{own.extends.text}' extends itself"
-        raise MachineError([Finding(code="M109", message=fault, place=own.extends.place)])
+        hint = "name another machine; `esp system list` shows the bundled ones"
+        raise MachineError([Finding(code="M109", message=fault, place=own.extends.place, hint=hint)])
     if len(seen) > DEEPEST:
         fault = f"machine files extend each other more than {DEEPEST} deep"
         raise MachineError([Finding(code="M109", message=fault, place=own.extends.place)])
+    if "name" not in own.words:
+        fault = f"the key 'name' is missing: this is another machine than '{own.extends.text}'"
+        raise MachineError(
+            [Finding(code="M104", message=fault, place=own.extends.place, hint="write 'name: mymachine'")]
+        )
     base = _outline(read_text(path, MACHINE), str(path), (path.parent, *folders[1:]), (*seen, path.resolve()))
     return merge(base, own)
 

@@ -167,7 +167,9 @@ def _unit(name: str, table: YamlTable, findings: Findings) -> RawUnit:
             else:
                 findings.add("M105", f"the unit '{key.text}' must be a mapping", value.place)
     elif units is not None:
-        findings.add("M105", "'units' must be a mapping from names to units", units.place)
+        findings.add(
+            "M105", "'units' must be a mapping from names to units", units.place, "write 'cube:' and its keys below"
+        )
     parts = {key.text: _part(key, value, findings) for key, value in table if key.text in COMPONENTS}
     words = {key: word for key in ("id", "title", "role") if (word := _word(table, key, findings))}
     return RawUnit(name=name, place=table.place, words=words, parts=parts, children=children)

@@ -128,6 +128,8 @@ def _split(text: str, dimension: str) -> tuple[float, str]:
 
 def _wrong_unit(text: str, unit: str, dimension: str) -> QuantityError:
     example = f"write for example {EXAMPLES[dimension]}"
+    if unit[:1] == "," and unit[1:2].isdigit():
+        return QuantityError(f"'{text}' is not a {_noun(dimension)}", f"write {text.replace(',', '.')}")
     if not unit:
         return QuantityError(f"'{text}' lacks its unit: expected a {_noun(dimension)}", example)
     for other, units in UNITS.items():
@@ -181,11 +183,13 @@ def parse_change(text: str, dimension: str) -> Change:
         return Change(is_factor=True, amount=_factor(stripped[1:], text), text=stripped)
     if stripped.endswith("%") and dimension != "fraction":
         return Change(is_factor=True, amount=_factor(stripped[:-1], text) / 100.0, text=stripped)
+    if _NUMBER.fullmatch(stripped[:-1]) and stripped[-1:] in {"x", "X"}:
+        raise QuantityError(f"'{text}' is not a change", f"write x{stripped[:-1]}")
     try:
         value = parse_quantity(stripped, dimension)
     except QuantityError as error:
         hint = f"a change is 'x2', '30%' or a value such as {EXAMPLES[dimension]}"
-        raise QuantityError(error.message, hint) from None
+        raise QuantityError(error.message, error.hint if error.hint.startswith("did") else hint) from None
     return Change(is_factor=False, amount=np.array([value]), text=stripped)
 
 

@@ -57,7 +57,10 @@ def read_text(path: Path, kind: FileKind) -> str:
 
 def _unreadable(path: Path, why: str, kind: FileKind) -> MachineError:
     found = Finding(
-        code=f"{kind.letter}101", message=f"this is not a {kind.noun}: {why}", place=MachinePlace(str(path))
+        code=f"{kind.letter}101",
+        message=f"this is not a {kind.noun}: {why}",
+        place=MachinePlace(str(path)),
+        hint=f"give a YAML file that begins with '{kind.start}'",
     )
     return kind.error([found])
 
@@ -97,7 +100,8 @@ def _root(text: str, place: Callable[[Any], MachinePlace], start: MachinePlace, 
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = place(mark) if mark else start
-        raise _MalformedError(f"this is not YAML: {error.problem or error.context}", where) from None
+        problem = str(error.problem or error.context)
+        raise _MalformedError(f"this is not YAML: {problem}", where, _way_out(problem, where)) from None
     except yaml.YAMLError as error:
         raise _MalformedError(f"this is not YAML: {str(error).splitlines()[0]}", start) from None
     if len(documents) > 1:
@@ -106,6 +110,14 @@ def _root(text: str, place: Callable[[Any], MachinePlace], start: MachinePlace, 
         where = documents[0].place if documents else start
         raise _MalformedError(f"a {kind.noun} is a mapping of keys", where, f"it starts with '{kind.start}'")
     return documents[0]
+
+
+def _way_out(problem: str, place: MachinePlace) -> str:
+    """What to do about a line that the YAML parser refuses."""
+    if "\t" in place.source_line:
+        return "indent with blanks: YAML allows no tabs"
+    colon = ": a key ends with a colon" if "':'" in problem else ""
+    return f"check this line and the one before{colon}"
 
 
 def _documents(events: Iterable[Any], place: Callable[[Any], MachinePlace], kind: FileKind) -> list[Node]:

@@ -13,6 +13,9 @@ from aag.mapping.report import Report, place
 from aag.mapping.scope import LARGEST_EXTENT, Bounds
 from aag.wording import plural
 
+_DUMMIES = "ijklmno"
+"""Indices of an example, one for each dimension."""
+
 
 class Cell(Struct, frozen=True, kw_only=True):
     """One dimension of the align target, seen from the array.
@@ -124,6 +127,12 @@ class _Reader:
                 f"gives {plural(len(self._subscripts), 'subscript')} for {align.target}, which has "
                 f"{plural(len(self._target), 'dimension')}",
                 f"write one subscript for each dimension of {align.target}",
+            )
+        if align.axes is None and align.subscripts is not None and not triplets:
+            dummies = ",".join(_DUMMIES[: len(self._own)])
+            return self._disagree(
+                f"gives subscripts for {align.target} and no indices for {align.alignee}",
+                f"write {align.alignee}({dummies}) on the left, or no subscripts on the right",
             )
         if len(self._colons()) != triplets:
             return self._disagree(

@@ -26,6 +26,22 @@ from aag.source.mapping_clauses import ClauseParser, align_clause, distribute_cl
 from aag.source.tokens import Token
 
 
+_CLAUSES = {
+    **dict.fromkeys(("new", "reduction"), "it is a clause: write INDEPENDENT, {}(...)"),
+    **dict.fromkeys(("onto", "with"), "{} continues a directive: end the line before it with &"),
+}
+"""Words that begin no directive -> where they belong."""
+
+_EXAMPLES = {
+    "processors": "PROCESSORS P(2,2)",
+    "template": "TEMPLATE T(N,N)",
+    "align": "ALIGN A(I,J) WITH T(I,J)",
+    "distribute": "DISTRIBUTE T(BLOCK,*) ONTO P, or DISTRIBUTE (BLOCK,*) ONTO P :: A",
+    "independent": "INDEPENDENT, NEW(X), REDUCTION(S)",
+    "dynamic": "DYNAMIC A",
+}
+
+
 class Read(Struct, frozen=True):
     """What one directive says. At most one kind of it: mapping directives, remappings, or a loop
     directive."""
@@ -74,6 +90,14 @@ def read_directive(text: DirectiveText, lines: dict[tuple[str, int], str]) -> Re
         return Read(text, diagnostics=(finding,))
 
 
+def with_example(read: Read) -> Read:
+    """`read` with an example of the directive where a finding has no hint."""
+    word = read.text.text.text.split("(")[0].split()
+    example = _EXAMPLES.get(word[0].lower() if word else "", "DISTRIBUTE A(BLOCK)")
+    hinted = tuple(replace(each, hint=each.hint or f"for example !HPF$ {example}") for each in read.diagnostics)
+    return replace(read, diagnostics=hinted)
+
+
 class _DirectiveParser(ClauseParser):
     """One directive, from its first keyword to its last token."""
 
@@ -101,7 +125,8 @@ class _DirectiveParser(ClauseParser):
 
     def _known(self, word: Token) -> None:
         if word.text.upper() not in KEYWORDS and word.text not in ("no", "nosequence"):
-            hint = did_you_mean(word.text.upper(), KEYWORDS)
+            belongs = _CLAUSES.get(word.text, "").format(word.text.upper())
+            hint = belongs or did_you_mean(word.text.upper(), KEYWORDS)
             raise SyntaxProblem(f"unknown directive {word.text.upper()}", word, hint)
 
     def _passed_over(self, text: DirectiveText, first: Token) -> Read:

@@ -14,6 +14,12 @@ from aag.source.preprocess import is_for_cpp, is_preprocessed, preprocessed
 _INCLUDE = re.compile(r"^\s*#?\s*include\s*(?:'([^']+)'|\"([^\"]+)\"|<([^>]+)>)\s*(?:!.*)?$", re.IGNORECASE)
 _DEEPEST_INCLUDE = 16
 
+MPI = frozenset(("mpi", "mpi_f08", "mpif"))
+"""Modules and include files of MPI."""
+
+WITHOUT_MPI = "esp reads HPF without MPI: the messages follow from the directives"
+"""The hint for a program with MPI calls."""
+
 
 def decode(data: bytes, file: str) -> str:
     """The text of a source, as UTF-8 or else Latin-1.
@@ -151,7 +157,7 @@ def _expanded(lines: Sequence[Line], depth: int, problems: list[Diagnostic], inc
                     code="E104",
                     message=f"the file {name} to include is not found",
                     span=span,
-                    hint=f"searched in {places}",
+                    hint=WITHOUT_MPI if Path(name).stem in MPI else f"searched in {places}",
                     source_line=line.text,
                 )
             )

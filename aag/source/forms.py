@@ -57,11 +57,15 @@ def form_of(file: str, lines: Sequence[Line] = ()) -> tuple[Form, tuple[Diagnost
         [
             Diagnostic(
                 code="E103",
-                message=f"neither the extension {suffix} nor the text shows whether this is free or fixed form"
+                message="this is not a program but a YAML file, such as a machine"
+                if suffix in (".yaml", ".yml")
+                else f"neither the extension {suffix} nor the text shows whether this is free or fixed form"
                 if suffix
                 else "neither the name nor the text shows whether this is Fortran, or its source form",
-                span=Span(file, 0),
-                hint="choose ‹form free› or ‹form fixed›",
+                span=Span(file, 1),
+                hint="give the program first, and a machine as ‹system›"
+                if suffix in (".yaml", ".yml")
+                else "choose ‹form free› or ‹form fixed›",
             )
         ]
     )

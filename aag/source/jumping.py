@@ -15,7 +15,7 @@ from aag.ir.visitors import bodies, mapped, walk_statements
 
 GO_TO = "a jump"
 """The reason of the `Opaque` statements that stand for jumps until they are something else."""
-NOWHERE_TO_GO = "GO TO needs a label in its block or an enclosing one"
+NOWHERE_TO_GO = "GO TO needs its label in this block or an enclosing one"
 """The reason of those that stay."""
 
 _TARGET = re.compile(r"go\s*to\s*0*(\d+)\s*$", re.IGNORECASE)

@@ -358,10 +358,10 @@ def _close(builder: _Builder, statement: Statement, what: Class) -> None:
         word = top.what.word.removeprefix("select") if top.what.word == "selecttype" else top.what.word
         allowed = ("select",) if top.what.word == "selecttype" else ("", word) if top.kind == "unit" else (word,)
     if what.word not in allowed:
-        if what.word == "":
+        found = statement.text.text.upper() if what.word == "" else f"END {_word_shown(what.word)}"
+        if found == "END":
             _fail(builder, "E110", f"END {_shown(top.what)} is missing before this END", statement, top)
-        expected = f"END {_shown(top.what)}"
-        _fail(builder, "E111", f"found END {_word_shown(what.word)} where {expected} is expected", statement, top)
+        _fail(builder, "E111", f"found {found} where END {_shown(top.what)} is expected", statement, top)
     if top.kind == "do" and top.what.label and statement.label != top.what.label:
         _fail(builder, "E110", f"this END DO lacks the label {top.what.label} that its DO names", statement, top)
     _same_name(builder, statement, top)

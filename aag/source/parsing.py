@@ -20,6 +20,7 @@ from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.expressions import Expr
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.scan import scanned
+from aag.source.causes import cause
 from aag.source.nesting import read_assignment, read_bounds
 from aag.source.outline import Row, opaque_row
 from aag.source.punctuation import wrong_parenthesis
@@ -200,35 +201,43 @@ _FRAMES: dict[str, str] = {
 }
 
 
-def _why(row: Row, source: dict[tuple[str, int], str]) -> tuple[str, Span, str]:
-    """What is wrong with the statement, if that is plain to see; where, and the line."""
-    quote = next((quote for _, _, _, quote in reversed(list(scanned(row.statement.text.text)))), "")
-    why, span = wrong_parenthesis(row.statement.text) or ("", row.span)
+def _why(row: Row, source: dict[tuple[str, int], str]) -> tuple[str, str, Span, str]:
+    """What is wrong with the statement, if that is plain to see; what to write, where, and the line."""
+    text = row.statement.text
+    quote = next((quote for _, _, _, quote in reversed(list(scanned(text.text)))), "")
+    why, hint, span = "", "", row.span
+    if (found := wrong_parenthesis(text, source)) is not None:
+        why, hint, span = found
     if quote and not why.startswith("one"):
-        why, span = f"the quotation mark {quote} is not closed", row.span
-    return f": {why}" if why else "", span, source.get((span.file, span.line), "")
+        why, hint, span = f"the quotation mark {quote} is not closed", "close it in the same line", row.span
+    if not why and (plain := cause(text.text)) is not None:
+        why, hint, span = plain.why, plain.hint, text.span(plain.start, plain.end)
+    return f": {why}" if why else "", hint, span, source.get((span.file, span.line), "")
 
 
 def _warning(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
-    why, span, line = _why(row, source)
+    why, hint, span, line = _why(row, source)
     return Diagnostic(
         code="W101",
         message=f"this statement cannot be read as Fortran{why}; it is left out",
         span=span,
-        hint="the prediction is not complete",
+        hint=hint or "check its spelling",
         source_line=line,
     )
 
 
 def _error(row: Row, source: dict[tuple[str, int], str]) -> Diagnostic:
-    why, span, line = _why(row, source)
+    why, hint, span, line = _why(row, source)
+    spelling = (
+        "check its spelling; declarations come before the first executable statement"
+        if row.what.kind == "spec"
+        else "check its spelling and its place"
+    )
     return Diagnostic(
         code="E120",
         message=f"this statement cannot be read as Fortran{why}",
         span=span,
-        hint="check its spelling; declarations come before the first executable statement"
-        if row.what.kind == "spec"
-        else "check its spelling and its place",
+        hint=hint or spelling,
         source_line=line,
     )
 

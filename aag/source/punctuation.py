@@ -10,11 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.scan import scanned
+from aag.source.causes import wrong_head
 from aag.source.classify import classify
 from aag.source.joining import Statement, Text
 from aag.source.tokens import Token, tokenize
 
 _SUSPECT = re.compile(r"[\w)\]'\"]\s+[\w'\"]")
+_UNEQUAL = re.compile(r"\s*!=(?!=)")
+_UNREADABLE = "this statement cannot be read as Fortran: "
+_PARENTHESES = "check the parentheses"
 _KINDS = frozenset(("name", "int", "real", "string"))
 _NUMBERS = frozenset(("int", "real"))
 _OPENING, _CLOSING = frozenset(("(", "(/", "[")), frozenset((")", "/)", "]"))
@@ -32,22 +36,23 @@ def mispunctuated(
     for each in statements:
         text = each.text.text
         spaced = free and _SUSPECT.search(text) is not None
+        if (head := wrong_head(text)) is not None:
+            found.append(_error(_UNREADABLE + head.why, each.text.span(head.start, head.end), source, head.hint))
+            continue
         what = classify(text) if spaced or "(" in text else None
         if what is None:
             continue
-        if what.word in _HEADS and (wrong := wrong_parenthesis(each.text)) is not None:
-            why, span = wrong
-            found.append(
-                _error(f"this statement cannot be read as Fortran: {why}", span, source, "check the parentheses")
-            )
+        if what.word in _HEADS and (wrong := wrong_parenthesis(each.text, source)) is not None:
+            why, hint, span = wrong
+            found.append(_error(_UNREADABLE + why, span, source, hint))
         elif spaced and what.kind != "format":
             pair = next(_pairs(text, valued=what.kind in ("exec", "do")), None)
             found += [] if pair is None else [_between(each.text, *pair, source)]
     return found
 
 
-def wrong_parenthesis(text: Text) -> tuple[str, Span] | None:
-    """What is wrong with the parentheses of a statement, and where; None: nothing."""
+def wrong_parenthesis(text: Text, source: Mapping[tuple[str, int], str]) -> tuple[str, str, Span] | None:
+    """What is wrong with the parentheses of a statement, what to do, and where; None: nothing."""
     opened: list[int] = []
     for at, char, depth, quote in scanned(text.text):
         if quote:
@@ -55,10 +60,17 @@ def wrong_parenthesis(text: Text) -> tuple[str, Span] | None:
         if char == "(":
             opened.append(at)
         elif depth < 0:
-            return "one ')' too many", text.span(at, at + 1)
+            return "one ')' too many", _PARENTHESES, text.span(at, at + 1)
         elif char == ")":
             opened.pop()
-    return ("a ')' is missing", text.span(opened[0], opened[0] + 1)) if opened else None
+    if not opened:
+        return None
+    file, line, column = text.place(max(0, len(text.text) - 1))
+    rest = source.get((file, line), "")[column:]
+    if _UNEQUAL.match(rest):
+        unequal = Span(file, line, column + 1 + len(rest) - len(rest.lstrip()))
+        return "!= begins a comment", "write /= for not equal", unequal
+    return "a ')' is missing", _PARENTHESES, text.span(opened[0], opened[0] + 1)
 
 
 def _pairs(text: str, *, valued: bool) -> Iterator[tuple[Token, Token]]:

@@ -53,7 +53,7 @@ class SpecificationReader(TypeReader):
 
     def _unused(self, node: Any, message: str) -> None:
         self.into.incomplete = True
-        self._warn("W107", message, self.locate(node).whole, "the prediction is not complete")
+        self._warn("W107", message, self.locate(node).whole, "check that the flow does not depend on it")
 
     def _warn(self, code: str, message: str, span: Span, hint: str) -> None:
         self.into.diagnostics.append(Diagnostic(code=code, message=message, span=span, hint=hint))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from aag.budget import OPERANDS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.units import Unit
-from aag.source.directives import read_directive
+from aag.source.directives import read_directive, with_example
 from aag.source.joining import Joined, combined
 from aag.source.literals import excessive
 from aag.source.names import finish_names
@@ -37,7 +37,7 @@ def read_units(
         raise SourceError([_empty(file)])
     if found:
         raise SourceError(found)
-    reads = tuple(read_directive(each, source) for each in directives)
+    reads = tuple(with_example(read_directive(each, source)) for each in directives)
     structure = outline(statements, reads, source)
     found = [each for one in files for each in one.diagnostics]
     found += [*(each for read in reads for each in read.diagnostics), *structure.diagnostics]

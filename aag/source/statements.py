@@ -20,6 +20,7 @@ from aag.source.jumping import GO_TO, arithmetic, astray, computed
 from aag.source.jumps import structured
 from aag.source.outline import Outline, Row
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
+from aag.source.redefined import redefined
 from aag.source.resolving import resolve, resolve_remap
 
 IoKind = Literal["open", "close", "inquire", "rewind", "backspace"]
@@ -105,7 +106,7 @@ class BodyReader:
                 continue
             found.append(stmt)
         self._names.made |= names_in(found)
-        self._names.diagnostics += astray(found)
+        self._names.diagnostics += [*astray(found), *redefined(found)]
         return structured(tuple(found), self._names.fresh, self._names.declare_integer)
 
     def _defines_function(self, stmt: s.Stmt) -> bool:

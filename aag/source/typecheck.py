@@ -30,6 +30,7 @@ _LITERALS = (
 _COMPARISONS = frozenset(("==", "/=", "<", "<=", ">", ">="))
 _LOGICAL = frozenset((".and.", ".or.", ".eqv.", ".neqv."))
 HINT = "correct the expression or a declaration"
+_TEXT = "// joins texts; a comment begins with !"
 _TEXTS = ("adjustl", "adjustr", "repeat", "trim", "new_line")
 
 
@@ -229,13 +230,16 @@ class Checker:
         """An operation on two operands."""
         left, right, op = self.type_of(expr.left), self.type_of(expr.right), expr.op
         result = "logical" if op in _COMPARISONS | _LOGICAL else "character" if op == "//" else ""
+        if op == "//" and (left in NUMERIC or left == "logical"):
+            self.error(f"the left operand of // is {left}", expr.span, expr.span, _TEXT)
+            return ""
         if not left or not right or "derived" in (left, right):
             return result
         both = {left, right}
         if op in _LOGICAL:
             fits, hint = both == {"logical"}, ""
         elif op == "//":
-            fits, hint = both == {"character"}, ""
+            fits, hint = both == {"character"}, _TEXT
         elif op in _COMPARISONS:
             fits = both == {"character"} or (both <= NUMERIC and (op in ("==", "/=") or "complex" not in both))
             hint = "compare them with .eqv. or .neqv." if both == {"logical"} else ""

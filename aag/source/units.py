@@ -14,6 +14,7 @@ from aag.ir.units import Unit
 from aag.ir.visitors import walk_expressions, walk_statements
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator
+from aag.source.files import MPI, WITHOUT_MPI
 from aag.source.outline import Outline, Row
 from aag.source.parsing import SYNTAX
 from aag.source.resolving import resolve_directive
@@ -67,7 +68,8 @@ class UnitReader(Struct):
         found = tuple(self.unit(node, None) for node in tree.content if type(node).__name__ in _KINDS)
         for module, span in self.uses:
             if module not in self.modules and module not in INTRINSIC_MODULES:
-                message, hint = f"found no module {module}", "put it before the program, or name its file, too"
+                message = f"found no module {module}"
+                hint = WITHOUT_MPI if module in MPI else "put it before the program, or name its file, too"
                 self.diagnostics.append(Diagnostic(code=UNKNOWN_MODULE, message=message, span=span, hint=hint))
         return found
 
@@ -152,7 +154,7 @@ class UnitReader(Struct):
                         code="W102",
                         message=f"{stmt.reason}; this statement is left out",
                         span=stmt.span,
-                        hint="the prediction is not complete",
+                        hint="write it in another form, as assignments, IF or loops",
                     )
                 )
 
@@ -249,7 +251,7 @@ def _not_modelled(expr: OpaqueExpr) -> Diagnostic:
         code="W109",
         message=f"the reference {expr.text} is not modelled: what it reads or writes is unknown",
         span=expr.span,
-        hint="the prediction is not complete",
+        hint="use a variable or an array instead",
     )
 
 

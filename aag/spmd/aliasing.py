@@ -28,7 +28,7 @@ def mapped_members(unit: Unit, layouts: Mapping[str, Layout]) -> Iterator[Diagno
                 code="W207",
                 message=f"EQUIVALENCE of the mapped array {name.upper()} with {others} is not modelled",
                 span=each.span,
-                hint="the prediction is not complete; map none of them, or give each its own storage",
+                hint="map none of them, or give each its own storage",
             )
 
 

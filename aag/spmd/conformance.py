@@ -49,11 +49,32 @@ def check_shapes(statement: ir.Stmt, symbols: Symbols, env: Environment) -> None
             if own is not None:
                 _same(target, own, value, shape, statement.span)
         case ir.Where(branches=branches):
-            masks = [branch.mask for branch in branches if branch.mask is not None]
-            for mask in masks:
-                _shape(mask, symbols, env)
+            _check_masks(branches, symbols, env)
+            for each in (each for branch in branches for each in branch.body):
+                check_shapes(each, symbols, env)
+        case ir.Forall(body=body):
+            for each in body:
+                check_shapes(each, symbols, env)
         case _:
             return
+
+
+def _check_masks(branches: Iterable[ir.WhereBranch], symbols: Symbols, env: Environment) -> None:
+    """Masks and the arrays that they guard have one shape."""
+    first: Expr | None = None
+    shape: Shape | None = None
+    for branch in branches:
+        if branch.mask is not None:
+            own = _shape(branch.mask, symbols, env)
+            if first is None:
+                first, shape = branch.mask, own
+            elif shape is not None and own is not None:
+                _same(first, shape, branch.mask, own, branch.mask.span)
+        for each in branch.body:
+            if isinstance(each, ir.Assign) and first is not None and shape is not None:
+                own = _shape(each.target, symbols, env)
+                if own is not None:
+                    _same(first, shape, each.target, own, each.span)
 
 
 Shape = tuple[int | None, ...]

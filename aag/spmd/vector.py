@@ -131,7 +131,7 @@ def enumerate_indices(indices: Sequence[Index], env: Environment, along: Along |
         alike = np.ndim(counts) == 0
         total = int(counts) * length if alike else int(np.sum(counts))
         if total > limit:
-            raise TooLarge(f"its indices up to {index.name} have {total:,} combinations, more than {limit:,}")
+            raise TooLarge(f"its indices have {total:,} combinations, more than {limit:,}")
         if vectors:
             vectors = {name: vector.repeat(counts) for name, vector in vectors.items()}
         if alike:

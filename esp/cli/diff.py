@@ -49,7 +49,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
 
 def _sides(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "number of processors")
-    parser.add_argument("other", metavar="B", help="as A")
+    parser.add_argument("other", metavar="B", help="the other side, as A")
     add_scenario(parser)
     add_timed(parser)
     add_partial(parser)

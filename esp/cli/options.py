@@ -315,7 +315,7 @@ def procs_of(text: str | None) -> tuple[int, ...] | None:
     for each in values_of(text, "--procs"):
         if not each.isdecimal() or not 1 <= int(each) <= _MOST_PROCESSORS:
             told = f"{each!r} is not a processor count from 1 to {_MOST_PROCESSORS:,}."
-            raise UsageError(told, where="--procs", hint="Give one, or a list such as 1,2,4,8.")
+            raise UsageError(told, where="--procs", hint="Give one, or a list such as 1,2,4 or 1..8.")
         numbers.append(int(each))
     return tuple(dict.fromkeys(numbers))
 

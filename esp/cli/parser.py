@@ -61,12 +61,17 @@ class CommandParser(argparse.ArgumentParser):
 
         wrong = message.rpartition("unrecognized arguments: ")[2].split()[0:1]
         name = wrong[0].split("=")[0] if wrong else ""
+        if wrong and "=" in wrong[0] and not name.startswith("-"):
+            raise UsageError(message.rstrip(".") + ".", hint=f"Write --set {wrong[0]} to give a value.")
         if name == "-n":
             raise UsageError("there is no option -n.", hint="Write --procs 8 for processors, --set n=8 for a size.")
         known = {each.lstrip("-"): each for each in self._option_string_actions}  # all begin alike
         found = difflib.get_close_matches(name.lstrip("-"), known, n=1) if name.startswith("-") else []
         near = [known[each] for each in found]
-        hint = f"Did you mean {near[0]}?" if near else f"`{self.prog} --help` lists the options."
+        hint = f"Did you mean {near[0]}?" if near else _stray(name) or f"`{self.prog} --help` lists the options."
+        example = re.search(r"^  (esp .*?)(?:   |$)", self.epilog or "", re.MULTILINE)
+        if "are required" in message and example:
+            hint = f"For example `{example.group(1)}`."
         raise UsageError(message.rstrip(".") + ".", hint=hint)
 
     def chosen(self, words: Sequence[str]) -> "CommandParser":
@@ -77,6 +82,17 @@ class CommandParser(argparse.ArgumentParser):
                 if isinstance(below, CommandParser):
                     return below.chosen(words[at + 1 :])
         return self
+
+
+def _stray(word: str) -> str:
+    """What to do about a word that belongs to no option."""
+    from esp.locate import PROGRAM_SUFFIXES
+
+    if word.isdecimal():
+        return "Separate the values of a list by commas: --procs 1,2,4."
+    if word.endswith(PROGRAM_SUFFIXES):
+        return "`esp compare A B` compares programs."
+    return ""
 
 
 _MOST_DIGITS = 1000

@@ -343,7 +343,7 @@ esp: --set: 'abc' is not a value for n. Values are constants: 256, 1.0d-4,
         "--set n",
         2,
         """\
-esp: --set: 'n' is not of the form NAME=VALUE.
+esp: --set: 'n' is not of the form NAME=VALUE. For example --set N=256.
 """,
     ),
     (
@@ -384,7 +384,7 @@ E307 --distribute a, dimension 1: BLOCK(2) on 4 processors holds 8 of 64 indices
         2,
         """\
 esp: --procs: '0' is not a processor count from 1 to 1,048,576. Give one, or a
-     list such as 1,2,4,8.
+     list such as 1,2,4 or 1..8.
 """,
     ),
     (
@@ -392,7 +392,7 @@ esp: --procs: '0' is not a processor count from 1 to 1,048,576. Give one, or a
         2,
         """\
 esp: --procs: '-4' is not a processor count from 1 to 1,048,576. Give one, or a
-     list such as 1,2,4,8.
+     list such as 1,2,4 or 1..8.
 """,
     ),
     (
@@ -400,7 +400,7 @@ esp: --procs: '-4' is not a processor count from 1 to 1,048,576. Give one, or a
         2,
         """\
 esp: --procs: 'x' is not a processor count from 1 to 1,048,576. Give one, or a
-     list such as 1,2,4,8.
+     list such as 1,2,4 or 1..8.
 """,
     ),
     (

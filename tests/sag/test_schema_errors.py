@@ -175,7 +175,7 @@ MISTAKES = {
     ),
     "not YAML": (
         ("title: a node", "title: [a node"),
-        (4, 11, "M102", "this is not YAML: did not find expected ',' or ']'", ""),
+        (4, 11, "M102", "this is not YAML: did not find expected ',' or ']'", "check this line and the one before"),
     ),
     "no source": (
         ("        source: book\n", ""),
@@ -212,7 +212,13 @@ MISTAKES = {
     ),
     "figures where none can stand": (
         ("role: node", "role: link"),
-        (13, 7, "M110", "a unit of role 'link' has no figures for 'memory'", "figures for it belong to: node, host"),
+        (
+            13,
+            7,
+            "M110",
+            "a unit of role 'link' has no figures for 'memory'",
+            "they belong to a unit of role node or host",
+        ),
     ),
     "refined by nobody": (
         ("memory: [node]", "memory: [nodes]"),
@@ -373,6 +379,28 @@ def test_a_machine_of_the_library_can_be_extended_from_anywhere(tmp_path):
     (tmp_path / "own.yaml").write_text("format: 1\nextends: ipsc860-f90d\nname: own\n")
     assert load_system(tmp_path / "own.yaml", folder=SYSTEMS).title.startswith("Intel iPSC/860 under")
     assert errors_of(tmp_path / "own.yaml").message == "there is no machine 'ipsc860-f90d' to extend"
+
+
+def test_an_extending_machine_needs_a_name(tmp_path):
+    (tmp_path / "base.yaml").write_text(GOOD)
+    (tmp_path / "own.yaml").write_text("format: 1\nextends: base\n")
+    error = errors_of(tmp_path / "own.yaml")
+    assert (error.code, error.line, error.message) == (
+        "M104",
+        2,
+        "the key 'name' is missing: this is another machine than 'base'",
+    )
+
+
+@pytest.mark.parametrize(("name", "hint"), [("nod", "did you mean 'node'?"), ("extra", "known here: node")])
+def test_a_unit_without_role_that_nothing_names_is_refused(tmp_path, name, hint):
+    (tmp_path / "base.yaml").write_text(GOOD)
+    own = f"format: 1\nextends: base\nname: own\nsystem:\n  units:\n    {name}:\n      title: another\n"
+    (tmp_path / "own.yaml").write_text(own)
+    error = errors_of(tmp_path / "own.yaml")
+    assert (error.code, error.line, error.hint) == ("M110", 7, hint)
+    (tmp_path / "own.yaml").write_text(own + "      role: host\n")
+    assert "host" in {unit.role for _, unit in load_system(tmp_path / "own.yaml").root.walk()}
 
 
 def test_an_extending_machine_changes_only_what_it_names(tmp_path):

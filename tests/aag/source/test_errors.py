@@ -12,7 +12,14 @@ from aag.source.files import decode
 from aag.source.read import read_program
 from tests.aag.source.reading import read_file
 
-LOST = "(the prediction is not complete)"
+ANOTHER = "(write it in another form, as assignments, IF or loops)"
+UNUSED = "(check that the flow does not depend on it)"
+SPELT = "(check its spelling)"
+CHECK = "(check the parentheses)"
+GRID = "(for example !HPF$ PROCESSORS P(2,2))"
+ALIGNED = "(for example !HPF$ ALIGN A(I,J) WITH T(I,J))"
+SPREAD = "(for example !HPF$ DISTRIBUTE T(BLOCK,*) ONTO P, or DISTRIBUTE (BLOCK,*) ONTO P :: A)"
+PLAIN = "(use a variable or an array instead)"
 SPELLING = "(check its spelling and its place)"
 
 ERRORS = {
@@ -121,12 +128,7 @@ ERRORS = {
     ),
     "a bad declaration": (
         "program p\n  real :: a(8\n  a = 1\nend\n",
-        [
-            (
-                "x.f90:2:12: E120 this statement cannot be read as Fortran: a ')' is missing"
-                " (check its spelling; declarations come before the first executable statement)"
-            )
-        ],
+        [("x.f90:2:12: E120 this statement cannot be read as Fortran: a ')' is missing (check the parentheses)")],
     ),
     "a declaration too late": (
         "program p\nx = 1\nreal y\nend\n",
@@ -303,7 +305,10 @@ end
         "program p\n!HPF$ DISTIBUTE a(BLOCK)\nend\n",
         ["x.f90:2:7: E140 unknown directive DISTIBUTE (did you mean DISTRIBUTE?)"],
     ),
-    "unknown directive far from all": ("program p\n!HPF$ XYZZY\nend\n", ["x.f90:2:7: E140 unknown directive XYZZY"]),
+    "unknown directive far from all": (
+        "program p\n!HPF$ XYZZY\nend\n",
+        ["x.f90:2:7: E140 unknown directive XYZZY (for example !HPF$ DISTRIBUTE A(BLOCK))"],
+    ),
     "directive errors": (
         """\
 program p
@@ -326,22 +331,22 @@ program p
 end
 """,
         [
-            "x.f90:2:18: E141 expected the name of a processor arrangement but found '4'",
-            "x.f90:3:19: E141 expected ')' but the text ends",
+            f"x.f90:2:18: E141 expected the name of a processor arrangement but found '4' {GRID}",
+            "x.f90:3:19: E141 expected ')' but the text ends (for example !HPF$ TEMPLATE T(N,N))",
             "x.f90:4:18: E141 expected 'WITH' and the target of the alignment but found 'WIHT' (did you mean WITH?)",
-            "x.f90:5:17: E141 the dummy index i occurs twice",
-            "x.f90:6:15: E141 expected a dummy index, ':' or '*' but found '1'",
-            "x.f90:7:24: E141 expected the target of the alignment after '*'",
+            f"x.f90:5:17: E141 the dummy index i occurs twice {ALIGNED}",
+            f"x.f90:6:15: E141 expected a dummy index, ':' or '*' but found '1' {ALIGNED}",
+            f"x.f90:7:24: E141 expected the target of the alignment after '*' {ALIGNED}",
             "x.f90:8:20: E141 expected BLOCK, CYCLIC or '*' but found 'BLOK' (did you mean BLOCK?)",
-            "x.f90:9:31: E141 expected the name of a processor arrangement but the text ends",
+            f"x.f90:9:31: E141 expected the name of a processor arrangement but the text ends {SPREAD}",
             "x.f90:10:33: E141 ONTO a part of a processor arrangement is not supported (write ONTO Q)",
-            "x.f90:11:27: E141 expected the end of the directive but found 'TO'",
+            f"x.f90:11:27: E141 expected the end of the directive but found 'TO' {SPREAD}",
             "x.f90:12:20: E141 unknown clause NEWS of INDEPENDENT (did you mean NEW?)",
             "x.f90:13:17: E141 unknown attribute DYNAMC (did you mean DYNAMIC?)",
-            "x.f90:14:17: E141 DIMENSION needs '::' and names",
-            "x.f90:15:27: E141 expected an expression but found ')'",
-            "x.f90:16:7: E141 expected a directive but found ''a''",
-            "x.f90:17:10: E141 expected 'SEQUENCE' but found 'TEMPLATE'",
+            "x.f90:14:17: E141 DIMENSION needs '::' and names (for example !HPF$ DISTRIBUTE A(BLOCK))",
+            f"x.f90:15:27: E141 expected an expression but found ')' {ALIGNED}",
+            "x.f90:16:7: E141 expected a directive but found ''a'' (for example !HPF$ DISTRIBUTE A(BLOCK))",
+            "x.f90:17:10: E141 expected 'SEQUENCE' but found 'TEMPLATE' (for example !HPF$ DISTRIBUTE A(BLOCK))",
         ],
     ),
     "directives out of place": (
@@ -356,13 +361,21 @@ end
             "x.f90:9:7: E142 this directive is behind the end of the program (move the directive)",
         ],
     ),
+    "the variable of a loop": (
+        "do i = 1, 3\n  i = i + 1\n  if (i > 2) then\n    do i = 1, 2\n    end do\n  end if\nend do\ni = 1\nend\n",
+        [
+            f"x.f90:{line}: E139 i is the variable of a loop around this statement and cannot be changed"
+            " (the loop begins in line 1: use another variable)"
+            for line in ("2:3", "4:5")
+        ],
+    ),
     "all at once": (
         "program p\nimplicit none\nreal a(8)\n!HPF$ DISTRIBUTE b(BLOCK)\n!HPF$ ALIGN a\na = c\nx = = 1\nend\n",
         [
             ("x.f90:4:18: E132 DISTRIBUTE: there is no array or template b (declare the array or template b)"),
-            "x.f90:5:14: E141 expected 'WITH' and the target of the alignment but the text ends",
+            f"x.f90:5:14: E141 expected 'WITH' and the target of the alignment but the text ends {ALIGNED}",
             "x.f90:6:5: E130 c is not declared (declare c)",
-            f"x.f90:7:1: W101 this statement cannot be read as Fortran; it is left out {LOST}",
+            f"x.f90:7:1: W101 this statement cannot be read as Fortran; it is left out {SPELT}",
         ],
     ),
 }
@@ -377,28 +390,31 @@ def test_errors(problems, what):
 WARNINGS = {
     "exit from a block that is not a loop": (
         "do i = 1, 3\nblk: if (x > 1) then\nexit blk\nx = 1\nend if blk\nif (x > 2) exit\nend do\nend\n",
-        [f"x.f90:3:1: W102 EXIT from a block is not modelled; this statement is left out {LOST}"],
+        [f"x.f90:3:1: W102 EXIT from a block is not modelled; this statement is left out {ANOTHER}"],
     ),
     "syntax": (
         "x = (1\ny = 1)\nz = 'a\nw = = 2\n10\nend\n",
         [
-            (f"x.f90:1:5: W101 this statement cannot be read as Fortran: a ')' is missing; it is left out {LOST}"),
-            (f"x.f90:2:6: W101 this statement cannot be read as Fortran: one ')' too many; it is left out {LOST}"),
+            (f"x.f90:1:5: W101 this statement cannot be read as Fortran: a ')' is missing; it is left out {CHECK}"),
+            (f"x.f90:2:6: W101 this statement cannot be read as Fortran: one ')' too many; it is left out {CHECK}"),
             (
                 "x.f90:3:1: W101 this statement cannot be read as Fortran: the quotation mark ' is not closed; "
-                f"it is left out {LOST}"
+                "it is left out (close it in the same line)"
             ),
-            f"x.f90:4:1: W101 this statement cannot be read as Fortran; it is left out {LOST}",
-            f"x.f90:5:1: W101 this statement cannot be read as Fortran; it is left out {LOST}",
+            f"x.f90:4:1: W101 this statement cannot be read as Fortran; it is left out {SPELT}",
+            f"x.f90:5:1: W101 this statement cannot be read as Fortran; it is left out {SPELT}",
         ],
     ),
     "not modelled": (
         "  goto 10\nif (x > 1) then\n10 x = 1\nend if\nend\n",
-        ["x.f90:1:3: W102 GO TO needs a label in its block or an enclosing one; this statement is left out " + LOST],
+        [
+            "x.f90:1:3: W102 GO TO needs its label in this block or an enclosing one; this statement is left out "
+            + ANOTHER
+        ],
     ),
     "too long": (
         "x = " + "+".join("y" * 300) + "\nend\n",
-        ["x.f90:1:1: W102 an expression is too long or cannot be read; this statement is left out " + LOST],
+        ["x.f90:1:1: W102 an expression is too long or cannot be read; this statement is left out " + ANOTHER],
     ),
     "a directive behind a statement": (
         "real a(8)\n  a = 1 !HPF$ INDEPENDENT\nend\n",
@@ -477,13 +493,13 @@ WARNINGS = {
     "DATA": (
         "real a(8)\ndata a(1) /1.0/\ndata a /7*1.0/\nend\n",
         [
-            f"x.f90:2:1: W107 DATA for parts of arrays is not used {LOST}",
-            f"x.f90:3:1: W107 the values of DATA do not fit its variables and are not used {LOST}",
+            f"x.f90:2:1: W107 DATA for parts of arrays is not used {UNUSED}",
+            f"x.f90:3:1: W107 the values of DATA do not fit its variables and are not used {UNUSED}",
         ],
     ),
     "a component": (
         "type(t) :: p\nx = p%y(3)\nend\n",
-        [f"x.f90:2:5: W109 the reference p % y(3) is not modelled: what it reads or writes is unknown {LOST}"],
+        [f"x.f90:2:5: W109 the reference p % y(3) is not modelled: what it reads or writes is unknown {PLAIN}"],
     ),
 }
 
@@ -572,7 +588,7 @@ def test_binary_files():
 def test_unknown_extensions(problems):
     assert problems("end\n", "x.txt") == [
         (
-            "x.txt:0: E103 neither the extension .txt nor the text shows whether this is free or fixed form"
+            "x.txt:1: E103 neither the extension .txt nor the text shows whether this is free or fixed form"
             " (choose ‹form free› or ‹form fixed›)"
         )
     ]
@@ -715,9 +731,9 @@ def test_trees_of_another_shape_are_set_aside(monkeypatch, read):
     found = read("common /c/ a\nx = 1\ny = 1.5\nif (x > 1) z = 2.5\nend\n")
     assert [type(each).__name__ for each in found.main.body] == ["Assign", "Opaque", "Opaque"]
     assert [str(each) for each in found.diagnostics] == [
-        f"x.f90:1:1: W107 the parser returns an unknown form: this declaration is not used {LOST}",
+        f"x.f90:1:1: W107 the parser returns an unknown form: this declaration is not used {UNUSED}",
         *(
-            f"x.f90:{line}:1: W102 the parser returns an unknown form; this statement is left out {LOST}"
+            f"x.f90:{line}:1: W102 the parser returns an unknown form; this statement is left out {ANOTHER}"
             for line in (3, 4)
         ),
     ]

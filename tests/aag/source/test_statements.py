@@ -222,7 +222,7 @@ def test_the_rest(body):
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("goto 10", "GO TO needs a label in its block or an enclosing one"),
+        ("goto 10", "GO TO needs its label in this block or an enclosing one"),
         ("if (f(x)) 10, 20, 30", "arithmetic IF of a function is not modelled"),
         ("q => x", "pointers are not modelled"),
         ("block\n integer k\n k = 1\nend block", "BLOCK is not modelled"),

@@ -1,0 +1,105 @@
+"""Why a statement is not Fortran, where that is plain: what other languages write, and parts that are missing."""
+
+import re
+from typing import NamedTuple
+
+from aag.ir.scan import scanned
+from aag.source.classify import after_group, classify
+
+
+class Cause(NamedTuple):
+    """What is wrong between two offsets of a statement, and what to write instead."""
+
+    why: str
+    hint: str
+    start: int
+    end: int
+
+
+_NO = "found {}"
+
+_COMMENT = "a comment begins with !"
+
+_OF_STATEMENTS = tuple(
+    (re.compile(pattern, re.IGNORECASE), why, hint)
+    for pattern, why, hint in (
+        (r"[-+*]=(?!=)", _NO, "repeat the variable: i = i + 1"),
+        (r"\+\+|--", _NO, "write i = i + 1"),
+        (r"&&", _NO, "write .and."),
+        (r"\|\|", _NO, "write .or."),
+        (r"\^", _NO, "write ** for a power"),
+        (r"%(?=\s*\d)|(?<=\d)\s*%", _NO, "write mod(i, 2) for a remainder"),
+        (r"[{}]", _NO, "a block ends with END IF, END DO or another END"),
+        (r"#", _NO, _COMMENT),
+        (r"^(?://|/\*)", _NO, _COMMENT),
+        (r":=", _NO, "write = for an assignment"),
+        (r"[\u2018\u2019\u201c\u201d]", "{} is a typographic quotation mark", "write ' or \""),
+        (r"^print(?=\s*[,(\w'\"])", "PRINT lacks its format", "write print *, and then the values"),
+        (r"^(?:chpf\$|c(?=\s)|\*)", "{} begins a comment in fixed form only", "write ! here, or use ‹form fixed›"),
+        (
+            r"^[-+*/]",
+            "a statement cannot begin with {}",
+            "continue a line with & at its end, or with a mark in column 6 below it",
+        ),
+        (
+            r"&$",
+            "& continues a line in free form only",
+            "write a mark in column 6 of the next line, or use ‹form free›",
+        ),
+        (
+            r"^forall\s*\(\s*\w+\s*=[^:()]*(?:\([^()]*\)[^:()]*)*,",
+            "a FORALL index lacks its colon",
+            "write a range such as i = 1:n",
+        ),
+        (r"(?<=[\w)])\s*\[", "subscripts are in parentheses", "write a(i, j); esp does not support coarrays"),
+        (r"^do\b.*=.*\b\d+\.\d*(?![a-z])", "the bounds of a loop must be integers", "write whole numbers"),
+        (
+            r"^(?:if|where|elsewhere|else\s*if|do\s*while)\s*\(.*?(?<![=<>/])=(?![=>])",
+            "= assigns and does not compare",
+            "write == for a comparison",
+        ),
+        (r"^\w+\s*(?:\([^=]*\))?\s*==", "== compares and does not assign", "write = for an assignment"),
+    )
+)
+"""A pattern of a statement that the parser refuses, what is wrong, and what to write."""
+
+_FOREIGN = {
+    "for": "write do i = 1, n",
+    "while": "write do while (condition)",
+    "elif": "write else if (condition) then",
+    "elsif": "write else if (condition) then",
+}
+"""First words that other languages have -> what Fortran writes."""
+
+_HEAD = re.compile(r"(?:for|while|elif|elsif|forall|if|else\s*if)\b", re.IGNORECASE)
+
+
+def cause(text: str) -> Cause | None:
+    """Why the parser refuses a statement; None: not plain to see."""
+    bare = _without_strings(text)
+    for pattern, why, hint in _OF_STATEMENTS:
+        found = pattern.search(bare)
+        if found:
+            return Cause(why.format(found.group().strip().upper()), hint, *found.span())
+    return None
+
+
+def wrong_head(text: str) -> Cause | None:
+    """What keeps a statement from beginning a block, where the END of the block would seem to be wrong."""
+    found = _HEAD.match(text)
+    what = classify(text) if found else None
+    if found is None or what is None or what.word == "assignment":
+        return None
+    if what.word in _FOREIGN:
+        return Cause(_NO.format(what.word.upper()), _FOREIGN[what.word], *found.span())
+    if what.word == "forall" and not text[found.end() :].lstrip().startswith("("):
+        return Cause("FORALL lacks its parentheses", "write forall (i = 1:n)", *found.span())
+    if what.word in ("if", "elseif"):
+        close = after_group(text, found.end())
+        if close > 0 and not text[close:].strip():
+            return Cause("THEN is missing", "write then at the end of the line", 0, len(text))
+    return None
+
+
+def _without_strings(text: str) -> str:
+    return "".join(" " if quote else char for _, char, _, quote in scanned(text))
