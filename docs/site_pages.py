@@ -1,5 +1,6 @@
 """Pages of the documentation site that are made from the code: a hook of MkDocs, which `make docs` runs."""
 
+import json
 import os
 import re
 import shlex
@@ -10,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import json_schemas
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -121,10 +123,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         "machine-format": machine_format,
         "language": language,
         "bundled": bundled,
+        "json-schemas": json_schemas.page,
         "api": api,
     }
     for name, made in pages.items():
         files.append(File.generated(config, f"reference/{name}.md", content="\n".join(made()) + "\n"))
+    for name, described in json_schemas.files().items():
+        content = json.dumps(described, indent=2) + "\n"
+        files.append(File.generated(config, f"reference/schemas/{name}", content=content))
     files.append(File.generated(config, "gallery.md", content="\n".join(gallery()) + "\n"))
     for name, content in pictures():
         files.append(File.generated(config, f"gallery/{name}.svg", content=content))

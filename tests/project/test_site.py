@@ -1,5 +1,6 @@
 """The documentation site: it builds with all links sound, and the commands of its pages run."""
 
+import json
 import os
 import re
 import shlex
@@ -96,6 +97,8 @@ def test_the_site_builds(root, tmp_path):
     assert "did you mean" not in pages["reference/api.html"]
     assert "write_allocate" in pages["reference/machine-format.html"]
     assert "CSHIFT" in pages["reference/language.html"]
+    schema = json.loads((site / "reference" / "schemas" / "run.json").read_text(encoding="utf-8"))
+    assert schema["properties"]["time_s"]["type"] == "number"
     assert (site / "gallery" / "sweep.svg").read_text(encoding="utf-8").startswith("<?xml")
     loaded = [
         address
