@@ -18,6 +18,7 @@ from mkdocs.structure.pages import Page
 
 from aag.ir import directives
 from aag.ir.intrinsics import INTRINSICS
+from aag.spmd.program import ON_REQUEST
 from esp.api import load_machine
 from esp.cli.parser import COMMANDS, build_parser
 from esp.locate import benchmarks_dir, program_names, system_names
@@ -185,7 +186,7 @@ def machine_format() -> Iterator[str]:
         "",
         "All keys of a machine file; [machines.md](../machines.md) explains how to write one.",
     )
-    yield from ("Values have units. A key with *no* under *required* may be left out.", "")
+    yield from ("Values have units. A key may be left out if the last column says what holds without it.", "")
     yield from ("## Top level", "", ", ".join(f"`{each}`" for each in schema.TOP_KEYS) + ".", "")
     for (role, component), keys in schema.PARTS.items():
         yield from (f"## {component} of a {role}", "", *_keys(keys))
@@ -196,11 +197,19 @@ def machine_format() -> Iterator[str]:
 
 
 def _keys(keys: schema.Keys) -> Iterator[str]:
-    yield from ("| Key | Value | Meaning | Required |", "| --- | --- | --- | --- |")
+    yield from ("| Key | Value | Meaning | Without it |", "| --- | --- | --- | --- |")
     for name, key in keys.items():
         value = ", ".join(f"`{word}`" for word in key.words) or DIMENSIONS[key.dimension]
-        yield f"| `{name}` | {value} | {key.about} | {'yes' if key.required else 'no'} |"
+        yield f"| `{name}` | {value} | {key.about} | {_without(name, key)} |"
     yield ""
+
+
+def _without(name: str, key: schema.Key) -> str:
+    if key.required:
+        return "required"
+    if name in schema.COMPILER:
+        return f"`{'no' if name in ON_REQUEST or len(key.words) == 1 else 'yes'}`"
+    return key.default or "nothing: it describes the machine, and no prediction uses it"
 
 
 def language() -> Iterator[str]:

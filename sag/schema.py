@@ -61,6 +61,8 @@ class Key(Struct, frozen=True, kw_only=True):
     dimension: str = ""
     words: tuple[str, ...] = ()
     required: bool = True
+    default: str = ""
+    """What holds where a file leaves it out."""
     swept: bool = True
     exported: bool = True
     """Whether a prediction can depend on it; what is not exported is there for the reader."""
@@ -72,17 +74,19 @@ class Key(Struct, frozen=True, kw_only=True):
 Keys = Mapping[str, Key]
 
 
-def _word(words: tuple[str, ...], about: str, *, required: bool = True) -> Key:
-    return Key(words=words, about=about, required=required, swept=False)
+def _word(words: tuple[str, ...], about: str, *, default: str = "", required: bool = True) -> Key:
+    return Key(words=words, about=about, required=required and not default, default=default, swept=False)
 
 
-def _time(about: str, *, required: bool = True) -> Key:
-    return Key(dimension="time", about=about, required=required)
+def _time(about: str, *, default: str = "") -> Key:
+    return Key(dimension="time", about=about, required=not default, default=default)
 
 
-def _shape(dimension: str, about: str, *, required: bool = True, least: float = 1.0) -> Key:
+def _shape(dimension: str, about: str, *, default: str = "", least: float = 1.0) -> Key:
     most = MOST_PROCESSORS if dimension == "count" else 2.0**60
-    return Key(dimension=dimension, about=about, required=required, swept=False, least=least, most=most)
+    return Key(
+        dimension=dimension, about=about, required=not default, default=default, swept=False, least=least, most=most
+    )
 
 
 def _clock(about: str, *, required: bool) -> Key:
@@ -123,9 +127,9 @@ NODE_MEMORY: Keys = {
     "pack": Key(dimension="per_byte", about="gathering a strided section into a message buffer"),
     "copy": Key(dimension="per_byte", about="copying a contiguous section into a message buffer"),
     "instruction_cache": _noted("size", "instruction cache"),
-    "tlb_entries": _shape("count", "pages whose translation is kept", required=False),
+    "tlb_entries": _shape("count", "pages whose translation is kept", default="no translation misses"),
     "tlb_associativity": _noted("count", "translations in a set"),
-    "tlb_miss": _time("looking up a translation that is not kept; nothing unless given", required=False),
+    "tlb_miss": _time("looking up a translation that is not kept", default="no translation misses"),
     "bandwidth": _noted("bandwidth", "peak bandwidth of main memory"),
 }
 
@@ -134,10 +138,10 @@ NODE_IO: Keys = {"format_item": _time("formatting one item of a PRINT or READ li
 NETWORK: Keys = (
     {
         "topology.kind": _word(KINDS, "how nodes are joined"),
-        "topology.dimensions": _shape("count", "dimensions of a mesh or torus", required=False),
-        "topology.arity": _shape("count", "downward ports of a switch of a fat tree", required=False, least=2),
-        "topology.taper": _shape("count", "downward per upward cable of a fat tree", required=False),
-        "embedding": _word(EMBEDDINGS, "on which node each rank runs (Def 14); gray unless given", required=False),
+        "topology.dimensions": _shape("count", "dimensions of a mesh or torus", default="2"),
+        "topology.arity": _shape("count", "downward ports of a switch of a fat tree", default="2", least=2),
+        "topology.taper": _shape("count", "downward per upward cable of a fat tree", default="1"),
+        "embedding": _word(EMBEDDINGS, "on which node each rank runs (Def 14)", default="gray"),
         "send_model": _word(("blocking", "startup"), "how long a send keeps its processor busy (Def 6)"),
         "duplex": _word(("full", "half"), "one message per link and direction, or one per link"),
         "switching": _word(("circuit", "none"), "whether a message holds its route; none: no contention"),
@@ -152,9 +156,9 @@ NETWORK: Keys = (
 )
 
 RANGE: Keys = {
-    "upto": _shape("size", "largest message of the range; the last range has none", required=False),
+    "upto": _shape("size", "largest message of the range", default="no limit: the last range"),
     "startup": _time("start-up of the law: everything that does not depend on bytes or hops"),
-    "call_overhead": _time("the part of the start-up that the sender computes; all of it unless given", required=False),
+    "call_overhead": _time("the part of the start-up that the sender computes", default="all of it"),
     "per_byte": Key(dimension="per_byte", about="transmission of a byte"),
     "per_hop": _time("each link of the route"),
     "receive_overhead": _time("what the receiving processor is busy with"),
