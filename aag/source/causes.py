@@ -52,7 +52,6 @@ _OF_STATEMENTS = tuple(
             "write a range such as i = 1:n",
         ),
         (r"(?<=[\w)])\s*\[", "subscripts are in parentheses", "write a(i, j); esp does not support coarrays"),
-        (r"^do\b.*=.*\b\d+\.\d*(?![a-z])", "the bounds of a loop must be integers", "write whole numbers"),
         (
             r"^(?:if|where|elsewhere|else\s*if|do\s*while)\s*\(.*?(?<![=<>/])=(?![=>])",
             "= assigns and does not compare",

@@ -25,7 +25,6 @@ from aag.source.keywords import KEYWORDS, WITHOUT_EFFECT
 from aag.source.mapping_clauses import ClauseParser, align_clause, distribute_clause, replicated
 from aag.source.tokens import Token
 
-
 _CLAUSES = {
     **dict.fromkeys(("new", "reduction"), "it is a clause: write INDEPENDENT, {}(...)"),
     **dict.fromkeys(("onto", "with"), "{} continues a directive: end the line before it with &"),

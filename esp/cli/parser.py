@@ -91,7 +91,7 @@ def _stray(word: str) -> str:
     if word.isdecimal():
         return "Separate the values of a list by commas: --procs 1,2,4."
     if word.endswith(PROGRAM_SUFFIXES):
-        return "`esp compare A B` compares programs."
+        return f"Write --file {word} for a part of the program; `esp compare A B` compares two."
     return ""
 
 

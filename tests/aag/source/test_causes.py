@@ -38,7 +38,6 @@ STATEMENTS = {
         "forall (i = 2,",
     ),
     "u[1, 1] = 0": ("subscripts are in parentheses", "write a(i, j); esp does not support coarrays", "["),
-    "do t = 1, 2.5": ("the bounds of a loop must be integers", "write whole numbers", "do t = 1, 2.5"),
     "if (t = 3) u = v": ("= assigns and does not compare", "write == for a comparison", "if (t ="),
     "u(1) == 2": ("== compares and does not assign", "write = for an assignment", "u(1) =="),
 }
