@@ -26,7 +26,10 @@ MORE = {
     "explain": [("explain", "laplace.hpf:38", *LAPLACE[1:])],
     "layout": [("layout", "thomas.hpf", "--procs", "4"), ("layout", "lu.hpf", "--procs", "4")],
     "query": [("query", "called.hpf", "--procs", "2", "--by", "line", "--partial")],
-    "diff": [("diff", "laplace", "laplace --procs 8", *LAPLACE[1:])],
+    "diff": [
+        ("diff", "laplace", "laplace --procs 8", *LAPLACE[1:]),
+        ("diff", "laplace_bb", "laplace_bx", "--procs", "4"),
+    ],
     "check": [("check", "called.hpf", "--procs", "2", "--budget", "budget.yaml")],
     "system-fit": [("system", "fit", "kinks.txt")],
 }
