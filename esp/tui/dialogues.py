@@ -1,5 +1,6 @@
 """The part of the app that asks: for programs, machines, values, files; and what becomes of the answers."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 else:
     _Base = object
 
+_FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
 _GONE_S = 0.1
 
 _MOST_FILES = 200
@@ -216,8 +218,8 @@ class Dialogues(_Base):
             self._write(path, lambda: export.exported(self.state, path.suffix))
 
     def _picture(self) -> str:
-        """The screen as an image."""
-        return self.export_screenshot(title=f"esp {self.state.file}")
+        """The screen as an image, without fonts from elsewhere."""
+        return _FONTS.sub("", self.export_screenshot(title=f"esp tui {self.state.file}"))
 
     def _write(self, path: Path, make: Callable[[], str]) -> None:
         try:
