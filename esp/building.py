@@ -91,18 +91,22 @@ def on_network(network: NetworkCosts | None, layouts: Layouts) -> tuple[dict[str
 
 
 def _unread(stages: api.Stages) -> list[Diagnostic]:
-    """What reading told of declarations that it left out, and BLOCK DATA; the node program knows nothing of them."""
+    """What reading told of declarations that it left out, and BLOCK DATA with values that are not those of the main
+    program: the node program knows nothing of them."""
     unit = stages.node_program.unit
     program = stages.source.program
     found = [
         each
         for each in program.diagnostics
-        if each.code in UNREAD and unit.span.line <= each.span.line <= unit.end.line
+        if each.code in UNREAD
+        and each.span.file == unit.span.file
+        and unit.span.line <= each.span.line <= unit.end.line
     ]
     outside = [
         Diagnostic(code="E601", message="BLOCK DATA", span=each.span)
         for each in program.units
         if each.kind == "block_data"
+        and any(entity.initial is not None and "parameter" not in entity.attributes for entity in each.entities)
     ]
     return [*found, *outside]
 

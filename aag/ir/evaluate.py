@@ -11,7 +11,19 @@ characters. What leaves them is not known, so no value can grow with the number 
 import math
 from collections.abc import Callable, Mapping
 
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, RealLit, StringLit, Unary, Var
+from aag.ir.expressions import (
+    Binary,
+    Call,
+    Element,
+    Expr,
+    IntLit,
+    LogicalLit,
+    RealLit,
+    StringLit,
+    Substring,
+    Unary,
+    Var,
+)
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.values import Unknown, Value, divide
 
@@ -63,10 +75,23 @@ def evaluate(expr: Expr, env: Environment) -> Value:
             return limited(_binary(op, evaluate(left, env), evaluate(right, env)), op)
         case Call(name=name):
             return limited(_call(expr, env), f"{name}()")
+        case Substring():
+            return _characters(expr, env)
         case Element(name=name):
             raise Unknown(name, "array elements are not evaluated here")
         case _:
             raise Unknown(type(expr).__name__.lower())
+
+
+def _characters(expr: Substring, env: Environment) -> str:
+    text = evaluate(expr.base, env)
+    if not isinstance(text, str):
+        raise Unknown(expr.base.name)
+    first = 1 if expr.lower is None else evaluate_int(expr.lower, env)
+    last = len(text) if expr.upper is None else evaluate_int(expr.upper, env)
+    if first < 1 or last > len(text):  # blanks at the end of a value are left out
+        raise Unknown(expr.base.name)
+    return text[first - 1 : last]
 
 
 def evaluate_int(expr: Expr, env: Environment) -> int:

@@ -7,6 +7,7 @@ expr      = IntLit | RealLit | ComplexLit | LogicalLit | StringLit
           | Unary(op, operand) | Binary(op, left, right)
           | Constructor(values) | ImpliedDo(values, var, lower, upper, step)
           | Component(base, field)             derived type
+          | Substring(base, lower, upper)      characters of a text
           | OpaqueExpr(text)                   what cannot be read
 subscript = expr | Section(lower, upper, step)
 """
@@ -135,6 +136,16 @@ class Component(Expr):
 
     base: Expr
     field_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Substring(Expr):
+    """The characters ``base(lower:upper)`` of a CHARACTER variable or array element; None: from its first, to its
+    last."""
+
+    base: Var | Element
+    lower: Expr | None
+    upper: Expr | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ def spell(expr: e.Expr) -> str:
             return _implied_do(expr)
         case e.Component(base=base, field_name=name):
             return f"{spell(base)}%{name}"
+        case e.Substring(base=base, lower=lower, upper=upper):
+            return f"{spell(base)}({_section(e.Section(lower, upper, None))})"
         case e.OpaqueExpr(text=text):
             return text
     raise TypeError(f"spell: unknown expression class {type(expr).__name__} at {expr.span}")

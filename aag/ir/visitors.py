@@ -39,6 +39,8 @@ def children(expr: e.Expr) -> tuple[e.Expr, ...]:
             return values + _present(lower, upper, step)
         case e.Component(base=base):
             return (base,)
+        case e.Substring(base=base, lower=lower, upper=upper):
+            return _present(base, lower, upper)
     raise TypeError(f"children: unknown expression class {type(expr).__name__} at {expr.span}")
 
 
@@ -80,6 +82,12 @@ def map_operands(expr: e.Expr, go: Callable[[e.Expr], e.Expr]) -> e.Expr:
             )
         case e.Component(base=base):
             return replace(expr, base=go(base))
+        case e.Substring(base=base, lower=lower, upper=upper):
+            text = go(base)
+            if not isinstance(text, e.Var | e.Element):  # a value has taken the place of the name
+                return e.OpaqueExpr("a substring of a value", span=expr.span)
+            first, last = (None if each is None else go(each) for each in (lower, upper))
+            return replace(expr, base=text, lower=first, upper=last)
     if children(expr):  # also refuses a class that nobody knows
         raise TypeError(f"map_operands: {type(expr).__name__} has operands that are not rebuilt")
     return expr

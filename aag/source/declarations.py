@@ -46,6 +46,8 @@ class Known(Struct):
     shape: tuple[Bound, ...] | None = None
     attributes: set[str] = field(default_factory=set)
     initial: Expr | None = None
+    parts: dict[int, Expr] = field(default_factory=dict)
+    """Values of elements that DATA gives, by their place in the array."""
     repeated: bool = False
     """A second declaration has been reported."""
 

@@ -222,7 +222,10 @@ class Reader:
     def _called(self, call: e.Call, text: str) -> e.Expr:
         """Translate a reference, spelled in `text`, that is not an array element."""
         if self._names.is_text(call.name) and any(isinstance(each, e.Section) for each in call.args):
-            return e.OpaqueExpr(text, span=call.span)  # a substring
+            (part,) = call.args
+            if not isinstance(part, e.Section) or part.step is not None:
+                return e.OpaqueExpr(text, span=call.span)
+            return e.Substring(e.Var(call.name, span=call.span), part.lower, part.upper, span=call.span)
         args, keywords = _leading(call.name, call.args, call.keywords)
         return self._names.expanded(e.Call(call.name, args, keywords, span=call.span))
 
@@ -232,6 +235,16 @@ class Reader:
         spans = [part.span for part in parts if part is not None]
         span = join_spans(spans[0], spans[-1]) if spans else self.at.span(":")
         return e.Section(*parts, span=span)
+
+    def _substring(self, node: Any) -> e.Expr:
+        """``c(i)(1:2)``: a part of an element."""
+        base, limits = node.items
+        text = self.read(base)
+        lower, upper = (self.read_or_none(each) for each in limits.items[:2])
+        if not isinstance(text, e.Var | e.Element):
+            return self._opaque(node)
+        last = next((each.span for each in (upper, lower) if each is not None), text.span)
+        return e.Substring(text, lower, upper, span=join_spans(text.span, last))
 
     def _constructor(self, node: Any) -> e.Expr:
         spec = node.items[1]
@@ -291,6 +304,8 @@ _METHODS: dict[str, Callable[[Reader, Any], e.Expr]] = {
     "Structure_Constructor": Reader._part_ref,
     "Subscript_Triplet": Reader._section,
     "Substring_Range": Reader._section,
+    "Substring": Reader._substring,
+    "Array_Section": Reader._substring,
     "Array_Constructor": Reader._constructor,
     "Ac_Implied_Do": Reader._implied_do,
     "Io_Implied_Do": Reader._implied_do,

@@ -6,9 +6,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from aag.diagnostics import NOWHERE, Diagnostic, Span
-from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Constructor, Element, Expr, Var
+from aag.ir.evaluate import Unknown
+from aag.ir.expressions import Element, Expr, Var
 from aag.ir.units import Common, Equivalence
+from aag.source.data_values import give, size_of
 from aag.source.declarations import Declarations, Known
 from aag.source.expressions import Locator, Reader
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
@@ -30,7 +31,6 @@ _TOLERATED = frozenset(
     "Access_Stmt Import_Stmt Namelist_Stmt Format_Stmt Comment Contiguous_Stmt Protected_Stmt"
     " Asynchronous_Stmt Bind_Stmt Procedure_Declaration_Stmt Enum_Def".split()
 )
-_MOST_VALUES = 10_000
 _KEPT = frozenset("parameter allocatable save target pointer external intrinsic optional value volatile".split())
 
 
@@ -139,7 +139,10 @@ class SpecificationReader(TypeReader):
 
     def _count(self, shape: Any, reader: Reader) -> int:
         bounds = self.shape(shape, reader)[0]
-        return self._size(Known(shown="", span=NOWHERE, shape=bounds)) or 0
+        try:
+            return size_of(Known(shown="", span=NOWHERE, shape=bounds), self.into.constants)
+        except Unknown:
+            return 0
 
     # --- attributes ---
 
@@ -217,53 +220,12 @@ class SpecificationReader(TypeReader):
         self.into.commons.append(Common(block=block, names=names))
 
     def _data(self, node: Any) -> None:
-        """DATA gives whole variables their initial values; what it gives to parts of arrays is not read."""
+        """DATA gives variables and parts of arrays their initial values."""
         at = self.locate(node)
         reader = self.reader(at)
         for each in node.items:
-            targets = list(getattr(each.items[0], "items", (each.items[0],)))
-            if any(type(target).__name__ != "Name" for target in targets):
-                self._unused(node, "DATA for parts of arrays is not used")
-                continue
-            known = [self.into.entry(str(target), at) for target in targets]
-            values = self._data_values(each.items[1], reader)
-            sizes = [self._size(name) for name in known]
-            if values is None or None in sizes or sum(size or 0 for size in sizes) != len(values):
+            if not give(each, self.into, reader, at):
                 self._unused(node, "the values of DATA do not fit its variables and are not used")
-                continue
-            for name, size in zip(known, sizes, strict=True):
-                own, values = values[: size or 0], values[size or 0 :]
-                alike = all(value == own[0] for value in own)
-                name.initial = own[0] if alike else Constructor(tuple(own), span=own[0].span)
-
-    def _data_values(self, node: Any, reader: Reader) -> list[Expr] | None:
-        """The values with repetitions spelled out; None where there are too many or a count is not known."""
-        values: list[Expr] = []
-        for item in getattr(node, "items", (node,)) if type(node).__name__.endswith("_List") else (node,):
-            count, value = 1, item
-            if type(item).__name__ == "Data_Stmt_Value" and item.items[0] is not None:
-                try:
-                    count = evaluate_int(reader.read(item.items[0]), self.into.constants)
-                except Unknown:
-                    return None
-                value = item.items[1]
-            if len(values) + count > _MOST_VALUES:
-                return None
-            values += [reader.read(value)] * count
-        return values
-
-    def _size(self, known: Known) -> int | None:
-        """Elements of a variable, if its shape is known here."""
-        total = 1
-        for bound in known.shape or ():
-            if bound.upper is None:
-                return None
-            try:
-                lower = 1 if bound.lower is None else evaluate_int(bound.lower, self.into.constants)
-                total *= max(0, evaluate_int(bound.upper, self.into.constants) - lower + 1)
-            except Unknown:
-                return None
-        return total
 
     def _equivalence(self, node: Any) -> None:
         at = self.locate(node)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aag.budget import OPERANDS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.units import Unit
+from aag.source.block_data import with_block_data
 from aag.source.directives import read_directive, with_example
 from aag.source.joining import Joined, combined
 from aag.source.literals import excessive
@@ -46,7 +47,7 @@ def read_units(
     reader = UnitReader(structure, rows, structure.formats, cuts, OPERANDS.of(len(rows)))
     parts = reader.program(tree)
     units, unknown = finish_names(parts, source)
-    units, deleted = with_integer_loops(units, parts)
+    units, deleted = with_integer_loops(with_block_data(units, parts), parts)
     found += [*warnings, *reader.diagnostics, *unknown, *deleted, *check_types(units, parts, source)]
     lost = [row for index, row in enumerate(rows) if index not in reader.seen]
     if lost:

@@ -22,6 +22,7 @@ from aag.source.outline import Outline, Row
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
 from aag.source.redefined import redefined
 from aag.source.resolving import resolve, resolve_remap
+from aag.source.substrings import whole_value
 
 IoKind = Literal["open", "close", "inquire", "rewind", "backspace"]
 _IO: dict[str, IoKind] = {
@@ -166,6 +167,11 @@ class BodyReader:
         if isinstance(target, e.IntLit):  # an element of a named constant, which lowering refuses by its name
             target = e.Var(str(node.items[0]).partition("(")[0].strip().lower(), span=target.span)
         value = reader.read(node.items[2])
+        if isinstance(target, e.Substring):
+            whole = whole_value(target, value, lambda name: self._names.type_of(name).bytes, self._names.constants)
+            if whole is None:
+                return self._opaque(at, at.text, f"an assignment to a part of {target.base.name} is not modelled")
+            target, value = target.base, whole
         return s.Assign(target=target, value=value, **at.place)
 
     def _call(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
@@ -308,9 +314,6 @@ class BodyReader:
 
     # --- constructs ---
 
-    def _end(self, node: Any) -> Span:
-        return self._rows[self._row(node)].span
-
     def _independent(self, index: int) -> Independent | None:
         found = self._outline.independent.get(index)
         if found is None or found.home is None:
@@ -326,7 +329,7 @@ class BodyReader:
         name = row.what.name
         control = first.items[1] if len(first.items) > 1 else None
         body = self.body(inner)
-        end = self._end(last)
+        end = self._rows[self._row(last)].span
         if control is None:
             return s.DoWhile(condition=None, body=body, name=name, end=end, **self._place(index))
         condition, counted = control.items[0], control.items[1]

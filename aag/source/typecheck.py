@@ -188,6 +188,8 @@ class Checker:
                 return self.binary(expr)
             case e.Call():
                 return self.call(expr)
+            case e.Substring(base=base):
+                return self.type_of(base)
             case e.Constructor(values=values):
                 bases = {self.type_of(each) for each in values}
                 return bases.pop() if len(bases) == 1 else ""

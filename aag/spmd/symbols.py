@@ -22,6 +22,7 @@ from aag.ir.expressions import (
     RealLit,
     Section,
     StringLit,
+    Substring,
     Unary,
     Var,
 )
@@ -122,6 +123,8 @@ class Symbols:
                 return self.type_of(first)
             case Call():
                 return self._type_of_call(expr)
+            case Substring(base=base):
+                return self.type_of(base)
             case Component(base=Var(name=name) | Element(name=name)) if name in self._types:
                 return INTEGER  # of a pair only the place is read
             case _:

@@ -139,6 +139,7 @@ SAMPLES = {
     "bool": True,
     "Expr": Var("x"),
     "Expr | None": Var("x"),
+    "Var | Element": Var("x"),
     "tuple[Expr, ...]": (Var("x"),),
     "tuple[tuple[str, Expr], ...]": (("k", Var("x")),),
     "Span": NOWHERE,
@@ -159,7 +160,7 @@ def sample(cls):
 @pytest.mark.parametrize("cls", classes(expressions, Expr), ids=lambda each: each.__name__)
 def test_all_expression_classes_are_known(cls):
     expr = sample(cls)
-    held = [field for field in dataclasses.fields(cls) if "Expr" in str(field.type)]
+    held = [field for field in dataclasses.fields(cls) if "Expr" in str(field.type) or "Var" in str(field.type)]
     assert len(children(expr)) == len(held)
     assert map_expression(expr, lambda node: IntLit(1) if node == Var("x") and node is not expr else node) is not None
     changed = map_expression(expr, lambda node: Var("y") if node == Var("x") else node)

@@ -5,6 +5,7 @@ import pytest
 from aag.ir.directives import Bound
 from aag.ir.evaluate import evaluate
 from aag.ir.expressions import Constructor, IntLit, RealLit, Unary, Var
+from aag.ir.spelling import spell
 from aag.ir.units import Common, Type
 
 PARAMETERS = "integer, parameter :: dp = selected_real_kind(15), sp = kind(1.0), len = 2*3\n"
@@ -150,6 +151,49 @@ def test_implicit_names_of_loops_and_functions(read):
 def test_common(read):
     unit = read("real a(8)\ncommon /blk/ a, b\ncommon c\ncommon /blk/ d(2)\nend\n").main
     assert unit.commons == (Common(block="blk", names=("a", "b", "d")), Common(block="", names=("c",)))
+
+
+@pytest.mark.parametrize(
+    ("data", "a", "b"),
+    [
+        ("data (a(i), i = 1, 4) /4*2.0/", "2.0", ""),
+        ("data a(1), a(n) /1.0, 2.0/, a(3) /3.0/", "(/ 1.0, 2.0, 3.0, 0.0 /)", ""),
+        ("data (a(i), i = 4, 1, -1) /1., 2*2., 3./", "(/ 3., 2., 2., 1. /)", ""),
+        ("data ((b(i,j), i = 0, 1), j = 1, 2) /1, 2, 3, 4/", "", "reshape((/ 1, 2, 3, 4 /), (/ 2, 2 /))"),
+        ("data b(1,1), (b(i,2), i = 0, 1) /5, 2*6/", "", "reshape((/ 0, 5, 6, 6 /), (/ 2, 2 /))"),
+        ("data (b(0,i), a(i), i = 1, 2), b(1,1), b(1,2) /1, 1., 1, 2., 2*1/", "(/ 1., 2., 0.0, 0.0 /)", "1"),
+    ],
+)
+def test_data_for_parts_of_arrays(read, data, a, b):
+    program = read(f"parameter (n=2)\nreal a(4)\ninteger b(0:1,n)\n{data}\nend\n")
+    assert program.complete
+    initial = [program.main.entity(name).initial for name in "ab"]
+    assert ["" if each is None else spell(each) for each in initial] == [a, b]
+
+
+@pytest.mark.parametrize("data", ["a(5) /1/", "(a(i), i = 1, k) /4*1/", "a(1) /1, 2/", "a(1:2) /1, 2/", "s(1:1) /'a'/"])
+def test_data_that_are_not_used(read, data):
+    program = read(f"real a(4)\ncharacter(4) s\ndata {data}\nend\n")
+    assert [each.code for each in program.diagnostics] == ["W107"]
+    assert not program.complete
+
+
+@pytest.mark.parametrize(
+    ("common", "values"),
+    [
+        ("common /blk/ b, k\nreal b(2)\ninteger k", ["1.5", "7", "", ""]),
+        ("common /blk/ b, k\nreal b(2)\ninteger k\ndata k /8/", ["1.5", "8", "", "7"]),
+        ("common /blk/ b, k\nreal b(3)\ninteger k", ["", "", "1.5", "7"]),
+        ("common /blk/ b, k\nreal*8 b(2)\ninteger k", ["", "", "1.5", "7"]),
+        ("common /blc/ b, k\nreal b(2)\ninteger k", ["", "", "1.5", "7"]),
+        ("common /blk/ b\nreal b(2)\ninteger k", ["", "", "1.5", "7"]),
+    ],
+)
+def test_block_data(read, common, values):
+    data = "block data\nparameter (seven=7.0)\ncommon /blk/ x(2), n\ndata x /2*1.5/, n /7/\nend\n"
+    main, other = read(f"program p\n{common}\nend\n{data}").units
+    found = [*(main.entity(name) for name in "bk"), *(other.entity(name) for name in "xn")]
+    assert ["" if each.initial is None else spell(each.initial) for each in found] == values
 
 
 def test_data(read):

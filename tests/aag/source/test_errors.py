@@ -491,10 +491,10 @@ WARNINGS = {
         ],
     ),
     "DATA": (
-        "real a(8)\ndata a(1) /1.0/\ndata a /7*1.0/\nend\n",
+        "real a(8)\nlogical l(2)\ndata l(1) /.true./\ndata a /7*1.0/\nend\n",
         [
-            f"x.f90:2:1: W107 DATA for parts of arrays is not used {UNUSED}",
             f"x.f90:3:1: W107 the values of DATA do not fit its variables and are not used {UNUSED}",
+            f"x.f90:4:1: W107 the values of DATA do not fit its variables and are not used {UNUSED}",
         ],
     ),
     "a component": (

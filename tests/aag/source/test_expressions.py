@@ -19,6 +19,7 @@ from aag.ir.expressions import (
     RealLit,
     Section,
     StringLit,
+    Substring,
     Unary,
     Var,
 )
@@ -127,12 +128,29 @@ def test_spans_of_our_own_parser():
     assert (found.right.left.span.column, found.right.left.span.end_column) == (5, 11)
 
 
-@pytest.mark.parametrize("text", ["s(1:2)", "t%x(2)", "a .mine. b"])
+@pytest.mark.parametrize("text", ["t%x(2)", "a .mine. b"])
 def test_what_has_no_place_in_the_ir_is_opaque_and_named(read, text):
     program = read(f"character(len=8) s\ntype(r) t\nx = {text}\nend\n")
     assert isinstance(program.main.body[0].value, OpaqueExpr)
     assert not program.complete
     assert [each.code for each in program.diagnostics] == ["W109"]
+
+
+def test_a_part_of_a_text(body, read):
+    found = body("character(8) s, c(2)\nprint *, s(2:), c(i)(:j)\ns(3:4) = 'a'\nc(1)(7:) = s")
+    assert found[0].items == (
+        Substring(Var("s"), IntLit(2), None),
+        Substring(Element("c", (Var("i"),)), None, Var("j")),
+    )
+    assert [(spell(each.target), spell(each.value)) for each in found[1:]] == [
+        ("s", "s(1:2) // 'a ' // s(5:8)"),
+        ("c(1)", "c(1)(1:6) // s(1:2)"),
+    ]
+    assert evaluate(Substring(Var("s"), IntLit(3), IntLit(4)), {"s": "abcdef"}) == "cd"
+    with pytest.raises(Unknown):
+        evaluate(Substring(Var("s"), IntLit(3), IntLit(9)), {"s": "abcdef"})
+    unknown = read("character(8) s\ns(i:j) = 'a'\nend\n")
+    assert "W102 an assignment to a part of s is not modelled" in str(unknown.diagnostics[0])
 
 
 def test_statement_functions_are_expanded(body):

@@ -18,6 +18,13 @@ chpf$ processors p(4)
 CHPF$ DISTRIBUTE a(block) onto p
 *HPF$ ALIGN (i) WITH a(i)
 *HPF$1:: c
+!hpf$ template q(10),
+!hpf$x r(n)
+      character*4 d, e(2)
+      data k /'1f'x/, d /'abcd'/
+      d(2:3) = e(1)(1:2)
+      do 30 z = 0.5, 2.5
+   30 k = k + z
 chpf$ independent, new(t)
       do 10 i=1,n
         t = i
@@ -60,7 +67,7 @@ program main
     real x
   end type
   integer i, j, k
-  real :: w(8,8), v(8,8), s
+  real :: w(8,8), v(8,8), s, row(8), one(2)
   interface
     function fe(z)
       real fe, z
@@ -69,6 +76,7 @@ program main
 !HPF$ TEMPLATE, DISTRIBUTE(BLOCK,*) ONTO P :: T(8,0:9)
 !HPF$ PROCESSORS P(4)
 !HPF$ DYNAMIC, ALIGN (i,j) WITH T(i,j) :: v
+!HPF$ ALIGN WITH T(i,*) :: row(i), one(*)
   allocate(g(8,8))
   w = 0; v = 1   ! trailing
 !HPF$ REALIGN v(i,j) WITH T(j,i)
@@ -88,6 +96,13 @@ program main
   end where
   v = cshift(w, shift=1) + &
       & eoshift(v, -1)
+  select case (k > 1)
+  case (.false.)
+    k = x'10'
+  end select
+  down: do s = 1.0, 0.0, -0.25
+    if (s < 0.5) cycle down
+  end do down
   select case (k)
   case (1, 2:3)
     v = (/ (i, i = 1, 8) /)

@@ -82,6 +82,61 @@ program p
   print *, sum(a), a(5), a(14), k
 end program
 """,
+    "texts.f90": """\
+program p
+  character(10) name
+  character(4) :: c(3)
+  character(*), parameter :: letters = 'abcdefghij'
+  integer, parameter :: two = 2
+  integer i
+  real a(16)
+!hpf$ distribute a(block)
+  name = letters
+  name(1:two) = 'xyz'
+  c(2) = 'wxyz'
+  c(2)(2:3) = name(3:6)
+  c(1) = '1'
+  c(1)(two:) = c(2)(4:4)
+  i = 3
+  c(3) = name(i:i+1)
+  name(7:9) = letters(1:2)
+  a = 1
+  if (name(1:1) .eq. 'x') a = 2
+  if (letters(3:4) == 'cd') a(1) = 5
+  print *, sum(a), name(1:2), c(2)(1:3), name(3:), name(:3), '|', c, '|', letters(i:i)
+end program
+""",
+    "data.f": """\
+      program p
+      parameter (n=4)
+      real a(n), d(16)
+      integer b(0:1,2)
+      double precision c(3)
+chpf$ distribute d(block)
+      data a(1), a(3) /1.5, 2.5/, (c(i), i=1,3,2) /2*1d-3/
+      data ((b(i,j),i=0,1),j=1,2) /1, 2, 3, 4/
+      data a(n) /-1.0/
+      do 10 i = 1, 16
+   10 d(i) = a(mod(i,n)+1) + b(mod(i,2),1) + c(3)
+      print *, a, b, c
+      print *, sum(d)
+      end
+""",
+    "block_data.f": """\
+      program p
+      real a(16), c(3), x
+      common /blk/ c, n, /other/ x, pi
+chpf$ distribute a(block)
+      a = c(1) + c(2) + n
+      print *, sum(a), c, n, pi
+      end
+      block data
+      common /blk/ z(3), m, /other/ y, q
+      parameter (half=0.5)
+      data (z(i), i=1,2) /3.5, -1.0/, m /7/
+      data q /half/
+      end
+""",
     "bits.f": """\
       program p
       integer i, j, k, a(16)
