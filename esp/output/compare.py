@@ -213,7 +213,7 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
         text = f"at {name} = {smallest}, {others} not faster than 1 either"
     else:
         rival = found.ranked[crossing.rival - 1]
-        there = f"at {name} = {smallest} " + (f"{rival.rank} is faster" if crossing.rival_wins else "they tie")
+        there = f"at {name} = {smallest}, " + (f"{rival.rank} is faster" if crossing.rival_wins else "they tie")
         if crossing.wins_from is None:
             text = f"1 and {rival.rank}, {rival.shown}, tie at {name} = {crossing.sizes[-1]}; "
             text += there if crossing.rival_wins else f"{there}, too"

@@ -131,9 +131,15 @@ dd { margin: 0; overflow-wrap: anywhere }
 details { margin: 0.5rem 0 }
 summary { cursor: pointer }
 footer { margin-top: 3rem; padding-top: 0.6rem; border-top: 1px solid var(--rule); font-size: 13px; color: var(--soft) }
+@media (max-width: 1199px) {
+  #profile .wide, .source .wide { display: none }
+}
+@media (max-width: 1059px) {
+  .wide { display: none }
+}
 @media (max-width: 640px) {
   body { padding: 1rem 0.8rem 3rem; font-size: 14px }
-  .wide { display: none }
+  td.text code { white-space: normal; overflow-wrap: anywhere }
   .total { font-size: 1.7rem }
   svg.chart { font-size: 16px }
   code, pre, .source td, .source tbody th { font-size: 12px }

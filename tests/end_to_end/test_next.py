@@ -147,7 +147,7 @@ def test_all_views_of_a_result_say_what_it_rests_on(esp):
     ("words", "told"),
     [
         ("run laplace.hpf --procs 8 --grid 8", "--grid 8 has 1 dimension, but the grids of the program have 2"),
-        ("compare pi.hpf --procs 4", "1 and 2, (CYCLIC), tie at n = 4096; at n = 512 they tie, too"),
+        ("compare pi.hpf --procs 4", "1 and 2, (CYCLIC), tie at n = 4096; at n = 512, they tie, too"),
         ("compare laplace.hpf --procs 4 --distribute (BLOCK)", "this is for 1 dimension, but what"),
     ],
 )
