@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
 from aag.ir.visitors import names_in
+from aag.mapping.constants import initial_values
 from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.formulas import Known, formulas_at
@@ -101,6 +102,11 @@ class Application(Struct, frozen=True, dict=True):
     def constants(self) -> Mapping[str, Value]:
         """PARAMETER values."""
         return self.program.layouts.constants
+
+    @property
+    def initial(self) -> Mapping[str, Value]:
+        """What scalar variables hold when the program starts."""
+        return initial_values(self.program.unit, self.constants)
 
     @cached_property
     def answers(self) -> Answers:

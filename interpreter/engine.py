@@ -104,7 +104,8 @@ def start(
     shape = Shape(
         scenarios=scenarios, procs=procs, detail=detail, whole=detail or 8 * cells * scenarios <= setting.detail_bytes
     )
-    env: dict[str, Value] = {**setting.values, **application.constants, NUMBER_OF_PROCESSORS: procs}
+    env: dict[str, Value] = {**application.initial, **setting.values, **application.constants}
+    env[NUMBER_OF_PROCESSORS] = procs
     whole = Ledger(shape)
     books = Books(whole, whole)
     return Run(

@@ -8,6 +8,7 @@ from aag.diagnostics import Diagnostic
 from aag.ir.evaluate import Unknown, Value, evaluate, excess, limited
 from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Type, Unit
+from aag.ir.visitors import names_in
 from aag.mapping.settable import TRIPS, Settable
 
 NOTHING: Mapping[str, Value] = MappingProxyType({})
@@ -105,6 +106,23 @@ def _evaluated(entity: Entity, constants: dict[str, Value], env: dict[str, Value
     except (Unknown, ValueError, OverflowError):
         return False
     return True
+
+
+def initial_values(unit: Unit, constants: Mapping[str, Value]) -> dict[str, Value]:
+    """What scalar variables hold when the program starts, as their declarations and DATA say."""
+    found: dict[str, Value] = {}
+    joined = names_in(*(member for each in unit.equivalences for member in each.members))
+    for entity in unit.entities:
+        if entity.initial is None or entity.shape is not None or "parameter" in entity.attributes:
+            continue
+        if entity.name in joined:  # another name may change it
+            continue
+        try:
+            value = _converted(evaluate(entity.initial, constants), entity.type, truncate=True)
+            found[entity.name] = limited(value, entity.name)
+        except (Unknown, ValueError, OverflowError):
+            continue
+    return found
 
 
 def _converted(value: Value, to: Type, *, truncate: bool = False) -> Value:

@@ -7,6 +7,7 @@ from pathlib import Path
 from aag.ir.units import Program, SourceFile, Unit
 
 MODULE = "esp_inquiry"
+_EXTRINSIC = re.compile(r"\bextrinsic\s*\([^()]*\)(?=.*\b(?:subroutine|function|program|module)\b)", re.IGNORECASE)
 _ASKED = re.compile(r"\bnumber_of_processors\s*\(", re.IGNORECASE)
 
 
@@ -16,12 +17,13 @@ def lines_of(text: str) -> list[str]:
 
 
 def text_of(source: SourceFile) -> str:
-    """The text of a file with INCLUDE lines and macros expanded."""
+    """The text of a file with INCLUDE lines and macros expanded, without what no compiler of Fortran reads: lines that
+    other tools left, and the prefix EXTRINSIC."""
     return _written(line.text for line in source.lines)
 
 
 def _written(lines: Iterable[str]) -> str:
-    return "".join("\n" if line.startswith("#") else f"{line}\n" for line in lines)  # such as marks of other tools
+    return "".join("\n" if line.startswith("#") else _EXTRINSIC.sub("", line) + "\n" for line in lines)
 
 
 def is_asked(source: SourceFile) -> bool:

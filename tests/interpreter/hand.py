@@ -142,6 +142,7 @@ class Hand:
     procs: int
     grid: tuple[int, ...] = ()
     constants: Mapping[str, object] = field(default_factory=dict)
+    initial: Mapping[str, object] = field(default_factory=dict)
     count: int = 0
     given: dict = field(default_factory=dict)
     answers: Answers = field(default_factory=Answers)

@@ -106,6 +106,34 @@ program p
   print *, sum(a), name(1:2), c(2)(1:3), name(3:), name(:3), '|', c, '|', letters(i:i)
 end program
 """,
+    "prefixes.f90": """\
+program p
+  real a(16)
+  interface
+    extrinsic(hpf_serial) subroutine unused(x)
+      real x
+    end subroutine
+  end interface
+!hpf$ distribute a(block)
+  forall (i = 1:16) a(i) = square(real(i))
+  a = half(a)
+  print *, sum(a)
+contains
+  pure real function square(x)
+    real, intent(in) :: x
+    square = x*x
+  end function
+  elemental function half(x) result(r)
+    real, intent(in) :: x
+    real r
+    r = x/2
+  end function
+end program
+extrinsic('HPF', 'LOCAL') subroutine other(x)
+  real x
+  x = 1
+end subroutine
+""",
     "data.f": """\
       program p
       parameter (n=4)
@@ -127,7 +155,15 @@ chpf$ distribute d(block)
       real a(16), c(3), x
       common /blk/ c, n, /other/ x, pi
 chpf$ distribute a(block)
+      logical first
+      data first /.true./, last /9/
       a = c(1) + c(2) + n
+      do 10 i = 1, n
+      if (first) a(i) = a(i) + i
+   10 a(last) = i
+      last = 3
+      do 20 i = 1, last
+   20 a(i) = 0
       print *, sum(a), c, n, pi
       end
       block data
