@@ -103,6 +103,12 @@ def _number(value: object) -> object:
     return first(value) if isinstance(value, np.ndarray) else value
 
 
+def assuming(prediction: Prediction, more: tuple[Assumption, ...]) -> Prediction:
+    """The prediction with further assumptions in front."""
+    new = tuple(each for each in more if each not in prediction.assumptions)
+    return structs.replace(prediction, assumptions=(*new, *prediction.assumptions)) if new else prediction
+
+
 def four(parts: Parts) -> tuple[float, float, float, float]:
     """Seconds of each category in the order of `CATEGORIES`."""
     return (first(parts.computation_s), first(parts.communication_s), first(parts.waiting_s), first(parts.overhead_s))

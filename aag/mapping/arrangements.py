@@ -13,6 +13,9 @@ from aag.mapping.grid import LARGEST, Grid, squarest
 from aag.mapping.report import Report, place
 from aag.mapping.scope import Scope
 
+UNSIZED = "W302"
+"""The code of a number of processors that the machine gives."""
+
 
 class Arrangements(Struct, frozen=True, kw_only=True):
     """The processors of a run: `named`: those of the source (None: broken); `shape`: the user's grid."""
@@ -88,7 +91,7 @@ def _number(
             if _in_range(size, f"PROCESSORS {each.name} has {size} processors:", each.span, report):
                 return size
     report.add(
-        "W302",
+        UNSIZED,
         f"no processor count given: using the machine's {default}",
         directives[0].span if directives else NOWHERE,
         "set it with ‹procs›",

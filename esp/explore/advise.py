@@ -40,9 +40,10 @@ from esp.explore.choices import Distributed, MappingChoice, choices_of, distribu
 from esp.explore.compare import is_written, named_formats, written_choice
 from esp.explore.interval import contenders, interval_of
 from esp.explore.ties import Certainty, certainty, ties, timing
-from esp.prediction import first
+from esp.prediction import assuming, first
 from esp.shown import Printed
 from esp.sources import Name
+from interpreter.result import Assumption
 from sag.unit import System
 
 TOP = 3
@@ -61,6 +62,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """How these are shown."""
     directives: tuple[str, ...]
     """Lines to paste in place of those of the source; none: it is the source's own mapping."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What its number of processors rests on."""
 
     @property
     def written(self) -> bool:
@@ -320,6 +323,7 @@ def _candidate(
         aligned=alignment.aligned,
         alignment=alignment.shown,
         directives=() if written else (*choice.directives, *alignment.directives),
+        assumptions=distributed.assumptions,
     )
 
 
@@ -375,7 +379,8 @@ class _Work:
         """The time of a candidate; infinite where it does not fit in memory, and that counts."""
         try:
             if at not in self.predictions:
-                self.predictions[at] = interpret_stages(self._lowered(at), self.system, self.requests[at])
+                made = interpret_stages(self._lowered(at), self.system, self.requests[at])
+                self.predictions[at] = assuming(made, self.candidates[at].assumptions)
         except SourceError as error:
             return self._failed(at, error)
         self.stages.pop(at, None)

@@ -20,6 +20,7 @@ from aag.ir.evaluate import Value
 from aag.ir.expressions import Expr, Var
 from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
+from aag.mapping.arrangements import UNSIZED
 from aag.mapping.formats import parse_formats
 from aag.mapping.grid import squarest
 from aag.mapping.layout import Layouts
@@ -30,6 +31,7 @@ from aag.pipeline import main_unit
 from aag.wording import plural
 from esp.api import Request, Source, map_source
 from esp.errors import PredictionError, UsageError
+from interpreter.result import Assumption
 from sag.unit import System
 
 FORMATS = ("BLOCK", "CYCLIC", "*")
@@ -73,6 +75,8 @@ class Distributed(Struct, frozen=True, kw_only=True):
     """The number of dimensions of every template and array that may be distributed."""
     onto: str
     """A name for a processor arrangement: that of the source, else one that is free."""
+    assumptions: tuple[Assumption, ...]
+    """That the machine gives the number of processors, if neither the source nor the user does."""
 
 
 class MappingChoice(Struct, frozen=True, kw_only=True):
@@ -125,7 +129,20 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     arrangements = [each.name for each in scope.directives if isinstance(each, Processors) and each.shape]
     onto = next(iter(arrangements), next(name for name in _FREE if name not in extents and name not in scope.entities))
     ranks = {name: len(extent) for name, extent in extents.items() if name not in tables.aligns}
-    return Distributed(targets=found, procs=layouts.procs, grid=layouts.grid.shape, ranks=ranks, onto=onto.upper())
+    return Distributed(
+        targets=found,
+        procs=layouts.procs,
+        grid=layouts.grid.shape,
+        ranks=ranks,
+        onto=onto.upper(),
+        assumptions=machine_sized(layouts),
+    )
+
+
+def machine_sized(layouts: Layouts) -> tuple[Assumption, ...]:
+    """That the machine gives the number of processors, where it does: a choice names its grid and so its processors."""
+    told = (each for each in layouts.notes if each.code == UNSIZED)
+    return tuple(Assumption(code=each.code, text=each.message, span=each.span) for each in told)
 
 
 def layouts_of(source: Source, system: System, request: Request) -> Layouts:

@@ -26,7 +26,7 @@ from esp.explore.interval import contenders, interval_of
 from esp.explore.sizes import size_name, sizes_of
 from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.explore.workers import Workers
-from esp.prediction import Interval, first
+from esp.prediction import Interval, assuming, first
 from esp.shown import Printed
 from esp.sources import Name
 from sag.unit import System
@@ -190,6 +190,7 @@ def compare_choices(
     wanted = [(source, each) for each in requests]
     with _predicting(wanted, system, jobs) as predictions:
         done, impossible = _predict_all(predictions, names, own, progress)
+        done = {at: assuming(each, distributed.assumptions) for at, each in done.items()}
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
         order, done = _with_intervals(done, wanted, system, jobs)

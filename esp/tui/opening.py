@@ -71,17 +71,20 @@ def opening(
 def open_program(source: "api.Source", system: "System", request: "api.Request", command: str = "") -> Opened:
     """Make the number of processors definite: what is asked for, else what the program says, else the machine's."""
     from esp import api
+    from esp.explore.choices import machine_sized
+    from interpreter.result import Assumption
 
-    procs = request.procs
+    procs, assumptions = request.procs, tuple[Assumption, ...]()
     if procs is None:
         try:
-            procs = api.map_source(source, system, request).procs
+            layouts = api.map_source(source, system, request)
+            procs, assumptions = layouts.procs, machine_sized(layouts)
         except SourceError:  # values are missing, or worse: the first prediction says it better
             procs = system.default_processors
     request = replace(request, procs=procs)
     program = source.program
     state = opened(program.file, program.lines, system.name, procs, request, bundled=source.bundled, command=command)
-    return Opened(source=source, system=system, request=request, state=state)
+    return Opened(source=source, system=system, request=request, state=replace(state, assumptions=assumptions))
 
 
 def read(name: str) -> "api.Source":

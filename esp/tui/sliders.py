@@ -84,14 +84,14 @@ def _size_of(text: str) -> float | None:
         return None
 
 
-def machine_slider(name: str, label: str, title: str, given: str | None) -> Slider:
+def machine_slider(name: str, label: str, title: str, given: object) -> Slider:
     """A slider for the machine; `given`: what was asked for at the start, such as ``30%`` or ``2.8 MB/s``."""
     notches = LOADS if name == LOAD else FACTORS
     home = notches.index(NEUTRAL[name])
     slider = Slider(name=name, label=label, title=title, notches=notches, at=home, home=home)
     if given is None:
         return slider
-    slider = slider.on(given)
+    slider = slider.on(str(given))
     return replace(slider, home=slider.at)
 
 

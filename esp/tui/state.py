@@ -30,6 +30,7 @@ from esp.tui.sliders import (
     scenario_of,
     size_slider,
 )
+from interpreter.result import Assumption
 
 if TYPE_CHECKING:
     from esp.request import Request
@@ -59,6 +60,8 @@ class State(Struct, frozen=True, kw_only=True):
     bundled: bool = False
     command: str = ""
     """The start of the command that predicts the same: program, machine and what no slider or choice changes."""
+    assumptions: tuple[Assumption, ...] = ()
+    """What the number of processors rests on, where the machine gives it."""
     sliders: Mapping[str, Slider] = field(default_factory=dict)
     """By name; the problem size joins them with the first prediction, which knows the PARAMETERs."""
     values: Values = ()
@@ -142,10 +145,10 @@ def opened(
     """The first state for a program on a machine. `procs`: how many processors the first prediction has."""
     scenario = request.scenario
     sliders = (
-        machine_slider(LOAD, "load", "network load by others", _text(scenario.load)),
-        machine_slider(BANDWIDTH, "bandwidth", "bandwidth of the network", _text(scenario.bandwidth)),
-        machine_slider(LATENCY, "latency", "latency of a message", _text(scenario.latency)),
-        machine_slider(SPEED, "cpu speed", "processor speed", _text(scenario.processor_speed)),
+        machine_slider(LOAD, "load", "network load by others", scenario.load),
+        machine_slider(BANDWIDTH, "bandwidth", "bandwidth of the network", scenario.bandwidth),
+        machine_slider(LATENCY, "latency", "latency of a message", scenario.latency),
+        machine_slider(SPEED, "cpu speed", "processor speed", scenario.processor_speed),
         procs_slider(procs),
     )
     values = tuple((name.lower(), value) for name, value in request.values.items())
@@ -174,10 +177,6 @@ def unreadable(file: str, lines: tuple[str, ...], why: Failure) -> State:
 def after(state: State, before: State) -> State:
     """A first state in the place of another one: questions are counted on, the terminal is as large."""
     return replace(state, number=before.number, roomy=before.roomy)
-
-
-def _text(given: object) -> str | None:
-    return None if given is None else str(given)
 
 
 # --- what is known ---

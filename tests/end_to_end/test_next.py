@@ -148,9 +148,13 @@ def test_all_views_of_a_result_say_what_it_rests_on(esp):
     [
         ("run laplace.hpf --procs 8 --grid 8", "--grid 8 has 1 dimension, but the grids of the program have 2"),
         ("compare pi.hpf --procs 4", "1 and 2, (CYCLIC), tie at n = 4096; at n = 512, they tie, too"),
+        ("compare -", "assumed no processor count given: using the machine's 8"),
+        ("advise -", "assumed no processor count given: using the machine's 8"),
+        ("compare - --procs 8", "assumed nothing"),
         ("compare laplace.hpf --procs 4 --distribute (BLOCK)", "this is for 1 dimension, but what"),
     ],
 )
-def test_one_thing_is_not_many(esp, words, told):
-    done = esp(*shlex.split(words))
+def test_what_is_said_is_so(esp, words, told):
+    text = "real a(64), b(64)\n!HPF$ DISTRIBUTE a(BLOCK)\n!HPF$ ALIGN b(:) WITH a(:)\na = cshift(b, 1)\nend\n"
+    done = esp(*shlex.split(words), stdin=text)
     assert told in " ".join((done.stdout + done.stderr).split())

@@ -9,27 +9,28 @@ from esp.tui.screens.dialogue import Dialogue
 
 TEXT = """\
 [b]Keys[/b]
-  Tab, Shift+Tab     next part of the screen, the one before
-  arrows, Page Up ..  move in lists and sliders; so does the mouse
-  1 2 3 4 5          source, parts, timeline, comparison, what matters
-  w                  what if: the sliders; Left and Right move them,
-                     Enter types any value, r puts all of them back
-  b                  pin as B: keep what the screen shows, with its sliders,
-                     to compare with (4); once more unpins it
-  /, t               show only lines that contain a text; sort the list
-  y, Y               copy the directives to paste; copy the esp run
-                     that prints what the screen shows
-  z                  the view gets the whole width
-  o, s               open another program, another machine
-  v                  set the value of a PARAMETER or variable
-  e                  export what is on the screen
-  Ctrl+p             all commands, by name
-  F5                 read the program again, after it was edited
-  q, Ctrl+c          quit
+  Tab, Shift+Tab    next part of the screen, the one before
+  arrows, Page Up   move in lists and sliders; so does the mouse
+  1 2 3 4 5         source, parts, timeline, compare, what matters
+  w                 what if: the sliders; Left and Right move them,
+                    Enter types a value, r puts all of them back
+  b                 pin as B: keep what the screen shows, with its
+                    sliders, to compare with (4); again unpins it
+  /, t              show only lines with a text; sort the list
+  y, Y              copy the directives to paste; copy the esp run
+                    that prints what the screen shows
+  z                 the view gets the whole width
+  o, s              open another program, another machine
+  v                 set the value of a PARAMETER or variable
+  e                 export what is on the screen
+  Ctrl+p            all commands, by name
+  F5                read the program again, after it was edited
+  q, Ctrl+c         quit
 
-[b]Choices[/b]  every sensible DISTRIBUTE, the fastest first; ◆ as in the
-source, B what the selected one is compared with. "+1% =2" is 1 % behind
-the fastest and too close to choice 2 to call.
+[b]Choices[/b]  every sensible DISTRIBUTE, the fastest first; ◆ as in
+the source, B what the selected one is compared with. "+1% =2" is
+1 % slower than the fastest, and equal to choice 2 within the model
+error.
 
 [b]What if[/b]  behind each slider that moved: what it does alone. The line
 below: what all do together. 5 changes one thing at a time and shows

@@ -15,17 +15,19 @@ def changes(state: State, width: int) -> tuple[SheetLine, ...]:
     return aged(shown) if stale(state) else shown
 
 
+def _first_hint(state: State) -> str:
+    if state.assumptions:
+        return f"{state.assumptions[0].text}; w goes to the sliders"
+    return "what if: w goes to the sliders, 5 shows what matters most"
+
+
 def _changes(state: State, width: int) -> list[Piece]:
     found, before = prediction(state), base(state)
     if found is None:
         return []
     pinned = _against_b(state, found)
     if before is None:
-        return [
-            *pinned,
-            ("  " if pinned else "", ""),
-            ("what if: w goes to the sliders, 5 shows what matters most", "faint"),
-        ]
+        return [*pinned, ("  " if pinned else "", ""), (_first_hint(state), "faint")]
     lines, others = moved_lines(found, before)
     now_s, then_s = first(found.time_s), first(before.time_s)
     head: list[Piece] = [

@@ -200,7 +200,7 @@ def _standing(state: State, found: Prediction) -> list[Piece]:
     if bounds_only(state):
         return []
     tie, best = tied(state).get(state.selected), best_s(state)
-    same = [] if tie is None else words(f"too close to call with choice {tie} (={tie})", "faint")
+    same = [] if tie is None else words(f"equal to choice {tie}, within the model error (={tie})", "faint")
     if not found.fits:
         return words("its data do not fit in memory", "bad")
     if state.busy:

@@ -6,13 +6,14 @@ from esp.output.figures import hottest_communication, missed_by_all, not_fitting
 from esp.output.numbers import memory, plural, seconds
 from esp.output.partial import partial_text, trusted
 from esp.output.screen import printable
-from esp.prediction import CATEGORIES, Prediction, first, four
+from esp.prediction import CATEGORIES, Prediction, assuming, first, four
 from esp.tui.course import doing
 from esp.tui.lines import Piece, SheetLine, aged, joined, words, wrapped
 from esp.tui.question import Failure
 from esp.tui.sheets import choices, compare, timeline
 from esp.tui.sheets.figures import ROLES, stale
 from esp.tui.sheets.tree import processor_text
+from esp.tui.sliders import PROCS
 from esp.tui.state import State, outcome, prediction
 from interpreter.result import AauMetrics
 
@@ -44,7 +45,7 @@ def _lines(state: State, width: int) -> list[SheetLine]:
         case "compare":
             return _compare(state, shown, width)
         case "impact":
-            return _trust(shown, width)
+            return _trust(state, shown, width)
 
 
 def printable_lines(text: str) -> list[str]:
@@ -57,7 +58,7 @@ def _line(state: State, found: Prediction, width: int) -> list[SheetLine]:
     number = key if isinstance(key, int) else 1
     line = next((each for each in found.lines if each.line == number and each.file == found.file), None)
     if line is None:
-        return [joined([(f"line {number} ", "strong"), ("takes no time", "faint")]), *_trust(found, width)]
+        return [joined([(f"line {number} ", "strong"), ("takes no time", "faint")]), *_trust(state, found, width)]
     told = [(f"line {number}", "strong"), (seconds(first(line.parts.time_s)), "strong")]
     told += _four(four(line.parts), width)
     shown = wrapped(told, width, 2)
@@ -72,7 +73,7 @@ def _line(state: State, found: Prediction, width: int) -> list[SheetLine]:
         if each.misses > 0:
             missed = f"{missed_by_all(each.misses)} in AAU {each.id}"
             shown += wrapped(words(missed, "faint"), width, 2)
-    return [*shown, *_trust(found, width)]
+    return [*shown, *_trust(state, found, width)]
 
 
 def _four(parts: tuple[float, ...], width: int) -> list[Piece]:
@@ -133,19 +134,26 @@ def _timeline(state: State, width: int) -> list[SheetLine]:
 def _compare(state: State, found: Prediction, width: int) -> list[SheetLine]:
     key = state.cursor.get("compare")
     if not isinstance(key, int):
-        return _trust(found, width)
+        return _trust(state, found, width)
     shown: list[SheetLine] = []
     for letter, text in compare.messages_text(state, key):
         shown += wrapped([(letter, "marked" if letter == "B" else "own"), *words(text)], width, 2)
     return shown
 
 
-def _trust(found: Prediction, width: int) -> list[SheetLine]:
+def _home_procs(state: State) -> int:
+    """The number of processors at the start; 0: no slider is there."""
+    slider = state.sliders.get(PROCS)
+    return 0 if slider is None else int(slider.notches[slider.home])
+
+
+def _trust(state: State, found: Prediction, width: int) -> list[SheetLine]:
     """What the figures rest on."""
     shown: list[SheetLine] = []
     if not found.complete:
         shown += wrapped(words(f"partial: {partial_text(reasons([found]))}", "bad"), width, 2)
-    for text in assumed([found]):
+    sized = state.assumptions if found.processors == _home_procs(state) else ()
+    for text in assumed([assuming(found, sized)]):
         shown += wrapped([("assumed", "title"), *words(printable(text))], width, 2)
     shown += wrapped([("trust", "title"), *words(trusted(found))], width, 2)
     held = f"{memory(found.memory_bytes)} of data on the fullest processor"

@@ -14,6 +14,7 @@ from esp.tui.question import WRITTEN, Failure, PredictedAnswer
 from esp.tui.sheets import changes, choices, compare, detail, frame, source, timeline, tree
 from esp.tui.sheets.figures import MARKS, bar, change
 from esp.tui.sheets.views import sheet
+from interpreter.result import Assumption
 
 WIDTHS = (43, 44, 58, 70, 92, 110, 130)
 
@@ -63,6 +64,8 @@ def test_a_moved_slider_tells_which_lines_moved(made, home):
     assert "same" in lines[8]
     assert changes.changes(after, 80)[0].text == "246 ms instead of 282 ms (-13%)  moved: lines 7, 9; 1 did not"
     assert changes.changes(home, 80)[0].text == "what if: w goes to the sliders, 5 shows what matters most"
+    sized = replace(home, assumptions=(Assumption(code="W302", text="using the machine's 8"),))
+    assert changes.changes(sized, 80)[0].text == "using the machine's 8; w goes to the sliders"
     assert steps.effect(after, "bandwidth") == (
         first(steps.prediction(after).time_s),
         first(after.home[WRITTEN].time_s),
@@ -253,7 +256,7 @@ def test_both_tie_and_distance_are_shown(home):
     assert rows[0].endswith("best")
     assert rows[1].endswith("+0.3% =1")
     assert rows[2].endswith("+6%")
-    assert "too close to call with choice 1" in " ".join(
+    assert "equal to choice 1, within" in " ".join(
         line.text for line in choices.sentences(steps.select(home, home.order[1]), 80)
     )
     assert "best" not in choices.sheet(replace(home, busy=True), 48).lines[0].text  # the others are not known yet
