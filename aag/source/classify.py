@@ -67,6 +67,7 @@ _END = re.compile(
     r"|associate|block|critical|procedure)?\s*(?:[a-z_]\w*)?\s*(?:\(.*\)|=.*)?$",
     re.IGNORECASE,
 )
+_END_FILE = re.compile(r"end\s*file\s*[\d(*]", re.IGNORECASE)
 _PACKED_DO = re.compile(r"do\s*(\d+)\s*[a-z]\w*\s*=", re.IGNORECASE)  # fixed form may write DO10I=1,N
 EXTRINSIC = re.compile(r"extrinsic\s*\(\s*([^()]*?)\s*\)", re.IGNORECASE)
 """The prefix of a procedure in another model of execution."""
@@ -150,6 +151,8 @@ def classify(text: str) -> Class:
 
 def _classify_word(text: str, word: str, at: int, name: str) -> Class:
     rest = text[at:].strip()
+    if _END_FILE.match(text):
+        return Class("exec", "endfile")
     if word.startswith("end"):
         end = _END.match(text)
         if end:

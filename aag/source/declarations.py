@@ -54,12 +54,13 @@ class Known(Struct):
 
 class Declarations(Struct):
     """The declarations of one unit under construction. `outside`: values of the constants of the host and of
-    the modules in use; `outer_arrays`: the arrays among them."""
+    the modules in use; `outer_arrays`: the arrays of these, `outer_texts`: variables of type CHARACTER."""
 
     outside: Mapping[str, Value]
     operands: Budget
     """The budget of statement functions, one for the whole program."""
     outer_arrays: frozenset[str] = frozenset()
+    outer_texts: frozenset[str] = frozenset()
     names: dict[str, Known] = field(default_factory=dict)
     constants: dict[str, Value] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
@@ -102,8 +103,8 @@ class Declarations(Struct):
         return found.shape is not None
 
     def is_text(self, name: str) -> bool:
-        """Whether `name` is of type CHARACTER."""
-        return self.type_of(name).base == "character"
+        """Whether `name` is of type CHARACTER here or in the host."""
+        return self.type_of(name).base == "character" or (name in self.outer_texts and name not in self.names)
 
     def element(self, element: Element) -> Expr:
         """What an element of a named integer constant stands for; any other element as it is."""

@@ -358,8 +358,10 @@ def _is_directive(text: str) -> bool:
 
 
 def _is_blank(text: str) -> bool:
-    """Whether a line of fixed form is a comment (or a directive) or holds nothing."""
-    return not text.strip() or text[0] in "cC*!#" or text.lstrip()[0] == "!"
+    """Whether a line of fixed form is a comment (or a directive, or for a debugger: D in column 1) or holds nothing."""
+    if not text.strip() or text[0] in "cC*!#" or text.lstrip()[0] == "!":
+        return True
+    return text[0] in "dD" and not text[1:5].strip() and len(text) > 5
 
 
 def _continues(text: str) -> bool:

@@ -16,6 +16,7 @@ from aag.ir.directives import Align, Distribute, Independent
 from aag.source.classify import EXTRINSIC, Class, Kind, classify
 from aag.source.directives import Read
 from aag.source.joining import Statement
+from aag.source.old_forms import modern
 
 MARK = "esp_stands_for_"
 """Beginning of the names of the calls that stand for something else."""
@@ -331,7 +332,11 @@ def _simple(builder: _Builder, statement: Statement, what: Class) -> None:
     if deleted and row.simple and what.word != "assignment":
         row = opaque_row(row, len(builder.rows), f"{deleted} is not modelled")
     if what.kind == "spec":
-        row = replace(row, text=_PACKED_TYPE.sub(r"\1 ", row.text))
+        for text in modern(_PACKED_TYPE.sub(r"\1 ", row.text)):
+            _emit(builder, replace(row, text=text))
+        return
+    if what.word == "endfile":
+        row = opaque_row(row, len(builder.rows), "ENDFILE is not modelled")
     if not what.word:
         row = replace(row, text="?")  # fparser takes a lone number for a label and drops it without a word
     _emit(builder, row)

@@ -32,6 +32,8 @@ def _fitted(value: e.Expr, size: int, length: Length, constants: Mapping[str, Va
     match value:
         case e.StringLit(value=text):
             return e.StringLit(text[:size].ljust(size), span=value.span)
+        case e.Call(name="char" | "achar"):
+            return value if size == 1 else e.Binary("//", value, e.StringLit(" " * (size - 1)), span=value.span)
         case e.Var() | e.Element():
             base, first, last = value, 1, length(value.name)
         case e.Substring(base=base):

@@ -93,6 +93,7 @@ class UnitReader(Struct):
             outside=dict(host.constants) if host else {},
             operands=self.operands,
             outer_arrays=_arrays(host) if host else frozenset(),
+            outer_texts=_texts(host) if host else frozenset(),
         )
         if host is not None:
             names.implicit = dict(host.implicit)
@@ -237,6 +238,7 @@ class UnitReader(Struct):
         names.derived.update(found.derived)
         names.import_tables(found)
         names.outer_arrays = names.outer_arrays | _arrays(found)
+        names.outer_texts = names.outer_texts | _texts(found)
 
     def _mark(self, node: Any) -> None:
         """Note all rows below `node` as seen: a declaration is read as a whole."""
@@ -257,3 +259,7 @@ def _not_modelled(expr: OpaqueExpr) -> Diagnostic:
 
 def _arrays(names: Declarations) -> frozenset[str]:
     return names.outer_arrays | {name for name, known in names.names.items() if known.shape is not None}
+
+
+def _texts(names: Declarations) -> frozenset[str]:
+    return names.outer_texts | {name for name in names.names if names.is_text(name)}

@@ -82,7 +82,7 @@ def compiled(texts: Sequence[str], sources: Sequence[SourceFile], folder: Path, 
         names.append(f"{stem}.f90" if source.form == "free" else f"{stem}.f")
         (folder / names[-1]).write_text(text)
         if source.form != "free":
-            flags.append(f"-ffixed-line-length-{COLUMNS[source.form]}")
+            flags += [f"-ffixed-line-length-{COLUMNS[source.form]}", "-fd-lines-as-comments"]
         if _BITS.search(text):
             flags.append("-fallow-invalid-boz")
     call(

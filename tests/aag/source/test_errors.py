@@ -441,7 +441,7 @@ WARNINGS = {
     ),
     "what is refused by its name": (
         (
-            "assign 10 to k\ngoto k\n10 pause 'here'\npause = 1\ncall s(*10, 2)\nend\n"
+            "assign 10 to k\ngoto k\n10 pause 'here'\npause = 1\ncall s(*10, 2); end file 7\nend\n"
             "subroutine s(*, i)\nreturn 1\nentry t(i)\nend\n"
         ),
         [
@@ -451,6 +451,7 @@ WARNINGS = {
                 ("2:1", "an assigned GO TO is"),
                 ("3:4", "PAUSE is"),
                 ("5:1", "the alternate returns of s are"),
+                ("5:17", "ENDFILE is"),
                 ("8:1", "the alternate return 1 is"),
                 ("9:1", "ENTRY t is"),
             )

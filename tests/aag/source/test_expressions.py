@@ -153,6 +153,15 @@ def test_a_part_of_a_text(body, read):
     assert "W102 an assignment to a part of s is not modelled" in str(unknown.diagnostics[0])
 
 
+def test_a_part_of_a_text_of_the_host(read):
+    module = "module texts\ncharacter(8) :: word\nend module\n"
+    inner = "contains\nsubroutine s(other)\nreal :: word\nprint *, line(1:2)\nword = other(1)\nend subroutine\n"
+    program = read(f"{module}program p\nuse texts\ncharacter(4) line\nprint *, word(2:)\n{inner}end\n")
+    main = program.main
+    assert main.body[0].items == (Substring(Var("word"), IntLit(2), None),)
+    assert main.contains[0].body[0].items == (Substring(Var("line"), IntLit(1), IntLit(2)),)
+
+
 def test_statement_functions_are_expanded(body):
     found = body("sq(y) = y*y + c\ntwice(y, z) = sq(y) * z\nx = twice(a + 1, b)")
     inner = Binary("+", A, ONE)

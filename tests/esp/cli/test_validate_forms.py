@@ -134,6 +134,22 @@ extrinsic('HPF', 'LOCAL') subroutine other(x)
   x = 1
 end subroutine
 """,
+    "old.f": """\
+      PROGRAM P
+      PARAMETER (N=16)
+      INTEGER K/3/, L(2)/4, 5/, M
+      REAL X(3)/2*1.5, -1.0/, Y
+      DOUBLE PRECISION D/1D0/
+      CHARACTER*5 S/'a/b'/
+      DIMENSION A(N)
+CHPF$ DISTRIBUTE A(BLOCK)
+D     PRINT *, 'for a debugger'
+      A = K + L(2) + X(1) + D
+D    &    +
+      S(1:1) = CHAR(65)
+      PRINT *, SUM(A), X, L, S
+      END
+""",
     "data.f": """\
       program p
       parameter (n=4)
