@@ -22,7 +22,7 @@ _BEYOND = {
 
 _PREPROCESSED = frozenset({".F", ".F90", ".F95", ".F03", ".F08", ".FOR"})
 _DIRECTIVE = re.compile(r"#\s*(?:if|ifdef|ifndef|define|undef|elif|else|endif|error)\b")
-_C_COMMENT = re.compile(r"(?!     /)\s*/\*")  # column 6 of fixed form may hold any character
+_C_COMMENT = re.compile(r"(?!     /)(?:\s*/\*|(?![cC*])[^'\"!]*/\*.*\*/\s*$)")  # column 6 may hold any character
 
 
 def is_preprocessed(file: str) -> bool:

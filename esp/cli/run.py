@@ -39,6 +39,7 @@ examples:
   esp run laplace.hpf --annotate                        the whole source
   esp run laplace.hpf --lines 36                        one line in detail
   esp run laplace.hpf --json -o laplace.json            for other programs (docs/json.md)
+  esp run src/*.f -I inc -D N=64 --procs 8              several files, headers, macros
   generate | esp run - --procs 16                       from standard input
 """
 

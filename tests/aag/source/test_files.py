@@ -8,6 +8,8 @@ from aag.diagnostics import SourceError
 from aag.ir.evaluate import evaluate
 from aag.ir.printer import print_program
 from aag.pipeline import main_unit
+from aag.source.files import lines_of
+from aag.source.preprocess import is_for_cpp
 from aag.source.read import read_files
 from tests.aag.source.reading import read_file
 
@@ -111,6 +113,18 @@ def test_headers_with_c_comments_and_macros(tmp_path, include, name):
         assert evaluate(main.entity("n").initial, {}) == n
         assert (main.body[0].span.file, main.body[0].span.line) == (str(tmp_path / name), 5)
         assert main.entity("n").span.file.endswith("sizes.h")
+
+
+@needs_cpp
+def test_a_c_comment_behind_a_declaration():
+    text = (
+        "      program p\n      parameter (n = 8)   /* extent */\nc     no /* comment */\n"
+        "      x = n ! /* no */\n      end\n"
+    )
+    program = read_files(files(("x.f", text)))
+    assert program.complete
+    assert [each.span.line for each in program.main.body] == [4]
+    assert not any(map(is_for_cpp, lines_of("      x = '/* a */'\nc /* b */\n      y = 1 ! /* c */", "x.f")))
 
 
 @needs_cpp
