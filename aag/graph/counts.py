@@ -20,11 +20,11 @@ from aag.graph.aau import Counts, Work
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
 from aag.ir.intrinsics import INTRINSICS, REDUCTIONS, charged
+from aag.ir.linear import linear
 from aag.ir.operations import combination, converts, operations, power_operations
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import children, names_in
-from aag.spmd.linear import linear
 from aag.spmd.nodes import Nest
 from aag.spmd.order import mask_level
 from aag.spmd.symbols import Symbols, wider

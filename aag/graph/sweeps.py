@@ -24,11 +24,11 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, Var
+from aag.ir.linear import linear
 from aag.ir.visitors import elements_in, names_in
 from aag.spmd.access import AccessSweep, Touch, elements_touched, touched
 from aag.spmd.acts import Act, Given, Put, Repeat, Step
 from aag.spmd.course import acts, reads
-from aag.spmd.linear import linear
 from aag.spmd.nodes import DoNode, IfNode, Index, Local, Node, NodeBranch, walk, written
 
 Arrays = Callable[[str], bool]

@@ -14,13 +14,13 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Element, Expr, Var
+from aag.ir.linear import linear
 from aag.ir.statements import Assign
 from aag.ir.visitors import elements_in, names_in
 from aag.mapping.axes import REPLICATED
 from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.acts import Step
-from aag.spmd.linear import linear
 from aag.spmd.needs import classify
 from aag.spmd.nodes import DoNode, Index, Need, Nest, Reference
 from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector

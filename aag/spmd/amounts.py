@@ -6,7 +6,7 @@ import numpy as np
 
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Binary, Call, Expr, IntLit
-from aag.spmd.linear import add, multiply, subtract
+from aag.ir.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
 from aag.spmd.symbols import Unsupported
 from aag.spmd.vector import Ints, TooLarge, enumerate_indices, evaluate_vector

@@ -12,11 +12,11 @@ from aag.ir import statements as ir
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, Section, Unary, Var
 from aag.ir.intrinsics import INTRINSICS
+from aag.ir.linear import linear
 from aag.ir.spelling import spell
 from aag.ir.units import Unit
 from aag.ir.visitors import children, names_in, own_expressions, walk_statements
 from aag.mapping.layout import Layout
-from aag.spmd.linear import linear
 from aag.spmd.symbols import Extent, Mismatch, Symbols, Unsupported
 
 _MOST_NAMES = 3

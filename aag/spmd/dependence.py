@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Expr, Var
-from aag.spmd.linear import linear
+from aag.ir.linear import linear
 from aag.spmd.nodes import Index
 from aag.spmd.omega import ONE, Row, Undecided, combined, sample
 from aag.spmd.space import Space, SpaceCase, SpacePlace

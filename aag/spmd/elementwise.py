@@ -28,8 +28,8 @@ from aag.ir.expressions import (
     Var,
 )
 from aag.ir.intrinsics import Intrinsic
+from aag.ir.linear import add, multiply, subtract
 from aag.ir.visitors import names_in
-from aag.spmd.linear import add, multiply, subtract
 from aag.spmd.nodes import Index
 from aag.spmd.symbols import Extent, Mismatch, Symbols, Unsupported, converted, inquired, length, shifted, zero
 

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, RealLit, Unary, Var
+from aag.ir.linear import linear
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import names_in
 from aag.spmd.elementwise import FILLED
-from aag.spmd.linear import linear
 from aag.spmd.nodes import (
     CallNode,
     DoNode,

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Expr, IntLit, Unary, Var
+from aag.ir.linear import Linear, add, linear, multiply, subtract
 from aag.ir.visitors import names_in
-from aag.spmd.linear import Linear, add, linear, multiply, subtract
 from aag.spmd.nodes import Index, Need
 from aag.spmd.space import OPPOSITE
 from aag.spmd.symbols import Symbols

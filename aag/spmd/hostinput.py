@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from aag.ir import statements as ir
 from aag.ir.control import control_of
 from aag.ir.expressions import Element, Expr, IntLit, Var
+from aag.ir.linear import add
 from aag.ir.visitors import names_in
 from aag.spmd import hostio
 from aag.spmd.amounts import amount
-from aag.spmd.linear import add
 from aag.spmd.lowering import Lowering
 from aag.spmd.needs import uses_of
 from aag.spmd.nodes import Index

@@ -11,9 +11,9 @@ from aag.ir import statements as ir
 from aag.ir.control import Control, control_of
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Call, Constructor, Element, Expr, ImpliedDo, IntLit, Var
+from aag.ir.linear import add, multiply
 from aag.ir.visitors import map_operands, names_in
 from aag.spmd.amounts import amount
-from aag.spmd.linear import add, multiply
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any, comm_names, scalars
 from aag.spmd.needs import Use, uses_of

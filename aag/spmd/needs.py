@@ -12,10 +12,10 @@ from msgspec import Struct
 
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Call, Element, Expr, Var
+from aag.ir.linear import Linear, linear
 from aag.ir.visitors import children, names_in
 from aag.mapping.axes import GridAxis
 from aag.mapping.layout import Layout, Layouts
-from aag.spmd.linear import Linear, linear
 from aag.spmd.nodes import Concatenate, Exchange, Index, Multicast, Need, Operation, Pattern, Reference
 from aag.spmd.symbols import Symbols, Unsupported
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from aag.distinct import distinct_rows
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, IntLit, Unary
+from aag.ir.linear import linear
 from aag.ir.visitors import names_in
-from aag.spmd.linear import linear
 from aag.spmd.nodes import Index
 from aag.spmd.vector import LIMIT, LIMIT_ALONG, Along, Ints, TooLarge, count_values, enumerate_indices, evaluate_vector
 

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Call, Expr, IntLit, Var
+from aag.ir.linear import linear
 from aag.ir.visitors import walk_statements
-from aag.spmd.linear import linear
 from aag.spmd.nodes import Index
 
 _LEAVING = ir.Stop | ir.Return | ir.Exit | ir.Cycle

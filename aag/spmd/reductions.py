@@ -7,13 +7,13 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Component, Constructor, Element, Expr, IntLit, Var
 from aag.ir.intrinsics import REDUCTIONS, Reduction
+from aag.ir.linear import add, linear, multiply, subtract
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import map_expression, names_in
 from aag.mapping.axes import REPLICATED, GridAxis
 from aag.mapping.layout import Layout
 from aag.spmd.foralls import forall
-from aag.spmd.linear import add, linear, multiply, subtract
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, uses_of

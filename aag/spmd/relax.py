@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Expr, IntLit, Var
+from aag.ir.linear import linear
 from aag.ir.visitors import map_expression, names_in
 from aag.mapping.layout import Layout, Layouts
-from aag.spmd.linear import linear
 from aag.spmd.nodes import Index, Need, Reference
 from aag.spmd.vector import TooLarge, enumerate_indices, evaluate_vector
 

@@ -27,11 +27,11 @@ from aag.ir.expressions import (
     Var,
 )
 from aag.ir.intrinsics import INTRINSICS, Intrinsic, Typing
+from aag.ir.linear import add, multiply, subtract
 from aag.ir.statements import Stmt
 from aag.ir.units import Type, Unit
 from aag.ir.visitors import map_expression, names_in, walk_expressions
 from aag.mapping.layout import Layout
-from aag.spmd.linear import add, multiply, subtract
 from aag.wording import plural
 
 INTEGER = Type(base="integer", bytes=4)

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Var
+from aag.ir.linear import add, subtract
 from aag.ir.spelling import spell
 from aag.ir.visitors import map_expression
 from aag.spmd.elementwise import FILLED
 from aag.spmd.emit.clashes import clashes, names_of
-from aag.spmd.linear import add, subtract
 from aag.spmd.program import NodeProgram
 
 

@@ -7,13 +7,13 @@ from msgspec.structs import replace
 
 from aag.ir.expressions import Call, Element, Expr, IntLit, Var
 from aag.ir.intrinsics import REDUCTIONS
+from aag.ir.linear import linear
 from aag.ir.spelling import spell
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
 from aag.spmd.emit.context import Context, is_own
 from aag.spmd.emit.moves import combine
 from aag.spmd.emit.text import indented
-from aag.spmd.linear import linear
 from aag.spmd.nodes import Combine, Index, Nest, Reference, assigns_of
 
 Execute = Callable[[Sequence[Assign]], list[str]]

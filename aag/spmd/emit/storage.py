@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Call, Expr
+from aag.ir.linear import add, linear
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.emit.buffers import Buffers
-from aag.spmd.linear import add, linear
 from aag.spmd.nodes import Communicate, Exchange, Need, Node, OwnedLoop, walk
 from aag.spmd.program import NodeProgram
 
