@@ -8,6 +8,7 @@ from aag.ir.units import Program, Unit
 from aag.mapping.layout import Layouts
 from aag.mapping.resolve import Overrides, resolve_mapping
 from aag.mapping.scope import visible_to
+from aag.procedures.expand import expanded
 from aag.source.read import read_program
 from aag.spmd.lower import lower as lower_unit
 from aag.spmd.optimize import optimize
@@ -21,7 +22,7 @@ from aag.spmd.verify import verify
 
 
 def main_unit(program: Program) -> Unit:
-    """The main program.
+    """The main program with the bodies of the procedures that it calls.
 
     Raises:
         SourceError: there is none, or there are several.
@@ -50,7 +51,7 @@ def main_unit(program: Program) -> Unit:
                 )
             ]
         )
-    return program.main
+    return expanded(program, program.main)
 
 
 def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> Layouts:

@@ -1,7 +1,7 @@
 """Executable statements: frozen, compared by identity (two equal lines are two statements).
 
 stmt = Assign(target, value) | Do | DoWhile | If(branches) | SelectCase(selector, cases)
-     | Forall(indices, mask, body) | Where(branches) | CallStmt | Io | Allocate | Remap(directive)
+     | Forall(indices, mask, body) | Where(branches) | CallStmt | Enter | Io | Allocate | Remap(directive)
      | Stop | Return | Exit | Cycle | Continue | Opaque(text)
 """
 
@@ -117,6 +117,15 @@ class CallStmt(Stmt, frozen=True, kw_only=True, eq=False):
     name: str
     args: tuple[Expr, ...]
     keywords: tuple[tuple[str, Expr], ...] = ()
+    reason: str = ""
+    """Why its procedure is not interpreted, where the source has it."""
+
+
+class Enter(Stmt, frozen=True, kw_only=True, eq=False):
+    """A call whose procedure follows as statements."""
+
+    name: str
+    arguments: int
 
 
 class Io(Stmt, frozen=True, kw_only=True, eq=False):

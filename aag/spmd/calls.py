@@ -16,7 +16,8 @@ def lower_call(lowering: Lowering, statement: ir.CallStmt) -> None:
     if _lower_intrinsic(lowering, statement):
         return
     lowering.complete = False
-    assumption = f"the body of {statement.name} is not interpreted: only its call is charged"
+    why = f" ({statement.reason})" if statement.reason else ""
+    assumption = f"the body of {statement.name} is not interpreted{why}: only its call is charged"
     lowering.note("W202", assumption)
     lowering.emit(
         CallNode(span=statement.span, name=statement.name, arguments=len(statement.args), assumption=assumption)

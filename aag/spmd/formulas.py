@@ -113,6 +113,8 @@ class _Finder:
                     _forget(known, written((node,)))
                 case HostIo(kind="write"):
                     pass
+                case CallNode(entered=True):
+                    pass
                 case HostIo() | CallNode() | Unmodelled():
                     known.clear()
                 case _:

@@ -25,7 +25,7 @@ from aag.spmd.hostio import lower_io
 from aag.spmd.loops import lower_nest
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import scalars, user_functions
-from aag.spmd.nodes import DoNode, IfNode, Leave, Local, Node, NodeBranch, WhileNode
+from aag.spmd.nodes import CallNode, DoNode, IfNode, Leave, Local, Node, NodeBranch, WhileNode
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reductions import extract
 from aag.spmd.symbols import Mismatch, Unsupported, check_arguments
@@ -109,6 +109,8 @@ def _lower(lowering: Lowering, statement: ir.Stmt) -> None:
             lower_where(lowering, statement)
         case ir.CallStmt():
             lower_call(lowering, statement)
+        case ir.Enter(span=span, name=name, arguments=arguments):
+            lowering.emit(CallNode(span=span, name=name, arguments=arguments, entered=True))
         case ir.Io():
             lower_io(lowering, statement)
         case ir.Allocate():

@@ -293,11 +293,12 @@ class IfNode(Node, frozen=True, kw_only=True, eq=False):
 
 
 class CallNode(Node, frozen=True, kw_only=True, eq=False):
-    """A call of a procedure."""
+    """A call of a procedure. `entered`: its statements follow, so that the call by itself does nothing."""
 
     name: str
     arguments: int
     assumption: str = ""
+    entered: bool = False
 
 
 class ClockMark(Node, frozen=True, kw_only=True, eq=False):

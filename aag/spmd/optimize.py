@@ -96,7 +96,7 @@ def effects(nodes: Iterable[Node]) -> Effects:
                 names.add(var)
             case HostIo(defines=read):
                 arrays += [(name, None) for name in read]
-            case CallNode() | Unmodelled():
+            case CallNode(entered=False) | Unmodelled():
                 everything = True
     return Effects(tuple(arrays), frozenset(names), everything)
 

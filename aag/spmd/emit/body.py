@@ -134,7 +134,9 @@ class Body:
 
     @_node.register
     def _(self, node: n.CallNode) -> Iterator[str]:
-        raise refused(f"the call of the subroutine {node.name}", node.span)
+        if not node.entered:
+            raise refused(f"the call of the subroutine {node.name}", node.span)
+        yield from ()
 
     @_node.register
     def _(self, node: n.Unmodelled) -> Iterator[str]:

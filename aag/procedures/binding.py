@@ -1,0 +1,210 @@
+"""Dummy arguments: what they are where a procedure is called."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct, field
+
+from aag.diagnostics import Span
+from aag.ir import statements as s
+from aag.ir.directives import Bound
+from aag.ir.expressions import (
+    Binary,
+    Constructor,
+    Element,
+    Expr,
+    IntLit,
+    LogicalLit,
+    RealLit,
+    Section,
+    StringLit,
+    Unary,
+    Var,
+)
+from aag.ir.linear import subtract
+from aag.ir.units import Entity, Unit
+from aag.ir.visitors import names_in
+from aag.procedures.names import Along, Names, Part, extent, same
+
+
+class Refused(Exception):
+    """A call that cannot be replaced by the procedure's statements; the text says why."""
+
+
+class Copies(Struct, kw_only=True):
+    """What stands around the statements of a procedure: copies of arguments into variables of its own, and back."""
+
+    before: list[s.Stmt] = field(default_factory=list)
+    after: list[s.Stmt] = field(default_factory=list)
+
+
+def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> dict[str, Expr]:
+    """The actual argument of each dummy; an optional one may have none.
+
+    Raises:
+        Refused: they do not fit.
+    """
+    if len(args) > len(unit.arguments):
+        raise Refused(f"{unit.name} has {len(unit.arguments)} arguments, the call {len(args)}")
+    found = dict(zip(unit.arguments, args, strict=False))
+    for name, value in keywords:
+        if name not in unit.arguments:
+            raise Refused(f"{unit.name} has no argument {name}")
+        found[name] = value
+    for name in unit.arguments:
+        entity = unit.entity(name)
+        if name == "*":
+            raise Refused("it has an alternate return")
+        if name not in found and (entity is None or "optional" not in entity.attributes):
+            raise Refused(f"its argument {name} is missing")
+    return found
+
+
+def part_of(dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: Names) -> Part:
+    """What a dummy array is of the actual argument.
+
+    Args:
+        dummy: The declaration of the dummy.
+        actual: The actual argument, in the names of the caller.
+        entities: The declarations of the caller.
+        names: What the names of the procedure mean there.
+
+    Raises:
+        Refused: no part of an array with the same dimensions.
+    """
+    if not isinstance(actual, Var | Element):
+        raise Refused(f"its array argument {dummy.shown} is an expression")
+    array = entities.get(actual.name)
+    if array is None or array.shape is None:
+        raise Refused(f"its argument {dummy.shown} is an array, the actual one {actual.name} is not")
+    shape = names.shape(dummy.shape or ())
+    match actual:
+        case Var():
+            return _whole(dummy, shape, array)
+        case Element(subscripts=subscripts) if any(isinstance(each, Section) for each in subscripts):
+            return _section(dummy, shape, array, subscripts)
+        case Element(subscripts=subscripts):
+            return _from_element(dummy, shape, array, subscripts)
+
+
+def _whole(dummy: Entity, shape: tuple[Bound, ...], array: Entity) -> Part:
+    declared = array.shape or ()
+    if len(shape) != len(declared):
+        raise Refused(f"{dummy.shown} has {len(shape)} dimensions, {array.shown} has {len(declared)}")
+    dims = [_along(mine, theirs) for mine, theirs in zip(shape, declared, strict=True)]
+    _check_leading(dummy, array, dims, len(declared))
+    return Part(array.name, tuple(dims))
+
+
+def _along(mine: Bound, theirs: Bound) -> Along:
+    """A dimension of a dummy that begins where that of the actual array begins."""
+    lower, start = mine.lower or IntLit(1), theirs.lower or IntLit(1)
+    if mine.upper is None:
+        if theirs.upper is None or same(lower, start):
+            return Along(lower=lower, upper=theirs.upper, start=start, whole=True)
+        return Along(lower=lower, upper=Binary("+", lower, subtract(theirs.upper, start)), start=start, whole=True)
+    whole = theirs.upper is not None and _as_long(mine, theirs.lower, theirs.upper)
+    return Along(lower=lower, upper=mine.upper, start=start, whole=whole)
+
+
+def _as_long(mine: Bound, lower: Expr | None, upper: Expr) -> bool:
+    if mine.upper is None:
+        return True
+    return same(extent(mine.lower, mine.upper), extent(lower, upper)) or (
+        same(mine.lower, lower) and same(mine.upper, upper)
+    )
+
+
+def _check_leading(dummy: Entity, array: Entity, dims: Sequence[Along], rank: int) -> None:
+    """All dimensions but the last of the dummy are whole ones, so that no element changes its place."""
+    if not all(each.whole for each in dims[:-1]):
+        raise Refused(f"{dummy.shown} has other extents than {array.shown}: sequence association is not modelled")
+    if len(dims) < rank and dims[-1].upper is None:
+        raise Refused(f"{dummy.shown} may reach past a dimension of {array.shown}")
+
+
+def _section(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...]) -> Part:
+    declared = array.shape or ()
+    if sum(isinstance(each, Section) for each in subscripts) != len(shape):
+        raise Refused(f"{dummy.shown} has {len(shape)} dimensions, the section of {array.shown} has others")
+    given, dims = iter(shape), list[Expr | Along]()
+    for subscript, theirs in zip(subscripts, declared, strict=True):
+        if not isinstance(subscript, Section):
+            dims.append(subscript)
+            continue
+        mine = next(given)
+        lower = mine.lower or IntLit(1)
+        step = subscript.step or IntLit(1)
+        start = subscript.lower or theirs.lower or IntLit(1)
+        end = subscript.upper or theirs.upper
+        every = subscript.lower is None and subscript.upper is None and subscript.step is None
+        if every:
+            dims.append(_along(mine, theirs))
+            continue
+        if end is None:
+            raise Refused(f"the section of {array.shown} has no end that is known")
+        if step != IntLit(1):
+            count: Expr = Binary("/", Binary("+", subtract(end, start), step), step)
+        else:
+            count = extent(start, end)
+        if mine.upper is not None and not same(extent(mine.lower, mine.upper), count) and len(shape) > 1:
+            raise Refused(f"{dummy.shown} has other extents than the section of {array.shown}")
+        upper = mine.upper or (count if lower == IntLit(1) else Binary("+", lower, subtract(count, IntLit(1))))
+        dims.append(Along(lower=lower, upper=upper, start=start, step=step))
+    return Part(array.name, tuple(dims))
+
+
+def _from_element(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...]) -> Part:
+    """Sequence association with an element: dimensions from its first on, where none is left before its end."""
+    declared = array.shape or ()
+    if len(shape) > len(declared):
+        raise Refused(f"{dummy.shown} has more dimensions than {array.shown}")
+    dims: list[Expr | Along] = []
+    for at, (subscript, theirs) in enumerate(zip(subscripts, declared, strict=True)):
+        if at >= len(shape):
+            dims.append(subscript)
+            continue
+        mine, begins = shape[at], same(subscript, theirs.lower)
+        if begins:
+            along = _along(mine, theirs)
+        else:
+            along = Along(lower=mine.lower or IntLit(1), upper=mine.upper, start=subscript)
+        if at + 1 < len(shape) and not (begins and along.whole):
+            raise Refused(f"{dummy.shown} has other extents than {array.shown}: sequence association is not modelled")
+        dims.append(along)
+    last = dims[len(shape) - 1]
+    if isinstance(last, Along) and last.upper is None and len(shape) < len(declared):
+        raise Refused(f"{dummy.shown} may reach past a dimension of {array.shown}")
+    return Part(array.name, tuple(dims))
+
+
+def is_constant(expr: Expr, entities: Mapping[str, Entity]) -> bool:
+    """Whether an expression has the same value everywhere: literals and named constants."""
+    match expr:
+        case IntLit() | RealLit() | LogicalLit() | StringLit():
+            return True
+        case Var(name=name):
+            return name in entities and "parameter" in entities[name].attributes
+        case Unary(operand=operand):
+            return is_constant(operand, entities)
+        case Binary(left=left, right=right):
+            return is_constant(left, entities) and is_constant(right, entities)
+        case _:
+            return False
+
+
+def is_array(expr: Expr, entities: Mapping[str, Entity]) -> bool:
+    """Whether an expression mentions an array as a whole or a section of one."""
+    match expr:
+        case Var(name=name):
+            return name in entities and entities[name].shape is not None
+        case Element(subscripts=subscripts):
+            return any(isinstance(each, Section) for each in subscripts)
+        case Constructor():
+            return True
+        case _:
+            return any(is_array(Var(name), entities) for name in names_in(expr) if not isinstance(expr, Element))
+
+
+def assign(span: Span, target: Expr, value: Expr) -> s.Stmt:
+    """A copy of an argument."""
+    return s.Assign(span=span, target=target, value=value)

@@ -1,0 +1,229 @@
+"""A procedure's expressions, statements and directives with the names that they have where it is called."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from aag.ir import directives as d
+from aag.ir import statements as s
+from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, LogicalLit, Section, Var
+from aag.ir.linear import add, multiply, subtract
+from aag.ir.units import Entity
+from aag.ir.visitors import map_operands, map_own, mapped
+
+
+class Along(Struct, frozen=True, kw_only=True):
+    """A dimension of a dummy array in one of the actual array: its index `lower` is `start` there, and so on by `step`.
+
+    `upper`: its last index; None: the actual dimension ends where it ends.
+    """
+
+    lower: Expr
+    upper: Expr | None
+    start: Expr
+    step: Expr = field(default_factory=lambda: IntLit(1))
+    whole: bool = False
+    """Whether it is all of the actual dimension."""
+
+    def index(self, subscript: Expr) -> Expr:
+        """The index in the actual array."""
+        if self.lower == self.start and self.step == IntLit(1):
+            return subscript
+        if self.step == IntLit(1):  # x(i) is a(i + 1) rather than a(i - 1 + 2)
+            return add(subscript, subtract(self.start, self.lower))
+        return add(multiply(self.step, subtract(subscript, self.lower)), self.start)
+
+    def section(self, section: Section) -> Expr:
+        """A section of the dummy's dimension in the actual array."""
+        if self.whole and section.lower is None and section.upper is None:
+            return section
+        step = self.step if section.step is None else multiply(section.step, self.step)
+        down = isinstance(section.step, IntLit) and section.step.value < 0
+        first, last = (self.upper, self.lower) if down else (self.lower, self.upper)
+        lower, upper = section.lower or first, section.upper or last
+        return Section(
+            None if lower is None else self.index(lower),
+            None if upper is None else self.index(upper),
+            None if step == IntLit(1) else step,
+            span=section.span,
+        )
+
+
+class Part(Struct, frozen=True):
+    """A dummy array as part of an actual one. `dims`: for each dimension of the actual one a subscript that is fixed,
+    or what a dimension of the dummy is there, in their order."""
+
+    array: str
+    dims: tuple[Expr | Along, ...]
+
+    def all(self, name: Expr) -> Expr:
+        """The dummy as a whole."""
+        if all(isinstance(each, Along) and each.whole for each in self.dims):
+            return Var(self.array, span=name.span)
+        every = Section(None, None, None)
+        parts = (each.section(every) if isinstance(each, Along) else each for each in self.dims)
+        return Element(self.array, tuple(parts), span=name.span)
+
+    def element(self, element: Element) -> Expr:
+        """An element or a section of the dummy."""
+        given = iter(element.subscripts)
+        subscripts = []
+        for each in self.dims:
+            if isinstance(each, Along):
+                one = next(given)
+                subscripts.append(each.section(one) if isinstance(one, Section) else each.index(one))
+            else:
+                subscripts.append(each)
+        return Element(self.array, tuple(subscripts), span=element.span)
+
+    def bound(self, name: str, dim: int) -> Expr | None:
+        """LBOUND or UBOUND of a dimension of the dummy, from 1; None: that of the actual array."""
+        along = [each for each in self.dims if isinstance(each, Along)][dim - 1]
+        return along.lower if name == "lbound" else along.upper
+
+
+class Names(Struct, kw_only=True):
+    """What the names of a procedure mean where it is called; those that are absent mean the same."""
+
+    renamed: dict[str, str] = field(default_factory=dict)
+    values: dict[str, Expr] = field(default_factory=dict)
+    parts: dict[str, Part] = field(default_factory=dict)
+    present: dict[str, bool] = field(default_factory=dict)
+    """Optional dummies."""
+    results: Mapping[str, Expr] = field(default_factory=dict)
+    mark: str = ""
+    """What the names of its loops end with."""
+
+    def of(self, name: str) -> str:
+        """Another name."""
+        return self.parts[name].array if name in self.parts else self.renamed.get(name, name)
+
+    def expression(self, expr: Expr) -> Expr:
+        """An expression of the procedure."""
+        match expr:
+            case Call(name="present", args=(Var(name=name),)) if name in self.present:
+                return LogicalLit(self.present[name], span=expr.span)
+            case Call(name="lbound" | "ubound" as kind, args=(Var(name=name), IntLit(value=dim))) if name in self.parts:
+                found = self.parts[name].bound(kind, dim)
+                if found is not None:
+                    return found
+        return self._one(map_operands(expr, self.expression))
+
+    def _one(self, expr: Expr) -> Expr:
+        match expr:
+            case Var(name=name):
+                if name in self.values:
+                    return self.values[name]
+                return self.parts[name].all(expr) if name in self.parts else Var(self.of(name), span=expr.span)
+            case Element(name=name, subscripts=subscripts):
+                if name in self.parts:
+                    return self.parts[name].element(expr)
+                return Element(self.of(name), subscripts, span=expr.span)
+            case ImpliedDo(var=var):
+                return _with_var(expr, self.of(var))
+            case _:
+                return expr
+
+    def statements(self, body: Iterable[s.Stmt]) -> tuple[s.Stmt, ...]:
+        """Statements of the procedure."""
+        return tuple(map(self._statement, body))
+
+    def _statement(self, statement: s.Stmt) -> s.Stmt:
+        made = mapped(map_own(self._named(statement), self.expression), self.statements)
+        if isinstance(made, s.Remap):
+            return replace(made, directive=self._remap(made.directive))
+        return made
+
+    def _named(self, statement: s.Stmt) -> s.Stmt:
+        """The statement with what is a name in it."""
+        match statement:
+            case s.Do(var=var, name=name, independent=claim):
+                return replace(statement, var=self.of(var), name=self._loop(name), independent=self._claim(claim))
+            case s.DoWhile(name=name) | s.Exit(name=name) | s.Cycle(name=name):
+                return replace(statement, name=self._loop(name))
+            case s.Forall(indices=indices, independent=claim):
+                named = tuple(replace(each, name=self.of(each.name)) for each in indices)
+                return replace(statement, indices=named, independent=self._claim(claim))
+            case _:
+                return statement
+
+    def _loop(self, name: str) -> str:
+        return f"{name}{self.mark}" if name else name
+
+    def _claim(self, claim: d.Independent | None) -> d.Independent | None:
+        if claim is None:
+            return None
+        return replace(
+            claim,
+            indices=tuple(map(self.of, claim.indices)),
+            new=tuple(map(self.of, claim.new)),
+            reductions=tuple(map(self.of, claim.reductions)),
+            home=None if claim.home is None else self.expression(claim.home),
+        )
+
+    def _remap(self, directive: d.Align | d.Distribute) -> d.Align | d.Distribute:
+        found = self.directive(directive)
+        assert isinstance(found, d.Align | d.Distribute)
+        return found
+
+    def directive(self, directive: d.Directive) -> d.Directive:
+        """A directive of the procedure."""
+        match directive:
+            case d.Processors(name=name, shape=shape) | d.Template(name=name, shape=shape):
+                return replace(directive, name=self.of(name), shape=self.shape(shape))
+            case d.Align(alignee=alignee, axes=axes, target=target, subscripts=subscripts):
+                kept = Names(
+                    renamed={name: to for name, to in self.renamed.items() if name not in (axes or ())},
+                    values={name: to for name, to in self.values.items() if name not in (axes or ())},
+                )
+                placed = subscripts and tuple(
+                    each if isinstance(each, d.Star) else kept.expression(each) for each in subscripts
+                )
+                return replace(directive, alignee=self.of(alignee), target=self.of(target), subscripts=placed)
+            case d.Distribute(distributee=name, formats=formats, onto=onto):
+                sized = formats and tuple(
+                    each if each.size is None else replace(each, size=self.expression(each.size)) for each in formats
+                )
+                there = None if onto is None else self.of(onto)
+                return replace(directive, distributee=self.of(name), formats=sized, onto=there)
+            case d.Dynamic(names=names) | d.Inherit(names=names) | d.Sequence(names=names):
+                return replace(directive, names=tuple(map(self.of, names)))
+        return directive
+
+    def shape(self, shape: tuple[d.Bound, ...]) -> tuple[d.Bound, ...]:
+        """A declared shape."""
+        return tuple(
+            d.Bound(
+                lower=None if each.lower is None else self.expression(each.lower),
+                upper=None if each.upper is None else self.expression(each.upper),
+            )
+            for each in shape
+        )
+
+    def entity(self, entity: Entity) -> Entity:
+        """A declaration."""
+        name = self.of(entity.name)
+        return replace(
+            entity,
+            name=name,
+            shown=entity.shown if name == entity.name else name,
+            shape=None if entity.shape is None else self.shape(entity.shape),
+            initial=None if entity.initial is None else self.expression(entity.initial),
+        )
+
+
+def _with_var(expr: ImpliedDo, var: str) -> Expr:
+    return ImpliedDo(expr.values, var, expr.lower, expr.upper, expr.step, span=expr.span)
+
+
+def same(left: Expr | None, right: Expr | None) -> bool:
+    """Whether two bounds are surely equal; None: nothing is written, which is 1."""
+    one, other = left or IntLit(1), right or IntLit(1)
+    return one == other or subtract(one, other) == IntLit(0)
+
+
+def extent(lower: Expr | None, upper: Expr) -> Expr:
+    """How many indices a dimension has."""
+    first = lower or IntLit(1)
+    return upper if first == IntLit(1) else add(Binary("-", upper, first), 1)
