@@ -84,8 +84,19 @@ class _Expansion:
             entities=tuple(self._entities.values()),
             directives=tuple(self._directives),
             equivalences=tuple(self._equivalences),
+            contains=tuple(each for each in self._main.contains if each.name in self._left(made)),
             body=made,
         )
+
+    def _left(self, body: Iterable[s.Stmt]) -> frozenset[str]:
+        """The procedures that are still called, and those that they call."""
+        found: set[str] = set()
+        pending = [body]
+        while pending:
+            for name in _called(pending.pop()) & self._procedures.keys() - found:
+                found.add(name)
+                pending.append(self._procedures[name].body)
+        return frozenset(found)
 
     def _fill_commons(self) -> None:
         """Initial values from BLOCK DATA."""
@@ -230,7 +241,7 @@ class _Expansion:
             raise Refused("it is EXTRINSIC")
         self._calls += 1
         names, copies = self._bound(unit, actuals(unit, args, keywords), span)
-        body, looped = without_returns(unit.body, "return$")
+        body, looped = without_returns(unit.body, "leave")
         made = names.statements(body)
         if looped:
             made = self._numbered(made)
@@ -250,7 +261,7 @@ class _Expansion:
         return (replace(loop, var=name),)
 
     def _bound(self, unit: Unit, given: Mapping[str, Expr], span: Span) -> tuple[Names, Copies]:
-        names = Names(mark=f"${self._calls}")
+        names = Names(mark=f"_call{self._calls}")
         names.renamed |= self._visible(unit)
         for entity in unit.entities:
             names.renamed.pop(entity.name, None)

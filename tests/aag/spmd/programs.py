@@ -7,6 +7,7 @@ inside its array; no FORALL stores twice to one element.
 from dataclasses import dataclass, field
 from math import prod
 
+from tests.aag.spmd.random_calls import Calls
 from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
@@ -48,7 +49,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Guards, Reductions, Remaps):
+class Writer(Calls, Guards, Reductions, Remaps):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -56,6 +57,8 @@ class Writer(Guards, Reductions, Remaps):
     templates: dict = field(default_factory=dict)
     again: list = field(default_factory=list)
     results: list = field(default_factory=list)
+    internal: list = field(default_factory=list)
+    external: list = field(default_factory=list)
     procs: int = 1
 
     def pick(self, *choices):
@@ -292,8 +295,9 @@ class Writer(Guards, Reductions, Remaps):
         if mask == "s":
             return self.assignment()
         heads = [f"where ({mask} > 0.3d0)"]
-        if self.chance(25):
-            heads.append(f"elsewhere ({self.operand(extents)} < 0.2d0)")
+        other = self.operand(extents)
+        if self.chance(25) and other != "s":
+            heads.append(f"elsewhere ({other} < 0.2d0)")
         if self.chance(40):
             heads.append("elsewhere")
         lines = []
@@ -496,7 +500,8 @@ class Writer(Guards, Reductions, Remaps):
         lines += [f"!hpf$ {each}" for each in self.directives]
         final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
         lines += [f"  {each}" for each in [*body, *final, "print *, s"]]
-        return "\n".join([*lines, "end program random", ""])
+        inside = ["contains", *self.internal] if self.internal else []
+        return "\n".join([*lines, *inside, "end program random", *self.external, ""])
 
 
 ALL = ("forall", "forall", "assignment", "where", "reduction", "scalar", "do", "independent", "intrinsic")

@@ -18,9 +18,9 @@ def printing_program(part, kinds, statements, seed):
 
 def with_values_printed(text, item):
     lines = text.splitlines()
-    arrays = [each for line in lines for each in declared(line)]
-    first = max(at for at, line in enumerate(lines) if is_specification(line)) + 1
-    last = max(at for at, line in enumerate(lines) if line.strip().startswith("end"))
+    last = next(at for at, line in enumerate(lines) if line.strip() == "contains" or line.startswith("end program"))
+    arrays = [each for line in lines[:last] for each in declared(line)]
+    first = max(at for at, line in enumerate(lines[:last]) if is_specification(line)) + 1
     return (
         "\n".join(
             [

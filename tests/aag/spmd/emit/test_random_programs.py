@@ -21,6 +21,7 @@ PARTS = {
     "functions": (("function", "function", "assignment"), 6),
     "logicals": (("logicals", "logicals", "assignment"), 6),
     "nested": (("nested", "nested", "assignment"), 6),
+    "called": (("called", "called", "assignment"), 6),
 }
 
 

@@ -1,0 +1,127 @@
+"""Procedures in random programs: internal and external ones, arguments whole, in sections and from elements on, COMMON,
+RETURN, functions."""
+
+import re
+
+INSIDE = ("forall", "assignment", "do", "scalar", "where")
+
+
+class Calls:
+    """The procedures of `tests.aag.spmd.programs.Writer`. `internal` stand behind CONTAINS, `external` behind the
+    program."""
+
+    def called(self):
+        return getattr(self, self.pick("hosted", "passed", "passed", "vectors", "vectors", "user_function", "common"))()
+
+    def fresh(self):
+        """A name that no other program has, as many are compiled together."""
+        return f"p{self.random.randrange(10**9)}"
+
+    def statements(self):
+        lines = self.statement(INSIDE)
+        if self.chance(30):
+            lines = [*lines, f"if (s > {self.pick('0.2d0', '0.4d0')}) return", *self.statement(INSIDE)]
+        if self.chance(15):
+            lines = [*lines, "do it1 = 1, 3", "if (s > 0.3d0 * it1) return", "s = s / 2 + 0.1d0", "end do"]
+        return lines
+
+    def hosted(self):
+        """An internal subroutine that works with the variables of its host."""
+        name = self.fresh()
+        own = ["integer :: i, j, k"] if self.chance(50) else []
+        self.internal += [f"subroutine {name}()", *own, *self.statements(), f"end subroutine {name}"]
+        return [f"call {name}()"]
+
+    def passed(self):
+        """A subroutine that gets everything as arguments, under other names."""
+        name, external = self.fresh(), self.chance(60)
+        renamed = {each.name: f"d{each.name}" for each in self.arrays}
+        body = [rename(line, {**renamed, "s": "total"}) for line in self.statements()]
+        shapes = []
+        for each in self.arrays:
+            assumed = not external and self.chance(50)
+            ends = (f"{lower}:" if assumed else f"{lower}:{upper}" for lower, upper in each.bounds)
+            shapes.append(f"double precision :: {renamed[each.name]}({', '.join(ends)})")
+        head = [
+            f"subroutine {name}({', '.join([*renamed.values(), 'total'])})",
+            *(["implicit none"] if external else []),
+            *shapes,
+            "double precision :: total, t",
+            "integer :: i, j, k, it1",
+        ]
+        (self.external if external else self.internal).extend([*head, *body, f"end subroutine {name}"])
+        return [f"call {name}({', '.join([*renamed, 's'])})"]
+
+    def vectors(self):
+        """A subroutine for vectors, called with sections, columns, and from an element on."""
+        name, length = self.fresh(), self.random.randint(1, 4)
+        given = [self.vector(length) for _ in range(2)]
+        if None in given or given[0].split("(")[0] == given[1].split("(")[0]:
+            return self.scalar()
+        lower = self.pick(1, 1, 0, 3)
+        bounds = f"{lower}:" if ":" in given[0] + given[1] and self.chance(50) else f"{lower}:{lower - 1}+m"
+        if any(":" not in each for each in given):
+            bounds = f"{lower}:{lower - 1}+m"
+        loop = f"do i = {lower}, {lower - 1}+m"
+        back = f"{2 * lower - 1}+m-i"
+        update = f"x(i) = 0.5d0 * x(i) + 0.25d0 * y({back}) + factor"
+        body = [loop, update, "end do"] if self.chance(60) else ["x = 0.5d0 * x + factor * y"]
+        head = [f"subroutine {name}(x, y, m, factor)", "integer :: m, i", "double precision :: factor"]
+        where = self.internal if bounds.endswith(":") else self.random.choice((self.internal, self.external))
+        where += [*head, f"double precision :: x({bounds}), y({bounds})", *body, f"end subroutine {name}"]
+        return [f"call {name}({given[0]}, {given[1]}, {length}, {self.pick('0.125d0', 's', 's / 2')})"]
+
+    def vector(self, length):
+        """A section of one dimension, or the first of some elements along the first dimension."""
+        array = self.random.choice(self.arrays)
+        if self.chance(60):
+            return self.section(array, (length,))
+        lower, upper = array.bounds[0]
+        if upper - lower + 1 < length:
+            return None
+        rest = [self.subscript([], each) for each in array.bounds[1:]]
+        return f"{array.name}({', '.join([str(self.random.randint(lower, upper - length + 1)), *rest])})"
+
+    def user_function(self):
+        """A function of scalars, of one formula or of several statements."""
+        name = self.fresh()
+        several = ["if (x > y) then", f"{name} = 0.5d0 * x", "return", "end if"] if self.chance(50) else []
+        head = [f"double precision function {name}(x, y)", "double precision :: x, y"]
+        self.internal += [*head, *several, f"{name} = 0.25d0 * x + 0.5d0 * y", f"end function {name}"]
+        one, other = self.expression([], 1), self.expression([], 1)
+        if self.chance(50):
+            return [f"s = {name}({one}, s) + {name}({other}, 0.5d0)"]
+        loops, rows = self.loops(1)
+        if not rows:
+            return self.scalar()
+        array = self.random.choice(self.arrays)
+        target = self.reference(rows, array)
+        value = f"{name}({self.reference(rows)}, {self.reference(rows)})"
+        return [loops[0].do(), f"{target} = {value}", "end do"]
+
+    def common(self):
+        """Two subroutines that share a vector that the main program does not know."""
+        one, other, block = self.fresh(), self.fresh(), self.fresh()
+        array = self.random.choice(self.arrays)
+        size = array.extents[0]
+        rest = [self.subscript([], each) for each in array.bounds[1:]]
+        line = f"{array.name}({', '.join([':', *rest])})"
+        shape = f"double precision :: v({size}), w({size}), factor"
+        for name, others, body in (
+            (one, "w, factor", "w = 0.5d0 * v"),
+            (other, "w, factor", "v = 0.5d0 * v + factor * w"),
+        ):
+            first = ["factor = 0.75d0"] if name == one else []
+            self.external += [
+                f"subroutine {name}(v)",
+                shape,
+                f"common /{block}/ {others}",
+                *first,
+                body,
+                f"end subroutine {name}",
+            ]
+        return [f"call {one}({line})", f"call {other}({line})"]
+
+
+def rename(line, names):
+    return re.sub(r"\b[a-z]\b", lambda found: names.get(found[0], found[0]), line)
