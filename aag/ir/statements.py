@@ -2,6 +2,7 @@
 
 stmt = Assign(target, value) | Do | DoWhile | If(branches) | SelectCase(selector, cases)
      | Forall(indices, mask, body) | Where(branches) | CallStmt | Enter | Io | Allocate | Remap(directive)
+     | Restore(array)
      | Stop | Return | Exit | Cycle | Continue | Opaque(text)
 """
 
@@ -144,9 +145,22 @@ class Allocate(Stmt, frozen=True, kw_only=True, eq=False):
 
 
 class Remap(Stmt, frozen=True, kw_only=True, eq=False):
-    """REALIGN or REDISTRIBUTE: the data move here."""
+    """REALIGN or REDISTRIBUTE: the data move here, if they are still needed.
+
+    `keeps`: the mapping of a dummy argument; the mapping before is kept under this name, and nothing else moves.
+    """
 
     directive: Align | Distribute
+    copies: bool = True
+    keeps: str = ""
+
+
+class Restore(Stmt, frozen=True, kw_only=True, eq=False):
+    """The end of a procedure: an array gets the mapping back that was `kept`, and its values if they are new."""
+
+    array: str
+    kept: str
+    copies: bool
 
 
 class Stop(Stmt, frozen=True, kw_only=True, eq=False):

@@ -119,7 +119,7 @@ def own_expressions(stmt: s.Stmt) -> tuple[e.Expr, ...]:
             return tuple(each for each in subscripts or () if not isinstance(each, Star))
         case s.Remap(directive=Distribute(formats=formats)):
             return _present(*(each.size for each in formats or ()))
-        case s.Stop() | s.Return() | s.Exit() | s.Cycle() | s.Continue() | s.Enter() | s.Opaque():
+        case s.Stop() | s.Return() | s.Exit() | s.Cycle() | s.Continue() | s.Enter() | s.Restore() | s.Opaque():
             return ()
     raise TypeError(f"own_expressions: unknown statement class {type(stmt).__name__} at {stmt.span}")
 

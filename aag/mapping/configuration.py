@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aag.diagnostics import Span
@@ -17,6 +17,13 @@ from aag.mapping.report import Report
 from aag.mapping.scope import Bounds
 
 
+class Kept(Struct, frozen=True):
+    """The mapping of an array at some point: its placement, and how its root is distributed."""
+
+    placement: Placement | None
+    dealt: Dealt | None
+
+
 class Configuration(Struct, frozen=True, kw_only=True):
     """Where every template and array lies in its ultimate align target, and how those are distributed.
 
@@ -25,6 +32,8 @@ class Configuration(Struct, frozen=True, kw_only=True):
 
     placements: Mapping[str, Placement | None]
     distributed: Mapping[str, Dealt | None]
+    kept: Mapping[str, "Kept"] = field(default_factory=dict)
+    """Mappings to which arrays will return."""
 
     def axes(self, name: str, first: Grid) -> tuple[Grid, tuple[GridAxis, ...]] | None:
         """The grid of a template or array and what each axis of it means; None: a problem was reported.
@@ -74,7 +83,29 @@ class Mapper(Struct, frozen=True, kw_only=True):
             case Distribute(distributee=name):
                 found = {**before.distributed, name: self.dealt(directive, report)}
                 own = itself(name, len(self.bounds.get(name) or ()))
-                return Configuration(placements={**before.placements, name: own}, distributed=found)
+                return replace(before, placements={**before.placements, name: own}, distributed=found)
+
+    def entered(self, before: Configuration, directive: Align | Distribute, kept: str, report: Report) -> Configuration:
+        """What the mapping of a dummy argument makes of a configuration: it moves the actual array alone."""
+        name = directive.alignee if isinstance(directive, Align) else directive.distributee
+        placement = before.placements.get(name)
+        dealt = None if placement is None else before.distributed.get(placement.root)
+        made = replace(before, kept={**before.kept, kept: Kept(placement, dealt)})
+        if isinstance(directive, Align):
+            return self.remapped(made, directive, report)
+        root = f"{name}${kept}"
+        own = itself(root, len(self.bounds.get(name) or ()))
+        found = {**made.distributed, root: self.dealt(directive, report)}
+        return replace(made, placements={**made.placements, name: own}, distributed=found)
+
+    def restored(self, before: Configuration, name: str, kept: str) -> Configuration:
+        """What the end of a procedure makes of a configuration."""
+        old = before.kept[kept]
+        distributed = dict(before.distributed)
+        if old.placement is not None:
+            distributed[old.placement.root] = old.dealt
+        left = {key: each for key, each in before.kept.items() if key != kept}
+        return Configuration(placements={**before.placements, name: old.placement}, distributed=distributed, kept=left)
 
 
 class Dynamics(Struct, frozen=True, kw_only=True):

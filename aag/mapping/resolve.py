@@ -165,7 +165,7 @@ class _Resolution:
                 name = directive.alignee if isinstance(directive, Align) else directive.distributee
                 found = self._mapper.remapped(self._start, directive, self._report).distributed.get(name)
                 self.used |= set() if found is None else {found.grid.name}
-                if name not in self._tables.dynamic:
+                if name not in self._tables.dynamic and not statement.keeps:
                     self._report.add("W309", f"{name} is remapped but not declared DYNAMIC", directive.span)
 
     def dynamics(self, first: Grid) -> Dynamics:

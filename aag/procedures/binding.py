@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from msgspec import Struct, field
-
 from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.directives import Bound
@@ -23,18 +21,8 @@ from aag.ir.expressions import (
 from aag.ir.linear import subtract
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import names_in
+from aag.procedures.declarations import Refused
 from aag.procedures.names import Along, Names, Part, extent, same
-
-
-class Refused(Exception):
-    """A call that cannot be replaced by the procedure's statements; the text says why."""
-
-
-class Copies(Struct, kw_only=True):
-    """What stands around the statements of a procedure: copies of arguments into variables of its own, and back."""
-
-    before: list[s.Stmt] = field(default_factory=list)
-    after: list[s.Stmt] = field(default_factory=list)
 
 
 def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> dict[str, Expr]:

@@ -5,15 +5,16 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from aag.diagnostics import NOWHERE, Span
-from aag.ir import directives as d
+from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.expressions import Call, Element, Expr, LogicalLit, Unary, Var
-from aag.ir.units import Entity, Program, Type, Unit
+from aag.ir.units import Program, Type, Unit
 from aag.ir.visitors import map_operands, map_own, mapped, names_in, own_expressions, walk_expressions, walk_statements
-from aag.procedures.binding import Copies, Refused, actuals, assign, is_array, is_constant, part_of
+from aag.procedures.arguments import Binder
+from aag.procedures.binding import actuals, assign, is_array, is_constant
+from aag.procedures.declarations import Declarations, Refused
 from aag.procedures.effects import Effects
-from aag.procedures.names import Names, Part
+from aag.procedures.names import Names
 from aag.procedures.returns import without_returns
 
 _MOST = 100_000
@@ -38,52 +39,34 @@ class _Expansion:
 
     def __init__(self, program: Program, main: Unit) -> None:
         self._main = main
-        self._modules = {each.name: each for each in program.units if each.kind == "module"}
-        hosts = [main, *self._modules.values()]
-        units = [*program.units, *(inner for host in hosts for inner in host.contains)]
-        callable_ = [each for each in units if each.kind in ("subroutine", "function")]
-        self._procedures = {each.name: each for each in callable_}
-        self._procedures |= {inner.name: inner for each in callable_ for inner in each.contains}
-        self._hosts = {inner.name: host for host in hosts for inner in host.contains}
-        self._hosts |= {inner.name: each for each in callable_ for inner in each.contains}
-        self._effects = Effects(self._procedures)
-        self._entities = {each.name: each for each in main.entities if each.name not in self._procedures}
-        self._directives = list(main.directives)
-        self._equivalences = list(main.equivalences)
-        self._commons = {each.block: each.names for each in main.commons}
-        self._initials = {
-            (common.block, at): entity.initial
-            for unit in program.units
-            if unit.kind == "block_data"
-            for common in unit.commons
-            for at, name in enumerate(common.names)
-            if (entity := unit.entity(name)) is not None and entity.initial is not None
-        }
-        self._taken = {*self._entities, *self._procedures}
-        self._taken |= {each.name for each in main.directives if isinstance(each, d.Processors | d.Template)}
-        self._of_modules: dict[str, dict[str, str]] = {}
-        self._locals: dict[tuple[str, str, tuple[d.Bound, ...] | None], str] = {}
+        modules = [each for each in program.units if each.kind == "module"]
+        units = [*program.units, *(inner for host in (main, *modules) for inner in host.contains)]
+        outer = [each for each in units if each.kind in ("subroutine", "function")]
+        self._procedures = {each.name: each for each in (*outer, *(inner for each in outer for inner in each.contains))}
+        hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
+        self._declarations = Declarations(program, main, self._procedures, hosts)
+        self._binder = Binder(self._declarations, Effects(self._procedures), self._procedures)
         self._count = 0
         self._calls = 0
 
     def is_needed(self) -> bool:
         """Whether the main program uses a module or a procedure of the source."""
-        used = any(name in self._modules for name in self._main.uses)
+        used = any(name in self._declarations.modules for name in self._main.uses)
         return used or bool(self._procedures.keys() & _called(self._main.body))
 
     def unit(self) -> Unit:
         """The whole program as one unit."""
-        names = self._names_of_modules(self._main.uses)
-        own = self._entities.keys()
+        declarations = self._declarations
+        names = declarations.names_of_modules(self._main.uses)
+        own = {each.name for each in self._main.entities}
         body = Names(renamed={old: new for old, new in names.items() if old not in own}).statements(self._main.body)
-        self._fill_commons()
         made = self.body(body, ())
         return replace(
             self._main,
-            uses=tuple(each for each in self._main.uses if each not in self._modules),
-            entities=tuple(self._entities.values()),
-            directives=tuple(self._directives),
-            equivalences=tuple(self._equivalences),
+            uses=tuple(each for each in self._main.uses if each not in declarations.modules),
+            entities=tuple(declarations.entities.values()),
+            directives=tuple(declarations.directives),
+            equivalences=tuple(declarations.equivalences),
             contains=tuple(each for each in self._main.contains if each.name in self._left(made)),
             body=made,
         )
@@ -97,14 +80,6 @@ class _Expansion:
                 found.add(name)
                 pending.append(self._procedures[name].body)
         return frozenset(found)
-
-    def _fill_commons(self) -> None:
-        """Initial values from BLOCK DATA."""
-        for block, names in self._commons.items():
-            for at, name in enumerate(names):
-                value, entity = self._initials.get((block, at)), self._entities.get(name)
-                if value is not None and entity is not None and entity.initial is None:
-                    self._entities[name] = replace(entity, initial=value)
 
     # --- statements ---
 
@@ -178,7 +153,9 @@ class _Expansion:
     def _value(self, call: Call, statement: s.Stmt, stack: tuple[str, ...], before: list[s.Stmt]) -> Expr:
         """What a function returns, computed before the statement; the call itself where that cannot be."""
         unit = self._procedures[call.name]
-        elemental = "elemental" in unit.prefixes and any(is_array(each, self._entities) for each in call.args)
+        elemental = "elemental" in unit.prefixes and any(
+            is_array(each, self._declarations.entities) for each in call.args
+        )
         result = unit.entity(unit.result or unit.name)
         if elemental or result is None or result.shape is not None:
             return call
@@ -189,10 +166,7 @@ class _Expansion:
         except Refused:
             return call
         span = statement.span
-        kept = self._unique(f"{unit.name}$value", "again")
-        self._entities[kept] = replace(
-            names.entity(result), name=kept, shown=kept, initial=None, attributes=frozenset(), span=span
-        )
+        kept = self._declarations.copy(result, f"{unit.name}$value", span)
         before += [*body, assign(span, Var(kept), Var(names.of(result.name)))]
         return Var(kept, span=call.span)
 
@@ -212,7 +186,11 @@ class _Expansion:
             return None
         for name, actual in zip(unit.arguments, call.args, strict=True):
             uses = sum(part == Var(name) for part in walk_expressions(value))
-            if uses > 1 and not isinstance(actual, Var | Element) and not is_constant(actual, self._entities):
+            if (
+                uses > 1
+                and not isinstance(actual, Var | Element)
+                and not is_constant(actual, self._declarations.entities)
+            ):
                 return None
         return Names(values=dict(zip(unit.arguments, call.args, strict=True))).expression(value)
 
@@ -240,7 +218,7 @@ class _Expansion:
         if any("extrinsic" in each for each in unit.prefixes):
             raise Refused("it is EXTRINSIC")
         self._calls += 1
-        names, copies = self._bound(unit, actuals(unit, args, keywords), span)
+        names, copies = self._binder.bound(unit, actuals(unit, args, keywords), f"_call{self._calls}", span)
         body, looped = without_returns(unit.body, "leave")
         made = names.statements(body)
         if looped:
@@ -253,217 +231,8 @@ class _Expansion:
         """The loop that RETURN leaves, with a variable that nobody else has."""
         (loop,) = body
         assert isinstance(loop, s.Do)
-        name = self._unique("return$", "again")
-        kind = Type(base="integer", bytes=4)
-        self._entities[name] = Entity(
-            name=name, shown=name, type=kind, shape=None, attributes=frozenset(), initial=None, span=loop.span
-        )
+        name = self._declarations.integer("return$", loop.span)
         return (replace(loop, var=name),)
-
-    def _bound(self, unit: Unit, given: Mapping[str, Expr], span: Span) -> tuple[Names, Copies]:
-        names = Names(mark=f"_call{self._calls}")
-        names.renamed |= self._visible(unit)
-        for entity in unit.entities:
-            names.renamed.pop(entity.name, None)
-        copies, assigned = Copies(), self._effects.assigned(unit)
-        declared = {each.name: each for each in unit.entities}
-        arrays = [name for name in unit.arguments if declared[name].shape is not None]
-        for name in unit.arguments:
-            entity = declared[name]
-            if "optional" in entity.attributes:
-                names.present[name] = name in given
-            if name not in given or name in arrays:
-                continue
-            if entity.name in self._procedures or "external" in entity.attributes:
-                raise Refused(f"its argument {entity.shown} is a procedure")
-            self._bind_scalar(unit, entity, given[name], names, copies, span)
-        self._share(unit, names)
-        constants = [each for each in unit.entities if "parameter" in each.attributes]
-        self._declare(unit, constants, names)
-        for name in arrays:
-            if name in given:
-                part = part_of(declared[name], given[name], self._entities, names)
-                names.parts[name] = self._fixed(part, unit, names, assigned, copies, span)
-        self._declare(unit, [each for each in unit.entities if "parameter" not in each.attributes], names)
-        self._declare_shared(unit, names)
-        self._direct(unit, names, frozenset(unit.arguments))
-        return names, copies
-
-    def _bind_scalar(self, unit: Unit, entity: Entity, actual: Expr, names: Names, copies: Copies, span: Span) -> None:
-        """A scalar dummy: the actual variable itself, a constant, or a variable with a copy."""
-        changes = entity.name in self._effects.assigned(unit) and "intent(in)" not in entity.attributes
-        if isinstance(actual, Var) and actual.name in self._entities:
-            known = self._entities[actual.name]
-            if known.shape is not None:
-                raise Refused(f"its argument {entity.shown} is a scalar, {known.shown} is an array")
-            if "parameter" not in known.attributes:
-                names.renamed[entity.name] = actual.name
-                return
-        if is_array(actual, self._entities):
-            raise Refused(f"its argument {entity.shown} is a scalar, the actual one is an array")
-        if not changes and is_constant(actual, self._entities):
-            names.values[entity.name] = actual
-            return
-        copy = self._unique(f"{entity.name}${unit.name}", "arg")
-        self._entities[copy] = replace(entity, name=copy, shown=copy, attributes=frozenset(), initial=None, span=span)
-        names.renamed[entity.name] = copy
-        if "intent(out)" not in entity.attributes:
-            copies.before.append(assign(span, Var(copy), actual))
-        if changes and isinstance(actual, Element):
-            copies.after.append(assign(span, actual, Var(copy)))
-
-    def _fixed(
-        self, part: Part, unit: Unit, names: Names, assigned: frozenset[str], copies: Copies, span: Span
-    ) -> Part:
-        """A part whose subscripts keep their values while the procedure runs."""
-        changed = {names.of(each) for each in assigned if each not in unit.arguments or each in names.renamed}
-
-        def kept(expr: Expr) -> Expr:
-            if not names_in(expr) & changed:
-                return expr
-            name = self._unique("place$", "again")
-            kind = Type(base="integer", bytes=4)
-            self._entities[name] = Entity(
-                name=name, shown=name, type=kind, shape=None, attributes=frozenset(), initial=None, span=span
-            )
-            copies.before.append(assign(span, Var(name), expr))
-            return Var(name)
-
-        return Part(
-            part.array,
-            tuple(
-                kept(each) if isinstance(each, Expr) else replace(each, start=kept(each.start)) for each in part.dims
-            ),
-        )
-
-    # --- declarations ---
-
-    def _visible(self, unit: Unit) -> dict[str, str]:
-        """The names of modules and hosts that a procedure sees and that have other names in the main program."""
-        found: dict[str, str] = {}
-        host = self._hosts.get(unit.name)
-        if host is not None and host.kind == "module":
-            found |= self._names_of_module(host)
-        elif host is not None and host is not self._main:
-            raise Refused(f"it is inside of {host.name}")
-        elif host is not None:
-            found |= self._names_of_modules(host.uses)
-        return found | self._names_of_modules(unit.uses)
-
-    def _names_of_modules(self, uses: Iterable[str]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for each in uses:
-            if each in self._modules:
-                found |= self._names_of_module(self._modules[each])
-        return found
-
-    def _names_of_module(self, module: Unit) -> dict[str, str]:
-        """What the names of a module are in the main program; they are declared when they are first asked for."""
-        if module.name not in self._of_modules:
-            self._of_modules[module.name] = {}
-            outer = self._names_of_modules(module.uses)
-            names = Names(renamed=dict(outer))
-            for entity in module.entities:
-                if entity.name not in self._procedures:
-                    names.renamed[entity.name] = self._unique(entity.name, module.name)
-            for entity in module.entities:
-                if entity.name not in self._procedures:
-                    self._entities[names.of(entity.name)] = names.entity(entity)
-            self._direct(module, names, frozenset())
-            self._of_modules[module.name] = outer | {
-                each.name: names.of(each.name) for each in module.entities if each.name not in self._procedures
-            }
-        return self._of_modules[module.name]
-
-    def _share(self, unit: Unit, names: Names) -> None:
-        """The names of common blocks.
-
-        Raises:
-            Refused: a block is laid out otherwise than elsewhere.
-        """
-        for common in unit.commons:
-            known = self._commons.get(common.block)
-            if known is None:
-                renamed = tuple(self._unique(name, common.block or "common") for name in common.names)
-                names.renamed |= dict(zip(common.names, renamed, strict=True))
-                self._commons[common.block] = renamed
-                continue
-            if len(common.names) > len(known):
-                raise Refused(f"COMMON /{common.block}/ is longer in it than before")
-            names.renamed |= dict(zip(common.names, known, strict=False))
-
-    def _declare(self, unit: Unit, entities: Iterable[Entity], names: Names) -> None:
-        """Local names of a procedure; each has one place for all calls, for each of its shapes."""
-        shared = {name for common in unit.commons for name in common.names}
-        dummies = set(unit.arguments)
-        for entity in entities:
-            if entity.name in dummies or (entity.name in self._procedures and entity.name != unit.name):
-                continue
-            if entity.name in shared:
-                continue
-            known = self._entities.get(entity.name)
-            made = names.entity(entity)
-            if known is not None and "parameter" in known.attributes and _alike(known, made):
-                continue
-            key = (unit.name, entity.name, made.shape)
-            if key not in self._locals:
-                self._locals[key] = self._unique(entity.name, unit.name)
-            names.renamed[entity.name] = self._locals[key]
-            self._entities.setdefault(names.of(entity.name), names.entity(entity))
-
-    def _declare_shared(self, unit: Unit, names: Names) -> None:
-        """The variables of common blocks.
-
-        Raises:
-            Refused: a block is laid out otherwise than elsewhere.
-        """
-        for common in unit.commons:
-            for name in common.names:
-                entity, place = unit.entity(name), names.of(name)
-                if entity is None:
-                    raise Refused(f"{name} of COMMON /{common.block}/ has no declaration")
-                made = names.entity(entity)
-                known = self._entities.setdefault(place, made)
-                if (known.type, known.shape) != (made.type, made.shape):
-                    raise Refused(f"COMMON /{common.block}/ is laid out differently in it: {name}")
-        self._fill_commons()
-        for each in unit.equivalences:
-            made_set = replace(each, members=tuple(map(names.expression, each.members)))
-            if made_set not in self._equivalences:
-                self._equivalences.append(made_set)
-
-    def _direct(self, unit: Unit, names: Names, dummies: frozenset[str]) -> None:
-        """The mapping directives of a unit; equal declarations of two units are one.
-
-        Raises:
-            Refused: a dummy has a mapping of its own.
-        """
-        for each in unit.directives:
-            if isinstance(each, d.Processors | d.Template):
-                known = [old for old in self._directives if isinstance(old, type(each)) and old.name == each.name]
-                if not any(_plain(old) == _plain(each) for old in known):
-                    names.renamed[each.name] = self._unique(each.name, unit.name)
-        mapped_ = {_mapped_name(each) for each in self._directives}
-        for each in unit.directives:
-            name = _mapped_name(each)
-            if name in dummies or isinstance(each, d.Inherit):
-                if isinstance(each, d.Inherit):
-                    continue
-                raise Refused(f"its argument {name} has a mapping of its own")
-            made = names.directive(each)
-            placed = _mapped_name(made)
-            if placed in mapped_ or _plain(made) in map(_plain, self._directives):
-                continue
-            self._directives.append(made)
-
-    def _unique(self, name: str, owner: str = "") -> str:
-        """A name that nothing else has; `owner`: whose it is, where it cannot be kept."""
-        found, number = name, 1
-        while found in self._taken:
-            found = f"{name}${owner}{number if number > 1 else ''}"
-            number += 1
-        self._taken.add(found)
-        return found
 
 
 def _called(body: Iterable[s.Stmt]) -> frozenset[str]:
@@ -478,28 +247,6 @@ def _nested(statement: s.If) -> s.If:
     first, *rest = statement.branches
     inner = s.If(span=rest[0].span, branches=tuple(rest))
     return replace(statement, branches=(first, s.Branch(condition=None, body=(inner,), span=rest[0].span)))
-
-
-def _alike(one: Entity, other: Entity) -> bool:
-    """Whether two declarations say the same."""
-    return (one.type, one.shape, one.attributes, one.initial) == (
-        other.type,
-        other.shape,
-        other.attributes,
-        other.initial,
-    )
-
-
-def _plain(directive: d.Directive) -> d.Directive:
-    return replace(directive, span=NOWHERE)
-
-
-def _mapped_name(directive: d.Directive) -> str:
-    match directive:
-        case d.Align(alignee=name) | d.Distribute(distributee=name):
-            return name
-        case _:
-            return ""
 
 
 def _kind(expr: Expr, types: Mapping[str, Type]) -> Type | None:

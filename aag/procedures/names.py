@@ -1,6 +1,6 @@
 """A procedure's expressions, statements and directives with the names that they have where it is called."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -57,9 +57,25 @@ class Part(Struct, frozen=True):
     array: str
     dims: tuple[Expr | Along, ...]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the dummy is all of the actual array."""
+        return all(isinstance(each, Along) and each.whole for each in self.dims)
+
+    @property
+    def is_same(self) -> bool:
+        """Whether it is that with the same indices."""
+        return self.is_whole and all(isinstance(each, Along) and each.lower == each.start for each in self.dims)
+
+    def shape(self) -> Iterator[d.Bound]:
+        """The shape of the dummy."""
+        for each in self.dims:
+            if isinstance(each, Along):
+                yield d.Bound(lower=each.lower, upper=each.upper)
+
     def all(self, name: Expr) -> Expr:
         """The dummy as a whole."""
-        if all(isinstance(each, Along) and each.whole for each in self.dims):
+        if self.is_whole:
             return Var(self.array, span=name.span)
         every = Section(None, None, None)
         parts = (each.section(every) if isinstance(each, Along) else each for each in self.dims)

@@ -120,7 +120,7 @@ def _lower(lowering: Lowering, statement: ir.Stmt) -> None:
             lowering.emit(_leave(statement))
         case ir.Continue():
             pass
-        case ir.Remap():
+        case ir.Remap() | ir.Restore():
             lowering.refuse(statement, "the mappings that REALIGN and REDISTRIBUTE may lead to are too many")
         case ir.Opaque(reason=reason):
             lowering.refuse(statement, reason)

@@ -18,6 +18,7 @@ from aag.ir.expressions import Binary, Element, Expr, IntLit, Var
 from aag.ir.units import Entity, Type, Unit
 from aag.ir.visitors import map_expression, map_own, mapped, names_in, own_expressions, walk_statements
 from aag.mapping.configuration import Configuration, Dynamics
+from aag.mapping.dealing import Dealt
 from aag.mapping.layout import Layout, Layouts
 from aag.mapping.report import Report
 
@@ -29,6 +30,7 @@ _MOST = 64
 
 States = frozenset[int]
 Body = tuple[ir.Stmt, ...]
+Moving = ir.Remap | ir.Restore
 
 
 def with_versions(unit: Unit, layouts: Layouts) -> tuple[Unit, Layouts]:
@@ -61,7 +63,7 @@ class _Flow:
         self.spans: list[Span | None] = [None]
         """The directive that made each configuration."""
         self.before: dict[ir.Stmt, States] = {}
-        self.after: dict[tuple[ir.Remap, int], int] = {}
+        self.after: dict[tuple[Moving, int], int] = {}
         """The configuration that a remapping makes of another one."""
         self._loops: list[_Loop] = []
 
@@ -75,7 +77,7 @@ class _Flow:
 
     def _after(self, statement: ir.Stmt, states: States) -> States:
         match statement:
-            case ir.Remap():
+            case ir.Remap() | ir.Restore():
                 return frozenset(self._remapped(statement, each) for each in states)
             case ir.Do() | ir.DoWhile():
                 return self._after_loop(statement, states)
@@ -122,12 +124,12 @@ class _Flow:
     def _loop(self, name: str) -> "_Loop":
         return next((each for each in reversed(self._loops) if not name or each.name == name), _Loop(""))
 
-    def _remapped(self, statement: ir.Remap, state: int) -> int:
+    def _remapped(self, statement: Moving, state: int) -> int:
         known = self.after.get((statement, state))
         if known is not None:
             return known
         before = self.configurations[state]
-        made = self._dynamics.mapper.remapped(before, statement.directive, Report())
+        made = self._made(statement, before)
         found = next((at for at, each in enumerate(self.configurations) if _same(each, made)), None)
         if found is None:
             found = len(self.configurations)
@@ -135,6 +137,16 @@ class _Flow:
             self.spans.append(statement.span)
         self.after[statement, state] = found
         return found
+
+    def _made(self, statement: Moving, before: Configuration) -> Configuration:
+        mapper = self._dynamics.mapper
+        match statement:
+            case ir.Restore(array=array, kept=kept):
+                return mapper.restored(before, array, kept)
+            case ir.Remap(directive=directive, keeps=kept) if kept:
+                return mapper.entered(before, directive, kept, Report())
+            case ir.Remap(directive=directive):
+                return mapper.remapped(before, directive, Report())
 
 
 class _Loop:
@@ -149,11 +161,17 @@ class _Loop:
 def _same(left: Configuration, right: Configuration) -> bool:
     """Whether everything lies at the same place, whichever directives say so."""
 
-    def distributed(configuration: Configuration) -> dict[str, object]:
-        found = configuration.distributed.items()
-        return {name: (each.grid, each.dims) for name, each in found if each is not None}
+    def told(configuration: Configuration) -> object:
+        found = {name: _plain(each) for name, each in configuration.distributed.items() if each is not None}
+        kept = {name: (each.placement, _plain(each.dealt)) for name, each in configuration.kept.items()}
+        return configuration.placements, found, kept
 
-    return left.placements == right.placements and distributed(left) == distributed(right)
+    return told(left) == told(right)
+
+
+def _plain(dealt: Dealt | None) -> object:
+    """A distribution without the directive that says so."""
+    return None if dealt is None else (dealt.grid, dealt.dims)
 
 
 class _Versions:
@@ -228,13 +246,13 @@ class _Rewriting:
         made: list[ir.Stmt] = []
         run: list[ir.Stmt] = []
         for statement in body:
-            held = not any(isinstance(each, ir.Remap) for each in walk_statements((statement,)))
+            held = not any(isinstance(each, Moving) for each in walk_statements((statement,)))
             if run and (not held or self._states(run[0]) != self._states(statement)):
                 made += self._chosen(run)
                 run = []
             if held:
                 run.append(statement)
-            elif isinstance(statement, ir.Remap):
+            elif isinstance(statement, Moving):
                 made += self._moves(statement)
             else:
                 made.append(self._around(statement))
@@ -252,14 +270,14 @@ class _Rewriting:
             run[0].span, self._states(run[0]), lambda state: tuple(_renamed(run, dict(self._versions.of(names, state))))
         )
 
-    def _moves(self, statement: ir.Remap) -> Sequence[ir.Stmt]:
+    def _moves(self, statement: Moving) -> Sequence[ir.Stmt]:
         """The assignments of a REALIGN or REDISTRIBUTE."""
 
         def moves(state: int) -> Body:
             after = self._flow.after[statement, state]
             assigns: list[ir.Stmt] = [
                 ir.Assign(span=statement.span, target=Var(new), value=Var(old))
-                for old, new in self._versions.moved(state, after)
+                for old, new in (self._versions.moved(state, after) if statement.copies else ())
             ]
             return (*assigns, *([_set_state(statement.span, after)] if self._tracked else ()))
 

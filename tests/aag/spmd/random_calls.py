@@ -28,7 +28,7 @@ class Calls:
     def hosted(self):
         """An internal subroutine that works with the variables of its host."""
         name = self.fresh()
-        own = ["integer :: i, j, k"] if self.chance(50) else []
+        own = ["integer :: it1", *(["integer :: i, j, k"] if self.chance(50) else [])]
         self.internal += [f"subroutine {name}()", *own, *self.statements(), f"end subroutine {name}"]
         return [f"call {name}()"]
 
@@ -42,15 +42,29 @@ class Calls:
             assumed = not external and self.chance(50)
             ends = (f"{lower}:" if assumed else f"{lower}:{upper}" for lower, upper in each.bounds)
             shapes.append(f"double precision :: {renamed[each.name]}({', '.join(ends)})")
+        mapped = self.mapped_dummies(name, renamed) if self.chance(50) else []
         head = [
             f"subroutine {name}({', '.join([*renamed.values(), 'total'])})",
             *(["implicit none"] if external else []),
             *shapes,
+            *mapped,
             "double precision :: total, t",
             "integer :: i, j, k, it1",
         ]
         (self.external if external else self.internal).extend([*head, *body, f"end subroutine {name}"])
         return [f"call {name}({', '.join([*renamed, 's'])})"]
+
+    def mapped_dummies(self, name, renamed):
+        """Directives for some dummies and the arrangements that they name: esp takes what lies elsewhere there."""
+        lines = []
+        for each in self.arrays:
+            grids = [(grid, shape) for grid, shape in self.grids.items() if len(shape) <= each.rank]
+            if grids and self.chance(50):
+                grid, shape = self.random.choice(grids)
+                formats = self.formats(each.rank, len(shape), each.extents)
+                lines.append(f"!hpf$ distribute {renamed[each.name]}({formats}) onto {grid}")
+        used = [grid for grid in self.grids if any(line.endswith(grid) for line in lines)]
+        return [*(f"!hpf$ processors {grid}({', '.join(map(str, self.grids[grid]))})" for grid in used), *lines]
 
     def vectors(self):
         """A subroutine for vectors, called with sections, columns, and from an element on."""

@@ -1,0 +1,190 @@
+"""The arguments of a call: what each dummy is while the procedure runs, and what is copied and moved around it."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from aag.diagnostics import Span
+from aag.ir import directives as d
+from aag.ir import statements as s
+from aag.ir.expressions import Element, Expr, Var
+from aag.ir.units import Entity, Unit
+from aag.ir.visitors import names_in
+from aag.procedures.binding import assign, is_array, is_constant, part_of
+from aag.procedures.declarations import Declarations, Refused, mapped_name
+from aag.procedures.effects import Effects
+from aag.procedures.names import Along, Names, Part
+
+
+class Copies(Struct, kw_only=True):
+    """What stands around the statements of a procedure: copies of arguments, and mappings of dummies."""
+
+    before: list[s.Stmt] = field(default_factory=list)
+    after: list[s.Stmt] = field(default_factory=list)
+
+
+class Binder:
+    """Binds the dummies of procedures."""
+
+    def __init__(self, declarations: Declarations, effects: Effects, procedures: Mapping[str, Unit]) -> None:
+        self._declarations = declarations
+        self._effects = effects
+        self._procedures = procedures
+
+    def bound(self, unit: Unit, given: Mapping[str, Expr], mark: str, span: Span) -> tuple[Names, Copies]:
+        """The names of a procedure at one call, its declarations among those of the program.
+
+        Args:
+            unit: The procedure.
+            given: The actual argument of each dummy that has one.
+            mark: What the names of its loops end with.
+            span: The call.
+
+        Raises:
+            Refused: it cannot stand there.
+        """
+        names = Names(mark=mark)
+        names.renamed |= self._declarations.visible(unit)
+        for entity in unit.entities:
+            names.renamed.pop(entity.name, None)
+        copies = Copies()
+        self._check_aliases(unit, given)
+        declared = {each.name: each for each in unit.entities}
+        arrays = [name for name in unit.arguments if declared[name].shape is not None]
+        for name in unit.arguments:
+            entity = declared[name]
+            if "optional" in entity.attributes:
+                names.present[name] = name in given
+            if name not in given or name in arrays:
+                continue
+            if entity.name in self._procedures or "external" in entity.attributes:
+                raise Refused(f"its argument {entity.shown} is a procedure")
+            self._bind_scalar(unit, entity, given[name], names, copies, span)
+        self._declarations.share(unit, names)
+        constants = [each for each in unit.entities if "parameter" in each.attributes]
+        self._declarations.declare(unit, constants, names)
+        for name in arrays:
+            if name in given:
+                self._bind_array(unit, declared[name], given[name], names, copies, span)
+        self._declarations.declare(unit, [each for each in unit.entities if "parameter" not in each.attributes], names)
+        self._declarations.declare_shared(unit, names)
+        self._declarations.direct(unit, names)
+        self._remap(unit, names, copies, span)
+        return names, copies
+
+    def _bind_scalar(self, unit: Unit, entity: Entity, actual: Expr, names: Names, copies: Copies, span: Span) -> None:
+        """A scalar dummy: the actual variable itself, a constant, or a variable with a copy."""
+        known = self._declarations.entities
+        if isinstance(actual, Var) and actual.name in known and "parameter" not in known[actual.name].attributes:
+            if known[actual.name].shape is not None:
+                raise Refused(f"its argument {entity.shown} is a scalar, {known[actual.name].shown} is an array")
+            names.renamed[entity.name] = actual.name
+            return
+        if is_array(actual, known):
+            raise Refused(f"its argument {entity.shown} is a scalar, the actual one is an array")
+        changes = self._changes(unit, entity)
+        if not changes and is_constant(actual, known):
+            names.values[entity.name] = actual
+            return
+        copy = self._declarations.copy(entity, f"{entity.name}${unit.name}", span)
+        names.renamed[entity.name] = copy
+        if isinstance(actual, Element):
+            places = (self._kept(each, unit, names, copies, span) for each in actual.subscripts)
+            actual = Element(actual.name, tuple(places), span=actual.span)
+        if "intent(out)" not in entity.attributes:
+            copies.before.append(assign(span, Var(copy), actual))
+        if changes and isinstance(actual, Element):
+            copies.after.append(assign(span, actual, Var(copy)))
+
+    def _bind_array(self, unit: Unit, entity: Entity, actual: Expr, names: Names, copies: Copies, span: Span) -> None:
+        """An array dummy: the actual array or a part of it; an array of its own for a part that is mapped otherwise and
+        for an expression."""
+        known = self._declarations.entities
+        expression = not isinstance(actual, Var | Element)
+        if not expression:
+            part = part_of(entity, actual, known, names)
+            dims = (self._kept_dim(each, unit, names, copies, span) for each in part.dims)
+            part = Part(part.array, tuple(dims))
+            if part.is_whole or not _is_mapped(entity.name, unit):
+                names.parts[entity.name] = part
+                return
+            actual = part.all(actual)
+            entity = replace(entity, shape=tuple(part.shape()))
+        elif any(each.upper is None for each in entity.shape or ()):
+            raise Refused(f"its argument {entity.shown} is an expression")
+        own = self._declarations.copy(names.entity(entity), f"{entity.name}${unit.name}", span)
+        names.renamed[entity.name] = own
+        if "intent(out)" not in entity.attributes:
+            copies.before.append(assign(span, Var(own), actual))
+        if self._changes(unit, entity) and not expression:
+            copies.after.append(assign(span, actual, Var(own)))
+
+    def _changes(self, unit: Unit, entity: Entity) -> bool:
+        """Whether a procedure may assign a dummy."""
+        return entity.name in self._effects.assigned(unit) and "intent(in)" not in entity.attributes
+
+    def _kept(self, expr: Expr, unit: Unit, names: Names, copies: Copies, span: Span) -> Expr:
+        """An expression of the caller that keeps its value while the procedure runs."""
+        assigned = self._effects.assigned(unit)
+        changed = {names.of(each) for each in assigned if each not in unit.arguments or each in names.renamed}
+        if not names_in(expr) & changed:
+            return expr
+        name = self._declarations.integer("place$", span)
+        copies.before.append(assign(span, Var(name), expr))
+        return Var(name)
+
+    def _kept_dim(self, dim: Expr | Along, unit: Unit, names: Names, copies: Copies, span: Span) -> Expr | Along:
+        if isinstance(dim, Expr):
+            return self._kept(dim, unit, names, copies, span)
+        return replace(dim, start=self._kept(dim.start, unit, names, copies, span))
+
+    def _check_aliases(self, unit: Unit, given: Mapping[str, Expr]) -> None:
+        """No variable is two dummies of which one is assigned: standard Fortran forbids it.
+
+        Raises:
+            Refused: one is.
+        """
+        wholes = [(name, each.name) for name, each in given.items() if isinstance(each, Var)]
+        for at, (name, variable) in enumerate(wholes):
+            for other, same in wholes[:at]:
+                dummies = (unit.entity(name), unit.entity(other))
+                if same == variable and any(each is not None and self._changes(unit, each) for each in dummies):
+                    raise Refused(f"{variable} is its arguments {other} and {name}, and one of them is assigned")
+
+    def _remap(self, unit: Unit, names: Names, copies: Copies, span: Span) -> None:
+        """Mappings that a procedure gives its dummies: they hold from its begin to its end.
+
+        Raises:
+            Refused: one is of a dummy with other bounds than the actual array.
+        """
+        declared = {each.name: each for each in unit.entities}
+        moved: set[str] = set()
+        for each in unit.directives:
+            name = mapped_name(each)
+            if name not in names.parts or not isinstance(each, d.Align | d.Distribute):
+                target = each.target if isinstance(each, d.Align) else ""
+                if target in moved and isinstance(each, d.Align):  # a local array goes with the dummy
+                    made = names.directive(each)
+                    assert isinstance(made, d.Align)
+                    kept = f"{names.of(name)}{names.mark}"
+                    copies.before.append(s.Remap(span=each.span, directive=made, copies=False, keeps=kept))
+                    copies.after.append(s.Restore(span=each.span, array=made.alignee, kept=kept, copies=False))
+                continue
+            if each.form == "transcriptive":
+                continue
+            part, entity = names.parts[name], declared[name]
+            if not part.is_same:
+                raise Refused(f"its argument {entity.shown} has a mapping, and other bounds than {part.array}")
+            moved.add(name)
+            made = names.directive(each)
+            assert isinstance(made, d.Align | d.Distribute)
+            needed = "intent(out)" not in entity.attributes
+            changes = self._changes(unit, entity)
+            kept = f"{part.array}{names.mark}"
+            copies.before.append(s.Remap(span=each.span, directive=made, copies=needed, keeps=kept))
+            copies.after.insert(0, s.Restore(span=span, array=part.array, kept=kept, copies=changes))
+
+
+def _is_mapped(name: str, unit: Unit) -> bool:
+    return any(mapped_name(each) == name and getattr(each, "form", "") != "transcriptive" for each in unit.directives)

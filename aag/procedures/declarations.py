@@ -1,0 +1,216 @@
+"""The declarations of a program as one unit: names of modules, common blocks and procedures beside those of the main
+program."""
+
+from collections.abc import Iterable, Mapping
+
+from msgspec.structs import replace
+
+from aag.diagnostics import NOWHERE, Span
+from aag.ir import directives as d
+from aag.ir.units import Entity, Program, Type, Unit
+from aag.procedures.names import Names
+
+
+class Refused(Exception):
+    """A call that cannot be replaced by the procedure's statements; the text says why."""
+
+
+class Declarations:
+    """The growing declarations of the main program. A local name of a procedure has one place for all calls."""
+
+    def __init__(self, program: Program, main: Unit, procedures: Mapping[str, Unit], hosts: Mapping[str, Unit]) -> None:
+        self._main = main
+        self._procedures = procedures
+        self._hosts = hosts
+        self._modules = {each.name: each for each in program.units if each.kind == "module"}
+        self.entities = {each.name: each for each in main.entities if each.name not in procedures}
+        self.directives = list(main.directives)
+        self.equivalences = list(main.equivalences)
+        self._commons = {each.block: each.names for each in main.commons}
+        self._initials = {
+            (common.block, at): entity.initial
+            for unit in program.units
+            if unit.kind == "block_data"
+            for common in unit.commons
+            for at, name in enumerate(common.names)
+            if (entity := unit.entity(name)) is not None and entity.initial is not None
+        }
+        self._taken = {*self.entities, *procedures}
+        self._taken |= {each.name for each in main.directives if isinstance(each, d.Processors | d.Template)}
+        self._of_modules: dict[str, dict[str, str]] = {}
+        self._locals: dict[tuple[str, str, tuple[d.Bound, ...] | None], str] = {}
+        self._fill_commons()
+
+    @property
+    def modules(self) -> frozenset[str]:
+        """The modules of the source."""
+        return frozenset(self._modules)
+
+    def unique(self, name: str, owner: str = "") -> str:
+        """A name that nothing else has; `owner`: whose it is, where it cannot be kept."""
+        found, number = name, 1
+        while found in self._taken:
+            found = f"{name}${owner}{number if number > 1 else ''}"
+            number += 1
+        self._taken.add(found)
+        return found
+
+    def integer(self, name: str, span: Span) -> str:
+        """A new integer variable, called like this if it can be."""
+        found = self.unique(name, "again")
+        kind = Type(base="integer", bytes=4)
+        none: frozenset[str] = frozenset()
+        self.entities[found] = Entity(
+            name=found, shown=found, type=kind, shape=None, attributes=none, initial=None, span=span
+        )
+        return found
+
+    def copy(self, entity: Entity, name: str, span: Span) -> str:
+        """A new variable of the type and shape of another one."""
+        found = self.unique(name, "again")
+        self.entities[found] = replace(entity, name=found, shown=found, attributes=frozenset(), initial=None, span=span)
+        return found
+
+    def visible(self, unit: Unit) -> dict[str, str]:
+        """The names of modules and hosts that a procedure sees and that have other names in the main program."""
+        found: dict[str, str] = {}
+        host = self._hosts.get(unit.name)
+        if host is not None and host.kind == "module":
+            found |= self._names_of_module(host)
+        elif host is not None and host is not self._main:
+            raise Refused(f"it is inside of {host.name}")
+        elif host is not None:
+            found |= self.names_of_modules(host.uses)
+        return found | self.names_of_modules(unit.uses)
+
+    def names_of_modules(self, uses: Iterable[str]) -> dict[str, str]:
+        """The names of modules that are others in the main program."""
+        found: dict[str, str] = {}
+        for each in uses:
+            if each in self._modules:
+                found |= self._names_of_module(self._modules[each])
+        return found
+
+    def _names_of_module(self, module: Unit) -> dict[str, str]:
+        """What the names of a module are in the main program; they are declared when they are first asked for."""
+        if module.name not in self._of_modules:
+            self._of_modules[module.name] = {}
+            outer = self.names_of_modules(module.uses)
+            names = Names(renamed=dict(outer))
+            for entity in module.entities:
+                if entity.name not in self._procedures:
+                    names.renamed[entity.name] = self.unique(entity.name, module.name)
+            for entity in module.entities:
+                if entity.name not in self._procedures:
+                    self.entities[names.of(entity.name)] = names.entity(entity)
+            self.direct(module, names)
+            self._of_modules[module.name] = outer | {
+                each.name: names.of(each.name) for each in module.entities if each.name not in self._procedures
+            }
+        return self._of_modules[module.name]
+
+    def share(self, unit: Unit, names: Names) -> None:
+        """The names of common blocks.
+
+        Raises:
+            Refused: a block is laid out otherwise than elsewhere.
+        """
+        for common in unit.commons:
+            known = self._commons.get(common.block)
+            if known is None:
+                renamed = tuple(self.unique(name, common.block or "common") for name in common.names)
+                names.renamed |= dict(zip(common.names, renamed, strict=True))
+                self._commons[common.block] = renamed
+                continue
+            if len(common.names) > len(known):
+                raise Refused(f"COMMON /{common.block}/ is longer in it than before")
+            names.renamed |= dict(zip(common.names, known, strict=False))
+
+    def declare(self, unit: Unit, entities: Iterable[Entity], names: Names) -> None:
+        """Local names of a procedure; each has one place for all calls, for each of its shapes."""
+        shared = {name for common in unit.commons for name in common.names}
+        dummies = set(unit.arguments)
+        for entity in entities:
+            if entity.name in dummies or (entity.name in self._procedures and entity.name != unit.name):
+                continue
+            if entity.name in shared:
+                continue
+            known = self.entities.get(entity.name)
+            made = names.entity(entity)
+            if known is not None and "parameter" in known.attributes and _alike(known, made):
+                continue
+            key = (unit.name, entity.name, made.shape)
+            if key not in self._locals:
+                self._locals[key] = self.unique(entity.name, unit.name)
+            names.renamed[entity.name] = self._locals[key]
+            self.entities.setdefault(names.of(entity.name), names.entity(entity))
+
+    def declare_shared(self, unit: Unit, names: Names) -> None:
+        """The variables of common blocks.
+
+        Raises:
+            Refused: a block is laid out otherwise than elsewhere.
+        """
+        for common in unit.commons:
+            for name in common.names:
+                entity, place = unit.entity(name), names.of(name)
+                if entity is None:
+                    raise Refused(f"{name} of COMMON /{common.block}/ has no declaration")
+                made = names.entity(entity)
+                known = self.entities.setdefault(place, made)
+                if (known.type, known.shape) != (made.type, made.shape):
+                    raise Refused(f"COMMON /{common.block}/ is laid out differently in it: {name}")
+        self._fill_commons()
+        for each in unit.equivalences:
+            made_set = replace(each, members=tuple(map(names.expression, each.members)))
+            if made_set not in self.equivalences:
+                self.equivalences.append(made_set)
+
+    def direct(self, unit: Unit, names: Names) -> None:
+        """The mapping directives of a unit but for those of dummies; equal declarations of two units are one."""
+        for each in unit.directives:
+            if isinstance(each, d.Processors | d.Template):
+                known = [old for old in self.directives if isinstance(old, type(each)) and old.name == each.name]
+                if not any(_plain(old) == _plain(each) for old in known):
+                    names.renamed[each.name] = self.unique(each.name, unit.name)
+        mapped_ = {mapped_name(each) for each in self.directives}
+        for each in unit.directives:
+            name = mapped_name(each)
+            if name in names.parts or isinstance(each, d.Inherit):
+                continue
+            made = names.directive(each)
+            placed = mapped_name(made)
+            if (placed and placed in mapped_) or _plain(made) in map(_plain, self.directives):
+                continue
+            self.directives.append(made)
+
+    def _fill_commons(self) -> None:
+        """Initial values from BLOCK DATA."""
+        for block, names in self._commons.items():
+            for at, name in enumerate(names):
+                value, entity = self._initials.get((block, at)), self.entities.get(name)
+                if value is not None and entity is not None and entity.initial is None:
+                    self.entities[name] = replace(entity, initial=value)
+
+
+def _alike(one: Entity, other: Entity) -> bool:
+    """Whether two declarations say the same."""
+    return (one.type, one.shape, one.attributes, one.initial) == (
+        other.type,
+        other.shape,
+        other.attributes,
+        other.initial,
+    )
+
+
+def _plain(directive: d.Directive) -> d.Directive:
+    return replace(directive, span=NOWHERE)
+
+
+def mapped_name(directive: d.Directive) -> str:
+    """The array or template that a directive maps, or nothing."""
+    match directive:
+        case d.Align(alignee=name) | d.Distribute(distributee=name):
+            return name
+        case _:
+            return ""
