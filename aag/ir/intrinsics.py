@@ -55,6 +55,8 @@ a complex argument; all others name a type. An argument KIND= changes its size."
 
 CALL = o.fixed(call=1)
 """The price of a function of which nothing is known."""
+CALLED = "called$"
+"""A function at the price of a call and of no value: in a loop, it stands for the call of a procedure that follows."""
 FREE = o.fixed()
 """The price of what the compiler or the descriptor of an array says."""
 

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir import directives as d
 from aag.ir import statements as s
-from aag.ir.expressions import Element, Expr, Var
+from aag.ir.expressions import Element, Expr, ImpliedDo, Var
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import names_in
+from aag.ir.visitors import names_in, walk_expressions, walk_statements
 from aag.procedures.binding import assign, is_array, is_constant, part_of
 from aag.procedures.declarations import Declarations, Refused, mapped_name
 from aag.procedures.effects import Effects
@@ -87,11 +87,14 @@ class Binder:
         if not changes and is_constant(actual, known):
             names.values[entity.name] = actual
             return
-        copy = self._declarations.copy(entity, f"{entity.name}${unit.name}", span)
-        names.renamed[entity.name] = copy
         if isinstance(actual, Element):
             places = (self._kept(each, unit, names, copies, span) for each in actual.subscripts)
             actual = Element(actual.name, tuple(places), span=actual.span)
+            if entity.name not in _variables(unit):
+                names.values[entity.name] = actual
+                return
+        copy = self._declarations.copy(entity, f"{entity.name}${unit.name}", span)
+        names.renamed[entity.name] = copy
         if "intent(out)" not in entity.attributes:
             copies.before.append(assign(span, Var(copy), actual))
         if changes and isinstance(actual, Element):
@@ -184,6 +187,12 @@ class Binder:
             kept = f"{part.array}{names.mark}"
             copies.before.append(s.Remap(span=each.span, directive=made, copies=needed, keeps=kept))
             copies.after.insert(0, s.Restore(span=span, array=part.array, kept=kept, copies=changes))
+
+
+def _variables(unit: Unit) -> frozenset[str]:
+    """The names that a procedure uses where only a variable can stand: of loops, and of input."""
+    loops = {each.var for each in walk_statements(unit.body) if isinstance(each, s.Do)}
+    return frozenset(loops | {each.var for each in walk_expressions(unit.body) if isinstance(each, ImpliedDo)})
 
 
 def _is_mapped(name: str, unit: Unit) -> bool:

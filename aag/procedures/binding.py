@@ -7,6 +7,7 @@ from aag.ir import statements as s
 from aag.ir.directives import Bound
 from aag.ir.expressions import (
     Binary,
+    Call,
     Constructor,
     Element,
     Expr,
@@ -18,9 +19,10 @@ from aag.ir.expressions import (
     Unary,
     Var,
 )
+from aag.ir.intrinsics import INTRINSICS
 from aag.ir.linear import subtract
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import names_in
+from aag.ir.visitors import children
 from aag.procedures.declarations import Refused
 from aag.procedures.names import Along, Names, Part, extent, same
 
@@ -181,16 +183,22 @@ def is_constant(expr: Expr, entities: Mapping[str, Entity]) -> bool:
 
 
 def is_array(expr: Expr, entities: Mapping[str, Entity]) -> bool:
-    """Whether an expression mentions an array as a whole or a section of one."""
+    """Whether the value of an expression is an array."""
     match expr:
         case Var(name=name):
             return name in entities and entities[name].shape is not None
         case Element(subscripts=subscripts):
-            return any(isinstance(each, Section) for each in subscripts)
+            return any(isinstance(each, Section) or is_array(each, entities) for each in subscripts)
         case Constructor():
             return True
+        case Call(name=name, args=args, keywords=keywords):
+            found = INTRINSICS.get(name)
+            if found is not None and found.form == "reduction":
+                return any(key == "dim" for key, _ in keywords)
+            scalar = found is None or found.form in ("bounds", "type", "scalar")
+            return not scalar and any(is_array(each, entities) for each in args)
         case _:
-            return any(is_array(Var(name), entities) for name in names_in(expr) if not isinstance(expr, Element))
+            return any(is_array(each, entities) for each in children(expr))
 
 
 def assign(span: Span, target: Expr, value: Expr) -> s.Stmt:

@@ -37,6 +37,8 @@ class Declarations:
         }
         self._taken = {*self.entities, *procedures}
         self._taken |= {each.name for each in main.directives if isinstance(each, d.Processors | d.Template)}
+        self.private: set[str] = set()
+        """Variables that begin each call of a procedure without a value."""
         self._of_modules: dict[str, dict[str, str]] = {}
         self._locals: dict[tuple[str, str, tuple[d.Bound, ...] | None], str] = {}
         self._fill_commons()
@@ -58,6 +60,7 @@ class Declarations:
     def integer(self, name: str, span: Span) -> str:
         """A new integer variable, called like this if it can be."""
         found = self.unique(name, "again")
+        self.private.add(found)
         kind = Type(base="integer", bytes=4)
         none: frozenset[str] = frozenset()
         self.entities[found] = Entity(
@@ -68,6 +71,7 @@ class Declarations:
     def copy(self, entity: Entity, name: str, span: Span) -> str:
         """A new variable of the type and shape of another one."""
         found = self.unique(name, "again")
+        self.private.add(found)
         self.entities[found] = replace(entity, name=found, shown=found, attributes=frozenset(), initial=None, span=span)
         return found
 
@@ -144,6 +148,8 @@ class Declarations:
                 self._locals[key] = self.unique(entity.name, unit.name)
             names.renamed[entity.name] = self._locals[key]
             self.entities.setdefault(names.of(entity.name), names.entity(entity))
+            if entity.initial is None and "save" not in entity.attributes:
+                self.private.add(names.of(entity.name))
 
     def declare_shared(self, unit: Unit, names: Names) -> None:
         """The variables of common blocks.

@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Span
 from aag.ir import statements as s
-from aag.ir.expressions import Call, Element, Expr, LogicalLit, Unary, Var
+from aag.ir.expressions import Call, Element, Expr, IntLit, LogicalLit, Unary, Var
+from aag.ir.intrinsics import CALLED
 from aag.ir.units import Program, Type, Unit
 from aag.ir.visitors import map_operands, map_own, mapped, names_in, own_expressions, walk_expressions, walk_statements
 from aag.procedures.arguments import Binder
@@ -46,8 +47,11 @@ class _Expansion:
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
         self._declarations = Declarations(program, main, self._procedures, hosts)
         self._binder = Binder(self._declarations, Effects(self._procedures), self._procedures)
+        self._markers: dict[str, str] = {}
         self._count = 0
         self._calls = 0
+        self._loops = 0
+        """How many DO loops stand around."""
 
     def is_needed(self) -> bool:
         """Whether the main program uses a module or a procedure of the source."""
@@ -113,7 +117,18 @@ class _Expansion:
                 return (mapped(hoisted, lambda inner: self.body(inner, stack)),)
             case _:
                 before, hoisted = self._hoisted(statement, stack)
-                return (*before, mapped(hoisted, lambda inner: self.body(inner, stack)))
+                self._loops += isinstance(statement, s.Do)
+                made = mapped(hoisted, lambda inner: self.body(inner, stack))
+                self._loops -= isinstance(statement, s.Do)
+                return (*before, self._claimed(made))
+
+    def _claimed(self, statement: s.Stmt) -> s.Stmt:
+        """A loop whose INDEPENDENT counts the variables of the procedures inside it as NEW."""
+        if not isinstance(statement, s.Do) or statement.independent is None:
+            return statement
+        claim = statement.independent
+        more = self._declarations.private & names_in(statement.body) - set(claim.new)
+        return replace(statement, independent=replace(claim, new=(*claim.new, *sorted(more)))) if more else statement
 
     def _calls_in(self, branches: Sequence[s.Branch]) -> bool:
         exprs = [part for each in branches if each.condition is not None for part in walk_expressions(each.condition)]
@@ -223,9 +238,17 @@ class _Expansion:
         made = names.statements(body)
         if looped:
             made = self._numbered(made)
-        enter = s.Enter(span=span, name=unit.name, arguments=len(args))
+        enter: s.Stmt = s.Enter(span=span, name=unit.name, arguments=len(args))
+        if self._loops:  # an assignment, so that the loops around stay a nest of assignments
+            enter = assign(span, Var(self._marker(unit, span)), Call(CALLED, (IntLit(0),)))
         inside = self.body(made, (*stack, unit.name))
         return names, (enter, *copies.before, *inside, *copies.after)
+
+    def _marker(self, unit: Unit, span: Span) -> str:
+        """The variable that is assigned where a procedure is called in a loop."""
+        if unit.name not in self._markers:
+            self._markers[unit.name] = self._declarations.integer(f"called${unit.name}", span)
+        return self._markers[unit.name]
 
     def _numbered(self, body: tuple[s.Stmt, ...]) -> tuple[s.Stmt, ...]:
         """The loop that RETURN leaves, with a variable that nobody else has."""

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Var
+from aag.ir.intrinsics import CALLED
 from aag.ir.linear import add, subtract
 from aag.ir.spelling import spell
 from aag.ir.visitors import map_expression
@@ -68,6 +69,8 @@ class Names:
             case Call(name=name, args=(value, boundary, place, lower, upper)) if name == FILLED:
                 inside = Binary(".and.", Binary(">=", place, lower), Binary("<=", place, upper))
                 return Call("merge", (value, boundary, inside))
+            case Call(name=name) if name == CALLED:
+                return IntLit(0)
             case Call(name="number_of_processors"):
                 return IntLit(self._program.layouts.procs)
             case Element(name=name, subscripts=subscripts):
