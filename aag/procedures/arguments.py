@@ -12,9 +12,9 @@ from aag.ir.expressions import Element, Expr, ImpliedDo, Var
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import names_in, walk_expressions, walk_statements
 from aag.procedures.binding import assign, is_array, is_constant, part_of
-from aag.procedures.declarations import Declarations, Refused, mapped_name
-from aag.procedures.effects import Effects
-from aag.procedures.names import Along, Names, Part
+from aag.procedures.declarations import FlatDeclarations, Refused, mapped_name
+from aag.procedures.effects import AssignedNames
+from aag.procedures.names import ActualDim, ActualPart, CallNames
 
 
 class Copies(Struct, kw_only=True):
@@ -27,12 +27,12 @@ class Copies(Struct, kw_only=True):
 class Binder:
     """Binds the dummies of procedures."""
 
-    def __init__(self, declarations: Declarations, effects: Effects, procedures: Mapping[str, Unit]) -> None:
+    def __init__(self, declarations: FlatDeclarations, effects: AssignedNames, procedures: Mapping[str, Unit]) -> None:
         self._declarations = declarations
         self._effects = effects
         self._procedures = procedures
 
-    def bound(self, unit: Unit, given: Mapping[str, Expr], mark: str, span: Span) -> tuple[Names, Copies]:
+    def bound(self, unit: Unit, given: Mapping[str, Expr], mark: str, span: Span) -> tuple[CallNames, Copies]:
         """The names of a procedure at one call, its declarations among those of the program.
 
         Args:
@@ -44,7 +44,7 @@ class Binder:
         Raises:
             Refused: it cannot stand there.
         """
-        names = Names(mark=mark)
+        names = CallNames(mark=mark)
         names.renamed |= self._declarations.visible(unit)
         for entity in unit.entities:
             names.renamed.pop(entity.name, None)
@@ -73,7 +73,9 @@ class Binder:
         self._remap(unit, names, copies, span)
         return names, copies
 
-    def _bind_scalar(self, unit: Unit, entity: Entity, actual: Expr, names: Names, copies: Copies, span: Span) -> None:
+    def _bind_scalar(
+        self, unit: Unit, entity: Entity, actual: Expr, names: CallNames, copies: Copies, span: Span
+    ) -> None:
         """A scalar dummy: the actual variable itself, a constant, or a variable with a copy."""
         known = self._declarations.entities
         if isinstance(actual, Var) and actual.name in known and "parameter" not in known[actual.name].attributes:
@@ -100,7 +102,9 @@ class Binder:
         if changes and isinstance(actual, Element):
             copies.after.append(assign(span, actual, Var(copy)))
 
-    def _bind_array(self, unit: Unit, entity: Entity, actual: Expr, names: Names, copies: Copies, span: Span) -> None:
+    def _bind_array(
+        self, unit: Unit, entity: Entity, actual: Expr, names: CallNames, copies: Copies, span: Span
+    ) -> None:
         """An array dummy: the actual array or a part of it; an array of its own for a part that is mapped otherwise and
         for an expression."""
         known = self._declarations.entities
@@ -108,7 +112,7 @@ class Binder:
         if not expression:
             part = part_of(entity, actual, known, names)
             dims = (self._kept_dim(each, unit, names, copies, span) for each in part.dims)
-            part = Part(part.array, tuple(dims))
+            part = ActualPart(part.array, tuple(dims))
             if part.is_whole or not _is_mapped(entity.name, unit):
                 names.parts[entity.name] = part
                 return
@@ -127,7 +131,7 @@ class Binder:
         """Whether a procedure may assign a dummy."""
         return entity.name in self._effects.assigned(unit) and "intent(in)" not in entity.attributes
 
-    def _kept(self, expr: Expr, unit: Unit, names: Names, copies: Copies, span: Span) -> Expr:
+    def _kept(self, expr: Expr, unit: Unit, names: CallNames, copies: Copies, span: Span) -> Expr:
         """An expression of the caller that keeps its value while the procedure runs."""
         assigned = self._effects.assigned(unit)
         changed = {names.of(each) for each in assigned if each not in unit.arguments or each in names.renamed}
@@ -137,7 +141,9 @@ class Binder:
         copies.before.append(assign(span, Var(name), expr))
         return Var(name)
 
-    def _kept_dim(self, dim: Expr | Along, unit: Unit, names: Names, copies: Copies, span: Span) -> Expr | Along:
+    def _kept_dim(
+        self, dim: Expr | ActualDim, unit: Unit, names: CallNames, copies: Copies, span: Span
+    ) -> Expr | ActualDim:
         if isinstance(dim, Expr):
             return self._kept(dim, unit, names, copies, span)
         return replace(dim, start=self._kept(dim.start, unit, names, copies, span))
@@ -155,7 +161,7 @@ class Binder:
                 if same == variable and any(each is not None and self._changes(unit, each) for each in dummies):
                     raise Refused(f"{variable} is its arguments {other} and {name}, and one of them is assigned")
 
-    def _remap(self, unit: Unit, names: Names, copies: Copies, span: Span) -> None:
+    def _remap(self, unit: Unit, names: CallNames, copies: Copies, span: Span) -> None:
         """Mappings that a procedure gives its dummies: they hold from its begin to its end.
 
         Raises:

@@ -24,7 +24,7 @@ from aag.ir.linear import subtract
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import children
 from aag.procedures.declarations import Refused
-from aag.procedures.names import Along, Names, Part, extent, same
+from aag.procedures.names import ActualDim, ActualPart, CallNames, extent, same
 
 
 def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> dict[str, Expr]:
@@ -49,7 +49,7 @@ def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr
     return found
 
 
-def part_of(dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: Names) -> Part:
+def part_of(dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: CallNames) -> ActualPart:
     """What a dummy array is of the actual argument.
 
     Args:
@@ -76,24 +76,24 @@ def part_of(dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: 
             return _from_element(dummy, shape, array, subscripts)
 
 
-def _whole(dummy: Entity, shape: tuple[Bound, ...], array: Entity) -> Part:
+def _whole(dummy: Entity, shape: tuple[Bound, ...], array: Entity) -> ActualPart:
     declared = array.shape or ()
     if len(shape) != len(declared):
         raise Refused(f"{dummy.shown} has {len(shape)} dimensions, {array.shown} has {len(declared)}")
     dims = [_along(mine, theirs) for mine, theirs in zip(shape, declared, strict=True)]
     _check_leading(dummy, array, dims, len(declared))
-    return Part(array.name, tuple(dims))
+    return ActualPart(array.name, tuple(dims))
 
 
-def _along(mine: Bound, theirs: Bound) -> Along:
+def _along(mine: Bound, theirs: Bound) -> ActualDim:
     """A dimension of a dummy that begins where that of the actual array begins."""
     lower, start = mine.lower or IntLit(1), theirs.lower or IntLit(1)
     if mine.upper is None:
         if theirs.upper is None or same(lower, start):
-            return Along(lower=lower, upper=theirs.upper, start=start, whole=True)
-        return Along(lower=lower, upper=Binary("+", lower, subtract(theirs.upper, start)), start=start, whole=True)
+            return ActualDim(lower=lower, upper=theirs.upper, start=start, whole=True)
+        return ActualDim(lower=lower, upper=Binary("+", lower, subtract(theirs.upper, start)), start=start, whole=True)
     whole = theirs.upper is not None and _as_long(mine, theirs.lower, theirs.upper)
-    return Along(lower=lower, upper=mine.upper, start=start, whole=whole)
+    return ActualDim(lower=lower, upper=mine.upper, start=start, whole=whole)
 
 
 def _as_long(mine: Bound, lower: Expr | None, upper: Expr) -> bool:
@@ -104,7 +104,7 @@ def _as_long(mine: Bound, lower: Expr | None, upper: Expr) -> bool:
     )
 
 
-def _check_leading(dummy: Entity, array: Entity, dims: Sequence[Along], rank: int) -> None:
+def _check_leading(dummy: Entity, array: Entity, dims: Sequence[ActualDim], rank: int) -> None:
     """All dimensions but the last of the dummy are whole ones, so that no element changes its place."""
     if not all(each.whole for each in dims[:-1]):
         raise Refused(f"{dummy.shown} has other extents than {array.shown}: sequence association is not modelled")
@@ -112,11 +112,11 @@ def _check_leading(dummy: Entity, array: Entity, dims: Sequence[Along], rank: in
         raise Refused(f"{dummy.shown} may reach past a dimension of {array.shown}")
 
 
-def _section(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...]) -> Part:
+def _section(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...]) -> ActualPart:
     declared = array.shape or ()
     if sum(isinstance(each, Section) for each in subscripts) != len(shape):
         raise Refused(f"{dummy.shown} has {len(shape)} dimensions, the section of {array.shown} has others")
-    given, dims = iter(shape), list[Expr | Along]()
+    given, dims = iter(shape), list[Expr | ActualDim]()
     for subscript, theirs in zip(subscripts, declared, strict=True):
         if not isinstance(subscript, Section):
             dims.append(subscript)
@@ -139,16 +139,16 @@ def _section(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts:
         if mine.upper is not None and not same(extent(mine.lower, mine.upper), count) and len(shape) > 1:
             raise Refused(f"{dummy.shown} has other extents than the section of {array.shown}")
         upper = mine.upper or (count if lower == IntLit(1) else Binary("+", lower, subtract(count, IntLit(1))))
-        dims.append(Along(lower=lower, upper=upper, start=start, step=step))
-    return Part(array.name, tuple(dims))
+        dims.append(ActualDim(lower=lower, upper=upper, start=start, step=step))
+    return ActualPart(array.name, tuple(dims))
 
 
-def _from_element(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...]) -> Part:
+def _from_element(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...]) -> ActualPart:
     """Sequence association with an element: dimensions from its first on, where none is left before its end."""
     declared = array.shape or ()
     if len(shape) > len(declared):
         raise Refused(f"{dummy.shown} has more dimensions than {array.shown}")
-    dims: list[Expr | Along] = []
+    dims: list[Expr | ActualDim] = []
     for at, (subscript, theirs) in enumerate(zip(subscripts, declared, strict=True)):
         if at >= len(shape):
             dims.append(subscript)
@@ -157,14 +157,14 @@ def _from_element(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscr
         if begins:
             along = _along(mine, theirs)
         else:
-            along = Along(lower=mine.lower or IntLit(1), upper=mine.upper, start=subscript)
+            along = ActualDim(lower=mine.lower or IntLit(1), upper=mine.upper, start=subscript)
         if at + 1 < len(shape) and not (begins and along.whole):
             raise Refused(f"{dummy.shown} has other extents than {array.shown}: sequence association is not modelled")
         dims.append(along)
     last = dims[len(shape) - 1]
-    if isinstance(last, Along) and last.upper is None and len(shape) < len(declared):
+    if isinstance(last, ActualDim) and last.upper is None and len(shape) < len(declared):
         raise Refused(f"{dummy.shown} may reach past a dimension of {array.shown}")
-    return Part(array.name, tuple(dims))
+    return ActualPart(array.name, tuple(dims))
 
 
 def is_constant(expr: Expr, entities: Mapping[str, Entity]) -> bool:

@@ -8,14 +8,14 @@ from msgspec.structs import replace
 from aag.diagnostics import NOWHERE, Span
 from aag.ir import directives as d
 from aag.ir.units import Entity, Program, Type, Unit
-from aag.procedures.names import Names
+from aag.procedures.names import CallNames
 
 
 class Refused(Exception):
     """A call that cannot be replaced by the procedure's statements; the text says why."""
 
 
-class Declarations:
+class FlatDeclarations:
     """The growing declarations of the main program. A local name of a procedure has one place for all calls."""
 
     def __init__(self, program: Program, main: Unit, procedures: Mapping[str, Unit], hosts: Mapping[str, Unit]) -> None:
@@ -100,7 +100,7 @@ class Declarations:
         if module.name not in self._of_modules:
             self._of_modules[module.name] = {}
             outer = self.names_of_modules(module.uses)
-            names = Names(renamed=dict(outer))
+            names = CallNames(renamed=dict(outer))
             for entity in module.entities:
                 if entity.name not in self._procedures:
                     names.renamed[entity.name] = self.unique(entity.name, module.name)
@@ -113,7 +113,7 @@ class Declarations:
             }
         return self._of_modules[module.name]
 
-    def share(self, unit: Unit, names: Names) -> None:
+    def share(self, unit: Unit, names: CallNames) -> None:
         """The names of common blocks.
 
         Raises:
@@ -130,7 +130,7 @@ class Declarations:
                 raise Refused(f"COMMON /{common.block}/ is longer in it than before")
             names.renamed |= dict(zip(common.names, known, strict=False))
 
-    def declare(self, unit: Unit, entities: Iterable[Entity], names: Names) -> None:
+    def declare(self, unit: Unit, entities: Iterable[Entity], names: CallNames) -> None:
         """Local names of a procedure; each has one place for all calls, for each of its shapes."""
         shared = {name for common in unit.commons for name in common.names}
         dummies = set(unit.arguments)
@@ -151,7 +151,7 @@ class Declarations:
             if entity.initial is None and "save" not in entity.attributes:
                 self.private.add(names.of(entity.name))
 
-    def declare_shared(self, unit: Unit, names: Names) -> None:
+    def declare_shared(self, unit: Unit, names: CallNames) -> None:
         """The variables of common blocks.
 
         Raises:
@@ -172,7 +172,7 @@ class Declarations:
             if made_set not in self.equivalences:
                 self.equivalences.append(made_set)
 
-    def direct(self, unit: Unit, names: Names) -> None:
+    def direct(self, unit: Unit, names: CallNames) -> None:
         """The mapping directives of a unit but for those of dummies; equal declarations of two units are one."""
         for each in unit.directives:
             if isinstance(each, d.Processors | d.Template):

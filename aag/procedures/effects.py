@@ -8,7 +8,7 @@ from aag.ir.units import Unit
 from aag.ir.visitors import own_expressions, walk_expressions, walk_statements
 
 
-class Effects:
+class AssignedNames:
     """The names that procedures may assign; who calls what it does not know may assign its arguments."""
 
     def __init__(self, procedures: Mapping[str, Unit]) -> None:

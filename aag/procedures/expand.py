@@ -13,9 +13,9 @@ from aag.ir.units import Program, Type, Unit
 from aag.ir.visitors import map_operands, map_own, mapped, names_in, own_expressions, walk_expressions, walk_statements
 from aag.procedures.arguments import Binder
 from aag.procedures.binding import actuals, assign, is_array, is_constant
-from aag.procedures.declarations import Declarations, Refused
-from aag.procedures.effects import Effects
-from aag.procedures.names import Names
+from aag.procedures.declarations import FlatDeclarations, Refused
+from aag.procedures.effects import AssignedNames
+from aag.procedures.names import CallNames
 from aag.procedures.returns import without_returns
 
 _MOST = 100_000
@@ -45,8 +45,8 @@ class _Expansion:
         outer = [each for each in units if each.kind in ("subroutine", "function")]
         self._procedures = {each.name: each for each in (*outer, *(inner for each in outer for inner in each.contains))}
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
-        self._declarations = Declarations(program, main, self._procedures, hosts)
-        self._binder = Binder(self._declarations, Effects(self._procedures), self._procedures)
+        self._declarations = FlatDeclarations(program, main, self._procedures, hosts)
+        self._binder = Binder(self._declarations, AssignedNames(self._procedures), self._procedures)
         self._markers: dict[str, str] = {}
         self._count = 0
         self._calls = 0
@@ -63,7 +63,7 @@ class _Expansion:
         declarations = self._declarations
         names = declarations.names_of_modules(self._main.uses)
         own = {each.name for each in self._main.entities}
-        body = Names(renamed={old: new for old, new in names.items() if old not in own}).statements(self._main.body)
+        body = CallNames(renamed={old: new for old, new in names.items() if old not in own}).statements(self._main.body)
         made = self.body(body, ())
         return replace(
             self._main,
@@ -207,7 +207,7 @@ class _Expansion:
                 and not is_constant(actual, self._declarations.entities)
             ):
                 return None
-        return Names(values=dict(zip(unit.arguments, call.args, strict=True))).expression(value)
+        return CallNames(values=dict(zip(unit.arguments, call.args, strict=True))).expression(value)
 
     # --- calls ---
 
@@ -220,7 +220,7 @@ class _Expansion:
 
     def _inlined(
         self, unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]], span: Span, stack: tuple[str, ...]
-    ) -> tuple[Names, tuple[s.Stmt, ...]]:
+    ) -> tuple[CallNames, tuple[s.Stmt, ...]]:
         """The names of a procedure at one call, and its statements there.
 
         Raises:

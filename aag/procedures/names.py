@@ -13,7 +13,7 @@ from aag.ir.units import Entity
 from aag.ir.visitors import map_operands, map_own, mapped
 
 
-class Along(Struct, frozen=True, kw_only=True):
+class ActualDim(Struct, frozen=True, kw_only=True):
     """A dimension of a dummy array in one of the actual array: its index `lower` is `start` there, and so on by `step`.
 
     `upper`: its last index; None: the actual dimension ends where it ends.
@@ -50,27 +50,27 @@ class Along(Struct, frozen=True, kw_only=True):
         )
 
 
-class Part(Struct, frozen=True):
+class ActualPart(Struct, frozen=True):
     """A dummy array as part of an actual one. `dims`: for each dimension of the actual one a subscript that is fixed,
     or what a dimension of the dummy is there, in their order."""
 
     array: str
-    dims: tuple[Expr | Along, ...]
+    dims: tuple[Expr | ActualDim, ...]
 
     @property
     def is_whole(self) -> bool:
         """Whether the dummy is all of the actual array."""
-        return all(isinstance(each, Along) and each.whole for each in self.dims)
+        return all(isinstance(each, ActualDim) and each.whole for each in self.dims)
 
     @property
     def is_same(self) -> bool:
         """Whether it is that with the same indices."""
-        return self.is_whole and all(isinstance(each, Along) and each.lower == each.start for each in self.dims)
+        return self.is_whole and all(isinstance(each, ActualDim) and each.lower == each.start for each in self.dims)
 
     def shape(self) -> Iterator[d.Bound]:
         """The shape of the dummy."""
         for each in self.dims:
-            if isinstance(each, Along):
+            if isinstance(each, ActualDim):
                 yield d.Bound(lower=each.lower, upper=each.upper)
 
     def all(self, name: Expr) -> Expr:
@@ -78,7 +78,7 @@ class Part(Struct, frozen=True):
         if self.is_whole:
             return Var(self.array, span=name.span)
         every = Section(None, None, None)
-        parts = (each.section(every) if isinstance(each, Along) else each for each in self.dims)
+        parts = (each.section(every) if isinstance(each, ActualDim) else each for each in self.dims)
         return Element(self.array, tuple(parts), span=name.span)
 
     def element(self, element: Element) -> Expr:
@@ -86,7 +86,7 @@ class Part(Struct, frozen=True):
         given = iter(element.subscripts)
         subscripts = []
         for each in self.dims:
-            if isinstance(each, Along):
+            if isinstance(each, ActualDim):
                 one = next(given)
                 subscripts.append(each.section(one) if isinstance(one, Section) else each.index(one))
             else:
@@ -95,16 +95,16 @@ class Part(Struct, frozen=True):
 
     def bound(self, name: str, dim: int) -> Expr | None:
         """LBOUND or UBOUND of a dimension of the dummy, from 1; None: that of the actual array."""
-        along = [each for each in self.dims if isinstance(each, Along)][dim - 1]
+        along = [each for each in self.dims if isinstance(each, ActualDim)][dim - 1]
         return along.lower if name == "lbound" else along.upper
 
 
-class Names(Struct, kw_only=True):
+class CallNames(Struct, kw_only=True):
     """What the names of a procedure mean where it is called; those that are absent mean the same."""
 
     renamed: dict[str, str] = field(default_factory=dict)
     values: dict[str, Expr] = field(default_factory=dict)
-    parts: dict[str, Part] = field(default_factory=dict)
+    parts: dict[str, ActualPart] = field(default_factory=dict)
     present: dict[str, bool] = field(default_factory=dict)
     """Optional dummies."""
     results: Mapping[str, Expr] = field(default_factory=dict)
@@ -189,7 +189,7 @@ class Names(Struct, kw_only=True):
             case d.Processors(name=name, shape=shape) | d.Template(name=name, shape=shape):
                 return replace(directive, name=self.of(name), shape=self.shape(shape))
             case d.Align(alignee=alignee, axes=axes, target=target, subscripts=subscripts):
-                kept = Names(
+                kept = CallNames(
                     renamed={name: to for name, to in self.renamed.items() if name not in (axes or ())},
                     values={name: to for name, to in self.values.items() if name not in (axes or ())},
                 )

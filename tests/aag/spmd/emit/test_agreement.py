@@ -109,6 +109,8 @@ STATEMENTS = {
     s.Remap: ["!hpf$ redistribute a(cyclic)"],
     s.Stop: ["if (g) stop"],
     s.Return: [],
+    s.Enter: [],
+    s.Restore: [],
     s.Exit: ["do i = 1, n\n  if (a(i) > 1) exit\n  s = s + a(i)\nend do"],
     s.Cycle: ["do i = 1, n\n  if (r(i) > 1) cycle\n  s = s + r(i)\nend do"],
     s.Continue: ["continue", "7 continue"],
