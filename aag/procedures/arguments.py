@@ -110,7 +110,7 @@ class Binder:
         known = self._declarations.entities
         expression = not isinstance(actual, Var | Element)
         if not expression:
-            part = part_of(entity, actual, known, names)
+            part = part_of(entity, actual, known, names, self._declarations.constants())
             dims = (self._kept_dim(each, unit, names, copies, span) for each in part.dims)
             part = ActualPart(part.array, tuple(dims))
             if part.is_whole or not _is_mapped(entity.name, unit):

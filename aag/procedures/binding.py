@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.directives import Bound
+from aag.ir.evaluate import Environment
 from aag.ir.expressions import (
     Binary,
     Call,
@@ -49,7 +50,9 @@ def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr
     return found
 
 
-def part_of(dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: CallNames) -> ActualPart:
+def part_of(
+    dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: CallNames, env: Environment
+) -> ActualPart:
     """What a dummy array is of the actual argument.
 
     Args:
@@ -57,6 +60,7 @@ def part_of(dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: 
         actual: The actual argument, in the names of the caller.
         entities: The declarations of the caller.
         names: What the names of the procedure mean there.
+        env: The values of named constants.
 
     Raises:
         Refused: no part of an array with the same dimensions.
@@ -69,38 +73,38 @@ def part_of(dummy: Entity, actual: Expr, entities: Mapping[str, Entity], names: 
     shape = names.shape(dummy.shape or ())
     match actual:
         case Var():
-            return _whole(dummy, shape, array)
+            return _whole(dummy, shape, array, env)
         case Element(subscripts=subscripts) if any(isinstance(each, Section) for each in subscripts):
-            return _section(dummy, shape, array, subscripts)
+            return _section(dummy, shape, array, subscripts, env)
         case Element(subscripts=subscripts):
-            return _from_element(dummy, shape, array, subscripts)
+            return _from_element(dummy, shape, array, subscripts, env)
 
 
-def _whole(dummy: Entity, shape: tuple[Bound, ...], array: Entity) -> ActualPart:
+def _whole(dummy: Entity, shape: tuple[Bound, ...], array: Entity, env: Environment) -> ActualPart:
     declared = array.shape or ()
     if len(shape) != len(declared):
         raise Refused(f"{dummy.shown} has {len(shape)} dimensions, {array.shown} has {len(declared)}")
-    dims = [_along(mine, theirs) for mine, theirs in zip(shape, declared, strict=True)]
+    dims = [_along(mine, theirs, env) for mine, theirs in zip(shape, declared, strict=True)]
     _check_leading(dummy, array, dims, len(declared))
     return ActualPart(array.name, tuple(dims))
 
 
-def _along(mine: Bound, theirs: Bound) -> ActualDim:
+def _along(mine: Bound, theirs: Bound, env: Environment) -> ActualDim:
     """A dimension of a dummy that begins where that of the actual array begins."""
     lower, start = mine.lower or IntLit(1), theirs.lower or IntLit(1)
     if mine.upper is None:
-        if theirs.upper is None or same(lower, start):
+        if theirs.upper is None or same(lower, start, env):
             return ActualDim(lower=lower, upper=theirs.upper, start=start, whole=True)
         return ActualDim(lower=lower, upper=Binary("+", lower, subtract(theirs.upper, start)), start=start, whole=True)
-    whole = theirs.upper is not None and _as_long(mine, theirs.lower, theirs.upper)
+    whole = theirs.upper is not None and _as_long(mine, theirs.lower, theirs.upper, env)
     return ActualDim(lower=lower, upper=mine.upper, start=start, whole=whole)
 
 
-def _as_long(mine: Bound, lower: Expr | None, upper: Expr) -> bool:
+def _as_long(mine: Bound, lower: Expr | None, upper: Expr, env: Environment) -> bool:
     if mine.upper is None:
         return True
-    return same(extent(mine.lower, mine.upper), extent(lower, upper)) or (
-        same(mine.lower, lower) and same(mine.upper, upper)
+    return same(extent(mine.lower, mine.upper), extent(lower, upper), env) or (
+        same(mine.lower, lower, env) and same(mine.upper, upper, env)
     )
 
 
@@ -112,7 +116,9 @@ def _check_leading(dummy: Entity, array: Entity, dims: Sequence[ActualDim], rank
         raise Refused(f"{dummy.shown} may reach past a dimension of {array.shown}")
 
 
-def _section(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...]) -> ActualPart:
+def _section(
+    dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...], env: Environment
+) -> ActualPart:
     declared = array.shape or ()
     if sum(isinstance(each, Section) for each in subscripts) != len(shape):
         raise Refused(f"{dummy.shown} has {len(shape)} dimensions, the section of {array.shown} has others")
@@ -128,7 +134,7 @@ def _section(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts:
         end = subscript.upper or theirs.upper
         every = subscript.lower is None and subscript.upper is None and subscript.step is None
         if every:
-            dims.append(_along(mine, theirs))
+            dims.append(_along(mine, theirs, env))
             continue
         if end is None:
             raise Refused(f"the section of {array.shown} has no end that is known")
@@ -136,14 +142,16 @@ def _section(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts:
             count: Expr = Binary("/", Binary("+", subtract(end, start), step), step)
         else:
             count = extent(start, end)
-        if mine.upper is not None and not same(extent(mine.lower, mine.upper), count) and len(shape) > 1:
+        if mine.upper is not None and not same(extent(mine.lower, mine.upper), count, env) and len(shape) > 1:
             raise Refused(f"{dummy.shown} has other extents than the section of {array.shown}")
         upper = mine.upper or (count if lower == IntLit(1) else Binary("+", lower, subtract(count, IntLit(1))))
         dims.append(ActualDim(lower=lower, upper=upper, start=start, step=step))
     return ActualPart(array.name, tuple(dims))
 
 
-def _from_element(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...]) -> ActualPart:
+def _from_element(
+    dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...], env: Environment
+) -> ActualPart:
     """Sequence association with an element: dimensions from its first on, where none is left before its end."""
     declared = array.shape or ()
     if len(shape) > len(declared):
@@ -153,16 +161,15 @@ def _from_element(dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscr
         if at >= len(shape):
             dims.append(subscript)
             continue
-        mine, begins = shape[at], same(subscript, theirs.lower)
+        mine, begins = shape[at], same(subscript, theirs.lower, env)
         if begins:
-            along = _along(mine, theirs)
+            along = _along(mine, theirs, env)
         else:
             along = ActualDim(lower=mine.lower or IntLit(1), upper=mine.upper, start=subscript)
         if at + 1 < len(shape) and not (begins and along.whole):
             raise Refused(f"{dummy.shown} has other extents than {array.shown}: sequence association is not modelled")
         dims.append(along)
-    last = dims[len(shape) - 1]
-    if isinstance(last, ActualDim) and last.upper is None and len(shape) < len(declared):
+    if shape and shape[-1].upper is None and len(shape) < len(declared):
         raise Refused(f"{dummy.shown} may reach past a dimension of {array.shown}")
     return ActualPart(array.name, tuple(dims))
 

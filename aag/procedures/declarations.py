@@ -2,11 +2,13 @@
 program."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from msgspec.structs import replace
 
 from aag.diagnostics import NOWHERE, Span
 from aag.ir import directives as d
+from aag.ir.evaluate import Unknown, Value, evaluate
 from aag.ir.units import Entity, Program, Type, Unit
 from aag.procedures.names import CallNames
 
@@ -37,6 +39,7 @@ class FlatDeclarations:
         }
         self._taken = {*self.entities, *procedures}
         self._taken |= {each.name for each in main.directives if isinstance(each, d.Processors | d.Template)}
+        self._constants: dict[str, Value] = {}
         self.private: set[str] = set()
         """Variables that begin each call of a procedure without a value."""
         self._of_modules: dict[str, dict[str, str]] = {}
@@ -47,6 +50,14 @@ class FlatDeclarations:
     def modules(self) -> frozenset[str]:
         """The modules of the source."""
         return frozenset(self._modules)
+
+    def constants(self) -> Mapping[str, Value]:
+        """The values of named constants, as declared."""
+        for name, entity in self.entities.items():
+            if "parameter" in entity.attributes and entity.initial is not None and name not in self._constants:
+                with suppress(Unknown):
+                    self._constants[name] = evaluate(entity.initial, self._constants)
+        return self._constants
 
     def unique(self, name: str, owner: str = "") -> str:
         """A name that nothing else has; `owner`: whose it is, where it cannot be kept."""

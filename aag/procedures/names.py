@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from aag.ir import directives as d
 from aag.ir import statements as s
+from aag.ir.evaluate import Environment
 from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, LogicalLit, Section, Var
-from aag.ir.linear import add, multiply, subtract
+from aag.ir.linear import add, linear, multiply, subtract
 from aag.ir.units import Entity
 from aag.ir.visitors import map_operands, map_own, mapped
 
@@ -233,10 +234,10 @@ def _with_var(expr: ImpliedDo, var: str) -> Expr:
     return ImpliedDo(expr.values, var, expr.lower, expr.upper, expr.step, span=expr.span)
 
 
-def same(left: Expr | None, right: Expr | None) -> bool:
-    """Whether two bounds are surely equal; None: nothing is written, which is 1."""
-    one, other = left or IntLit(1), right or IntLit(1)
-    return one == other or subtract(one, other) == IntLit(0)
+def same(left: Expr | None, right: Expr | None, env: Environment) -> bool:
+    """Whether two bounds are equal, as far as the constants in `env` say; None: nothing is written, which is 1."""
+    form = linear(subtract(left or IntLit(1), right or IntLit(1)), env)
+    return form.is_constant and form.constant == 0
 
 
 def extent(lower: Expr | None, upper: Expr) -> Expr:

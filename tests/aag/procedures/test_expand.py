@@ -1,0 +1,174 @@
+"""Calls become the statements of their procedures: the same messages as when they are written there by hand."""
+
+import pytest
+
+from aag.ir import statements as s
+from aag.ir.printer import print_statement
+from aag.ir.visitors import walk_statements
+from aag.pipeline import Overrides, lower, main_unit, read_program
+from esp.api import Request, Source
+from esp.validate.counts import predicted
+from tests.aag.spmd.emit.native import default_machine
+
+HEAD = """program calls
+  implicit none
+  integer, parameter :: n = 24
+  real :: a(n,n), b(n,n), v(0:n-1), s
+  integer :: i, j, k
+!hpf$ processors p(4)
+!hpf$ distribute a(block,*) onto p
+!hpf$ align b(i,j) with a(i,j)
+!hpf$ align v(i) with a(i+1,*)
+"""
+
+
+def program(text, procedures=""):
+    return read_program(f"{HEAD}{text}end program calls\n{procedures}", "calls.hpf")
+
+
+def body(text, procedures=""):
+    """The statements of the main program, the calls replaced, as text."""
+    unit = main_unit(program(text, procedures))
+    return [print_statement(each) for each in unit.body if not isinstance(each, s.Enter)]
+
+
+def messages(text, procedures=""):
+    counts = predicted(Source(program=program(text, procedures)), default_machine(), Request(procs=4)).counts.values()
+    return sum(sent for sent, _ in counts), sum(size for _, size in counts)
+
+
+def refusal(text, procedures):
+    """Why the only call stays."""
+    calls = [
+        each for each in walk_statements(main_unit(program(text, procedures)).body) if isinstance(each, s.CallStmt)
+    ]
+    (call,) = calls
+    notes = lower(program(text, procedures), Overrides(procs=4), 4).notes
+    assert any(call.reason in each.message for each in notes)
+    return call.reason
+
+
+SWEEP = "subroutine sweep(x, y, m)\ninteger m, i, j\nreal x(m,m), y(m,m)\n{}end subroutine\n"
+LOOP = "do j = 2, {n}-1\ndo i = 2, {n}-1\n{y}(i,j) = {x}(i-1,j) + {x}(i+1,j)\nend do\nend do\n"
+
+
+@pytest.mark.parametrize("actual", ["n", "24", "n + 0"])
+def test_a_call_sends_what_its_statements_send(actual):
+    procedure = SWEEP.format(LOOP.format(n="m", x="x", y="y"))
+    called = messages(f"a = 1\ncall sweep(a, b, {actual})\nprint *, sum(b)\n", procedure)
+    assert called == messages("a = 1\n" + LOOP.format(n="n", x="a", y="b") + "print *, sum(b)\n")
+    assert called[0] > 6
+
+
+@pytest.mark.parametrize(
+    ("call", "dummy", "statement", "expected"),
+    [
+        ("a, s", "x(n,n)", "x(i,j) = z", "a(i, j) = s"),
+        ("a, s", "x(0:n-1,n)", "x(i,j) = z", "a(i + 1, j) = s"),
+        ("a, s", "x(:,:)", "x = z", "a = s"),
+        ("a, s", "x(2:,:)", "x(i,j) = z", "a(i - 1, j) = s"),
+        ("a(:,k), s", "x(n)", "x(i) = z", "a(i, k) = s"),
+        ("a(:,k), s", "x(:)", "x = z", "a(:, k) = s"),
+        ("a(k,:), s", "x(n)", "x(i) = z", "a(k, i) = s"),
+        ("a(3:9,k), s", "x(7)", "x(i) = z", "a(i + 2, k) = s"),
+        ("a(3:9:2,k), s", "x(:)", "x(i) = z", "a(2*(i - 1) + 3, k) = s"),
+        ("a(1,k), s", "x(n)", "x(i) = z", "a(i, k) = s"),
+        ("a(5,k), s", "x(3)", "x(i) = z", "a(i + 4, k) = s"),
+        ("v, s", "x(n)", "x(i) = z", "v(i - 1) = s"),
+        ("v, a(3,4)", "x(0:n-1)", "x(i) = z", "v(i) = a(3, 4)"),
+        ("v, 2.5", "x(0:n-1)", "x(i) = z", "v(i) = 2.5"),
+    ],
+)
+def test_what_a_dummy_is(call, dummy, statement, expected):
+    inside = f"call inner({call})\ncontains\nsubroutine inner(x, z)\nreal :: {dummy}, z\n{statement}\nend subroutine\n"
+    assert [line.replace(" ", "") for line in body(inside)] == [expected.replace(" ", "")]
+
+
+@pytest.mark.parametrize(
+    ("call", "procedure", "reason"),
+    [
+        ("call two(a)", "subroutine two(x)\nreal x(12,48)\nx = 1\nend subroutine\n", "sequence association"),
+        ("call two(a)", "subroutine two(x)\nreal x(576)\nx = 1\nend subroutine\n", "1 dimensions, a has 2"),
+        ("call two(a(1,1))", "subroutine two(x)\nreal x(*)\nx(1) = 1\nend subroutine\n", "reach past a dimension"),
+        ("call two(a, a)", "subroutine two(x, y)\nreal x(24,24), y(24,24)\nx = y\nend subroutine\n", "one of them is"),
+        ("call two(s, 1.0)", "subroutine two(x)\nreal x\nx = 1\nend subroutine\n", "has 1 arguments, the call 2"),
+        ("call two()", "subroutine two(x)\nreal x\nx = 1\nend subroutine\n", "its argument x is missing"),
+        ("call two(a)", "subroutine two(x)\nreal x\nx = 1\nend subroutine\n", "is a scalar, a is an array"),
+        ("call two(s)", "subroutine two(x)\nreal x(4)\nx = 1\nend subroutine\n", "the actual one s is not"),
+        (
+            "call two(s)",
+            "recursive subroutine two(x)\nreal x\nx = x - 1\nif (x > 0) call two(x)\nend subroutine\n",
+            "it is recursive",
+        ),
+        (
+            "call two(a(:,3))",
+            "subroutine two(x)\nreal x(0:23)\n!hpf$ distribute x(cyclic)\nx = 1\nend subroutine\n",
+            "",
+        ),
+    ],
+)
+def test_what_cannot_be_replaced_says_why(call, procedure, reason):
+    if reason:
+        assert reason in refusal(f"{call}\n", procedure)
+    else:
+        assert all(not isinstance(each, s.CallStmt) for each in main_unit(program(f"{call}\n", procedure)).body)
+
+
+def test_return_ends_the_procedure_and_not_the_program():
+    procedure = (
+        "subroutine some(x)\nreal x\nif (x > 1) return\nx = x + 1\nif (x > 2) then\nx = 0\nreturn\nend if\nx = 5\nend\n"
+    )
+    (first,) = body("call some(s)\n", procedure)
+    assert first.split() == ("if (s > 1) then else s = s + 1 if (s > 2) then s = 0 else s = 5 end if end if".split())
+
+
+def test_return_in_a_loop_leaves_a_loop_around_everything():
+    procedure = "subroutine some(x)\nreal x\ninteger k\ndo k = 1, 3\nif (x > k) return\nx = x + 1\nend do\nx = 5\nend\n"
+    (loop,) = main_unit(program("call some(s)\n", procedure)).body[1:]
+    assert isinstance(loop, s.Do)
+    exits = [each.name for each in walk_statements(loop.body) if isinstance(each, s.Exit)]
+    assert exits == [loop.name]
+
+
+def test_subscripts_of_the_call_keep_their_values():
+    procedure = "subroutine some(x, m)\nreal x(24)\ninteger m\nm = m + 1\nx(m) = 1\nend\n"
+    lines = [line.replace(" ", "") for line in body("k = 3\ncall some(a(:,k), k)\n", procedure)]
+    assert lines == ["k=3", "place$=k", "k=k+1", "a(k,place$)=1"]
+
+
+def test_common_blocks_are_one_storage():
+    procedures = (
+        "subroutine one\ncommon /c/ w, m\nreal w(8)\ninteger m\nw = 1\nm = 2\nend\n"
+        "subroutine two\ncommon /c/ u, l\nreal u(8)\ninteger l\nu(l) = 3\nend\n"
+    )
+    assert [line.replace(" ", "") for line in body("call one\ncall two\n", procedures)] == ["w=1", "m=2", "w(m)=3"]
+
+
+def test_common_blocks_that_differ_are_refused():
+    procedures = (
+        "subroutine one\ncommon /c/ w\nreal w(8)\nw = 1\nend\nsubroutine two\ncommon /c/ u\nreal u(2,4)\nu = 3\nend\n"
+    )
+    assert "COMMON /c/ is laid out differently" in refusal("call one\ncall two\n", procedures)
+
+
+@pytest.mark.parametrize(("given", "expected"), [("s", "s = 1"), ("", "continue")])
+def test_optional_arguments(given, expected):
+    inside = (
+        f"call some({given})\ncontains\nsubroutine some(x)\nreal, optional :: x\n"
+        "if (present(x)) then\nx = 1\nend if\nend subroutine\n"
+    )
+    (line,) = body(inside)
+    assert (".true." in line) == bool(given)
+    assert expected == "continue" or expected in line
+
+
+def test_many_calls_of_calls_stay_bounded():
+    levels = 40
+    procedures = "".join(
+        f"subroutine p{at}(x)\nreal x\ncall p{at + 1}(x)\ncall p{at + 1}(x)\nend\n" for at in range(levels)
+    )
+    unit = main_unit(program("call p0(s)\n", f"{procedures}subroutine p{levels}(x)\nreal x\nx = x + 1\nend\n"))
+    left = [each for each in walk_statements(unit.body) if isinstance(each, s.CallStmt)]
+    assert left
+    assert all("statements" in each.reason for each in left)
+    assert len(unit.body) < 500_000
