@@ -5,6 +5,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
+from aag.ir.units import SourceFile
 from aag.pipeline import Options, Overrides, lower
 from aag.spmd.emit import emit
 from esp.api import Request, Source, load_machine
@@ -31,7 +32,8 @@ class Native:
     def expected(self, text, given=NOTHING):
         """What the serial program prints."""
         if text not in self.answers:
-            program = compiled(text, self.folder / f"serial{len(self.answers)}")
+            free = SourceFile(file="serial.f90", form="free", lines=())
+            program = compiled([text], [free], self.folder / f"serial{len(self.answers)}")
             given.put(program.parent)
             self.answers[text] = call(
                 [str(program)], "the serial program fails", program.parent, limit_s=0.0, text=given.text
