@@ -252,6 +252,10 @@ def _simple(stmt: s.Stmt) -> str:
             return f"exit {name}".rstrip()
         case s.Cycle(name=name):
             return f"cycle {name}".rstrip()
+        case s.Enter(name=name):
+            return f"! the statements of {name} follow"
+        case s.Restore(array=array):
+            return f"! {array} has its mapping back"
         case s.Continue():
             return "continue"
     raise TypeError(f"print_statement: unknown statement class {type(stmt).__name__} at {stmt.span}")

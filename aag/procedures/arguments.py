@@ -1,6 +1,6 @@
 """The arguments of a call: what each dummy is while the procedure runs, and what is copied and moved around it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -72,6 +72,19 @@ class Binder:
         self._declarations.direct(unit, names)
         self._remap(unit, names, copies, span)
         return names, copies
+
+    def bind_parts(self, dummies: Iterable[Entity | None], args: Iterable[Expr], names: CallNames) -> None:
+        """Bind the array dummies of a function that is a formula.
+
+        Raises:
+            Refused: one is no part of an array.
+        """
+        known = self._declarations.entities
+        for each, actual in zip(dummies, args, strict=True):
+            if each is None:
+                raise Refused("an argument is not declared")
+            if each.shape is not None:
+                names.parts[each.name] = part_of(each, actual, known, names, self._declarations.constants())
 
     def _bind_scalar(
         self, unit: Unit, entity: Entity, actual: Expr, names: CallNames, copies: Copies, span: Span

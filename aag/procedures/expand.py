@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Span
 from aag.ir import statements as s
-from aag.ir.expressions import Call, Element, Expr, IntLit, LogicalLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, RealLit, Unary, Var
 from aag.ir.intrinsics import CALLED
 from aag.ir.units import Program, Type, Unit
 from aag.ir.visitors import map_operands, map_own, mapped, names_in, own_expressions, walk_expressions, walk_statements
@@ -145,7 +145,10 @@ class _Expansion:
             if not isinstance(made, Call) or self._function(made.name) is None:
                 return made
             simple = self._simple(made)
-            return self._value(made, statement, stack, before) if simple is None else simple
+            if simple is None:
+                return self._value(made, statement, stack, before)
+            before.append(self._entered(self._procedures[made.name], made.args, statement.span))
+            return simple
 
         if not any(isinstance(each, Call) for whole in own_expressions(statement) for each in walk_expressions(whole)):
             return [], statement
@@ -195,19 +198,24 @@ class _Expansion:
         dummies = [unit.entity(name) for name in unit.arguments]
         if target != Var(unit.result or unit.name) or result is None or len(dummies) != len(call.args):
             return None
-        if any(each is None or each.shape is not None for each in dummies) or names_in(value) - set(unit.arguments):
+        if names_in(value) - set(unit.arguments):
             return None
         if _kind(value, {each.name: each.type for each in unit.entities}) != result.type:
             return None
-        for name, actual in zip(unit.arguments, call.args, strict=True):
-            uses = sum(part == Var(name) for part in walk_expressions(value))
-            if (
-                uses > 1
-                and not isinstance(actual, Var | Element)
-                and not is_constant(actual, self._declarations.entities)
-            ):
+        names = CallNames()
+        for each, actual in zip(dummies, call.args, strict=True):
+            if each is None or each.shape is not None:
+                continue
+            uses = sum(part == Var(each.name) for part in walk_expressions(value))
+            cheap = isinstance(actual, Var | Element) or is_constant(actual, self._declarations.entities)
+            if uses > 1 and not cheap:
                 return None
-        return CallNames(values=dict(zip(unit.arguments, call.args, strict=True))).expression(value)
+            names.values[each.name] = actual
+        try:
+            self._binder.bind_parts(dummies, call.args, names)
+        except Refused:
+            return None
+        return names.expression(value)
 
     # --- calls ---
 
@@ -238,17 +246,17 @@ class _Expansion:
         made = names.statements(body)
         if looped:
             made = self._numbered(made)
-        enter: s.Stmt = s.Enter(span=span, name=unit.name, arguments=len(args))
-        if self._loops:  # an assignment, so that the loops around stay a nest of assignments
-            enter = assign(span, Var(self._marker(unit, span)), Call(CALLED, (IntLit(0),)))
+        enter = self._entered(unit, args, span)
         inside = self.body(made, (*stack, unit.name))
         return names, (enter, *copies.before, *inside, *copies.after)
 
-    def _marker(self, unit: Unit, span: Span) -> str:
-        """The variable that is assigned where a procedure is called in a loop."""
+    def _entered(self, unit: Unit, args: Sequence[Expr], span: Span) -> s.Stmt:
+        """The call by itself: in a loop an assignment, so that the loops around stay a nest of assignments."""
+        if not self._loops:
+            return s.Enter(span=span, name=unit.name, arguments=len(args))
         if unit.name not in self._markers:
             self._markers[unit.name] = self._declarations.integer(f"called${unit.name}", span)
-        return self._markers[unit.name]
+        return assign(span, Var(self._markers[unit.name]), Call(CALLED, (IntLit(0),)))
 
     def _numbered(self, body: tuple[s.Stmt, ...]) -> tuple[s.Stmt, ...]:
         """The loop that RETURN leaves, with a variable that nobody else has."""
@@ -272,9 +280,27 @@ def _nested(statement: s.If) -> s.If:
     return replace(statement, branches=(first, s.Branch(condition=None, body=(inner,), span=rest[0].span)))
 
 
+_ARITHMETIC = ("+", "-", "*", "/", "**")
+
+
 def _kind(expr: Expr, types: Mapping[str, Type]) -> Type | None:
-    """The type of a formula of variables and literals of one type; None: it may be another."""
-    found = {types[each.name] for each in walk_expressions(expr) if isinstance(each, Var) and each.name in types}
-    if isinstance(expr, LogicalLit) or any(isinstance(each, Call) for each in walk_expressions(expr)):
-        return None
-    return found.pop() if len(found) == 1 else None
+    """The type of a formula of numbers; None: it is not known here."""
+    match expr:
+        case Var(name=name) | Element(name=name):
+            return types.get(name)
+        case IntLit():
+            return Type(base="integer", bytes=4)
+        case RealLit(double=double):
+            return Type(base="real", bytes=8 if double else 4)
+        case Unary(op="+" | "-", operand=operand):
+            return _kind(operand, types)
+        case Call(name="abs" | "sqrt" | "exp" | "log" | "sin" | "cos" | "tan" | "max" | "min", args=(first, *_)):
+            return _kind(first, types)
+        case Binary(op=op, left=left, right=right) if op in _ARITHMETIC:
+            found = {_kind(left, types), _kind(right, types)}
+            reals = {each for each in found if each is not None and each.base == "real"}
+            if None in found or len(reals) > 1 or any(each and each.base not in ("integer", "real") for each in found):
+                return None
+            return reals.pop() if reals else found.pop() if len(found) == 1 else None
+        case _:
+            return None

@@ -73,7 +73,7 @@ def _statement(statement: s.Stmt, names: frozenset[str]) -> Found:
             return read, names - read
         case s.Stop() | s.Return():
             return frozenset(), frozenset()
-        case s.Continue() | s.Remap():
+        case s.Continue() | s.Remap() | s.Enter() | s.Restore():
             return frozenset(), names
         case _:  # EXIT and CYCLE go on elsewhere, and of an opaque statement nothing is known
             return names, frozenset()
