@@ -8,6 +8,8 @@ afterwards. Here a statement finds the module of its kind, and what holds other 
 from collections.abc import Sequence
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from aag.diagnostics import SourceError, Span
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Expr, LogicalLit, Section
@@ -29,6 +31,7 @@ from aag.spmd.nodes import CallNode, DoNode, IfNode, Leave, Local, Node, NodeBra
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reductions import extract
 from aag.spmd.symbols import Mismatch, Unsupported, check_arguments
+from aag.spmd.unrolled import unrolled
 from aag.spmd.versions import with_versions
 
 
@@ -38,6 +41,7 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
     Raises:
         SourceError: statements contradict their declarations; all of them at once.
     """
+    unit = replace(unit, body=unrolled(unit.body, layouts.environment))
     unit, layouts = with_versions(unit, layouts)
     lowering = Lowering(program, unit, layouts, options, extract)
     body = with_aliases(_body(lowering, unit.body), unit)

@@ -289,6 +289,20 @@ class Writer(Calls, Guards, Reductions, Remaps):
         parts = [self.operand(extents) for _ in range(self.pick(1, 2))]
         return [f"{target} = " + " + ".join(f"0.5d0 * {part}" for part in parts)]
 
+    def dims(self):
+        """A loop over the dimensions of an array."""
+        array = self.random.choice(self.arrays)
+        shift = self.pick("cshift({0}, {1}, {2})", "eoshift({0}, {1}, dim={2})", "cshift({0}, dim={2}, shift={1})")
+        value = shift.format(array.name, self.random.randint(-2, 2), "k")
+        skipped = [f"if (k == {self.random.randint(1, 3)}) cycle"] if self.chance(30) else []
+        first, last, step = self.pick((1, array.rank, ""), (array.rank, 1, ", -1"))
+        return [
+            f"do k = {first}, {last}{step}",
+            *skipped,
+            f"{array.name} = 0.5d0 * {array.name} + 0.25d0 * {value}",
+            "end do",
+        ]
+
     def where(self):
         target, extents = self.array_target()
         mask = self.operand(extents)

@@ -16,7 +16,7 @@ LOOPS = ("do", "do", "scalar")
 MORE = ("independent", "intrinsic", "forall")
 ALONG = ("along", "along", "assignment")
 GUARDED = ("guarded", "guarded", "assignment")
-REMAPS = ("remap", "remap", "forall", "assignment", "do", "scalar", "independent")
+REMAPS = ("remap", "remap", "forall", "assignment", "do", "scalar", "independent", "dims")
 ALL = (*ARRAYS, "do", "guarded", "independent", "intrinsic")
 
 PARTS = {

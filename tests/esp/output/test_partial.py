@@ -13,13 +13,15 @@ TEXT = """program main
   s = f(s)
   print *, s
 contains
-  subroutine init(x)
+  recursive subroutine init(x)
     real(8), intent(out) :: x(:, :)
     x = 1.0d0
+    if (n < 4) call init(x)
   end subroutine init
-  real(8) function f(x)
+  recursive real(8) function f(x) result(y)
     real(8), intent(in) :: x
-    f = 2.0d0 * x
+    y = 2.0d0 * x
+    if (y > 9) y = f(y)
   end function f
 end program main
 """

@@ -1,0 +1,46 @@
+"""Loops over dimensions."""
+
+import pytest
+
+from aag.ir.printer import print_statement
+from aag.pipeline import main_unit, read_program
+from aag.spmd.unrolled import unrolled
+
+HEAD = "program dims\ninteger, parameter :: n = 3\nreal :: a(4,4,4), b(4,4,4), s\ninteger :: d, e\n"
+
+
+def lines(text):
+    unit = main_unit(read_program(f"{HEAD}{text}end program dims\n", "dims.hpf"))
+    made = unrolled(unit.body, {"n": 3})
+    return [line.strip().replace(" ", "") for each in made for line in print_statement(each).splitlines()]
+
+
+@pytest.mark.parametrize("reference", ["cshift(b, 1, {})", "cshift(b, 1, dim={})", "eoshift(b, 1, 0.0, {})"])
+def test_each_iteration_has_the_number_of_its_dimension(reference):
+    found = lines(f"do d = 1, n\na = {reference.format('d')} * d\nend do\n")
+    expected = [
+        line
+        for number in (1, 2, 3)
+        for line in (f"dod={number},{number}", f"a={reference.format(number)}*d".replace(" ", ""), "enddo")
+    ]
+    assert found == expected
+
+
+def test_steps_and_loops_inside_others():
+    found = lines("do d = 3, 1, -2\ndo e = 1, 2\ns = size(a, d) + size(b, dim=e)\nend do\nend do\n")
+    assert [each for each in found if each.startswith("s=")] == [
+        f"s=size(a,{d})+size(b,dim={e})" for d in (3, 1) for e in (1, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "do d = 1, n\na = cshift(b, d, 1)\nend do\n",  # no dimension
+        "do d = 1, n\na = cshift(b, 1, d)\nif (s > 1) exit\nend do\n",  # may end early
+        "do d = 1, e\na = cshift(b, 1, d)\nend do\n",  # nobody knows how often
+        "do d = 1, 40\ns = size(b, d)\nend do\n",  # of no array
+    ],
+)
+def test_other_loops_stay(loop):
+    assert len([each for each in lines(loop) if each.startswith("dod")]) == 1
