@@ -25,7 +25,7 @@ contains
   end function f
 end program main
 """
-WHY = "the bodies of init, f (lines 5, 7) are not interpreted"
+WHY = "the bodies of init, f (lines 13, 18) are not interpreted"
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_every_command_refuses_with_all_reasons(words, program, capsys, tmp_path
     out, err = capsys.readouterr()
     text = " ".join(err.split())
     assert (out, page.exists()) == ("", False)
-    assert [text.count(f"{program}:{place}") for place in ("5:3: W202", "7:3: W206")] == [1, 1]
+    assert [text.count(f"{program}:{place}") for place in ("13:5: W202", "18:5: W206")] == [1, 1]
     assert text.endswith("the prediction is incomplete. --partial predicts the rest.")
 
 
