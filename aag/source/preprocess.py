@@ -11,7 +11,7 @@ from aag.ir.units import Line
 from aag.running import Limits, run
 
 _MARKER = re.compile(r'^#\s+(\d+)\s+"((?:[^"\\]|\\.)*)"')
-_COMPLAINT = re.compile(r"^(?:<stdin>|[^:]+):(\d+):(?:(\d+):)?\s*(?:fatal )?error:\s*(.*)$", re.MULTILINE)
+_COMPLAINT = re.compile(r"^(<stdin>|[^:]+):(\d+):(?:(\d+):)?\s*(?:fatal )?error:\s*(.*)$", re.MULTILINE)
 _LIMITS = Limits(seconds=8.0, memory_bytes=1 << 29, output_bytes=1 << 26)
 _BEYOND = {
     "time": f"it did not end within {_LIMITS.seconds:g} s",
@@ -57,8 +57,10 @@ def preprocessed(
         raise SourceError([_failed(file, 0, _BEYOND[done.beyond])])
     if done.code:
         found = _COMPLAINT.search(done.errors)
-        line, why = (int(found.group(1)), found.group(3)) if found else (0, "it gives no reason")
-        raise SourceError([_failed(file, line, why)])
+        if found is None:
+            raise SourceError([_failed(file, 0, "it gives no reason")])
+        where = file if found[1] == "<stdin>" else found[1]
+        raise SourceError([_failed(where, int(found[2]), found[4])])
     return _affordable(tuple(_marked(done.output, file)), written)
 
 

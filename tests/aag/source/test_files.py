@@ -128,6 +128,17 @@ def test_a_c_comment_behind_a_declaration():
 
 
 @needs_cpp
+def test_an_error_of_cpp_names_its_file(tmp_path):
+    (tmp_path / "a.h").write_text("      integer n\n#error too old\n")
+    (tmp_path / "x.F").write_text('      program p\n#include "a.h"\n      end\n')
+    with pytest.raises(SourceError) as error:
+        read_file(tmp_path / "x.F")
+    (found,) = error.value.diagnostics
+    assert (found.code, str(found.span)) == ("E107", f"{tmp_path / 'a.h'}:2")
+    assert "too old" in found.message
+
+
+@needs_cpp
 def test_macros_from_outside():
     text = "program p\n#ifdef BIG\nx = SIZE\n#else\nx = 1\n#endif\nend\n"
     values = [read_files(files(("x.f90", text)), defines=each).main.body[0].value for each in ((), ("BIG", "SIZE=64"))]
