@@ -4,11 +4,15 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from aag.diagnostics import Diagnostic
 from aag.ir.evaluate import Unknown, Value, evaluate, excess, limited
+from aag.ir.expressions import Expr
 from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Type, Unit
 from aag.ir.visitors import names_in
+from aag.mapping.constant_arrays import Arrays, constant_arrays, of_elements
 from aag.mapping.settable import TRIPS, Settable
 
 NOTHING: Mapping[str, Value] = MappingProxyType({})
@@ -41,10 +45,16 @@ def constants_of(
             except ValueError as error:
                 diagnostics.append(_unfit(entity, given[entity.name], str(error)))
     diagnostics += [_excessive(name, why) for name in given if (why := excess(constants.get(name, env.get(name, 0))))]
-    _evaluate_all([each for each in parameters if each.name not in constants], constants, env)
+    arrays = constant_arrays(unit)
+    waiting = [each for each in parameters if each.name not in constants]
+    _evaluate_all([replace(each, initial=_scalar(each.initial, arrays)) for each in waiting], constants, env)
     left = [each for each in parameters if each.name not in constants and each.name not in given]
     diagnostics += [each for entity in left for each in _undefined(entity, {**env, **constants})]
     return MappingProxyType(constants), tuple(diagnostics)
+
+
+def _scalar(initial: Expr | None, arrays: Arrays) -> Expr | None:
+    return None if initial is None else of_elements(initial, arrays)
 
 
 def _unsettable(name: str, settable: Settable, unit: Unit) -> Iterator[Diagnostic]:

@@ -1,13 +1,15 @@
 """The names that a user can give values: those that decide shapes, mappings, the flow, or where memory is touched."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
 from aag.ir import directives as d
 from aag.ir import statements as s
-from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Section, Var
+from aag.ir.expressions import Call, Component, Constructor, Element, Expr, ImpliedDo, OpaqueExpr, Section, Var
+from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Unit
 from aag.ir.visitors import backward_slice, names_in, own_expressions, walk_expressions, walk_statements
 
@@ -35,8 +37,10 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     assigns = [each for each in statements if isinstance(each, s.Assign)]
     assigned = {each.target.name for each in assigns if isinstance(each.target, Var)}
     deciding = backward_slice(names_in(*_deciding(units)), assigns)
+    sizing = backward_slice(names_in(*_sizing(units)), assigns)
     counted = {name for each in statements for name in _counters(each)}
     counted |= {each.var for each in walk_expressions(unit.body) if isinstance(each, ImpliedDo)}
+    fixed = _fixed(unit, statements, {each.name for each in entities.values() if "parameter" in each.attributes})
     why = {f"trips_{each.span.line}": "" for each in statements if isinstance(each, s.DoWhile)}
     why |= dict.fromkeys(deciding - entities.keys(), "")
     for name, entity in entities.items():
@@ -47,9 +51,35 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
             why[name] = f"{entity.shown} is the variable of a loop"
         elif not constant and name not in deciding:
             why[name] = f"{entity.shown} decides neither a size nor the flow of the program"
+        elif name in fixed and name not in sizing:
+            why[name] = f"the program computes {entity.shown} from constants in line {fixed[name]}"
         else:
             why[name] = ""
     return Settable(why, tuple(sorted((each for each in why if not why[each] and each not in assigned), key=_is_trips)))
+
+
+def _fixed(unit: Unit, statements: Iterable[s.Stmt], parameters: set[str]) -> Mapping[str, int]:
+    """Variables that only one statement sets, from constants and outside of all blocks -> its line."""
+    times = Counter[str]()
+    for each in statements:
+        match each:
+            case s.Assign(target=Var(name=name)):
+                times[name] += 1
+            case s.CallStmt(args=parts) | s.Io(items=parts):
+                times.update(dict.fromkeys(names_in(*parts), 2))
+    for shared in unit.equivalences:
+        times.update(dict.fromkeys(names_in(*shared.members), 2))
+    times.update({each.name: 1 for each in unit.entities if each.initial is not None})  # it decides until then
+    found: dict[str, int] = {}
+    for each in unit.body:
+        if isinstance(each, s.Assign) and isinstance(each.target, Var) and times[each.target.name] == 1:
+            parts = tuple(walk_expressions(each.value))
+            plain = not any(isinstance(part, Element | Constructor | Component | OpaqueExpr) for part in parts)
+            calls = [part.name for part in parts if isinstance(part, Call)]
+            valued = all(name in INTRINSICS and INTRINSICS[name].value is not None for name in calls)
+            if plain and valued and names_in(each.value) <= parameters | found.keys():
+                found[each.target.name] = each.span.line
+    return found
 
 
 def _is_trips(name: str) -> bool:
@@ -66,14 +96,23 @@ def _counters(statement: s.Stmt) -> tuple[str, ...]:
             return ()
 
 
-def _deciding(units: Iterable[Unit]) -> Iterator[Expr]:
-    """Expressions that are bounds, extents, subscripts, conditions, or arguments of functions."""
+def _sizing(units: Iterable[Unit]) -> Iterator[Expr]:
+    """Expressions that are extents or sizes of blocks: their values are needed before anything runs."""
     for unit in units:
         bounds = [bound for entity in unit.entities for bound in entity.shape or ()]
         for directive in unit.directives:
             bounds += directive.shape if isinstance(directive, d.Processors | d.Template) else ()
             yield from _of_directive(directive)
         yield from (part for bound in bounds for part in (bound.lower, bound.upper) if part is not None)
+        for statement in walk_statements(unit.body):
+            if isinstance(statement, s.Allocate):
+                yield from statement.items
+
+
+def _deciding(units: Iterable[Unit]) -> Iterator[Expr]:
+    """Expressions that are bounds, extents, subscripts, conditions, or arguments of functions."""
+    yield from _sizing(units)
+    for unit in units:
         yield from (each.initial for each in unit.entities if each.initial is not None)
         for statement in walk_statements(unit.body):
             whole = not isinstance(statement, s.Assign | s.Io | s.Allocate | s.CallStmt)

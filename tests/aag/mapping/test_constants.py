@@ -3,6 +3,7 @@ import pytest
 from aag.ir.expressions import Binary, IntLit, RealLit, Unary, Var
 from aag.ir.units import Type
 from aag.mapping.constants import constants_of
+from aag.source.read import read_program
 
 REAL = Type(base="real", bytes=4)
 LOGICAL = Type(base="logical", bytes=4)
@@ -78,3 +79,19 @@ def test_set_values_of_another_type_are_refused(hpf, of, given):
 
 def test_names_of_variables_may_be_set(hpf):
     assert constants_of(hpf.unit(hpf.scalar("n")), {"N": 7})[1] == ()
+
+
+NAMED = """\
+program p
+  integer, parameter :: nn(3) = (/3, 4, 5/), k = sum(nn), r = minval(nn)
+  integer, parameter :: m = maxval(nn) + size(nn), q = product((/2, k/))
+  integer, parameter :: one(1) = (/7/), s = maxval(one)
+  real :: a(k, m, q, r, s)
+  a = 0
+end
+"""
+
+
+def test_reductions_of_array_constants():
+    constants = constants_of(read_program(NAMED, "x.f90").main, {})[0]
+    assert dict(constants) == {"k": 12, "m": 8, "q": 24, "r": 3, "s": 7}

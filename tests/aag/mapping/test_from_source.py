@@ -165,6 +165,46 @@ def test_values_without_an_effect(name, why):
     assert found.hint == "can be set: n, k, m, s, mask, last, trips_14"
 
 
+COMPUTED = """\
+program p
+  integer, parameter :: n = 8
+  integer :: i, k, l, m, twice, read_too, guarded, lost
+  real :: a(n)
+  real, allocatable :: b(:)
+  k = 2 * n
+  l = max(k, 3)
+  m = n + 1
+  allocate (b(m))
+  twice = n
+  twice = twice + k
+  read_too = n
+  read *, read_too
+  if (a(1) > 0) guarded = n
+  lost = int(a(1))
+  do i = 1, k + l + twice + read_too + guarded + lost
+    a(1) = 1
+  end do
+end program p
+"""
+
+
+@pytest.mark.parametrize("name", ["m", "twice", "read_too", "guarded", "lost"])
+def test_values_that_the_program_may_not_have(name):
+    assert layouts_of(COMPUTED, values={name: 8, "m": 8}).arrays["a"].elements == 8
+
+
+@pytest.mark.parametrize(("name", "line"), [("k", 6), ("l", 7)])
+def test_values_that_the_program_computes_anyway(name, line):
+    with pytest.raises(SourceError) as caught:
+        layouts_of(COMPUTED, values={name: 8, "m": 8})
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.message) == (
+        "E301",
+        f"‹set {name}›: the program computes {name} from constants in line {line}",
+    )
+    assert found.hint == "can be set: n"
+
+
 def test_a_constant_without_a_value_is_one_error():
     text = "program p\ninteger, parameter :: n\nreal a(n), b(n, n)\n!hpf$ template t(n)\nend\n"
     with pytest.raises(SourceError) as caught:
