@@ -16,7 +16,7 @@ _UNREAD = frozenset({"W101", "W102", "W107", "W109"})
 
 _WAY_OUT = {
     "W201": "leave it out, or write it as assignments, FORALL or loops",
-    "W202": "write its statements in place of the call",
+    "W202": "add the file that defines it, or write its statements in place of the call",
     "W206": "write its expression in place of the call",
     "W207": "map none of them, or give each its own storage",
     "M201": "describe it in the machine file",
