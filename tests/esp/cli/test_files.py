@@ -18,6 +18,53 @@ MAIN = """\
 """
 OTHER = "subroutine unused(x)\n  real :: x\n  x = 1\nend subroutine\n"
 
+APPLICATION = {
+    "app.inc": """\
+/* sizes */
+      INTEGER N
+      PARAMETER (N=32)
+      REAL A(N), B(N)
+      COMMON /FLD/ A, B
+CHPF$ DISTRIBUTE (BLOCK) :: A, B
+""",
+    "main.f": """\
+      PROGRAM APP
+      INCLUDE 'app.inc'
+      CHARACTER*20 TITLE
+      NAMELIST /INP/ NSTEP, TOL
+      STF(X) = X*X + 1.0
+      DATA TITLE /'abc'/
+      CALL INIT(A, N)
+      CALL INIT(B, N)
+      NSTEP = 3
+      DO 100 IT = 1, NSTEP
+CHPF$ INDEPENDENT, NEW(T),
+CHPF$*  ONHOME(A(I))
+         DO 50 I = 2, N-1
+            T = B(I-1) + B(I+1)
+            A(I) = STF(T)
+   50    CONTINUE
+         DO 60, I = 2, N-1
+            B(I) = A(I)
+   60    CONTINUE
+         IF (IT .EQ. 2) GOTO 200
+  100 CONTINUE
+  200 CONTINUE
+      WRITE (*, '(A,F12.4)') TITLE, SUM(A)
+      STOP
+      END
+""",
+    "init.f": """\
+      SUBROUTINE INIT(X, M)
+      REAL X(M)
+CHPF$ DISTRIBUTE *(BLOCK) :: X
+      DO 10 I = 1, M
+   10 X(I) = I
+      RETURN
+      END
+""",
+}
+
 pytestmark = pytest.mark.skipif(shutil.which("cpp") is None, reason="needs cpp")
 
 
@@ -60,6 +107,16 @@ def test_the_serial_program_has_all_files(folder, esp):
     code, out, err = esp("validate", "main.F", "another.f90", "-Iinc", "-DFACTOR=2", "--procs", "2")
     assert code == 0, err
     assert out.splitlines()[1].split()[:2] == ["2", "same"]
+
+
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="needs MPI")
+def test_an_application_of_several_files(tmp_path, esp, monkeypatch):
+    for name, text in APPLICATION.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    code, out, err = esp("validate", "init.f", "main.f", "--procs", "1,3")
+    assert code == 0, err
+    assert [line.split()[:2] for line in out.splitlines()[1:]] == [["1", "same"], ["3", "same"]]
 
 
 def test_python(folder):
