@@ -75,8 +75,8 @@ def execute(options: argparse.Namespace) -> int:
     named = named_choices(options.distribute)
     options.distribute = []
     system = api.load_machine(options.system)
-    request = request_of(options, procs)
     sources = [source_of(each, options) for each in options.program]
+    request = request_of(options, procs)
     with ProgressLine(console) as shown:
         progress = shown.predictions if shown else None
 

@@ -126,6 +126,7 @@ def add_program(
         default=[],
         help="value of a PARAMETER, a variable that decides sizes or flow, or TRIPS_LINE of a while loop (repeatable)",
     )
+    group.add_argument("--input", metavar="FILE", help="what the program reads: its standard input")
     group.add_argument(
         "--trust-directives",
         action="store_true",

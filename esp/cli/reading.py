@@ -2,11 +2,12 @@
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aag.source.read import read_program
 from esp.cli.options import request_of
-from esp.errors import UnreadableFileError, UsageError
+from esp.errors import UnreadableFileError, UsageError, reason
 from esp.sources import Source, read_source
 
 if TYPE_CHECKING:  # the API brings NumPy, which a command need not wait for that only reads a program
@@ -45,7 +46,9 @@ def source_of(program: str, options: argparse.Namespace) -> Source:
         raise UnreadableFileError("the program name is empty.", hint=hint)
     if STANDARD_INPUT not in files:
         given = files if options.files else program
-        return read_source(given, form=options.form, include=options.include, define=options.define)
+        source = read_source(given, form=options.form, include=options.include, define=options.define)
+        _take_input(source, options)
+        return source
     if len(files) > 1:
         raise UsageError("standard input is a whole program.", hint="Write it to a file first.")
     try:
@@ -58,3 +61,32 @@ def source_of(program: str, options: argparse.Namespace) -> Source:
         text, "<stdin>", form=options.form, include_dirs=options.include, defines=options.define, defer=True
     )
     return Source(program=read)
+
+
+def _take_input(source: Source, options: argparse.Namespace) -> None:
+    """Add what the program reads from `--input` to the values of `--set`, which win.
+
+    Raises:
+        UnreadableFileError: it cannot be read.
+    """
+    if not vars(options).get("input"):
+        return
+    from esp.inputs import values_read
+
+    given = {each.partition("=")[0].strip().lower() for each in options.set}
+    found = values_read(source.program, text_of_input(options.input))
+    options.set = [*(f"{name}={value}" for name, value in found.items() if name not in given), *options.set]
+
+
+def text_of_input(file: str) -> str:
+    """The text of the file of `--input`.
+
+    Raises:
+        UnreadableFileError: it cannot be read.
+    """
+    try:
+        return Path(file).read_text(encoding="utf-8")
+    except OSError as problem:
+        raise UnreadableFileError(f"{file}: {reason(problem)}.", where="--input") from None
+    except ValueError:
+        raise UnreadableFileError(f"{file}: this is not text.", where="--input") from None

@@ -64,6 +64,8 @@ def _explore(options: argparse.Namespace, procs: int | None) -> int:
         raise UsageError("the keyboard is standard input here.", hint="Write the program to a file first.")
     wanted = None
     if options.program is not None:
+        if options.input is not None:
+            source_of(options.program, options)  # its values are part of the request
         # All of this happens once the first frame is drawn.
         wanted = opening(
             options.program,

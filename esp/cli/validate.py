@@ -129,7 +129,7 @@ def execute(options: argparse.Namespace) -> int:
     from aag.running import scratch
     from esp import api
     from esp.building import alone_in
-    from esp.cli.reading import source_of
+    from esp.cli.reading import source_of, text_of_input
     from esp.output.validate import validation_text
     from esp.validate.given import given_to
     from esp.validate.job import Job
@@ -138,7 +138,7 @@ def execute(options: argparse.Namespace) -> int:
         source = source_of(options.program, options)
         job = Job(
             source=source,
-            given=given_to(source.program),
+            given=given_to(source.program, None if options.input is None else text_of_input(options.input)),
             texts=pairs("--set", options.set, lower=True),
             system=api.load_machine(options.system),
             request=partial(request_of, options),

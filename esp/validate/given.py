@@ -36,20 +36,22 @@ class GivenInput(Struct, frozen=True):
 NOTHING = GivenInput()
 
 
-def given_to(program: Program) -> GivenInput:
+def given_to(program: Program, text: str | None = None) -> GivenInput:
     """What a program finds: our own standard input, if it reads its own, and files of the working directory or beside
     the source.
+
+    Args:
+        program: The program.
+        text: Its standard input; None: ours.
 
     Raises:
         UsageError: it reads standard input, and ours is a terminal.
     """
     statements = [each for each in walk_statements(main_unit(program).body) if isinstance(each, Io)]
-    text = ""
-    if any(each.kind == "read" and control_of(each).unit in _TERMINAL for each in statements):
+    if text is None and any(each.kind == "read" and control_of(each).unit in _TERMINAL for each in statements):
         if sys.stdin.isatty():
-            raise UsageError(
-                "the program reads standard input, and there is none.", hint="Give it some: esp validate PROG < FILE."
-            )
+            hint = "Give it some: esp validate PROG --input FILE."
+            raise UsageError("the program reads standard input, and there is none.", hint=hint)
         text = sys.stdin.read()
     places = (Path(), Path(program.file).parent)
     found: dict[str, Path] = {}
@@ -57,7 +59,7 @@ def given_to(program: Program) -> GivenInput:
         path = next((place / name for place in places if (place / name).is_file()), None)
         if path is not None and not Path(name).is_absolute() and ".." not in Path(name).parts:
             found[name] = path.resolve()
-    return GivenInput(text, found)
+    return GivenInput(text or "", found)
 
 
 def _names(statements: list[Io]) -> Iterator[str]:

@@ -1,0 +1,158 @@
+"""Scalars that a program reads from its standard input, from the text of that input (D8).
+
+READ statements with ``*`` as format are followed in their order, as long as nothing decides which of them run. A
+variable that gets its value there and nowhere else is then known like one that `--set` gives.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from aag.ir import statements as s
+from aag.ir.control import control_of
+from aag.ir.evaluate import Unknown, Value, evaluate_int
+from aag.ir.expressions import Element, Expr, Section, Var
+from aag.ir.units import Entity, Program, Unit
+from aag.ir.visitors import walk_statements
+from aag.pipeline import main_unit
+
+_ITEM = re.compile(r"""\s*(?:(\d+)\*)?('(?:[^']|'')*'|"(?:[^"]|"")*"|[^\s,/]*)\s*(,|/|(?=\s)|$)""")
+
+
+class _Records:
+    """The values of list-directed input, record by record."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+        self._left: list[str | None] = []
+
+    def next(self) -> str | None:
+        """The next value as text; empty: a null value. None: the input ends, or a slash ends the statement."""
+        while not self._left:
+            if not self._lines:
+                return None
+            self._left = list(_values(self._lines.pop(0)))
+        return self._left.pop(0)
+
+    def end(self) -> None:
+        """The end of a READ: what its last record still has is skipped."""
+        self._left = []
+
+
+def _values(line: str) -> Iterator[str | None]:
+    at = 0
+    while line[at:].strip():
+        found = _ITEM.match(line, at)
+        if found is None or found.end() == at:
+            return
+        at = found.end()
+        if found[2] or found[3] == ",":
+            yield from [found[2]] * int(found[1] or 1)
+        if found[3] == "/":
+            yield None
+            return
+
+
+def values_read(program: Program, text: str) -> dict[str, str]:
+    """The values that the main program reads, as written in its input.
+
+    Args:
+        program: A program as read.
+        text: Its standard input.
+    """
+    unit = main_unit(program)
+    entities = {each.name: each for each in unit.entities}
+    records = _Records(text)
+    found: dict[str, str] = {}
+    for statement in _certain(unit):
+        control = control_of(statement)
+        if control.unit not in ("*", "5", ""):
+            continue
+        if control.format not in ("*", "") or control.namelist:
+            break
+        items = [_count(item, entities) for item in statement.items]
+        if None in items:
+            break
+        for item, count in zip(statement.items, items, strict=True):
+            for _ in range(count or 0):
+                value = records.next()
+                if value is None:
+                    return _only_there(unit, found)
+                if isinstance(item, Var) and entities[item.name].shape is None and value:
+                    found[item.name] = _constant(value, entities[item.name].type.base)
+        records.end()
+    return _only_there(unit, found)
+
+
+def _constant(value: str, base: str) -> str:
+    """A value of the input as a Fortran constant."""
+    match base:
+        case "logical":
+            return ".true." if value.lstrip(".")[:1] in "tT" else ".false."
+        case "character" if value[:1] not in "'\"":
+            return f"'{value}'"
+        case _:
+            return value
+
+
+def _certain(unit: Unit) -> Iterator[s.Io]:
+    """The READ statements that run once, in their order, up to the first that may run otherwise."""
+    for statement in unit.body:
+        if isinstance(statement, s.Io):
+            if statement.kind == "read":
+                yield statement
+        elif any(isinstance(each, s.Io) and each.kind == "read" for each in walk_statements((statement,))):
+            return
+
+
+def _count(item: Expr, entities: Mapping[str, Entity]) -> int | None:
+    """How many values an item takes; None: nobody knows."""
+    match item:
+        case Var(name=name) if name in entities:
+            shape = entities[name].shape
+            if shape is None:
+                return 1
+            constants = _constants(entities)
+            total = 1
+            for bound in shape:
+                try:
+                    lower = 1 if bound.lower is None else evaluate_int(bound.lower, constants)
+                    upper = None if bound.upper is None else evaluate_int(bound.upper, constants)
+                except Unknown:
+                    return None
+                if upper is None:
+                    return None
+                total *= max(0, upper - lower + 1)
+            return total
+        case Element(subscripts=subscripts) if not any(isinstance(each, Section) for each in subscripts):
+            return 1
+        case _:
+            return None
+
+
+def _constants(entities: Mapping[str, Entity]) -> dict[str, Value]:
+    found: dict[str, Value] = {}
+    for name, entity in entities.items():
+        if "parameter" in entity.attributes and entity.initial is not None and entity.shape is None:
+            try:
+                found[name] = evaluate_int(entity.initial, found)
+            except Unknown:
+                continue
+    return found
+
+
+def _only_there(unit: Unit, found: dict[str, str]) -> dict[str, str]:
+    """The values of variables that nothing else assigns."""
+    seen: dict[str, int] = {}
+    for statement in walk_statements(unit.body):
+        match statement:
+            case s.Assign(target=Var(name=name)) | s.Do(var=name):
+                seen[name] = seen.get(name, 0) + 2
+            case s.Io(kind="read", items=items):
+                for each in items:
+                    if isinstance(each, Var):
+                        seen[each.name] = seen.get(each.name, 0) + 1
+            case s.CallStmt(args=args):
+                for each in args:
+                    if isinstance(each, Var):
+                        seen[each.name] = seen.get(each.name, 0) + 2
+    return {name: value for name, value in found.items() if seen.get(name) == 1}

@@ -1,0 +1,142 @@
+"""Scalars that a program reads, against what gfortran reads from the same input."""
+
+import random
+
+import pytest
+
+from aag.pipeline import read_program
+from esp.cli.main import main
+from esp.inputs import values_read
+from esp.tools import call, tool
+from esp.values import value_of
+
+HEAD = """program reads
+  integer, parameter :: m = 3
+  integer :: n, k, l, v(m), w(2,2), i
+  real :: x, y
+  logical :: g
+  character(8) :: c
+  n = -1; k = -1; x = -1; y = -1; g = .false.; c = 'none'; v = 0; w = 0
+"""
+SHOWN = "  print '(i0,1x,i0,1x,es12.5,1x,es12.5,1x,l1,1x,a)', n, k, x, y, g, c\n"
+
+
+def program(reads):
+    return f"{HEAD}{reads}{SHOWN}end program reads\n"
+
+
+def by_gfortran(reads, text, folder):
+    (folder / "reads.f90").write_text(program(reads))
+    call([tool("gfortran"), "-w", "reads.f90", "-o", "reads"], "no program", folder)
+    return call([str(folder / "reads")], "it fails", folder, text=text).split(None, 5)
+
+
+def by_esp(reads, text):
+    """The same, with what the program has before it reads."""
+    found = {"n": "-1", "k": "-1", "x": "-1", "y": "-1", "g": ".false.", "c": "'none'"}
+    # Of this program, each variable is assigned before it is read; so it is left out here.
+    bare = program(reads).replace(HEAD.splitlines()[-1], "")
+    found |= values_read(read_program(bare, "reads.f90"), text)
+    return {name: value_of(name, each) for name, each in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("reads", "text"),
+    [
+        ("read *, n, x\n", "12 0.5\n"),
+        ("read *, n, x\n", "12, .5d0, 9\n"),
+        ("read (*,*) n\nread (5,*) x\n", "12 99 98\n0.25\n"),
+        ("read *, n, k, x\n", "\n 7\n\n8 1e-3 more\n"),
+        ("read *, n, k, x, y\n", "2*5 2*1.5\n"),
+        ("read *, n, k, x\n", "4,,2.5\n"),
+        ("read *, n, k, x\n", "4 /\n 5 6\n"),
+        ("read *, v, n\n", "1 2 3 44\n"),
+        ("read *, w, n, x\n", "1 2\n3 4 5\n0.125\n"),
+        ("read *, v(2), n\n", "1 2 3 44\n"),
+        ("read *, g, n\n", ".true. 3\n"),
+        ("read *, g, n\n", "T 3\n"),
+        ("read *, g, n\n", ".false 3\n"),
+        ("read *, c, n\n", "'two it' 3\n"),
+        ("read *, c, n\n", "two 3\n"),
+        ("read *, n\nif (n > 3) read *, k\nread *, x\n", "2\n0.5\n"),
+        ("read *, n\ndo i = 1, n\nread *, k\nend do\n", "2\n5\n6\n"),
+    ],
+)
+def test_what_is_read(reads, text, tmp_path):
+    found, expected, known = by_esp(reads, text), by_gfortran(reads, text, tmp_path), values_read_names(reads, text)
+    real = [int(expected[0]), int(expected[1]), float(expected[2]), float(expected[3]), expected[4] == "T"]
+    for name, value in [*zip("nkxyg", real, strict=True), ("c", expected[5].strip())]:
+        if name in known:
+            assert found[name] == (pytest.approx(value) if isinstance(value, float) else value), name
+    assert known
+
+
+def values_read_names(reads, text):
+    return set(values_read(read_program(program(reads).replace(HEAD.splitlines()[-1], ""), "reads.f90"), text))
+
+
+@pytest.mark.parametrize(
+    ("reads", "known"),
+    [
+        ("read *, n, x\n", {"n", "x"}),
+        ("read *, n\nn = n + 1\n", set()),  # has another value later
+        ("read *, n\nread *, n\n", set()),
+        ("read *, n\nif (n > 3) read *, k\nread *, x\n", {"n"}),
+        ("read *, n, v(1:n), x\n", set()),
+        ("read '(i3)', n\nread *, k\n", set()),
+        ("open (7, file='x')\nread (7,*) n\nread *, k\n", {"k"}),
+        ("read *, n\ncall other(n)\n", set()),
+    ],
+)
+def test_only_what_is_certain_is_known(reads, known):
+    assert values_read_names(reads, "4 5 6 7\n8 9\n1 2\n") == known
+
+
+def test_random_records(tmp_path):
+    chance = random.Random(11)
+    reads = "read *, n, k\nread *, x\nread *, y, i\n"
+    for _ in range(6):
+        lines = []
+        for count in (2, 1, 2):
+            numbers = [str(chance.randint(1, 99)) for _ in range(count + chance.randrange(3))]
+            separators = [chance.choice((" ", ",", " , ", "\n", "   ")) for _ in numbers]
+            lines.append("".join(a + b for a, b in zip(numbers, separators, strict=True)).rstrip(", \n"))
+        text = "\n".join(lines) + "\n" + "7 7 7\n" * 6
+        found, expected = by_esp(reads, text), by_gfortran(reads, text, tmp_path)
+        assert [found[name] for name in "nkxy"] == [int(expected[0]), int(expected[1]), *map(float, expected[2:4])]
+
+
+TEXT = """program sized
+  integer n, i
+  real a(100)
+!hpf$ distribute a(block)
+  read *, n
+  do i = 1, n
+    a(i) = i
+  end do
+  print *, sum(a(1:n))
+end program sized
+"""
+
+
+def test_commands_take_the_input(tmp_path, capsys):
+    (tmp_path / "sized.hpf").write_text(TEXT)
+    (tmp_path / "in.txt").write_text("40\n")
+    source, given = str(tmp_path / "sized.hpf"), str(tmp_path / "in.txt")
+    assert main(["run", source, "--procs", "4"]) == 1
+    capsys.readouterr()
+    assert main(["run", source, "--procs", "4", "--json", "--input", given]) == 0
+    by_input = capsys.readouterr().out
+    assert main(["run", source, "--procs", "4", "--json", "--set", "n=40"]) == 0
+    assert capsys.readouterr().out == by_input
+    assert main(["run", source, "--procs", "4", "--json", "--set", "n=20", "--input", given]) == 0
+    assert capsys.readouterr().out != by_input
+    assert main(["run", source, "--input", str(tmp_path / "no.txt")]) == 2
+    assert "no such file" in capsys.readouterr().err
+
+
+def test_validate_gives_it_to_both_programs(tmp_path, capsys):
+    (tmp_path / "sized.hpf").write_text(TEXT)
+    (tmp_path / "in.txt").write_text("40\n")
+    assert main(["validate", str(tmp_path / "sized.hpf"), "-p", "2", "--input", str(tmp_path / "in.txt")]) == 0
+    assert "same" in capsys.readouterr().out
