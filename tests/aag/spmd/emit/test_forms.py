@@ -136,8 +136,8 @@ def test_no_program_is_called_like_something_else(native):
 
 
 def test_a_function_like_an_intrinsic_one_is_refused():
-    found, *_ = refusals(CALLED.format("max"))
-    assert "the function max has the name of an intrinsic function" in found.message
+    messages = [found.message for found in refusals(CALLED.format("max"))]
+    assert any("the function max has the name of an intrinsic function" in each for each in messages)
 
 
 CUBE, MESH = Nodes(box=(2, 2, 2), of=(0, 7, 3, 2, 6)), Nodes(box=(3, 3), of=(8, 7, 6, 3, 0))
