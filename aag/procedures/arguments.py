@@ -146,8 +146,9 @@ class Binder:
 
     def _kept(self, expr: Expr, unit: Unit, names: CallNames, copies: Copies, span: Span) -> Expr:
         """An expression of the caller that keeps its value while the procedure runs."""
-        assigned = self._effects.assigned(unit)
-        changed = {names.of(each) for each in assigned if each not in unit.arguments or each in names.renamed}
+        shared = {name for common in unit.commons for name in common.names}
+        local = {each.name for each in unit.entities} - shared - names.renamed.keys()
+        changed = {names.of(each) for each in self._effects.assigned(unit) - local}
         if not names_in(expr) & changed:
             return expr
         name = self._declarations.integer("place$", span)
