@@ -9,6 +9,7 @@ from aag.diagnostics import NOWHERE, Span
 from aag.ir.directives import Align
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
 from aag.ir.statements import Remap
+from aag.ir.steady import all_passed, steady
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import walk_statements
 from aag.mapping.alignment import Placement, itself
@@ -92,7 +93,8 @@ def resolve_mapping(
     )
     outer[NUMBER_OF_PROCESSORS] = arrangements.procs
     constants, _ = constants_of(unit, overrides.values, outer)
-    env = {**given, **outer, **constants}
+    known = {**given, **outer, **constants}
+    env = {**steady(unit, known, all_passed), **known}
     tables = tables_of(scope, overrides.distribute, env, report, align=overrides.align)
     resolution = _Resolution(tables, arrangements, env, report)
     grid = resolution.first_grid()

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from aag.diagnostics import NOWHERE, Span
 from aag.ir import directives as d
 from aag.ir.evaluate import Unknown, Value, evaluate
+from aag.ir.steady import Passed, steady
 from aag.ir.units import Entity, Program, Type, Unit
 from aag.procedures.names import CallNames
 
@@ -20,7 +21,9 @@ class Refused(Exception):
 class FlatDeclarations:
     """The growing declarations of the main program. A local name of a procedure has one place for all calls."""
 
-    def __init__(self, program: Program, main: Unit, procedures: Mapping[str, Unit], hosts: Mapping[str, Unit]) -> None:
+    def __init__(
+        self, program: Program, main: Unit, procedures: Mapping[str, Unit], hosts: Mapping[str, Unit], passed: Passed
+    ) -> None:
         self._main = main
         self._procedures = procedures
         self._hosts = hosts
@@ -40,6 +43,8 @@ class FlatDeclarations:
         self._taken = {*self.entities, *procedures}
         self._taken |= {each.name for each in main.directives if isinstance(each, d.Processors | d.Template)}
         self._constants: dict[str, Value] = {}
+        self._steady: dict[str, Value] | None = None
+        self._passed = passed
         self.private: set[str] = set()
         """Variables that begin each call of a procedure without a value."""
         self._of_modules: dict[str, dict[str, str]] = {}
@@ -52,12 +57,16 @@ class FlatDeclarations:
         return frozenset(self._modules)
 
     def constants(self) -> Mapping[str, Value]:
-        """The values of named constants, as declared."""
+        """The values of named constants as declared, and of scalars of the main program that never change."""
         for name, entity in self.entities.items():
             if "parameter" in entity.attributes and entity.initial is not None and name not in self._constants:
                 with suppress(Unknown):
                     self._constants[name] = evaluate(entity.initial, self._constants)
-        return self._constants
+        if self._steady is None:
+            free = {name for common in self._main.commons for name in common.names}
+            found = steady(self._main, self._constants, self._passed)
+            self._steady = {name: value for name, value in found.items() if name not in free}
+        return {**self._steady, **self._constants}
 
     def unique(self, name: str, owner: str = "") -> str:
         """A name that nothing else has; `owner`: whose it is, where it cannot be kept."""

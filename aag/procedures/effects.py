@@ -33,15 +33,15 @@ class AssignedNames:
                     for each in items:
                         yield from _base(each)
                 case s.CallStmt(name=name, args=args, keywords=keywords):
-                    yield from self._passed(name, (*args, *(value for _, value in keywords)))
+                    yield from self.passed(name, (*args, *(value for _, value in keywords)))
                 case s.Opaque():
                     yield from (each.name for each in unit.entities)
             for whole in own_expressions(statement):
                 for each in walk_expressions(whole):
                     if isinstance(each, Call) and each.name in self._procedures:
-                        yield from self._passed(each.name, each.args)
+                        yield from self.passed(each.name, each.args)
 
-    def _passed(self, name: str, args: tuple[Expr, ...]) -> Iterator[str]:
+    def passed(self, name: str, args: tuple[Expr, ...]) -> Iterator[str]:
         """Arguments that a call may assign, and what the procedure assigns of what both share."""
         unit = self._procedures.get(name)
         assigned = None if unit is None else self.assigned(unit)

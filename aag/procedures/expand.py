@@ -45,8 +45,9 @@ class _Expansion:
         outer = [each for each in units if each.kind in ("subroutine", "function")]
         self._procedures = {each.name: each for each in (*outer, *(inner for each in outer for inner in each.contains))}
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
-        self._declarations = FlatDeclarations(program, main, self._procedures, hosts)
-        self._binder = Binder(self._declarations, AssignedNames(self._procedures), self._procedures)
+        effects = AssignedNames(self._procedures)
+        self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects.passed)
+        self._binder = Binder(self._declarations, effects, self._procedures)
         self._markers: dict[str, str] = {}
         self._count = 0
         self._calls = 0

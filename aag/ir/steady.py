@@ -1,0 +1,95 @@
+"""Scalars that have one value as long as they have one: assigned once, or only declared with a value."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+
+from aag.ir import statements as s
+from aag.ir.control import control_of
+from aag.ir.evaluate import Unknown, Value, evaluate
+from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
+from aag.ir.intrinsics import INTRINSICS
+from aag.ir.units import Entity, Unit
+from aag.ir.visitors import calls_used, names_in, own_expressions, walk_expressions, walk_statements
+
+Passed = Callable[[str, tuple[Expr, ...]], Iterator[str]]
+"""The names that a call of a procedure with these arguments may assign."""
+
+
+def all_passed(_: str, args: tuple[Expr, ...]) -> Iterator[str]:
+    """A procedure may assign all its arguments."""
+    yield from (each.name for each in args if isinstance(each, Var | Element))
+
+
+def steady(unit: Unit, env: Mapping[str, Value], passed: Passed) -> dict[str, Value]:
+    """The values of integer scalars that never change.
+
+    Args:
+        unit: A program unit.
+        env: The values of constants.
+        passed: What calls may assign.
+    """
+    given: dict[str, Expr] = {}
+    times: Counter[str] = Counter(unit.arguments)
+    for statement in walk_statements(unit.body):
+        if isinstance(statement, s.Assign) and isinstance(statement.target, Var):
+            given[statement.target.name] = statement.value
+        times.update(_assigned(statement, unit, passed))
+    for inner in unit.contains:
+        for statement in walk_statements(inner.body):
+            times.update(_assigned(statement, inner, passed))
+    shared = {name for each in unit.equivalences for name in names_in(*each.members)}
+    if any(name not in INTRINSICS for name in calls_used(unit.body)):
+        shared |= {name for common in unit.commons for name in common.names}
+    waiting: dict[str, Expr] = {}
+    for entity in unit.entities:
+        if not _is_plain(entity) or entity.name in shared:
+            continue
+        if entity.initial is not None and not times[entity.name]:
+            waiting[entity.name] = entity.initial
+        elif entity.initial is None and times[entity.name] == 1 and entity.name in given:
+            waiting[entity.name] = given[entity.name]
+    return _values(waiting, env)
+
+
+def _is_plain(entity: Entity) -> bool:
+    scalar = entity.shape is None and entity.type.base == "integer"
+    return scalar and not {"parameter", "pointer", "target"} & entity.attributes
+
+
+def _assigned(statement: s.Stmt, unit: Unit, passed: Passed) -> Iterator[str]:
+    match statement:
+        case s.Assign(target=Var(name=name)) | s.Do(var=name):
+            yield name
+        case s.Forall(indices=indices):
+            yield from (each.name for each in indices)
+        case s.Io(kind=kind, items=items):
+            yield from control_of(statement).sets
+            yield from names_in(*items) if kind == "read" else ()
+        case s.CallStmt(name=name, args=args, keywords=keywords):
+            yield from passed(name, (*args, *(value for _, value in keywords)))
+        case s.Opaque():
+            yield from (each.name for each in unit.entities)
+    for whole in own_expressions(statement):
+        for each in walk_expressions(whole):
+            if isinstance(each, Call) and each.name not in INTRINSICS:
+                yield from passed(each.name, each.args)
+            elif isinstance(each, ImpliedDo):
+                yield each.var
+
+
+def _values(waiting: dict[str, Expr], env: Mapping[str, Value]) -> dict[str, Value]:
+    """Evaluate until nothing changes."""
+    found: dict[str, Value] = {}
+    progress = True
+    while progress:
+        progress = False
+        for name, expr in list(waiting.items()):
+            try:
+                value = evaluate(expr, {**env, **found})
+            except Unknown:
+                continue
+            del waiting[name]
+            progress = True
+            if isinstance(value, int) and not isinstance(value, bool):
+                found[name] = value
+    return found
