@@ -101,7 +101,7 @@ end program p
     ("statement", "hint"),
     [
         ("read *, n", "give it with ‹set n=VALUE›"),
-        ("n = 8", "the program computes it: ‹set n=VALUE› overrides its value"),
+        ("n = 8\n  n = 9", "the program computes it: ‹set n=VALUE› overrides its value"),
     ],
 )
 def test_values_that_are_missing_are_named(statement, hint):
