@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir import directives as d
 from aag.ir import statements as s
-from aag.ir.expressions import Element, Expr, ImpliedDo, Var
+from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import names_in, walk_expressions, walk_statements
 from aag.procedures.binding import assign, is_array, is_constant, part_of
@@ -32,7 +32,9 @@ class Binder:
         self._effects = effects
         self._procedures = procedures
 
-    def bound(self, unit: Unit, given: Mapping[str, Expr], mark: str, span: Span) -> tuple[CallNames, Copies]:
+    def bound(
+        self, unit: Unit, given: Mapping[str, Expr], mark: str, span: Span, into: str = ""
+    ) -> tuple[CallNames, Copies]:
         """The names of a procedure at one call, its declarations among those of the program.
 
         Args:
@@ -40,6 +42,7 @@ class Binder:
             given: The actual argument of each dummy that has one.
             mark: What the names of its loops end with.
             span: The call.
+            into: The array that takes the place of the result of a function.
 
         Raises:
             Refused: it cannot stand there.
@@ -49,6 +52,8 @@ class Binder:
         for entity in unit.entities:
             names.renamed.pop(entity.name, None)
         copies = Copies()
+        if into:
+            names.parts[unit.result] = _whole(unit.entity(unit.result), self._declarations.entities[into])
         self._check_aliases(unit, given)
         declared = {each.name: each for each in unit.entities}
         arrays = [name for name in unit.arguments if declared[name].shape is not None]
@@ -202,11 +207,20 @@ class Binder:
             moved.add(name)
             made = names.directive(each)
             assert isinstance(made, d.Align | d.Distribute)
-            needed = "intent(out)" not in entity.attributes
+            needed = "intent(out)" not in entity.attributes and name != unit.result
             changes = self._changes(unit, entity)
             kept = f"{part.array}{names.mark}"
             copies.before.append(s.Remap(span=each.span, directive=made, copies=needed, keeps=kept))
             copies.after.insert(0, s.Restore(span=span, array=part.array, kept=kept, copies=changes))
+
+
+def _whole(result: Entity | None, array: Entity) -> ActualPart:
+    """An array for the result of a function: both have the same extents, as they are assigned."""
+    declared = () if result is None else result.shape or ()
+    pairs = zip(declared, array.shape or (), strict=True)
+    one = IntLit(1)
+    dims = (ActualDim(lower=own.lower or one, upper=None, start=its.lower or one, whole=True) for own, its in pairs)
+    return ActualPart(array.name, tuple(dims))
 
 
 def _variables(unit: Unit) -> frozenset[str]:

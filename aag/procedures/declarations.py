@@ -153,7 +153,7 @@ class FlatDeclarations:
     def declare(self, unit: Unit, entities: Iterable[Entity], names: CallNames) -> None:
         """Local names of a procedure; each has one place for all calls, for each of its shapes."""
         shared = {name for common in unit.commons for name in common.names}
-        dummies = set(unit.arguments)
+        dummies = {*unit.arguments, *names.parts}
         for entity in entities:
             if entity.name in dummies or (entity.name in self._procedures and entity.name != unit.name):
                 continue

@@ -104,6 +104,11 @@ class _Expansion:
                 before, hoisted = self._hoisted(statement, stack)
                 assert isinstance(hoisted, s.CallStmt)
                 return (*before, *self._call(hoisted, stack))
+            case s.Assign(target=Var(name=name), value=Call() as call, span=span) if self._fills(call, name):
+                try:
+                    return self._inlined(self._procedures[call.name], call.args, call.keywords, span, stack, name)[1]
+                except Refused:
+                    return (statement,)
             case s.If(branches=branches) if len(branches) > 1 and self._calls_in(branches[1:]):
                 return self._statement(_nested(statement), stack)
             case s.Forall() | s.Where():
@@ -136,6 +141,17 @@ class _Expansion:
         return any(isinstance(each, Call) and each.name in self._procedures for each in exprs)
 
     # --- functions ---
+
+    def _fills(self, call: Call, array: str) -> bool:
+        """Whether a function returns an array that can be computed where it is assigned: nothing there is read."""
+        unit, target = self._function(call.name), self._declarations.entities.get(array)
+        result = None if unit is None else unit.entity(unit.result)
+        if unit is None or target is None or result is None or not result.shape or target.shape is None:
+            return False
+        local = {each.name for each in unit.entities}
+        read = names_in(*call.args, *(value for _, value in call.keywords)) | (names_in(unit.body) - local)
+        shared = bool(unit.commons) or bool(self._procedures.keys() & _called(unit.body))
+        return len(result.shape) == len(target.shape) and array not in read and not shared
 
     def _hoisted(self, statement: s.Stmt, stack: tuple[str, ...]) -> tuple[list[s.Stmt], s.Stmt]:
         """A statement without calls of functions whose bodies can stand before it, and these bodies."""
@@ -228,7 +244,13 @@ class _Expansion:
             return (replace(call, reason=str(problem)),)
 
     def _inlined(
-        self, unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]], span: Span, stack: tuple[str, ...]
+        self,
+        unit: Unit,
+        args: Sequence[Expr],
+        keywords: Sequence[tuple[str, Expr]],
+        span: Span,
+        stack: tuple[str, ...],
+        into: str = "",
     ) -> tuple[CallNames, tuple[s.Stmt, ...]]:
         """The names of a procedure at one call, and its statements there.
 
@@ -242,7 +264,7 @@ class _Expansion:
         if any("extrinsic" in each for each in unit.prefixes):
             raise Refused("it is EXTRINSIC")
         self._calls += 1
-        names, copies = self._binder.bound(unit, actuals(unit, args, keywords), f"_call{self._calls}", span)
+        names, copies = self._binder.bound(unit, actuals(unit, args, keywords), f"_call{self._calls}", span, into)
         body, looped = without_returns(unit.body, "leave")
         made = names.statements(body)
         if looped:

@@ -59,8 +59,18 @@ programs = st.lists(
 )
 
 
+def with_own_variables(lines):
+    """Each loop in another one has a variable of its own."""
+    depth = 0
+    for line in lines:
+        depth -= line == "end do"
+        yield line.replace("do i =", f"do i{depth} =")
+        depth += line.startswith("do ")
+
+
 def graph_of(parts):
-    text = HEAD + "\n".join(line for part in parts for line in part) + "\nend program test\n"
+    lines = with_own_variables(line for part in parts for line in part)
+    text = HEAD + "\n".join(lines) + "\nend program test\n"
     return abstract(lower(read_program(text, "test.f90"), Overrides(procs=4), 4, Options()))
 
 

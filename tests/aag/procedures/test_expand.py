@@ -172,3 +172,12 @@ def test_many_calls_of_calls_stay_bounded():
     assert left
     assert all("statements" in each.reason for each in left)
     assert len(unit.body) < 500_000
+
+
+def test_a_function_of_arrays_fills_what_it_is_assigned_to():
+    inside = (
+        "b = twice(a)\ncontains\nfunction twice(x) result(y)\nreal, intent(in) :: x(:,:)\n"
+        "real :: y(size(x,1),size(x,2))\ny = 2 * x\ny(1,1) = 0\nend function\n"
+    )
+    assert [line.replace(" ", "") for line in body(inside)] == ["b=2*a", "b(1,1)=0"]
+    assert "twice(a)" in body(inside.replace("b = twice", "a = twice"))[0]

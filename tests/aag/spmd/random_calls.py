@@ -1,4 +1,4 @@
-"""Procedures in random programs: internal and external ones, arguments whole, in sections and from elements on, COMMON,
+"""Procedures in random programs: internal and external, arguments whole, in sections and from elements on, COMMON,
 RETURN, functions."""
 
 import re
@@ -11,7 +11,10 @@ class Calls:
     program."""
 
     def called(self):
-        return getattr(self, self.pick("hosted", "passed", "passed", "vectors", "vectors", "user_function", "common"))()
+        return getattr(
+            self,
+            self.pick("hosted", "passed", "passed", "vectors", "vectors", "user_function", "array_function", "common"),
+        )()
 
     def fresh(self):
         """A name that no other program has, as many are compiled together."""
@@ -112,6 +115,27 @@ class Calls:
         target = self.reference(rows, array)
         value = f"{name}({self.reference(rows)}, {self.reference(rows)})"
         return [loops[0].do(), f"{target} = {value}", "end do"]
+
+    def array_function(self):
+        """A function that returns an array of the shape of its argument, assigned to another array."""
+        array = self.random.choice(self.arrays)
+        alike = [each for each in self.arrays if each.extents == array.extents and each is not array]
+        if not alike:
+            return self.scalar()
+        target = self.random.choice(alike)
+        name, colons = self.fresh(), ", ".join(":" for _ in array.extents)
+        sizes = ", ".join(f"size(x, {dim})" for dim in range(1, array.rank + 1))
+        dim = self.random.randint(1, array.rank)
+        self.internal += [
+            f"function {name}(x) result(y)",
+            f"double precision, intent(in) :: x({colons})",
+            f"double precision :: y({sizes})",
+            f"y = 0.5d0 * cshift(x, {self.pick(1, -1, 2)}, {dim})",
+            *(["if (s > 0.3d0) return"] if self.chance(30) else []),
+            "y = 0.25d0 * y + 0.5d0 * x",
+            f"end function {name}",
+        ]
+        return [f"{target.name} = {name}({array.name})"]
 
     def common(self):
         """Two subroutines that share a vector that the main program does not know."""

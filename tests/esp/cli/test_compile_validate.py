@@ -164,10 +164,10 @@ def test_what_cannot_be_compiled_is_refused_with_its_line(tmp_path, capsys):
 
 def test_what_reading_left_out_is_refused(tmp_path, capsys):
     program = tmp_path / "shared.hpf"
-    program.write_text("program shared\nreal :: s(4)\ndata s(1) /5.0/\nprint *, s(1)\nend program shared\n")
+    program.write_text("program shared\ninteger :: k\nassign 7 to k\n7 print *, k\nend program shared\n")
     assert main(["compile", str(program), "--procs", "2", "-q", "-o", str(tmp_path / "out")]) == 1
     told = " ".join(capsys.readouterr().err.split())
-    assert "shared.hpf:3:1: E601 this cannot be compiled: DATA for parts of arrays" in told
+    assert "shared.hpf:3:1: E601 this cannot be compiled: ASSIGN is not modelled" in told
     assert not (tmp_path / "out").exists()
 
 

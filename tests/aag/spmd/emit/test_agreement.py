@@ -133,6 +133,7 @@ EXPRESSIONS = {
     e.Constructor: "r = (/ (i, i = 1, n) /)",
     e.ImpliedDo: "print *, (a(i), i = 1, n)",
     e.Component: "",
+    e.Substring: "word(1:2) = 'ab'",
     e.OpaqueExpr: "",
 }
 """One statement for each class of expression; components need a derived type, and opaque ones have no form."""
