@@ -1,7 +1,7 @@
 """Scalars that have one value as long as they have one: assigned once, or only declared with a value."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from aag.ir import statements as s
 from aag.ir.control import control_of
@@ -11,13 +11,13 @@ from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import calls_used, names_in, own_expressions, walk_expressions, walk_statements
 
-Passed = Callable[[str, tuple[Expr, ...]], Iterator[str]]
+Passed = Callable[[str, Sequence[Expr], Sequence[tuple[str, Expr]]], Iterator[str]]
 """The names that a call of a procedure with these arguments may assign."""
 
 
-def all_passed(_: str, args: tuple[Expr, ...]) -> Iterator[str]:
+def all_passed(_: str, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> Iterator[str]:
     """A procedure may assign all its arguments."""
-    yield from (each.name for each in args if isinstance(each, Var | Element))
+    yield from (each.name for each in (*args, *(value for _, value in keywords)) if isinstance(each, Var | Element))
 
 
 def steady(unit: Unit, env: Mapping[str, Value], passed: Passed) -> dict[str, Value]:
@@ -66,13 +66,13 @@ def _assigned(statement: s.Stmt, unit: Unit, passed: Passed) -> Iterator[str]:
             yield from control_of(statement).sets
             yield from names_in(*items) if kind == "read" else ()
         case s.CallStmt(name=name, args=args, keywords=keywords):
-            yield from passed(name, (*args, *(value for _, value in keywords)))
+            yield from passed(name, args, keywords)
         case s.Opaque():
             yield from (each.name for each in unit.entities)
     for whole in own_expressions(statement):
         for each in walk_expressions(whole):
             if isinstance(each, Call) and each.name not in INTRINSICS:
-                yield from passed(each.name, each.args)
+                yield from passed(each.name, each.args, each.keywords)
             elif isinstance(each, ImpliedDo):
                 yield each.var
 

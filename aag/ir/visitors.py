@@ -185,6 +185,12 @@ def map_own(stmt: s.Stmt, go: Callable[[e.Expr], e.Expr]) -> s.Stmt:
             return structs.replace(stmt, args=tuple(map(go, args)), keywords=pairs)
         case s.Io(items=items) | s.Allocate(items=items):
             return structs.replace(stmt, items=tuple(map(go, items)))
+        case s.Remap(directive=Align(subscripts=subscripts) as align):
+            placed = subscripts and tuple(each if isinstance(each, Star) else go(each) for each in subscripts)
+            return structs.replace(stmt, directive=structs.replace(align, subscripts=placed))
+        case s.Remap(directive=Distribute(formats=formats) as distribute):
+            sized = formats and tuple(structs.replace(each, size=some(each.size)) for each in formats)
+            return structs.replace(stmt, directive=structs.replace(distribute, formats=sized))
     if own_expressions(stmt):  # also refuses a class that nobody knows
         raise TypeError(f"map_own: {type(stmt).__name__} has expressions that are not rebuilt")
     return stmt

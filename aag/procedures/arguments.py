@@ -12,14 +12,16 @@ from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import names_in, walk_expressions, walk_statements
 from aag.procedures.binding import assign, is_array, is_constant, part_of
-from aag.procedures.declarations import FlatDeclarations, Refused, mapped_name
+from aag.procedures.declarations import FlatDeclarations, mapped_name
 from aag.procedures.effects import AssignedNames
-from aag.procedures.names import ActualDim, ActualPart, CallNames
+from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, Refused
 
 
 class Copies(Struct, kw_only=True):
     """What stands around the statements of a procedure: copies of arguments, and mappings of dummies."""
 
+    assigned: frozenset[str]
+    """The variables of the caller that the procedure may assign."""
     before: list[s.Stmt] = field(default_factory=list)
     after: list[s.Stmt] = field(default_factory=list)
 
@@ -51,7 +53,8 @@ class Binder:
         names.renamed |= self._declarations.visible(unit)
         for entity in unit.entities:
             names.renamed.pop(entity.name, None)
-        copies = Copies()
+        self._declarations.share(unit, names)
+        copies = Copies(assigned=self._assigned(unit, given, names))
         if into:
             names.parts[unit.result] = _whole(unit.entity(unit.result), self._declarations.entities[into])
         self._check_aliases(unit, given)
@@ -61,12 +64,13 @@ class Binder:
             entity = declared[name]
             if "optional" in entity.attributes:
                 names.present[name] = name in given
+            if name not in given:
+                names.renamed[name] = ABSENT
             if name not in given or name in arrays:
                 continue
             if entity.name in self._procedures or "external" in entity.attributes:
                 raise Refused(f"its argument {entity.shown} is a procedure")
             self._bind_scalar(unit, entity, given[name], names, copies, span)
-        self._declarations.share(unit, names)
         constants = [each for each in unit.entities if "parameter" in each.attributes]
         self._declarations.declare(unit, constants, names)
         for name in arrays:
@@ -108,7 +112,7 @@ class Binder:
             names.values[entity.name] = actual
             return
         if isinstance(actual, Element):
-            places = (self._kept(each, unit, names, copies, span) for each in actual.subscripts)
+            places = (self._kept(each, copies, span) for each in actual.subscripts)
             actual = Element(actual.name, tuple(places), span=actual.span)
             if entity.name not in _variables(unit):
                 names.values[entity.name] = actual
@@ -129,7 +133,7 @@ class Binder:
         expression = not isinstance(actual, Var | Element)
         if not expression:
             part = part_of(entity, actual, known, names, self._declarations.constants())
-            dims = (self._kept_dim(each, unit, names, copies, span) for each in part.dims)
+            dims = (self._kept_dim(each, copies, span) for each in part.dims)
             part = ActualPart(part.array, tuple(dims))
             if part.is_whole or not _is_mapped(entity.name, unit):
                 names.parts[entity.name] = part
@@ -149,23 +153,28 @@ class Binder:
         """Whether a procedure may assign a dummy."""
         return entity.name in self._effects.assigned(unit) and "intent(in)" not in entity.attributes
 
-    def _kept(self, expr: Expr, unit: Unit, names: CallNames, copies: Copies, span: Span) -> Expr:
+    def _assigned(self, unit: Unit, given: Mapping[str, Expr], names: CallNames) -> frozenset[str]:
+        """The variables of the caller that a procedure may assign, `names` those of its common blocks."""
+        own = {each.name for each in unit.entities} - {name for each in unit.commons for name in each.names}
+        places = self._declarations.common_places()
+        found = {names.of(places.get(each, each)) for each in self._effects.assigned(unit) - own}
+        actual = (given.get(each) for each in self._effects.assigned(unit) & set(unit.arguments))
+        return frozenset(found | {each.name for each in actual if isinstance(each, Var | Element)})
+
+    def _kept(self, expr: Expr, copies: Copies, span: Span) -> Expr:
         """An expression of the caller that keeps its value while the procedure runs."""
-        shared = {name for common in unit.commons for name in common.names}
-        local = {each.name for each in unit.entities} - shared - names.renamed.keys()
-        changed = {names.of(each) for each in self._effects.assigned(unit) - local}
-        if not names_in(expr) & changed:
+        if not names_in(expr) & copies.assigned:
             return expr
         name = self._declarations.integer("place$", span)
         copies.before.append(assign(span, Var(name), expr))
         return Var(name)
 
-    def _kept_dim(
-        self, dim: Expr | ActualDim, unit: Unit, names: CallNames, copies: Copies, span: Span
-    ) -> Expr | ActualDim:
+    def _kept_dim(self, dim: Expr | ActualDim, copies: Copies, span: Span) -> Expr | ActualDim:
         if isinstance(dim, Expr):
-            return self._kept(dim, unit, names, copies, span)
-        return replace(dim, start=self._kept(dim.start, unit, names, copies, span))
+            return self._kept(dim, copies, span)
+        upper = None if dim.upper is None else self._kept(dim.upper, copies, span)
+        lower, start = (self._kept(each, copies, span) for each in (dim.lower, dim.start))
+        return replace(dim, lower=lower, upper=upper, start=start)
 
     def _check_aliases(self, unit: Unit, given: Mapping[str, Expr]) -> None:
         """No variable is two dummies of which one is assigned: standard Fortran forbids it.

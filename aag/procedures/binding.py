@@ -21,11 +21,10 @@ from aag.ir.expressions import (
     Var,
 )
 from aag.ir.intrinsics import INTRINSICS
-from aag.ir.linear import subtract
+from aag.ir.linear import linear, subtract
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import children
-from aag.procedures.declarations import Refused
-from aag.procedures.names import ActualDim, ActualPart, CallNames, extent, same
+from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, Refused, extent, same
 
 
 def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> dict[str, Expr]:
@@ -41,6 +40,7 @@ def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr
         if name not in unit.arguments:
             raise Refused(f"{unit.name} has no argument {name}")
         found[name] = value
+    found = {name: each for name, each in found.items() if each != Var(ABSENT)}
     for name in unit.arguments:
         entity = unit.entity(name)
         if name == "*":
@@ -75,7 +75,11 @@ def part_of(
         case Var():
             return _whole(dummy, shape, array, env)
         case Element(subscripts=subscripts) if any(isinstance(each, Section) for each in subscripts):
+            if any(is_array(each, entities) for each in subscripts):
+                raise Refused(f"its argument {dummy.shown} has a vector subscript")
             return _section(dummy, shape, array, subscripts, env)
+        case Element(subscripts=subscripts) if any(is_array(each, entities) for each in subscripts):
+            raise Refused(f"its argument {dummy.shown} has a vector subscript")
         case Element(subscripts=subscripts):
             return _from_element(dummy, shape, array, subscripts, env)
 
@@ -138,15 +142,24 @@ def _section(
             continue
         if end is None:
             raise Refused(f"the section of {array.shown} has no end that is known")
-        if step != IntLit(1):
-            count: Expr = Binary("/", Binary("+", subtract(end, start), step), step)
-        else:
-            count = extent(start, end)
+        count = _count(start, end, step)
         if mine.upper is not None and not same(extent(mine.lower, mine.upper), count, env) and len(shape) > 1:
             raise Refused(f"{dummy.shown} has other extents than the section of {array.shown}")
         upper = mine.upper or (count if lower == IntLit(1) else Binary("+", lower, subtract(count, IntLit(1))))
-        dims.append(ActualDim(lower=lower, upper=upper, start=start, step=step))
+        number = linear(count, env)
+        empty = mine.upper is None and not (number.is_constant and number.constant >= 0)
+        dims.append(ActualDim(lower=lower, upper=upper, start=start, step=step, maybe_empty=empty))
     return ActualPart(array.name, tuple(dims))
+
+
+def _count(start: Expr, end: Expr, step: Expr) -> Expr:
+    """How many elements a section has."""
+    distance, stride = linear(subtract(end, start), {}), linear(step, {})
+    if distance.is_constant and stride.is_constant and stride.constant:
+        return IntLit(max(0, (distance.constant + stride.constant) // stride.constant))
+    if step == IntLit(1):
+        return extent(start, end)
+    return Binary("/", Binary("+", subtract(end, start), step), step)
 
 
 def _from_element(

@@ -9,26 +9,29 @@ from msgspec.structs import replace
 from aag.diagnostics import NOWHERE, Span
 from aag.ir import directives as d
 from aag.ir.evaluate import Unknown, Value, evaluate
-from aag.ir.steady import Passed, steady
+from aag.ir.steady import steady
 from aag.ir.units import Entity, Program, Type, Unit
-from aag.procedures.names import CallNames
-
-
-class Refused(Exception):
-    """A call that cannot be replaced by the procedure's statements; the text says why."""
+from aag.procedures.effects import AssignedNames
+from aag.procedures.names import CallNames, Refused
 
 
 class FlatDeclarations:
     """The growing declarations of the main program. A local name of a procedure has one place for all calls."""
 
     def __init__(
-        self, program: Program, main: Unit, procedures: Mapping[str, Unit], hosts: Mapping[str, Unit], passed: Passed
+        self,
+        program: Program,
+        main: Unit,
+        procedures: Mapping[str, Unit],
+        hosts: Mapping[str, Unit],
+        effects: AssignedNames,
     ) -> None:
         self._main = main
         self._procedures = procedures
         self._hosts = hosts
+        self._effects = effects
         self._modules = {each.name: each for each in program.units if each.kind == "module"}
-        self.entities = {each.name: each for each in main.entities if each.name not in procedures}
+        self.entities = {each.name: each for each in main.entities if self._is_variable(main, each)}
         self.directives = list(main.directives)
         self.equivalences = list(main.equivalences)
         self._commons = {each.block: each.names for each in main.commons}
@@ -44,7 +47,6 @@ class FlatDeclarations:
         self._taken |= {each.name for each in main.directives if isinstance(each, d.Processors | d.Template)}
         self._constants: dict[str, Value] = {}
         self._steady: dict[str, Value] | None = None
-        self._passed = passed
         self.private: set[str] = set()
         """Variables that begin each call of a procedure without a value."""
         self._of_modules: dict[str, dict[str, str]] = {}
@@ -64,7 +66,7 @@ class FlatDeclarations:
                     self._constants[name] = evaluate(entity.initial, self._constants)
         if self._steady is None:
             free = {name for common in self._main.commons for name in common.names}
-            found = steady(self._main, self._constants, self._passed)
+            found = steady(self._main, self._constants, self._effects.passed)
             self._steady = {name: value for name, value in found.items() if name not in free}
         return {**self._steady, **self._constants}
 
@@ -121,16 +123,12 @@ class FlatDeclarations:
             self._of_modules[module.name] = {}
             outer = self.names_of_modules(module.uses)
             names = CallNames(renamed=dict(outer))
-            for entity in module.entities:
-                if entity.name not in self._procedures:
-                    names.renamed[entity.name] = self.unique(entity.name, module.name)
-            for entity in module.entities:
-                if entity.name not in self._procedures:
-                    self.entities[names.of(entity.name)] = names.entity(entity)
+            own = [each for each in module.entities if self._is_variable(module, each)]
+            names.renamed |= {each.name: self.unique(each.name, module.name) for each in own}
+            for entity in own:
+                self.entities[names.of(entity.name)] = names.entity(entity)
             self.direct(module, names)
-            self._of_modules[module.name] = outer | {
-                each.name: names.of(each.name) for each in module.entities if each.name not in self._procedures
-            }
+            self._of_modules[module.name] = outer | {each.name: names.of(each.name) for each in own}
         return self._of_modules[module.name]
 
     def share(self, unit: Unit, names: CallNames) -> None:
@@ -150,14 +148,16 @@ class FlatDeclarations:
                 raise Refused(f"COMMON /{common.block}/ is longer in it than before")
             names.renamed |= dict(zip(common.names, known, strict=False))
 
+    def common_places(self) -> Mapping[str, str]:
+        """The variables of common blocks: `/block/2` is the third one."""
+        return {f"/{block}/{at}": name for block, names in self._commons.items() for at, name in enumerate(names)}
+
     def declare(self, unit: Unit, entities: Iterable[Entity], names: CallNames) -> None:
         """Local names of a procedure; each has one place for all calls, for each of its shapes."""
         shared = {name for common in unit.commons for name in common.names}
         dummies = {*unit.arguments, *names.parts}
         for entity in entities:
-            if entity.name in dummies or (entity.name in self._procedures and entity.name != unit.name):
-                continue
-            if entity.name in shared:
+            if entity.name in dummies | shared or not self._is_variable(unit, entity):
                 continue
             known = self.entities.get(entity.name)
             made = names.entity(entity)
@@ -209,6 +209,18 @@ class FlatDeclarations:
             if (placed and placed in mapped_) or _plain(made) in map(_plain, self.directives):
                 continue
             self.directives.append(made)
+
+    def _is_variable(self, unit: Unit, entity: Entity) -> bool:
+        """Whether a name is a variable there, and not a function that the unit calls."""
+        name = entity.name
+        if name not in self._procedures or name == unit.name:
+            return True
+        if "external" in entity.attributes or name in (each.name for each in unit.contains):
+            return False
+        if unit.kind == "module" or entity.shape is not None or entity.initial is not None:
+            return True
+        shared = (name for common in unit.commons for name in common.names)
+        return name in shared or any(name in self._effects.assigned(each) for each in (unit, *unit.contains))
 
     def _fill_commons(self) -> None:
         """Initial values from BLOCK DATA."""

@@ -1,6 +1,6 @@
 """What a procedure may assign."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from aag.ir import statements as s
 from aag.ir.expressions import Call, Element, Expr, Var
@@ -16,10 +16,13 @@ class AssignedNames:
         self._known: dict[str, frozenset[str]] = {}
 
     def assigned(self, unit: Unit) -> frozenset[str]:
-        """The names of a procedure that it may assign, its own and those that it shares."""
+        """The names of a procedure that it may assign, its own and those that it shares; `/block/2` for the third
+        variable of a common block."""
         if unit.name not in self._known:
             self._known[unit.name] = frozenset(each.name for each in unit.entities)  # it may call itself
-            self._known[unit.name] = frozenset(self._names(unit))
+            found = frozenset(self._names(unit))
+            places = {name: f"/{each.block}/{at}" for each in unit.commons for at, name in enumerate(each.names)}
+            self._known[unit.name] = found | {places[name] for name in found & places.keys()}
         return self._known[unit.name]
 
     def _names(self, unit: Unit) -> Iterator[str]:
@@ -33,20 +36,21 @@ class AssignedNames:
                     for each in items:
                         yield from _base(each)
                 case s.CallStmt(name=name, args=args, keywords=keywords):
-                    yield from self.passed(name, (*args, *(value for _, value in keywords)))
+                    yield from self.passed(name, args, keywords)
                 case s.Opaque():
                     yield from (each.name for each in unit.entities)
             for whole in own_expressions(statement):
                 for each in walk_expressions(whole):
                     if isinstance(each, Call) and each.name in self._procedures:
-                        yield from self.passed(each.name, each.args)
+                        yield from self.passed(each.name, each.args, each.keywords)
 
-    def passed(self, name: str, args: tuple[Expr, ...]) -> Iterator[str]:
+    def passed(self, name: str, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> Iterator[str]:
         """Arguments that a call may assign, and what the procedure assigns of what both share."""
         unit = self._procedures.get(name)
         assigned = None if unit is None else self.assigned(unit)
-        for at, each in enumerate(args):
-            dummy = unit.arguments[at] if unit is not None and at < len(unit.arguments) else ""
+        dummies = () if unit is None else unit.arguments
+        known = (*dummies, *("" for _ in args))[: len(args)]
+        for dummy, each in (*zip(known, args, strict=True), *keywords):
             if assigned is None or unit is None or not dummy or dummy in assigned:
                 yield from _base(each)
         if unit is not None and assigned is not None:

@@ -1,5 +1,6 @@
 """The calls of a program, each replaced by the statements of the procedure that it calls."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
@@ -7,15 +8,24 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Span
 from aag.ir import statements as s
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, RealLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, RealLit, Unary, Var
 from aag.ir.intrinsics import CALLED
 from aag.ir.units import Program, Type, Unit
-from aag.ir.visitors import map_operands, map_own, mapped, names_in, own_expressions, walk_expressions, walk_statements
+from aag.ir.visitors import (
+    map_expression,
+    map_operands,
+    map_own,
+    mapped,
+    names_in,
+    own_expressions,
+    walk_expressions,
+    walk_statements,
+)
 from aag.procedures.arguments import Binder
 from aag.procedures.binding import actuals, assign, is_array, is_constant
-from aag.procedures.declarations import FlatDeclarations, Refused
+from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
-from aag.procedures.names import CallNames
+from aag.procedures.names import CallNames, Refused
 from aag.procedures.returns import without_returns
 
 _MOST = 100_000
@@ -43,10 +53,13 @@ class _Expansion:
         modules = [each for each in program.units if each.kind == "module"]
         units = [*program.units, *(inner for host in (main, *modules) for inner in host.contains)]
         outer = [each for each in units if each.kind in ("subroutine", "function")]
-        self._procedures = {each.name: each for each in (*outer, *(inner for each in outer for inner in each.contains))}
+        every = [*outer, *(inner for each in outer for inner in each.contains)]
+        self._procedures = {each.name: each for each in every}
+        self._several = {name for name, count in Counter(each.name for each in every).items() if count > 1}
+        known = {name: each for name, each in self._procedures.items() if name not in self._several}
+        effects = AssignedNames(known)
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
-        effects = AssignedNames(self._procedures)
-        self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects.passed)
+        self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects)
         self._binder = Binder(self._declarations, effects, self._procedures)
         self._markers: dict[str, str] = {}
         self._count = 0
@@ -112,8 +125,7 @@ class _Expansion:
             case s.If(branches=branches) if len(branches) > 1 and self._calls_in(branches[1:]):
                 return self._statement(_nested(statement), stack)
             case s.Forall() | s.Where():
-                inner = mapped(statement, lambda body: tuple(self._simplified(each, stack) for each in body))
-                return (self._simplified(inner, stack),)
+                return (self._simplified(statement),)
             case s.DoWhile(body=body, span=span):
                 before, hoisted = self._hoisted(statement, stack)
                 if before and isinstance(hoisted, s.DoWhile) and hoisted.condition is not None:
@@ -158,6 +170,8 @@ class _Expansion:
         before: list[s.Stmt] = []
 
         def one(expr: Expr) -> Expr:
+            if isinstance(expr, ImpliedDo):
+                return map_expression(expr, self._formula)
             made = map_operands(expr, one)
             if not isinstance(made, Call) or self._function(made.name) is None:
                 return made
@@ -171,15 +185,14 @@ class _Expansion:
             return [], statement
         return before, map_own(statement, one)
 
-    def _simplified(self, statement: s.Stmt, stack: tuple[str, ...]) -> s.Stmt:
+    def _simplified(self, statement: s.Stmt) -> s.Stmt:
         """A statement for many index values: functions of a single formula become that."""
+        inner = mapped(statement, lambda body: tuple(self._simplified(each) for each in body))
+        return map_own(inner, lambda expr: map_expression(expr, self._formula))
 
-        def one(expr: Expr) -> Expr:
-            made = map_operands(expr, one)
-            simple = self._simple(made) if isinstance(made, Call) and self._function(made.name) else None
-            return made if simple is None else simple
-
-        return map_own(mapped(statement, lambda body: tuple(self._simplified(each, stack) for each in body)), one)
+    def _formula(self, expr: Expr) -> Expr:
+        simple = self._simple(expr) if isinstance(expr, Call) and self._function(expr.name) else None
+        return expr if simple is None else simple
 
     def _function(self, name: str) -> Unit | None:
         unit = self._procedures.get(name)
@@ -208,7 +221,13 @@ class _Expansion:
     def _simple(self, call: Call) -> Expr | None:
         """The formula of a function that is a single assignment of its result; None: it is more than that."""
         unit = self._procedures[call.name]
-        if len(unit.body) != 1 or not isinstance(unit.body[0], s.Assign) or call.keywords or unit.contains:
+        if (
+            unit.name in self._several
+            or len(unit.body) != 1
+            or not isinstance(unit.body[0], s.Assign)
+            or call.keywords
+            or unit.contains
+        ):
             return None
         target, value = unit.body[0].target, unit.body[0].value
         result = unit.entity(unit.result or unit.name)
@@ -230,9 +249,9 @@ class _Expansion:
             names.values[each.name] = actual
         try:
             self._binder.bind_parts(dummies, call.args, names)
+            return names.expression(value)
         except Refused:
             return None
-        return names.expression(value)
 
     # --- calls ---
 
@@ -259,6 +278,8 @@ class _Expansion:
         """
         if unit.name in stack:
             raise Refused("it is recursive")
+        if unit.name in self._several:
+            raise Refused(f"several procedures are called {unit.name}")
         if self._count > _MOST:
             raise Refused(f"the calls of the program become more than {_MOST:,} statements")
         if any("extrinsic" in each for each in unit.prefixes):

@@ -8,10 +8,18 @@ from msgspec.structs import replace
 from aag.ir import directives as d
 from aag.ir import statements as s
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, LogicalLit, Section, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, LogicalLit, Section, Unary, Var
+from aag.ir.intrinsics import INTRINSICS
 from aag.ir.linear import add, linear, multiply, subtract
 from aag.ir.units import Entity
 from aag.ir.visitors import map_operands, map_own, mapped
+
+ABSENT = "absent$"
+"""The name of an optional argument that is not there."""
+
+
+class Refused(Exception):
+    """A call that cannot be replaced by the procedure's statements; the text says why."""
 
 
 class ActualDim(Struct, frozen=True, kw_only=True):
@@ -26,6 +34,8 @@ class ActualDim(Struct, frozen=True, kw_only=True):
     step: Expr = field(default_factory=lambda: IntLit(1))
     whole: bool = False
     """Whether it is all of the actual dimension."""
+    maybe_empty: bool = False
+    """Whether `upper` may be less than `lower` - 1, for want of elements."""
 
     def index(self, subscript: Expr) -> Expr:
         """The index in the actual array."""
@@ -35,16 +45,21 @@ class ActualDim(Struct, frozen=True, kw_only=True):
             return add(subscript, subtract(self.start, self.lower))
         return add(multiply(self.step, subtract(subscript, self.lower)), self.start)
 
+    def extent(self) -> Expr | None:
+        """How many indices it has; None: as the actual array."""
+        if self.upper is None:
+            return None
+        found = extent(self.lower, self.upper)
+        return Call("max", (IntLit(0), found)) if self.maybe_empty else found
+
     def section(self, section: Section) -> Expr:
         """A section of the dummy's dimension in the actual array."""
         if self.whole and section.lower is None and section.upper is None:
             return section
         step = self.step if section.step is None else multiply(section.step, self.step)
-        down = isinstance(section.step, IntLit) and section.step.value < 0
-        first, last = (self.upper, self.lower) if down else (self.lower, self.upper)
-        lower, upper = section.lower or first, section.upper or last
+        lower, upper = section.lower or self.lower, section.upper or self.upper
         return Section(
-            None if lower is None else self.index(lower),
+            self.index(lower),
             None if upper is None else self.index(upper),
             None if step == IntLit(1) else step,
             span=section.span,
@@ -94,9 +109,21 @@ class ActualPart(Struct, frozen=True):
                 subscripts.append(each)
         return Element(self.array, tuple(subscripts), span=element.span)
 
+    def extents(self) -> list[Expr | None]:
+        """How many indices each dimension of the dummy has; None: as the actual array."""
+        return [each.extent() for each in self.dims if isinstance(each, ActualDim)]
+
     def bound(self, name: str, dim: int) -> Expr | None:
-        """LBOUND or UBOUND of a dimension of the dummy, from 1; None: that of the actual array."""
+        """LBOUND or UBOUND of a dimension of the dummy, from 1; None: that of the actual array.
+
+        Raises:
+            Refused: it depends on whether there are elements.
+        """
         along = [each for each in self.dims if isinstance(each, ActualDim)][dim - 1]
+        if along.maybe_empty and along.upper is not None:
+            if along.lower != IntLit(1):
+                raise Refused(f"it asks for the bounds of a section of {self.array} that may have no elements")
+            return along.lower if name == "lbound" else Call("max", (IntLit(0), along.upper))
         return along.lower if name == "lbound" else along.upper
 
 
@@ -116,16 +143,20 @@ class CallNames(Struct, kw_only=True):
         """Another name."""
         return self.parts[name].array if name in self.parts else self.renamed.get(name, name)
 
-    def expression(self, expr: Expr) -> Expr:
-        """An expression of the procedure."""
+    def expression(self, expr: Expr, *, sizes: bool = False) -> Expr:
+        """An expression of the procedure. `sizes`: SIZE of a dummy becomes an expression of its bounds."""
         match expr:
+            case Call(name="size", args=(Var(name=name), *_)) if sizes and name in self.parts:
+                found = self._size(expr, self.parts[name].extents())
+                if found is not None:
+                    return found
             case Call(name="present", args=(Var(name=name),)) if name in self.present:
                 return LogicalLit(self.present[name], span=expr.span)
             case Call(name="lbound" | "ubound" as kind, args=(Var(name=name), IntLit(value=dim))) if name in self.parts:
                 found = self.parts[name].bound(kind, dim)
                 if found is not None:
                     return found
-        return self._one(map_operands(expr, self.expression))
+        return self._one(map_operands(expr, lambda part: self.expression(part, sizes=sizes)))
 
     def _one(self, expr: Expr) -> Expr:
         match expr:
@@ -147,10 +178,12 @@ class CallNames(Struct, kw_only=True):
         return tuple(map(self._statement, body))
 
     def _statement(self, statement: s.Stmt) -> s.Stmt:
-        made = mapped(map_own(self._named(statement), self.expression), self.statements)
-        if isinstance(made, s.Remap):
-            return replace(made, directive=self._remap(made.directive))
-        return made
+        if isinstance(statement, s.Remap):
+            return replace(statement, directive=self._remap(statement.directive))
+        made = map_own(self._named(statement), self.expression)
+        if isinstance(made, s.If) and self.present:
+            made = _decided(made)
+        return mapped(made, self.statements)
 
     def _named(self, statement: s.Stmt) -> s.Stmt:
         """The statement with what is a name in it."""
@@ -210,13 +243,26 @@ class CallNames(Struct, kw_only=True):
 
     def shape(self, shape: tuple[d.Bound, ...]) -> tuple[d.Bound, ...]:
         """A declared shape."""
-        return tuple(
-            d.Bound(
-                lower=None if each.lower is None else self.expression(each.lower),
-                upper=None if each.upper is None else self.expression(each.upper),
-            )
-            for each in shape
-        )
+
+        def one(expr: Expr | None) -> Expr | None:
+            return None if expr is None else self.expression(expr, sizes=True)
+
+        return tuple(d.Bound(lower=one(each.lower), upper=one(each.upper)) for each in shape)
+
+    def _size(self, call: Call, extents: list[Expr | None]) -> Expr | None:
+        """SIZE of an array with these extents; None: it stays a call."""
+        match INTRINSICS["size"].bound(call).get("dim"):
+            case None:
+                found = extents
+            case IntLit(value=dim):
+                found = extents[dim - 1 : dim]
+            case _:
+                return None
+        known = [each for each in found if each is not None]
+        product: Expr = IntLit(1)
+        for each in known:
+            product = multiply(product, each)
+        return product if found and len(known) == len(found) else None
 
     def entity(self, entity: Entity) -> Entity:
         """A declaration."""
@@ -228,6 +274,40 @@ class CallNames(Struct, kw_only=True):
             shape=None if entity.shape is None else self.shape(entity.shape),
             initial=None if entity.initial is None else self.expression(entity.initial),
         )
+
+
+def _decided(statement: s.If) -> s.If | s.Continue:
+    """An IF without the branches that are never taken, as they may use arguments that are absent."""
+    branches: list[s.Branch] = []
+    for each in statement.branches:
+        taken = None if each.condition is None else _truth(each.condition)
+        if taken is None:
+            branches.append(each)
+        elif taken:
+            branches.append(replace(each, condition=None) if branches else each)
+            break
+    if not branches or (len(branches) == 1 and branches[0].condition is None and not branches[0].body):
+        return s.Continue(span=statement.span)
+    if branches[0].condition is None:
+        branches[0] = replace(branches[0], condition=LogicalLit(True))
+    return replace(statement, branches=tuple(branches))
+
+
+def _truth(expr: Expr) -> bool | None:
+    match expr:
+        case LogicalLit(value=value):
+            return value
+        case Unary(op=".not.", operand=operand):
+            found = _truth(operand)
+            return None if found is None else not found
+        case Binary(op=".and." | ".or." as op, left=left, right=right):
+            pair = (_truth(left), _truth(right))
+            decisive = op == ".or."
+            if decisive in pair:
+                return decisive
+            return None if None in pair else not decisive
+        case _:
+            return None
 
 
 def _with_var(expr: ImpliedDo, var: str) -> Expr:

@@ -34,7 +34,10 @@ def _statement(statement: s.Stmt, env: Environment) -> Iterator[s.Stmt]:
     for value in values:
         number = IntLit(value)
         body = tuple(_with(inside.body, inside.var, number))
-        yield replace(inside, lower=number, upper=number, step=None, body=body)
+        step = None if values.step == 1 else IntLit(values.step)
+        yield replace(inside, lower=number, upper=number, step=step, body=body)
+    if not values:
+        yield s.Assign(span=inside.span, target=Var(inside.var), value=inside.lower)
 
 
 def _selects(loop: s.Do) -> bool:

@@ -4,6 +4,7 @@ import pytest
 
 from aag.ir import statements as s
 from aag.ir.printer import print_statement
+from aag.ir.spelling import spell
 from aag.ir.visitors import walk_statements
 from aag.pipeline import Overrides, lower, main_unit, read_program
 from esp.api import Request, Source
@@ -162,6 +163,18 @@ def test_optional_arguments(given, expected):
     assert expected == "continue" or expected in line
 
 
+def test_an_optional_argument_that_is_passed_on():
+    inside = (
+        "call outer()\ncall outer(k)\ncontains\nsubroutine outer(x)\ninteger, optional :: x\ncall inner(s, x)\n"
+        "end subroutine\nsubroutine inner(y, z)\nreal y\ninteger, optional :: z\n"
+        "if (y > 1 .and. present(z)) then\ny = z\nelse if (.not. present(z)) then\ny = 2\nelse\ny = 3\nend if\n"
+        "end subroutine\n"
+    )
+    one, other = body(inside)
+    assert one.split() == "if (.not. .false.) then s = 2 end if".split()
+    assert other.split() == "if (s > 1 .and. .true.) then s = k else s = 3 end if".split()
+
+
 def test_many_calls_of_calls_stay_bounded():
     levels = 40
     procedures = "".join(
@@ -181,3 +194,92 @@ def test_a_function_of_arrays_fills_what_it_is_assigned_to():
     )
     assert [line.replace(" ", "") for line in body(inside)] == ["b=2*a", "b(1,1)=0"]
     assert "twice(a)" in body(inside.replace("b = twice", "a = twice"))[0]
+
+
+def test_subscripts_keep_their_values_whatever_the_order_of_the_arguments():
+    procedure = "subroutine some(x, m)\nreal x\ninteger m\nm = m + 1\nx = 1\nend\n"
+    lines = [line.replace(" ", "") for line in body("call some(a(k,2), k)\n", procedure)]
+    assert lines == ["place$=k", "k=k+1", "a(place$,2)=1"]
+
+
+def test_subscripts_keep_their_values_if_a_common_block_changes():
+    procedures = (
+        "subroutine some(x)\nreal x\ncommon /c/ u, l\nreal u\ninteger l\ncall deep\nx = 1\nend\n"
+        "subroutine deep\ncommon /c/ w, m\nreal w\ninteger m\nm = 2\nend\n"
+        "subroutine first\ncommon /c/ t, i\nreal t\ninteger i\nreal y(8)\ncall some(y(i))\nend\n"
+    )
+    lines = [line.replace(" ", "") for line in body("call first\n", procedures)]
+    assert lines == ["place$=i$c", "i$c=2", "y(place$)=1"]
+
+
+def test_bounds_of_a_dummy_keep_their_values():
+    procedure = "subroutine some(x, m)\nreal x(m)\ninteger m\nm = 2\nx = 1\nend\n"
+    lines = [line.replace(" ", "") for line in body("call some(v(3), k)\n", procedure)]
+    assert lines == ["place$=k", "k=2", "v(3:place$+2)=1"]
+
+
+def test_a_local_variable_may_be_called_like_a_procedure_of_another_unit():
+    procedure = "subroutine two(x)\nreal x, norm\nnorm = 3\nx = norm\nend\n"
+    inside = "call two(s)\ncall norm()\ncontains\nsubroutine norm()\ns = 1\nend subroutine\n"
+    lines = [line.replace(" ", "") for line in body(inside, procedure)]
+    assert lines == ["norm$two=3", "s=norm$two", "s=1"]
+
+
+def test_procedures_of_one_name_in_two_units_are_refused():
+    procedures = (
+        "module m\ncontains\nsubroutine go(x)\nreal x\ncall help(x)\nend subroutine\n"
+        "subroutine help(x)\nreal x\nx = 2\nend subroutine\nend module\n"
+    )
+    inside = "call help(s)\ncontains\nsubroutine help(x)\nreal x\nx = 1\nend subroutine\n"
+    assert "several procedures are called help" in refusal(inside, procedures)
+
+
+def test_a_vector_subscript_is_refused():
+    inside = "call two(v(c))\ncontains\nsubroutine two(x)\nreal x(3)\ns = x(2)\nend subroutine\n"
+    text = f"{HEAD}integer c(3)\n{inside}end program calls\n"
+    unit = main_unit(read_program(text, "calls.hpf"))
+    assert [each.reason for each in unit.body if isinstance(each, s.CallStmt)] == [
+        "its argument x has a vector subscript"
+    ]
+
+
+def test_a_function_in_an_implied_do_stays_there():
+    inside = (
+        "print *, (f(k), k = 1, 3)\ncontains\nreal function f(k)\ninteger k\nf = k\nif (k > 1) f = 2\nend function\n"
+    )
+    assert [line.replace(" ", "") for line in body(inside)] == ["print*,(f(k),k=1,3)"]
+
+
+def test_the_bounds_of_a_section_that_may_be_empty():
+    procedure = "subroutine two(x)\nreal x({}:)\ns = ubound(x, 1)\nend subroutine\n"
+    lines = body("call two(v(k:9))\ncontains\n" + procedure.format(1))
+    assert [line.replace(" ", "") for line in lines] == ["s=max(0,9-k+1)"]
+    assert "may have no elements" in refusal("call two(v(k:9))\ncontains\n" + procedure.format(0), "")
+
+
+def test_automatic_arrays_have_the_extents_of_dummies():
+    procedure = (
+        "subroutine two(x)\nreal x(:,:), w(size(x,1)), u(2*size(x,dim=2)), y(size(x))\nw=0\nu=0\ny=0\nend subroutine\n"
+    )
+    unit = main_unit(program("call two(a(3:9,1:2))\ncontains\n" + procedure))
+    found = {each.name: each.shape for each in unit.entities if each.name in ("w", "u", "y")}
+    assert {name: print_bound(shape) for name, shape in found.items()} == {"w": "7", "u": "2 * 2", "y": "14"}
+
+
+def print_bound(shape):
+    return spell(shape[0].upper)
+
+
+def test_keywords_assign_their_dummies():
+    procedures = (
+        "subroutine outer(x, y)\nreal x, y\ncall inner(q=x, p=y)\nend subroutine\n"
+        "subroutine inner(p, q)\nreal p, q\nq = p\nend subroutine\n"
+    )
+    lines = body(f"call outer(a(1,2), 3.0)\ncontains\n{procedures}")
+    assert [line.replace(" ", "") for line in lines] == ["a(1,2)=3.0"]
+
+
+def test_a_procedure_that_realigns_with_subscripts():
+    moving = "!hpf$ dynamic b\n!hpf$ realign b(i,j) with a(j,i)\n"
+    (remap, *_) = main_unit(program(f"{moving}call one\ncontains\nsubroutine one\nb = 1\nend subroutine\n")).body
+    assert [spell(each) for each in remap.directive.subscripts] == ["j", "i"]

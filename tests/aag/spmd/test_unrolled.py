@@ -44,3 +44,12 @@ def test_steps_and_loops_inside_others():
 )
 def test_other_loops_stay(loop):
     assert len([each for each in lines(loop) if each.startswith("dod")]) == 1
+
+
+@pytest.mark.parametrize(
+    ("bounds", "expected"),
+    [("1, 2", ["dod=1,1", "dod=2,2"]), ("3, 1, -2", ["dod=3,3,-2", "dod=1,1,-2"]), ("3, 1", ["d=3"])],
+)
+def test_the_variable_of_the_loop_ends_with_the_same_value(bounds, expected):
+    found = lines(f"do d = {bounds}\na = cshift(b, 1, d)\nend do\n")
+    assert [each for each in found if each.startswith("d")] == expected
