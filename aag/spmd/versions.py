@@ -302,7 +302,9 @@ class _Rewriting:
         if len(groups) == 1:
             return next(iter(groups.values()))[0]
         self.asked = True
-        *some, last = groups.values()
+        *some, last = (
+            (_relabelled(body, f"_{at + 1}" if at else ""), which) for at, (body, which) in enumerate(groups.values())
+        )
         branches = [ir.Branch(condition=_holds(which), body=body, span=span) for body, which in some]
         return (ir.If(span=span, branches=(*branches, ir.Branch(condition=None, body=last[0], span=span))),)
 
@@ -310,6 +312,18 @@ class _Rewriting:
 def _key(body: Body) -> tuple[object, ...]:
     """What two copies of the same statements have in common only if they name the same versions."""
     return tuple(expr for each in walk_statements(body) for expr in own_expressions(each))
+
+
+def _relabelled(body: Body, mark: str) -> Body:
+    """A copy of statements whose loops have names of their own: a name stands for one loop of a program unit."""
+    own = {each.name for each in walk_statements(body) if isinstance(each, ir.Do | ir.DoWhile)}
+
+    def one(statement: ir.Stmt) -> ir.Stmt:
+        if isinstance(statement, ir.Do | ir.DoWhile | ir.Exit | ir.Cycle) and statement.name in own - {""}:
+            statement = replace(statement, name=f"{statement.name}{mark}")
+        return mapped(statement, lambda inner: tuple(map(one, inner)))
+
+    return tuple(map(one, body)) if mark else body
 
 
 def _holds(states: Sequence[int]) -> Expr:

@@ -249,7 +249,7 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
             return
         if entity.shape is not None:
             raise refused(f"{entity.shown} is an array constant", entity.span)
-        yield f"{kind}, parameter :: {entity.name} = {_constant(context, entity)}"
+        yield f"{kind}, parameter :: {context.names.of(entity.name)} = {_constant(context, entity)}"
     elif "external" in entity.attributes or "intrinsic" in entity.attributes:
         raise refused(f"{entity.shown} is declared EXTERNAL or INTRINSIC", entity.span)
     else:
