@@ -1,6 +1,7 @@
 """The map of this room: text -> program -> layouts -> node program -> graph, one typed line a stage."""
 
 from aag.diagnostics import Diagnostic, SourceError, Span
+from aag.functional.contents import with_contents
 from aag.graph.aau import Graph
 from aag.graph.build import build_graph
 from aag.graph.synchronize import synchronize
@@ -70,7 +71,9 @@ def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> La
     except SourceError as problem:
         if not found:  # among those, values alone that are missing
             raise
-        raise SourceError(sorted((*found, *problem.diagnostics), key=_place)) from None
+        places = {(each.span.file, *_place(each)) for each in found}
+        others = (each for each in problem.diagnostics if (each.span.file, *_place(each)) not in places)
+        raise SourceError(sorted((*found, *others), key=_place)) from None
     if found:
         raise SourceError(found)
     return layouts
@@ -86,8 +89,9 @@ def lower(program: Program, overrides: Overrides, default_procs: int, options: O
     Raises:
         SourceError: directives, values or statements prevent it; all problems at once.
     """
-    layouts = map_arrays(program, overrides, default_procs)
-    node_program = lower_unit(program, main_unit(program), layouts, options or Options())
+    unit = main_unit(program)
+    layouts = with_contents(unit, map_arrays(program, overrides, default_procs), overrides.values)
+    node_program = lower_unit(program, unit, layouts, options or Options())
     optimized = optimize(node_program)
     verify(optimized)
     return optimized

@@ -8,10 +8,10 @@
 Each stage is a frozen value, so that nothing leaks from one what-if to the next.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec import Struct, structs
 
@@ -23,10 +23,11 @@ from aag.mapping.layout import Layouts
 from aag.pipeline import Options, Overrides, abstract, lower, map_arrays
 from aag.spmd.program import OPTIMISATIONS, NodeProgram
 from esp.calling import in_python
+from esp.computed import NOTHING, Computed, given_values, setting_of, settled
 from esp.incomplete import incomplete
 from esp.locate import find_system, systems_dir
-from esp.prediction import Prediction, single, without_repeats
-from esp.request import SWITCHES, Request, asked, requested, switched
+from esp.prediction import Prediction, assuming, single, without_repeats
+from esp.request import BUDGET, SWITCHES, Request, asked, requested, switched
 from esp.sources import Name, Source, read_source
 from interpreter.engine import interpret
 from interpreter.folding import folded
@@ -39,12 +40,14 @@ from sag.unit import System
 from sag.values import WhatIf
 
 __all__ = [
+    "BUDGET",
     "SWITCHES",
     "Prediction",
     "Request",
     "Source",
     "Stages",
     "interpret_stages",
+    "interpreted",
     "load_machine",
     "lower_source",
     "map_source",
@@ -57,12 +60,17 @@ __all__ = [
 ]
 
 
+Made = TypeVar("Made")
+
+
 class Stages(Struct, frozen=True, kw_only=True):
     """The stages of a program: read, lowered to a node program, abstracted to a graph."""
 
     source: Source
     node_program: NodeProgram
     graph: Graph
+    computed: Computed = NOTHING
+    """Values that decide sizes and mappings and that were computed (D8)."""
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
@@ -94,6 +102,7 @@ def predict(
     unroll: bool = False,
     trust_directives: bool = False,
     granularity: Level = "statement",
+    budget: int = BUDGET,
     **parameters: Any,
 ) -> Prediction:
     """Predict how long a program takes on a machine, and where the time goes.
@@ -124,6 +133,8 @@ def predict(
         timed: restrict the profile to the timed region (Def 5).
         unroll: walk every iteration instead of closing loops (D5).
         granularity: size of an application abstraction unit: ``statement``, ``block``, ``loop``, ``procedure``.
+        budget: the most operations for running those statements that compute values on which the flow depends, such as
+            the trip count of a while loop; 0 runs nothing.
         trust_directives: accept INDEPENDENT, NEW and REDUCTION even if esp proves them false.
         **parameters: values by name: ``n=512``.
 
@@ -163,6 +174,7 @@ def predict(
         unroll=unroll,
         trust_directives=trust_directives,
         granularity=granularity,
+        budget=budget,
         **parameters,
     )
     return predict_source(read_source(source, form=form), load_machine(system), request)
@@ -200,17 +212,42 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
         aag.diagnostics.SourceError: mapping or values prevent it.
     """
     options = compiled(system, request)
-    with _quoting(source.program, request):
-        node_program = lower(source.program, _overrides(request), system.default_processors, options)
-        return Stages(
-            source=source, node_program=node_program, graph=cluster(abstract(node_program), request.granularity)
-        )
+    program = source.program
+
+    def lowered(known: Computed) -> NodeProgram:
+        return lower(program, _overrides(request, known), system.default_processors, options)
+
+    with _quoting(program, request):
+        node_program, computed = settled(program, request, lowered)
+        graph = cluster(abstract(node_program), request.granularity)
+    return Stages(source=source, node_program=node_program, graph=graph, computed=computed)
+
+
+def interpreted(stages: Stages, request: Request, attempt: Callable[[Setting], Made]) -> tuple[Made, Computed]:
+    """What an interpretation makes, once the values that it misses are computed, and these values.
+
+    Args:
+        stages: The program.
+        request: What the user decides.
+        attempt: Interprets the program with a setting; it may be called several times.
+
+    Raises:
+        aag.diagnostics.UnresolvedError: values are missing that cannot be computed.
+    """
+    program = stages.source.program
+    with _quoting(program, request):
+        return settled(program, request, lambda known: attempt(setting_of(request, known)), stages.computed)
 
 
 def interpret_stages(
-    stages: Stages, system: System, request: Request, listener: Listener | None = None, watch: Watch | None = None
+    stages: Stages,
+    system: System,
+    request: Request,
+    listener: Callable[[], Listener] | None = None,
+    watch: Watch | None = None,
 ) -> Prediction:
-    """Interpret an abstracted program on a machine under a scenario. `listener`: is told what happens on the way.
+    """Interpret an abstracted program on a machine under a scenario. `listener`: makes what is told what happens on the
+    way, anew where the interpretation begins again with computed values.
 
     Raises:
         sag.errors.MachineError: the scenario does not fit the machine.
@@ -218,17 +255,14 @@ def interpret_stages(
         esp.incomplete.IncompleteError: something is left out, and the request wants no partial prediction.
     """
     machine = export(system, scenario_of(request))
-    setting = Setting(
-        io=request.scenario.io,
-        timed=request.timed,
-        force_unroll=request.unroll,
-        values={name.lower(): value for name, value in request.values.items()},
-    )
-    with _quoting(stages.source.program, request):
-        result = interpret(stages.node_program, stages.graph, machine, setting, listener, watch)
+
+    def attempt(setting: Setting) -> Result:
+        return interpret(stages.node_program, stages.graph, machine, setting, listener and listener(), watch)
+
+    result, computed = interpreted(stages, request, attempt)
     if request.granularity in FOLDED:
         result = folded(result, unit_of(stages.graph, request.granularity))
-    prediction = presented(result, stages, request)
+    prediction = assuming(presented(result, stages, request), computed.assumptions)
     if not (prediction.complete or request.partial):
         raise incomplete(prediction)
     return prediction
@@ -253,13 +287,13 @@ def _with_line(found: Diagnostic, program: Program, request: Request) -> Diagnos
     return structs.replace(found, source_line=program.lines[at - 1])
 
 
-def _overrides(request: Request) -> Overrides:
+def _overrides(request: Request, known: Computed = NOTHING) -> Overrides:
     return Overrides(
         procs=request.procs,
         grid=request.grid,
         distribute={name.lower(): formats for name, formats in request.distribute.items()},
         align=request.align,
-        values={name.lower(): value for name, value in request.values.items()},
+        values={**known.values, **dict(given_values(request))},
     )
 
 

@@ -41,6 +41,19 @@ def processors(given: object) -> int | None:
     return number
 
 
+def operations(given: object) -> int:
+    """A budget in operations.
+
+    Raises:
+        UsageError: something else.
+    """
+    number = _whole(given)
+    if number is None or number < 0:
+        hint = "Give a whole number; 0 computes nothing."
+        raise UsageError("this is not a number of operations.", where=f"budget={given!r}", hint=hint)
+    return number
+
+
 def jobs(given: object) -> int:
     """A number of processes.
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from aag.diagnostics import NOWHERE, Diagnostic, Span
+from aag.source.files import WITHOUT_MPI
 from esp.errors import PredictionError
 from esp.prediction import Prediction, unplaced
 from interpreter.result import Assumption
@@ -11,17 +12,23 @@ from interpreter.result import Assumption
 _BODY = re.compile(r"the body of (?:the function )?(\S+) is not interpreted")
 """How lowering says that a procedure is not followed (W202, W206)."""
 
+_MISSING = re.compile(r"found no subroutine (\w+)")
+"""How it says that there is no such procedure."""
+
 _UNREAD = frozenset({"W101", "W102", "W107", "W109"})
 """Findings that leave something of the source out."""
 
 _WAY_OUT = {
     "W201": "leave it out, or write it as assignments, FORALL or loops",
-    "W202": "add the file that defines it, or write its statements in place of the call",
+    "W202": "correct the call or the subroutine, or write its statements in place of the call",
     "W206": "write its expression in place of the call",
     "W207": "map none of them, or give each its own storage",
     "M201": "describe it in the machine file",
 }
 """Assumptions that leave something out -> what to write instead."""
+
+_ADD = "correct the name, add the file that defines it, or write its statements in place of the call"
+"""The way out where there is no such procedure."""
 
 _BY_MACHINE = frozenset({"no-network", "no-io", "unpriced"})
 """Assumptions that say what the machine description has no figure for."""
@@ -69,12 +76,19 @@ def left_out(prediction: Prediction) -> tuple[Diagnostic, ...]:
             code=(code := _LEFT_OUT[each.code] or each.code),
             message=unplaced(each),
             span=NOWHERE if each.span is None else each.span,
-            hint=_WAY_OUT.get(code, ""),
+            hint=_way_out(code, each.text),
         )
         for each in prediction.assumptions
         if each.code in _LEFT_OUT and not known.intersection(_at(each.span))
     ]
     return tuple(sorted((*unread, *uncharged), key=lambda each: (each.span.file, each.span.line, each.span.column)))
+
+
+def _way_out(code: str, text: str) -> str:
+    missing = _MISSING.search(text)
+    if missing is None:
+        return _WAY_OUT.get(code, "")
+    return WITHOUT_MPI if missing[1].startswith("mpi_") else _ADD
 
 
 def reasons(predictions: Sequence[Prediction]) -> tuple[str, ...]:
@@ -95,6 +109,7 @@ def reasons_among(
     spans = [*(each.span for each in assumptions), *(each.span for each in warnings)]
     main_file = main_file or next((each.file for each in spans if each is not None and each.file), "")
     procedures: dict[str, None] = {}
+    missing: dict[str, dict[tuple[str, int], None]] = {}
     called: dict[tuple[str, int], None] = {}
     uncharged: dict[tuple[str, int], None] = {}
     other: dict[str, None] = {}
@@ -104,11 +119,16 @@ def reasons_among(
         if body:
             procedures[body.group(1)] = None
             called |= dict.fromkeys(at)
+        elif stranger := _MISSING.search(each.text):
+            missing.setdefault(stranger[1], {}).update(dict.fromkeys(at))
         elif each.code == "unmodelled":
             uncharged |= dict.fromkeys(at)
         elif each.code in _BY_MACHINE or each.code == "W207":
             other[each.text] = None
-    told = []
+    told = [
+        f"found no subroutine {name}" + (f" ({lines(_named(places, main_file))})" if places else "")
+        for name, places in missing.items()
+    ]
     if procedures:
         several = len(procedures) > 1
         what = f"the {'bodies' if several else 'body'} of {', '.join(procedures)}"
@@ -116,7 +136,7 @@ def reasons_among(
         told.append(f"{what}{where} {'are' if several else 'is'} not interpreted")
     if uncharged:
         told.append(f"{lines(_named(uncharged, main_file))} could not be charged")
-    known = {*called, *uncharged}
+    known = {*called, *uncharged}.union(*missing.values())
     for warning in warnings:
         places = _at(warning.span)
         if warning.code in _UNREAD and not known.intersection(places):

@@ -11,8 +11,10 @@ from aag.ir import statements as s
 from aag.ir.control import control_of
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Element, Expr, Section, Var
+from aag.ir.steady import all_passed, assignments
 from aag.ir.units import Entity, Program, Unit
 from aag.ir.visitors import walk_statements
+from aag.mapping.constants import constants_of
 from aag.pipeline import main_unit
 
 _ITEM = re.compile(r"""\s*(?:(\d+)\*)?('(?:[^']|'')*'|"(?:[^"]|"")*"|[^\s,/]*)\s*(,|/|(?=\s)|$)""")
@@ -61,6 +63,7 @@ def values_read(program: Program, text: str) -> dict[str, str]:
     """
     unit = main_unit(program)
     entities = {each.name: each for each in unit.entities}
+    constants, _ = constants_of(unit, {})
     records = _Records(text)
     found: dict[str, str] = {}
     for statement in _certain(unit):
@@ -69,7 +72,7 @@ def values_read(program: Program, text: str) -> dict[str, str]:
             continue
         if control.format not in ("*", "") or control.namelist:
             break
-        items = [_count(item, entities) for item in statement.items]
+        items = [_count(item, entities, constants) for item in statement.items]
         if None in items:
             break
         for item, count in zip(statement.items, items, strict=True):
@@ -104,14 +107,13 @@ def _certain(unit: Unit) -> Iterator[s.Io]:
             return
 
 
-def _count(item: Expr, entities: Mapping[str, Entity]) -> int | None:
+def _count(item: Expr, entities: Mapping[str, Entity], constants: Mapping[str, Value]) -> int | None:
     """How many values an item takes; None: nobody knows."""
     match item:
         case Var(name=name) if name in entities:
             shape = entities[name].shape
             if shape is None:
                 return 1
-            constants = _constants(entities)
             total = 1
             for bound in shape:
                 try:
@@ -129,30 +131,7 @@ def _count(item: Expr, entities: Mapping[str, Entity]) -> int | None:
             return None
 
 
-def _constants(entities: Mapping[str, Entity]) -> dict[str, Value]:
-    found: dict[str, Value] = {}
-    for name, entity in entities.items():
-        if "parameter" in entity.attributes and entity.initial is not None and entity.shape is None:
-            try:
-                found[name] = evaluate_int(entity.initial, found)
-            except Unknown:
-                continue
-    return found
-
-
 def _only_there(unit: Unit, found: dict[str, str]) -> dict[str, str]:
     """The values of variables that nothing else assigns."""
-    seen: dict[str, int] = {}
-    for statement in walk_statements(unit.body):
-        match statement:
-            case s.Assign(target=Var(name=name)) | s.Do(var=name):
-                seen[name] = seen.get(name, 0) + 2
-            case s.Io(kind="read", items=items):
-                for each in items:
-                    if isinstance(each, Var):
-                        seen[each.name] = seen.get(each.name, 0) + 1
-            case s.CallStmt(args=args):
-                for each in args:
-                    if isinstance(each, Var):
-                        seen[each.name] = seen.get(each.name, 0) + 2
-    return {name: value for name, value in found.items() if seen.get(name) == 1}
+    times = assignments(unit, all_passed)
+    return {name: value for name, value in found.items() if times.get(name) == 1}

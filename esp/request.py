@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct, field, structs
 
+from aag.functional.tables import RunLimits
 from aag.graph.cluster import LEVELS, Level
 from aag.ir.directives import Align
 from aag.ir.evaluate import Value
@@ -21,6 +22,10 @@ from sag.values import WhatIf
 
 SWITCHES = (*OPTIMISATIONS, "aggregate", "inline", "fuse")
 """Names of optimisations (Def 9); those that are not done may be switched off all the same."""
+
+
+BUDGET = RunLimits().operations
+"""The default budget, in operations."""
 
 
 class Request(Struct, frozen=True, kw_only=True):
@@ -50,6 +55,8 @@ class Request(Struct, frozen=True, kw_only=True):
     """Take INDEPENDENT, NEW and REDUCTION for true also where they are proved false."""
     granularity: Level = "statement"
     """Which statements are one AAU."""
+    budget: int = BUDGET
+    """Operations that running a part of the program may take, to know values that decide its flow (D8); 0: none."""
     partial: bool = True
     """Predict the rest where something is left out; otherwise that is an error (Def 20)."""
 
@@ -74,6 +81,7 @@ def requested(
     unroll: bool = False,
     trust_directives: bool = False,
     granularity: Level = "statement",
+    budget: int = BUDGET,
     **parameters: Any,
 ) -> Request:
     """The request that the arguments of `predict` beside program and machine stand for.
@@ -103,6 +111,7 @@ def requested(
         unroll=unroll,
         trust_directives=trust_directives,
         granularity=arguments.one_of("granularity", granularity, LEVELS),
+        budget=arguments.operations(budget),
     )
     return switched(request, {name: arguments.switch(name, on) for name, on in (opt or {}).items()})
 
@@ -144,6 +153,7 @@ def asked(request: Request) -> Mapping[str, Plain]:
         "timed": request.timed,
         "unroll": request.unroll,
         "trust_directives": request.trust_directives,
+        "budget": None if request.budget == BUDGET else request.budget,
     }
 
 

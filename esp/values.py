@@ -61,7 +61,8 @@ def value_of(name: str, text: str) -> "Value":
         return text[1:-1]
     hint = "Values are constants: 256, 1.0d-4, .true. or 'text'."
     if "=" in text:
-        hint = "Give each name its own --set: --set N=64 --set K=10."
+        each = " ".join(f"--set {part.strip()}" for part in f"{name}={text}".split(","))
+        hint = f"Give each name its own --set: {each}." if "," in text else "Give each name its own --set."
     elif any(sign in text for sign in (",", ":", "..")):
         hint = f"`esp sweep PROG --set {name}={text}` predicts each value of a list."
     raise UsageError(f"{text!r} is not a value for {name}.", where="--set", hint=hint)

@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
+from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
 from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses
@@ -104,9 +105,9 @@ class Application(Struct, frozen=True, dict=True):
         return self.program.layouts.constants
 
     @property
-    def initial(self) -> Mapping[str, Value]:
-        """What scalar variables hold when the program starts."""
-        return initial_values(self.program.unit, self.constants)
+    def initial(self) -> Mapping[str, Value | ArrayValues]:
+        """What scalar variables hold when the program starts, and index arrays when they are first used."""
+        return {**initial_values(self.program.unit, self.constants), **self.program.layouts.contents}
 
     @cached_property
     def answers(self) -> Answers:
@@ -233,7 +234,12 @@ class Application(Struct, frozen=True, dict=True):
         return known  # type: ignore[return-value]  # keys of different questions are different
 
     def _several(
-        self, question: Key, order: list[str], env: Environment, values: tuple[Value | None, ...], ask: Ask[Answer]
+        self,
+        question: Key,
+        order: list[str],
+        env: Environment,
+        values: tuple[Value | ArrayValues | None, ...],
+        ask: Ask[Answer],
     ) -> dict[Key, Answer]:
         """Answers by the values for which they hold."""
         for place, name in enumerate(order):

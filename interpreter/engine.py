@@ -14,6 +14,7 @@ import numpy as np
 from aag.diagnostics import Diagnostic
 from aag.graph import aau as g
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Unknown, Value
+from aag.ir.values import ArrayValues
 from aag.mapping.resolve import NO_ASSUMPTIONS
 from aag.spmd.program import NodeProgram
 from aag.spmd.vector import TooLarge
@@ -104,7 +105,7 @@ def start(
     shape = Shape(
         scenarios=scenarios, procs=procs, detail=detail, whole=detail or 8 * cells * scenarios <= setting.detail_bytes
     )
-    env: dict[str, Value] = {**application.initial, **setting.values, **application.constants}
+    env: dict[str, Value | ArrayValues] = {**application.initial, **setting.values, **application.constants}
     env[NUMBER_OF_PROCESSORS] = procs
     whole = Ledger(shape)
     books = Books(whole, whole)

@@ -11,13 +11,14 @@ from aag.budget import STEPS, Budget
 from aag.diagnostics import Diagnostic, Span, UnresolvedError
 from aag.graph import aau as g
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate, evaluate_int
-from aag.ir.expressions import Binary, Expr, IntLit, Var
+from aag.ir.expressions import Binary, Expr, IntLit, Unary, Var
 from aag.ir.statements import Assign
+from aag.ir.values import ArrayValues
 from aag.ir.visitors import backward_slice, elements_in, names_in
 from aag.spmd.nodes import DoNode, Nest
 from interpreter.errors import InterpretationError
 
-Env = dict[str, Value]
+Env = dict[str, Value | ArrayValues]
 Body = tuple[g.AAU, ...]
 
 REPLAYED = 100_000
@@ -257,8 +258,8 @@ class Scalars:
                     Diagnostic(
                         code="E507",
                         span=span,
-                        message="following the scalars that control the flow takes too long",
-                        hint="choose fewer iterations, or give values computed in the loops around it with ‹set›",
+                        message="the values that decide the flow take too many steps to compute",
+                        hint="choose fewer iterations, or give what its loops compute with ‹set NAME=VALUE›",
                     ),
                 )
             )
@@ -341,11 +342,29 @@ class Scalars:
             own = own_leave(left, loop.name)
             if own and own != "cycle":
                 return count, left, assumed, before
-            if all(env.get(name) == before.get(name) for name in watched):
+            if all(env.get(name) == before.get(name) for name in watched) or (count == 1 and self._hopeless(loop, env)):
                 raise self._endless(loop, env)
         if assumed:
             raise self._endless(loop, env)
         raise self._asking(loop, "E502", f"this loop does not end within {limit:,} iterations")
+
+    def _hopeless(self, loop: g.IterND, env: Env) -> bool:
+        """Whether every condition that could end a loop has, after its first iterations, a part without a value that
+        no later iteration gives it."""
+        unknown = (self.relevant | names_in(loop.condition)) - env.keys() - self.given.keys()
+        unknown -= {each.loop.var for each in g.walk(loop.body) if isinstance(each, g.IterD | g.IterSync) and each.loop}
+        givers = [(one.target.name, names_in(one.value)) for one in assigns(loop.body) if isinstance(one.target, Var)]
+        size = len(unknown) + 1
+        while len(unknown) < size:
+            size = len(unknown)
+            unknown -= {name for name, read in givers if name not in self.graph.untraced and not read & unknown}
+        leaves = [each for each in g.walk(loop.body) if isinstance(each, g.Seq) and leave_of(each)]
+        conditions = [loop.condition]
+        if leaves:
+            branches = (each.branches for each in g.walk(loop.body) if isinstance(each, g.CondtD | g.CondtSync))
+            conditions += [branch.condition for each in branches for branch in each]
+        named = (names for each in conditions for part in _parts(each) if (names := names_in(part)))
+        return all(names & unknown for names in named)
 
     def _endless(self, loop: g.IterND, env: Env) -> UnresolvedError:
         asked = names_in(loop.condition) | frozenset().union(
@@ -354,11 +373,13 @@ class Scalars:
         unknown = sorted(name for name in asked if name not in env) or sorted(asked)
         told = dict.fromkeys(map(shown, unknown))
         why = f" ({', '.join(told)} cannot be computed)" if unknown else ""
-        return self._asking(loop, "E504", f"the trip count of this loop is unknown{why}")
+        changed = defined(loop.body)
+        given = [f"{name} with ‹set {name.upper()}=VALUE›, " for name in unknown if name not in changed]
+        return self._asking(loop, "E504", f"the trip count of this loop is unknown{why}", "".join(given))
 
-    def _asking(self, loop: g.IterND, code: str, message: str) -> UnresolvedError:
+    def _asking(self, loop: g.IterND, code: str, message: str, others: str = "") -> UnresolvedError:
         name = f"trips_{loop.span.line}"
-        hint = f"give the trip count with ‹set {name.upper()}=VALUE›"
+        hint = f"give {others}{'or ' if others else ''}the trip count with ‹set {name.upper()}=VALUE›"
         return UnresolvedError((Diagnostic(code=code, message=message, span=loop.span, hint=hint),), (name,))
 
     def after(self, loop: DoNode | None, body: Body, env: Env, start: Env, count: int) -> None:
@@ -396,6 +417,19 @@ class Scalars:
                 env[name] = replay[name]
             else:
                 env.pop(name, None)
+
+
+def _parts(condition: Expr | None) -> Iterator[Expr]:
+    """The operands of .and., .or. and .not. in a condition."""
+    match condition:
+        case None:
+            return
+        case Binary(op=".and." | ".or.", left=left, right=right):
+            yield from (*_parts(left), *_parts(right))
+        case Unary(op=".not.", operand=operand):
+            yield from _parts(operand)
+        case _:
+            yield condition
 
 
 def leave_of(aau: g.Seq) -> str:

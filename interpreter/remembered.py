@@ -6,6 +6,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 from aag.graph.aau import AAU
 from aag.ir.evaluate import Environment, Value
+from aag.ir.values import ArrayValues
 from interpreter import shared
 from interpreter.state import Run
 
@@ -49,12 +50,12 @@ def of_aau(_: Run, aau: AAU, *_rest: object) -> int:
     return aau.id
 
 
-def by_values(run: Run, aau: AAU, *_rest: object) -> tuple[Value | None, ...]:
+def by_values(run: Run, aau: AAU, *_rest: object) -> tuple[Value | ArrayValues | None, ...]:
     """It depends on the values that the AAU uses."""
     return values_of(sorted_uses(run, aau), run.env)
 
 
-def values_of(names: tuple[str, ...], env: Environment) -> tuple[Value | None, ...]:
+def values_of(names: tuple[str, ...], env: Environment) -> tuple[Value | ArrayValues | None, ...]:
     """The values on which an answer about a node depends."""
     return tuple([env.get(name) for name in names])
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from aag.budget import STEPS
+from aag.functional.tables import WhileTrips
 from aag.ir.evaluate import Value
 
 
@@ -32,6 +33,8 @@ class Setting(Struct, frozen=True, kw_only=True):
     timed: bool = False
     """Keep metrics only between the first and the last reading of the clock (Def 5)."""
     values: Mapping[str, Value] = field(default_factory=dict)
+    trips: Mapping[int, WhileTrips] = field(default_factory=dict)
+    """Line of a while loop -> its computed trip count, where `values` has none."""
     branches: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
     longest_period: int = 16
     """Largest number of iterations after which a loop may repeat itself (D5)."""

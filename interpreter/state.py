@@ -9,7 +9,7 @@ The clock is one float64 for each scenario and processor (D4), shape (S, P), mea
 move the origin along, so that small differences keep their digits in long programs.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from aag.graph.aau import AAU
 from aag.ir.evaluate import Value
+from aag.ir.values import ArrayValues
 from interpreter.application import Application
 from interpreter.books import Books
 from interpreter.counts import Prices
@@ -75,10 +76,12 @@ class Run(Struct):
     """The listener, where it wants to know of all time that is spent."""
     watch: Watch | None = None
     """Who shows progress."""
-    env: dict[str, Value] = field(default_factory=dict)
+    env: dict[str, Value | ArrayValues] = field(default_factory=dict)
     cache: Equatable | None = None
     recorder: Recorder | None = None
     tape: Tape | None = None
+    exits: Mapping[int, bool] = field(default_factory=dict)
+    """Lines of the EXITs that end loops whose trip count was computed, and whether they do so in this iteration."""
     results: dict[Hashable, dict[Hashable, object]] = field(default_factory=dict)
     """What functions of the models remember (`interpreter.remembered`)."""
 

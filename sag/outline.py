@@ -92,7 +92,7 @@ def outline_of(document: YamlTable, findings: Findings) -> MachineOutline:
     system = document.get("system")
     root = RawUnit(name="system", place=document.place)
     if isinstance(system, YamlTable):
-        root = _unit("system", system, findings)
+        root = _unit("system", system, system.place, findings)
     elif system is not None:
         findings.add("M105", "'system' must be a mapping that describes a unit", system.place)
     return MachineOutline(
@@ -154,7 +154,7 @@ def _merge_parts(base: RawPart, over: RawPart) -> RawPart:
     return replace(over, figures={**kept, **over.figures}, ranges=ranges, dropped=dropped)
 
 
-def _unit(name: str, table: YamlTable, findings: Findings) -> RawUnit:
+def _unit(name: str, table: YamlTable, place: MachinePlace, findings: Findings) -> RawUnit:
     _refuse_unknown(table, UNIT_KEYS, f"the unit '{name}'", findings)
     children: dict[str, RawUnit] = {}
     units = table.get("units")
@@ -163,16 +163,17 @@ def _unit(name: str, table: YamlTable, findings: Findings) -> RawUnit:
             if not key.text.isidentifier():
                 findings.add("M107", f"'{key.text}' cannot name a unit", key.place, "use letters, digits and _")
             elif isinstance(value, YamlTable):
-                children[key.text] = _unit(key.text, value, findings)
+                children[key.text] = _unit(key.text, value, key.place, findings)
             else:
-                findings.add("M105", f"the unit '{key.text}' must be a mapping", value.place)
+                hint = f"write '{key.text}:', and its keys below"
+                findings.add("M105", f"the unit '{key.text}' must be a mapping", value.place, hint)
     elif units is not None:
         findings.add(
             "M105", "'units' must be a mapping from names to units", units.place, "write 'cube:' and its keys below"
         )
     parts = {key.text: _part(key, value, findings) for key, value in table if key.text in COMPONENTS}
     words = {key: word for key in ("id", "title", "role") if (word := _word(table, key, findings))}
-    return RawUnit(name=name, place=table.place, words=words, parts=parts, children=children)
+    return RawUnit(name=name, place=place, words=words, parts=parts, children=children)
 
 
 def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
@@ -270,7 +271,7 @@ def _words_of(document: YamlTable, name: str, known: tuple[str, ...] | None, fin
     if node is None:
         return {}
     if not isinstance(node, YamlTable):
-        findings.add("M105", f"'{name}' must be a mapping", node.place)
+        findings.add("M105", f"'{name}' must be a mapping", node.place, f"write '{name}:', and its keys below")
         return {}
     if known is not None:
         _refuse_unknown(node, known, f"'{name}'", findings)

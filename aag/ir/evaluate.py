@@ -25,7 +25,7 @@ from aag.ir.expressions import (
     Var,
 )
 from aag.ir.intrinsics import INTRINSICS
-from aag.ir.values import Unknown, Value, divide
+from aag.ir.values import ArrayValues, Unknown, Value, divide
 
 __all__ = [
     "LARGEST_INDEX",
@@ -41,7 +41,7 @@ __all__ = [
     "limited",
 ]
 
-Environment = Mapping[str, Value]
+Environment = Mapping[str, Value | ArrayValues]
 
 LARGEST_INDEX = 2**53
 """The largest magnitude of an integer that counts iterations or is part of a subscript: a real holds it exactly, and
@@ -64,9 +64,10 @@ def evaluate(expr: Expr, env: Environment) -> Value:
         case IntLit(value=value) | LogicalLit(value=value) | StringLit(value=value) | RealLit(value=value):
             return limited(value, str(value)[:40])
         case Var(name=name):
-            if name not in env:
+            known = env.get(name)
+            if known is None or isinstance(known, ArrayValues):
                 raise Unknown(name)
-            return env[name]
+            return known
         case Unary(op=op, operand=operand):
             return limited(_unary(op, evaluate(operand, env)), op)
         case Binary(op=".and." | ".or." as op, left=left, right=right):
@@ -77,7 +78,10 @@ def evaluate(expr: Expr, env: Environment) -> Value:
             return limited(_call(expr, env), f"{name}()")
         case Substring():
             return _characters(expr, env)
-        case Element(name=name):
+        case Element(name=name, subscripts=subscripts):
+            contents = env.get(name)
+            if isinstance(contents, ArrayValues):
+                return limited(contents.at([evaluate_int(each, env) for each in subscripts]), name)
             raise Unknown(name, "array elements are not evaluated here")
         case _:
             raise Unknown(type(expr).__name__.lower())
@@ -229,9 +233,10 @@ NUMBER_OF_PROCESSORS = "number_of_processors()"
 def _call(call: Call, env: Environment) -> Value:
     name, args = call.name, call.args
     if name == "number_of_processors" and not args:
-        if NUMBER_OF_PROCESSORS not in env:
+        procs = env.get(NUMBER_OF_PROCESSORS)
+        if procs is None or isinstance(procs, ArrayValues):
             raise Unknown(NUMBER_OF_PROCESSORS)
-        return env[NUMBER_OF_PROCESSORS]
+        return procs
     intrinsic = INTRINSICS.get(name)
     if intrinsic is None or intrinsic.value is None:
         raise Unknown(f"{name}()")

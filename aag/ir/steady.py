@@ -28,15 +28,12 @@ def steady(unit: Unit, env: Mapping[str, Value], passed: Passed) -> dict[str, Va
         env: The values of constants.
         passed: What calls may assign.
     """
-    given: dict[str, Expr] = {}
-    times: Counter[str] = Counter(unit.arguments)
-    for statement in walk_statements(unit.body):
-        if isinstance(statement, s.Assign) and isinstance(statement.target, Var):
-            given[statement.target.name] = statement.value
-        times.update(_assigned(statement, unit, passed))
-    for inner in unit.contains:
-        for statement in walk_statements(inner.body):
-            times.update(_assigned(statement, inner, passed))
+    given = {
+        each.target.name: each.value
+        for each in walk_statements(unit.body)
+        if isinstance(each, s.Assign) and isinstance(each.target, Var)
+    }
+    times = assignments(unit, passed)
     shared = {name for each in unit.equivalences for name in names_in(*each.members)}
     if any(name not in INTRINSICS for name in calls_used(unit.body)):
         shared |= {name for common in unit.commons for name in common.names}
@@ -44,11 +41,20 @@ def steady(unit: Unit, env: Mapping[str, Value], passed: Passed) -> dict[str, Va
     for entity in unit.entities:
         if not _is_plain(entity) or entity.name in shared:
             continue
-        if entity.initial is not None and not times[entity.name]:
+        if entity.initial is not None and not times.get(entity.name):
             waiting[entity.name] = entity.initial
-        elif entity.initial is None and times[entity.name] == 1 and entity.name in given:
+        elif entity.initial is None and times.get(entity.name) == 1 and entity.name in given:
             waiting[entity.name] = given[entity.name]
     return _values(waiting, env)
+
+
+def assignments(unit: Unit, passed: Passed) -> Mapping[str, int]:
+    """In how many places a unit, or a procedure inside of it, may give each variable a value."""
+    times = Counter(unit.arguments)
+    for each in (unit, *unit.contains):
+        for statement in walk_statements(each.body):
+            times.update(_assigned(statement, each, passed))
+    return times
 
 
 def _is_plain(entity: Entity) -> bool:
@@ -85,7 +91,7 @@ def _values(waiting: dict[str, Expr], env: Mapping[str, Value]) -> dict[str, Val
         progress = False
         for name, expr in list(waiting.items()):
             try:
-                value = evaluate(expr, {**env, **found})
+                value = evaluate(expr, {**found, **env})
             except Unknown:
                 continue
             del waiting[name]

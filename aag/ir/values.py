@@ -5,9 +5,25 @@ raises (`aag.ir.evaluate` turns that into `Unknown`). The inquiries about a type
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
 
 Value = int | float | bool | complex | str
+
+
+class ArrayValues(Struct, frozen=True, eq=False):
+    """The elements of an array, as the value of its name."""
+
+    def at(self, places: Sequence[Any]) -> Any:
+        """The element at some subscripts; for subscripts that are vectors, a vector of elements.
+
+        Raises:
+            Unknown: it is outside the array.
+        """
+        raise NotImplementedError
+
 
 _DEFAULT_BITS = 32
 _DIGITS = {4: 24, 8: 53, 16: 113}

@@ -144,6 +144,10 @@ class _Reader:
             return self._disagree(f"uses an index twice for {align.alignee}", "give each dimension its own index")
         return True
 
+    def _indices(self) -> str:
+        names = [each for each in self._align.axes or () if each not in (":", "*")]
+        return f"its {'indices are' if len(names) > 1 else 'index is'} {', '.join(names)}" if names else "declare it"
+
     def _disagree(self, what: str, hint: str) -> bool:
         self._report.add("E302", f"ALIGN {self._align.alignee} {what}", self._align.span, hint)
         return False
@@ -167,7 +171,11 @@ class _Reader:
             return None
         except Unknown as error:
             what = f"ALIGN {self._align.alignee} WITH {self._align.target}, subscript {at + 1}"
-            self._report.unknown_value(what, error, self._align.span)
+            if error.name.isidentifier() and not self._report.declares(error.name):
+                told = f"{what}: {error.name} is no index of {self._align.alignee}, and not declared"
+                self._report.add("E306", told, self._align.span, self._indices())
+            else:
+                self._report.unknown_value(what, error, self._align.span)
             return None
         if name is None or stride == 0:
             return Cell(role="fixed", offset=offset)

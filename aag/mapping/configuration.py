@@ -99,13 +99,24 @@ class Mapper(Struct, frozen=True, kw_only=True):
         return replace(made, placements={**made.placements, name: own}, distributed=found)
 
     def restored(self, before: Configuration, name: str, kept: str) -> Configuration:
-        """What the end of a procedure makes of a configuration."""
+        """What the end of a procedure makes of a configuration: the array alone has its mapping back.
+
+        If the procedure redistributed what it is aligned with, the array is aligned with a copy of that from then on.
+        """
         old = before.kept[kept]
-        distributed = dict(before.distributed)
-        if old.placement is not None:
-            distributed[old.placement.root] = old.dealt
+        distributed, placement = dict(before.distributed), old.placement
+        if placement is not None and not _same(distributed.get(placement.root), old.dealt):
+            placement = replace(placement, root=f"{placement.root}${kept}")
+            distributed[placement.root] = old.dealt
         left = {key: each for key, each in before.kept.items() if key != kept}
-        return Configuration(placements={**before.placements, name: old.placement}, distributed=distributed, kept=left)
+        return Configuration(placements={**before.placements, name: placement}, distributed=distributed, kept=left)
+
+
+def _same(left: Dealt | None, right: Dealt | None) -> bool:
+    """Whether two distributions are equal, whichever directives say so."""
+    if left is None or right is None:
+        return left is right
+    return (left.grid, left.dims) == (right.grid, right.dims)
 
 
 class Dynamics(Struct, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -111,7 +112,7 @@ def _evaluated(entity: Entity, constants: dict[str, Value], env: dict[str, Value
     if entity.initial is None:
         return False
     try:
-        value = _converted(evaluate(entity.initial, ChainMap(constants, env)), entity.type, truncate=True)
+        value = _converted(evaluate(entity.initial, ChainMap[str, Any](constants, env)), entity.type, truncate=True)
         constants[entity.name] = limited(value, entity.name)
     except (Unknown, ValueError, OverflowError):
         return False

@@ -11,10 +11,11 @@ from math import prod
 
 import numpy as np
 import numpy.typing as npt
-from msgspec import Struct
+from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
+from aag.ir.values import ArrayValues
 from aag.mapping.axes import GridAxis
 from aag.mapping.configuration import Dynamics
 from aag.mapping.distribution import Distribution
@@ -213,7 +214,8 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     """The mapping of a program unit: a layout for every declared array, also undistributed ones.
 
     `grid` decides which node a linear rank runs on (Def 14). `constants`: the PARAMETER values after the
-    user's. `notes`: what was assumed. `dynamics`: of a unit that remaps arrays.
+    user's. `notes`: what was assumed. `dynamics`: of a unit that remaps arrays. `contents`: what index arrays hold
+    when they are first used; for counting, as the program may change them.
     """
 
     procs: int
@@ -222,6 +224,7 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     constants: Mapping[str, Value]
     notes: tuple[Diagnostic, ...]
     dynamics: Dynamics | None = None
+    contents: Mapping[str, ArrayValues] = field(default_factory=dict)
 
     @cached_property
     def environment(self) -> Mapping[str, Value]:

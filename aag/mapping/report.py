@@ -58,6 +58,10 @@ class Report:
         if settable:
             self._missing[self._found[-1]] = error.name
 
+    def declares(self, name: str) -> bool:
+        """Whether the unit declares a name, as far as it is known."""
+        return self._unit is None or self._unit.entity(name) is not None
+
     def _computes(self, name: str) -> bool:
         """Whether the unit assigns a value to a variable."""
         statements = () if self._unit is None else walk_statements(self._unit.body)

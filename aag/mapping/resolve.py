@@ -6,7 +6,7 @@ from types import MappingProxyType
 from msgspec import Struct, field
 
 from aag.diagnostics import NOWHERE, Span
-from aag.ir.directives import Align
+from aag.ir.directives import Align, Template
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
 from aag.ir.statements import Remap
 from aag.ir.steady import all_passed, steady
@@ -238,7 +238,9 @@ def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, 
         return
     work = f"all {procs} processors do all the work"
     if arrays:
-        report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, "write DISTRIBUTE for an array")
+        templates = [each.name for each in scope.directives if isinstance(each, Template)]
+        what = " or ".join(templates) or "an array"
+        report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, f"write DISTRIBUTE for {what}")
     else:
         hint = "only operations on distributed arrays are divided among processors"
         report.add("W312", f"there is no array to distribute: {work}", scope.unit.span, hint)

@@ -125,11 +125,17 @@ def bounds_of_array(
     shape = tuple(inquired(bound, scope.shape, {entity.name}) for bound in scope.shape(entity.name))
     if all(bound.upper is not None for bound in shape):
         return _bounds(shape, env, report, f"the shape of {entity.shown}", entity)
+    what, way_out = f"the shape of {entity.shown} is not known here", "declare it with its extents"
+    if "allocatable" in entity.attributes and entity.name not in scope.allocated:
+        what, way_out = (
+            f"{entity.shown} is ALLOCATABLE, but no ALLOCATE gives its shape",
+            "allocate it, or give its extents here",
+        )
     report.add(
         "E312" if mapped else "W308",
-        f"the shape of {entity.shown} is not known here" + ("" if mapped else ": it is left out"),
+        what + ("" if mapped else ": it is left out"),
         entity.span,
-        "declare it with its extents" if mapped else "",
+        way_out if mapped else "",
     )
     return None
 

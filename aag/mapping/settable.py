@@ -10,6 +10,7 @@ from aag.ir import directives as d
 from aag.ir import statements as s
 from aag.ir.expressions import Call, Component, Constructor, Element, Expr, ImpliedDo, OpaqueExpr, Section, Var
 from aag.ir.intrinsics import INTRINSICS
+from aag.ir.steady import all_passed, assignments
 from aag.ir.units import Unit
 from aag.ir.visitors import backward_slice, names_in, own_expressions, walk_expressions, walk_statements
 
@@ -40,7 +41,7 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     sizing = backward_slice(names_in(*_sizing(units)), assigns)
     counted = {name for each in statements for name in _counters(each)}
     counted |= {each.var for each in walk_expressions(unit.body) if isinstance(each, ImpliedDo)}
-    fixed = _fixed(unit, statements, {each.name for each in entities.values() if "parameter" in each.attributes})
+    fixed = _fixed(unit, {each.name for each in entities.values() if "parameter" in each.attributes})
     why = {f"trips_{each.span.line}": "" for each in statements if isinstance(each, s.DoWhile)}
     why |= dict.fromkeys(deciding - entities.keys(), "")
     for name, entity in entities.items():
@@ -58,18 +59,12 @@ def settable(unit: Unit, visible: Iterable[Unit]) -> Settable:
     return Settable(why, tuple(sorted((each for each in why if not why[each] and each not in assigned), key=_is_trips)))
 
 
-def _fixed(unit: Unit, statements: Iterable[s.Stmt], parameters: set[str]) -> Mapping[str, int]:
+def _fixed(unit: Unit, parameters: set[str]) -> Mapping[str, int]:
     """Variables that only one statement sets, from constants and outside of all blocks -> its line."""
-    times = Counter[str]()
-    for each in statements:
-        match each:
-            case s.Assign(target=Var(name=name)):
-                times[name] += 1
-            case s.CallStmt(args=parts) | s.Io(items=parts):
-                times.update(dict.fromkeys(names_in(*parts), 2))
+    times = Counter(assignments(unit, all_passed))
     for shared in unit.equivalences:
-        times.update(dict.fromkeys(names_in(*shared.members), 2))
-    times.update({each.name: 1 for each in unit.entities if each.initial is not None})  # it decides until then
+        times.update(names_in(*shared.members))
+    times.update(each.name for each in unit.entities if each.initial is not None)  # it decides until then
     found: dict[str, int] = {}
     for each in unit.body:
         if isinstance(each, s.Assign) and isinstance(each.target, Var) and times[each.target.name] == 1:

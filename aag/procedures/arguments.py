@@ -86,7 +86,7 @@ class Binder:
         """Bind the array dummies of a function that is a formula.
 
         Raises:
-            Refused: one is no part of an array.
+            Refused: an actual argument is not part of an array.
         """
         known = self._declarations.entities
         for each, actual in zip(dummies, args, strict=True):
@@ -159,6 +159,7 @@ class Binder:
         places = self._declarations.common_places()
         found = {names.of(places.get(each, each)) for each in self._effects.assigned(unit) - own}
         actual = (given.get(each) for each in self._effects.assigned(unit) & set(unit.arguments))
+        found |= self._declarations.renamed_of_modules(self._effects.assigned(unit) - own)
         return frozenset(found | {each.name for each in actual if isinstance(each, Var | Element)})
 
     def _kept(self, expr: Expr, copies: Copies, span: Span) -> Expr:

@@ -25,6 +25,7 @@ from aag.ir.linear import linear, subtract
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import children
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, Refused, extent, same
+from aag.wording import plural
 
 
 def actuals(unit: Unit, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> dict[str, Expr]:
@@ -94,7 +95,7 @@ def _whole(dummy: Entity, shape: tuple[Bound, ...], array: Entity, env: Environm
 
 
 def _along(mine: Bound, theirs: Bound, env: Environment) -> ActualDim:
-    """A dimension of a dummy that begins where that of the actual array begins."""
+    """A dimension of a dummy whose first element is the first of the actual dimension."""
     lower, start = mine.lower or IntLit(1), theirs.lower or IntLit(1)
     if mine.upper is None:
         if theirs.upper is None or same(lower, start, env):
@@ -124,8 +125,9 @@ def _section(
     dummy: Entity, shape: tuple[Bound, ...], array: Entity, subscripts: tuple[Expr, ...], env: Environment
 ) -> ActualPart:
     declared = array.shape or ()
-    if sum(isinstance(each, Section) for each in subscripts) != len(shape):
-        raise Refused(f"{dummy.shown} has {len(shape)} dimensions, the section of {array.shown} has others")
+    rank = sum(isinstance(each, Section) for each in subscripts)
+    if rank != len(shape):
+        raise Refused(f"{dummy.shown} has {plural(len(shape), 'dimension')}, the section of {array.shown} has {rank}")
     given, dims = iter(shape), list[Expr | ActualDim]()
     for subscript, theirs in zip(subscripts, declared, strict=True):
         if not isinstance(subscript, Section):

@@ -35,14 +35,6 @@ class FlatDeclarations:
         self.directives = list(main.directives)
         self.equivalences = list(main.equivalences)
         self._commons = {each.block: each.names for each in main.commons}
-        self._initials = {
-            (common.block, at): entity.initial
-            for unit in program.units
-            if unit.kind == "block_data"
-            for common in unit.commons
-            for at, name in enumerate(common.names)
-            if (entity := unit.entity(name)) is not None and entity.initial is not None
-        }
         self._taken = {*self.entities, *procedures}
         self._taken |= {each.name for each in main.directives if isinstance(each, d.Processors | d.Template)}
         self._constants: dict[str, Value] = {}
@@ -51,7 +43,6 @@ class FlatDeclarations:
         """Variables that begin each call of a procedure without a value."""
         self._of_modules: dict[str, dict[str, str]] = {}
         self._locals: dict[tuple[str, str, tuple[d.Bound, ...] | None], str] = {}
-        self._fill_commons()
 
     @property
     def modules(self) -> frozenset[str]:
@@ -131,6 +122,11 @@ class FlatDeclarations:
             self._of_modules[module.name] = outer | {each.name: names.of(each.name) for each in own}
         return self._of_modules[module.name]
 
+    def renamed_of_modules(self, names: frozenset[str]) -> frozenset[str]:
+        """The variables of modules that are called so there and otherwise in the main program."""
+        maps = self._of_modules.values()
+        return frozenset(new for each in maps for old, new in each.items() if old in names and old != new)
+
     def share(self, unit: Unit, names: CallNames) -> None:
         """The names of common blocks.
 
@@ -186,7 +182,6 @@ class FlatDeclarations:
                 known = self.entities.setdefault(place, made)
                 if (known.type, known.shape) != (made.type, made.shape):
                     raise Refused(f"COMMON /{common.block}/ is laid out differently in it: {name}")
-        self._fill_commons()
         for each in unit.equivalences:
             made_set = replace(each, members=tuple(map(names.expression, each.members)))
             if made_set not in self.equivalences:
@@ -221,14 +216,6 @@ class FlatDeclarations:
             return True
         shared = (name for common in unit.commons for name in common.names)
         return name in shared or any(name in self._effects.assigned(each) for each in (unit, *unit.contains))
-
-    def _fill_commons(self) -> None:
-        """Initial values from BLOCK DATA."""
-        for block, names in self._commons.items():
-            for at, name in enumerate(names):
-                value, entity = self._initials.get((block, at)), self.entities.get(name)
-                if value is not None and entity is not None and entity.initial is None:
-                    self.entities[name] = replace(entity, initial=value)
 
 
 def _alike(one: Entity, other: Entity) -> bool:

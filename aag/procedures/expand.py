@@ -106,7 +106,7 @@ class _Expansion:
 
         Args:
             body: The statements.
-            stack: The procedures that they stand in.
+            stack: The procedures around them, outermost first.
         """
         return tuple(made for each in body for made in self._statement(each, stack))
 
@@ -166,7 +166,7 @@ class _Expansion:
         return len(result.shape) == len(target.shape) and array not in read and not shared
 
     def _hoisted(self, statement: s.Stmt, stack: tuple[str, ...]) -> tuple[list[s.Stmt], s.Stmt]:
-        """A statement without calls of functions whose bodies can stand before it, and these bodies."""
+        """The statements of functions computed before a statement, and the statement without the calls of these."""
         before: list[s.Stmt] = []
 
         def one(expr: Expr) -> Expr:

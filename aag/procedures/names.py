@@ -114,7 +114,7 @@ class ActualPart(Struct, frozen=True):
         return [each.extent() for each in self.dims if isinstance(each, ActualDim)]
 
     def bound(self, name: str, dim: int) -> Expr | None:
-        """LBOUND or UBOUND of a dimension of the dummy, from 1; None: that of the actual array.
+        """LBOUND or UBOUND of a dimension of the dummy, counted from 1; None: it equals that of the actual array.
 
         Raises:
             Refused: it depends on whether there are elements.

@@ -1,6 +1,6 @@
-"""BLOCK DATA: its initial values move to the main program, where the variables of the same common blocks are."""
+"""BLOCK DATA: its initial values move to the units with the same common blocks."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -14,43 +14,46 @@ from aag.source.units import ReadUnit
 
 
 def with_block_data(units: tuple[Unit, ...], reads: Iterable[ReadUnit]) -> tuple[Unit, ...]:
-    """The units with the initial values of BLOCK DATA in the main program, if its common blocks have the same variables
-    in the same order. Others stay where they are."""
+    """The units with the initial values of BLOCK DATA in every unit whose common blocks have the same variables in the
+    same order. Other values stay in BLOCK DATA."""
     found = list(units)
     names = [each.names for each in reads]
-    mains = [at for at, unit in enumerate(found) if unit.kind == "program"]
-    for at, unit in enumerate(found):
-        for main in mains if unit.kind == "block_data" else ():
-            for common in unit.commons:
-                other = next((each for each in found[main].commons if each.block == common.block), None)
-                if other is not None:
-                    _move(found, (at, common, names[at]), (main, other, names[main]))
+    for at, data in enumerate(units):
+        for common in data.commons if data.kind == "block_data" else ():
+            for to, unit in enumerate(units):
+                other = next((each for each in unit.commons if each.block == common.block), None)
+                if unit.kind != "block_data" and other is not None:
+                    moved = _values((data, common, names[at]), (unit, other, names[to]))
+                    found[to] = _with(found[to], moved)
+                    found[at] = _without(found[at], {name for name, _ in moved.values()})
     return tuple(found)
 
 
-def _move(
-    units: list[Unit], source: tuple[int, Common, Declarations], target: tuple[int, Common, Declarations]
-) -> None:
-    (data, common, known), (main, other, mine) = source, target
-    given = [units[data].entity(name) for name in common.names]
-    own = [units[main].entity(name) for name in other.names]
+def _values(
+    source: tuple[Unit, Common, Declarations], target: tuple[Unit, Common, Declarations]
+) -> dict[str, tuple[str, Expr]]:
+    """Variable of a unit -> the variable of BLOCK DATA and its value."""
+    (data, common, known), (unit, other, mine) = source, target
+    given = [data.entity(name) for name in common.names]
+    own = [unit.entity(name) for name in other.names]
     if len(given) != len(own) or not all(_alike(a, known, b, mine) for a, b in zip(given, own, strict=True)):
-        return
-    moved: dict[str, Expr] = {}
-    emptied: set[str] = set()
+        return {}
+    found: dict[str, tuple[str, Expr]] = {}
     for one, to in zip(given, own, strict=True):
         value = None if one is None or one.initial is None else _alone(one.initial, known)
         if one is not None and to is not None and value is not None and to.initial is None:
-            moved[to.name] = value
-            emptied.add(one.name)
-    units[main] = replace(
-        units[main],
-        entities=tuple(replace(each, initial=moved.get(each.name, each.initial)) for each in units[main].entities),
-    )
-    units[data] = replace(
-        units[data],
-        entities=tuple(replace(each, initial=None) if each.name in emptied else each for each in units[data].entities),
-    )
+            found[to.name] = (one.name, value)
+    return found
+
+
+def _with(unit: Unit, values: Mapping[str, tuple[str, Expr]]) -> Unit:
+    given = (replace(each, initial=values[each.name][1]) if each.name in values else each for each in unit.entities)
+    return replace(unit, entities=tuple(given))
+
+
+def _without(unit: Unit, names: Container[str]) -> Unit:
+    left = (replace(each, initial=None) if each.name in names else each for each in unit.entities)
+    return replace(unit, entities=tuple(left))
 
 
 def _alike(one: Entity | None, known: Declarations, other: Entity | None, mine: Declarations) -> bool:
@@ -65,7 +68,7 @@ def _alike(one: Entity | None, known: Declarations, other: Entity | None, mine: 
 
 
 def _alone(value: Expr, known: Declarations) -> Expr | None:
-    """A value without the PARAMETERs of its unit; None where one is no number."""
+    """A value with the PARAMETERs of its unit replaced by numbers; None if one of them is not a number."""
 
     def one(expr: Expr) -> Expr:
         if not isinstance(expr, Var):

@@ -20,6 +20,9 @@ _NO = "found {}"
 
 _COMMENT = "a comment begins with !"
 
+_TYPES = r"integer|real|logical|complex|character|double\s*precision"
+_ATTRIBUTES = "parameter|dimension|allocatable|intent|save|pointer|target|optional"
+
 _OF_STATEMENTS = tuple(
     (re.compile(pattern, re.IGNORECASE), why, hint)
     for pattern, why, hint in (
@@ -56,6 +59,11 @@ _OF_STATEMENTS = tuple(
             r"^(?:if|where|elsewhere|else\s*if|do\s*while)\s*\(.*?(?<![=<>/])=(?![=>])",
             "= assigns and does not compare",
             "write == for a comparison",
+        ),
+        (
+            rf"^(?:{_TYPES})\b(?!.*::)(?:[^:]*,\s*(?:{_ATTRIBUTES})\b|\s*(?:\([^()]*\)|\*\s*\d+)?\s*[a-z]\w*[^=(]*=)",
+            "the double colon is missing",
+            "write :: before the names",
         ),
         (r"^\w+\s*(?:\([^=]*\))?\s*==", "== compares and does not assign", "write = for an assignment"),
     )

@@ -16,25 +16,11 @@ from aag.ir.expressions import Call, Element, Expr
 from aag.ir.units import Common, Entity, Equivalence, Type
 from aag.source.constant_arrays import Table, element_of, literals, table_of
 from aag.source.expressions import Locator
+from aag.source.intrinsic_modules import INTRINSIC_CONSTANTS
 from aag.source.statement_functions import Definition, expand
 
 INTEGER = Type(base="integer", bytes=4)
 REAL = Type(base="real", bytes=4)
-
-_NAMED_KINDS: Mapping[str, int] = {
-    "real32": 4,
-    "real64": 8,
-    "real128": 16,
-    "int8": 1,
-    "int16": 2,
-    "int32": 4,
-    "int64": 8,
-    "c_double": 8,
-    "c_float": 4,
-    "c_int": 4,
-    "c_long": 8,
-}
-"""Kinds of ISO_FORTRAN_ENV and ISO_C_BINDING, in bytes."""
 
 
 class Known(Struct):
@@ -56,9 +42,9 @@ class Declarations(Struct):
     """The declarations of one unit under construction. `outside`: values of the constants of the host and of
     the modules in use; `outer_arrays`: the arrays of these, `outer_texts`: variables of type CHARACTER."""
 
-    outside: Mapping[str, Value]
     operands: Budget
     """The budget of statement functions, one for the whole program."""
+    outside: Mapping[str, Value] = field(default_factory=dict)
     outer_arrays: frozenset[str] = frozenset()
     outer_texts: frozenset[str] = frozenset()
     names: dict[str, Known] = field(default_factory=dict)
@@ -74,13 +60,17 @@ class Declarations(Struct):
     """Names of ENTRY statements."""
     derived: dict[str, int] = field(default_factory=dict)
     statement_functions: dict[str, Definition] = field(default_factory=dict)
-    renames: bool = False
+    aliases: dict[str, Expr] = field(default_factory=dict)
+    """Constants that USE gives another name, and those of intrinsic modules: what they stand for."""
+    open: bool = False
+    """Whether USE brings names that are not known."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     incomplete: bool = False
     made: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.constants.update(_NAMED_KINDS)
+        for kinds in INTRINSIC_CONSTANTS.values():
+            self.constants.update(kinds)
         self.constants.update(self.outside)
 
     def entry(self, name: str, at: Locator | None = None) -> Known:
@@ -106,15 +96,27 @@ class Declarations(Struct):
         """Whether `name` is of type CHARACTER here or in the host."""
         return self.type_of(name).base == "character" or (name in self.outer_texts and name not in self.names)
 
+    def constant(self, name: str) -> Expr | None:
+        """What a name from USE stands for, where that is a constant of another name."""
+        return None if name in self.names else self.aliases.get(name)
+
     def element(self, element: Element) -> Expr:
         """What an element of a named integer constant stands for; any other element as it is."""
         table, own = self.tables.get(element.name), self.names.get(element.name)
         hidden = own is not None and "parameter" not in own.attributes
         return element if table is None or hidden else element_of(table, element)
 
-    def import_tables(self, other: "Declarations") -> None:
-        """Take over the elements of another unit's constants; those of names that it hides are not."""
+    def adopt(self, other: "Declarations") -> None:
+        """Take over what a host or a module makes known; of tables of constants, those whose names it does not hide."""
+        self.constants |= other.constants
+        self.aliases |= {name: value for name, value in other.aliases.items() if name not in other.names}
+        self.derived |= other.derived
+        self.open = self.open or other.open
         self.tables |= {name: literals(table) for name, table in other.tables.items()}
+        self.outer_arrays |= other.outer_arrays | {
+            name for name, known in other.names.items() if known.shape is not None
+        }
+        self.outer_texts |= other.outer_texts | {name for name in other.names if other.is_text(name)}
 
     def expanded(self, call: Call) -> Expr:
         """What a reference to a statement function stands for; any other call as it is."""

@@ -1,7 +1,7 @@
 """The grammar of HPF directives.
 
     directive  = PROCESSORS | TEMPLATE | ALIGN | DISTRIBUTE | REALIGN | REDISTRIBUTE | DYNAMIC | INHERIT
-               | [NO] SEQUENCE | INDEPENDENT | combined          ("::" may stand in front of names)
+               | [NO] SEQUENCE | INDEPENDENT | combined          ("::" is allowed before names)
     combined   = attribute { "," attribute } "::" entity { "," entity }
     attribute  = PROCESSORS | TEMPLATE | DIMENSION "(" shape ")" | DYNAMIC | INHERIT | [NO] SEQUENCE
                | ALIGN [axes] WITH target | DISTRIBUTE [formats] [ONTO arrangement]      (also with RE in front)

@@ -17,15 +17,12 @@ from aag.ir.spelling import spell
 from aag.ir.visitors import map_expression
 from aag.source.expression_parser import MODERN, join_spans, string_value
 from aag.source.joining import Text
-from aag.source.resolving import resolve
+from aag.source.resolving import NamesInUse, resolve
 from aag.source.tokens import Token, tokenize
 
 
-class Declared(Protocol):
+class Declared(NamesInUse, Protocol):
     """What the declarations say about a name."""
-
-    def is_array(self, name: str) -> bool:
-        """Whether it has a shape."""
 
     def is_text(self, name: str) -> bool:
         """Whether it is of type CHARACTER."""
@@ -138,7 +135,7 @@ class Reader:
         name = node.string.lower()
         if name in self._cuts:
             return self._cut(self._cuts[name])
-        return e.Var(name, span=self.at.span(name))
+        return resolve(e.Var(name, span=self.at.span(name)), self._names)
 
     def _cut(self, expr: e.Expr) -> e.Expr:
         """An expression that our own parser has read before the declarations were known."""
@@ -150,7 +147,7 @@ class Reader:
                 return self._names.element(node)
             return self._called(node, spell(node)) if isinstance(node, e.Call) else node
 
-        return map_expression(resolve(expr, self._names.is_array), one)
+        return map_expression(resolve(expr, self._names), one)
 
     def _int(self, node: Any) -> e.Expr:
         value, kind = node.items

@@ -17,7 +17,7 @@ _DEEPEST_INCLUDE = 16
 MPI = frozenset(("mpi", "mpi_f08", "mpif"))
 """Modules and include files of MPI."""
 
-WITHOUT_MPI = "esp reads HPF without MPI: the messages follow from the directives"
+WITHOUT_MPI = "remove it and the calls of MPI: in HPF the messages follow from the directives"
 """The hint for a program with MPI calls."""
 
 

@@ -84,7 +84,7 @@ class _Building:
 
     def add(self, text: str, line: Line, column: int) -> None:
         self.pieces.append((self.length, line.file, line.number, column))
-        self.parts.append(text)
+        self.parts.append(text.replace("\t", " "))  # the parser would make several blanks of it
         self.length += len(text)
 
     def text(self) -> Text:

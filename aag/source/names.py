@@ -15,7 +15,8 @@ from aag.ir.nearest import did_you_mean
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import calls_used, own_expressions, walk_expressions, walk_statements
 from aag.source.declarations import Declarations
-from aag.source.units import INTRINSIC_MODULES, ReadUnit
+from aag.source.intrinsic_modules import INTRINSIC_MODULES
+from aag.source.units import ReadUnit
 
 Lines = Mapping[tuple[str, int], str]
 
@@ -119,7 +120,7 @@ def _scope(read: ReadUnit, outer: _Scope, modules: Mapping[str, ReadUnit], visit
         | {read.unit.name},
         arrangements=scope.arrangements | {each.name for each in directives if isinstance(each, d.Processors)},
         templates=scope.templates | {each.name for each in directives if isinstance(each, d.Template)},
-        open=scope.open or read.names.renames,
+        open=scope.open or read.names.open,
     )
 
 

@@ -115,7 +115,7 @@ def read_files(
 
 
 def _modules_first(parts: Sequence[SourceFile]) -> list[SourceFile]:
-    """Files in an order in which those with a module stand before those that use it; else as they are given."""
+    """The files, each after those whose modules it uses; otherwise in the given order."""
     if len(parts) == 1:
         return list(parts)
     homes = {match[1].lower(): part for part in parts for line in part.lines if (match := _MODULE.match(line.text))}

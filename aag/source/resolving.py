@@ -1,6 +1,8 @@
-"""Elements told from function references, once it is known which names are arrays."""
+"""Expressions of directives, once the declarations are known: elements told from function references, and constants
+from USE in place of their new names."""
 
-from collections.abc import Callable
+import dataclasses
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -8,45 +10,58 @@ from aag.ir import directives as d
 from aag.ir import expressions as e
 from aag.ir.visitors import map_expression
 
-IsArray = Callable[[str], bool]
+
+class NamesInUse(Protocol):
+    """What the declarations say about a name."""
+
+    def is_array(self, name: str) -> bool:
+        """Whether it has a shape."""
+
+    def constant(self, name: str) -> e.Expr | None:
+        """What a name from USE stands for, where that is a constant of another name."""
 
 
-def resolve(expr: e.Expr, is_array: IsArray) -> e.Expr:
-    """`expr` with `Call` turned into `Element` where the name is that of an array."""
+def resolve(expr: e.Expr, names: NamesInUse, indices: tuple[str, ...] = ()) -> e.Expr:
+    """`expr` with its arrays as `Element` and constants from USE by their first names. `indices` hide other names."""
 
     def one(node: e.Expr) -> e.Expr:
-        if isinstance(node, e.Call) and not node.keywords and is_array(node.name):
+        if isinstance(node, e.Call) and not node.keywords and names.is_array(node.name):
             return e.Element(node.name, node.args, span=node.span)
+        if isinstance(node, e.Var) and node.name not in indices:
+            constant = names.constant(node.name)
+            return node if constant is None else dataclasses.replace(constant, span=node.span)
         return node
 
     return map_expression(expr, one)
 
 
-def resolve_remap(directive: d.Align | d.Distribute, is_array: IsArray) -> d.Align | d.Distribute:
+def resolve_remap(directive: d.Align | d.Distribute, names: NamesInUse) -> d.Align | d.Distribute:
     """A mapping directive with its expressions resolved."""
     if isinstance(directive, d.Align):
         subscripts = directive.subscripts
         if subscripts is not None:
-            subscripts = tuple(each if isinstance(each, d.Star) else resolve(each, is_array) for each in subscripts)
+            subscripts = tuple(
+                each if isinstance(each, d.Star) else resolve(each, names, directive.axes or ()) for each in subscripts
+            )
         return replace(directive, subscripts=subscripts)
     if directive.formats is None:
         return directive
     formats = tuple(
-        each if each.size is None else replace(each, size=resolve(each.size, is_array)) for each in directive.formats
+        each if each.size is None else replace(each, size=resolve(each.size, names)) for each in directive.formats
     )
     return replace(directive, formats=formats)
 
 
-def resolve_directive(directive: d.Directive, is_array: IsArray) -> d.Directive:
+def resolve_directive(directive: d.Directive, names: NamesInUse) -> d.Directive:
     """As `resolve_remap`, for any mapping directive."""
     match directive:
         case d.Align() | d.Distribute():
-            return resolve_remap(directive, is_array)
+            return resolve_remap(directive, names)
         case d.Processors(shape=shape) | d.Template(shape=shape):
             bounds = tuple(
                 d.Bound(
-                    lower=None if each.lower is None else resolve(each.lower, is_array),
-                    upper=None if each.upper is None else resolve(each.upper, is_array),
+                    lower=None if each.lower is None else resolve(each.lower, names),
+                    upper=None if each.upper is None else resolve(each.upper, names),
                 )
                 for each in shape
             )

@@ -54,13 +54,31 @@ class TypeReader:
             return _DEFAULT_BYTES[base]
         starred = selector.items[0] == "*"
         value = self._value(selector.items[1], reader)
-        if value is None or value <= 0:
+        if value is None:
+            self._unknown(str(selector.items[1]), _DEFAULT_BYTES[base], reader.at)
             return _DEFAULT_BYTES[base]
         size = value if starred or base != "complex" else 2 * value
         if size not in SIZES[base]:
             self._refuse(base, value, starred=starred, at=reader.at)
             return _DEFAULT_BYTES[base]
         return size
+
+    def _unknown(self, kind: str, size: int, at: Locator) -> None:
+        """A kind without a value; a name is reported once."""
+        if self.into.open:
+            return
+        name = kind.lower()
+        self.into.diagnostics.append(
+            Diagnostic(
+                code="E133",
+                message=f"the kind {kind} is not known",
+                span=at.whole,
+                hint=f"declare it before, for example integer, parameter :: {kind} = kind(1.0d0)"
+                if name.isidentifier()
+                else "write a kind with a constant value, such as 8",
+            )
+        )
+        self.into.constants.setdefault(name, size)
 
     def _refuse(self, base: str, value: int, *, starred: bool, at: Locator) -> None:
         """A kind whose values are neither predicted nor compiled."""

@@ -248,7 +248,6 @@ class SpecificationReader(TypeReader):
 
     def _use(self, node: Any) -> None:
         name = str(node.items[2]).lower()
-        self.into.renames = self.into.renames or "=>" in str(node)
         if name not in self.into.uses:
             self.into.uses.append(name)
 

@@ -133,7 +133,7 @@ class BodyReader:
         row = self._rows[index]
         at = _At(index, row.span, row.label, row.statement.text.text)
         if row.remap is not None:
-            return s.Remap(directive=resolve_remap(row.remap, self._names.is_array), **at.place)
+            return s.Remap(directive=resolve_remap(row.remap, self._names), **at.place)
         if row.opaque:
             return self._opaque(at, row.opaque, row.reason)
         try:
@@ -318,7 +318,7 @@ class BodyReader:
         found = self._outline.independent.get(index)
         if found is None or found.home is None:
             return found
-        return replace(found, home=resolve(found.home, self._names.is_array))
+        return replace(found, home=resolve(found.home, self._names))
 
     def _do(self, node: Any) -> s.Stmt:
         first, *inner, last = node.content

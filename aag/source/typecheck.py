@@ -14,6 +14,7 @@ from aag.ir.intrinsics import INTRINSICS, Intrinsic
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import children, own_expressions, walk_statements
 from aag.source.argument_types import FORMS_WITH_ARGUMENTS, SAME, accepted
+from aag.source.callcheck import changed_inputs, misfits, procedures
 from aag.source.units import ReadUnit
 
 Lines = Mapping[tuple[str, int], str]
@@ -38,14 +39,19 @@ def check_types(units: Iterable[Unit], reads: Iterable[ReadUnit], lines: Lines) 
     """An error for each type that does not fit, in main programs and procedures."""
     listed = tuple(units)
     declared = [name for read in _all(reads) for name in read.names.procedures]
-    renamed = any(read.names.renames for read in _all(reads))
-    if renamed or any(name.startswith(("operator", "assignment")) for name in declared):
+    unknown = any(read.names.open for read in _all(reads))
+    if unknown or any(name.startswith(("operator", "assignment")) for name in declared):
         return []  # what names and operators mean is not known
     modules = {each.name: each for each in listed if each.kind == "module"}
     found: list[Diagnostic] = []
     outermost = TypeScope({}, {}, frozenset(declared))
     for each in listed:
         _check(each, outermost, modules, lines, found)
+    known = {name: each for name, each in procedures(listed).items() if name not in outermost.generic}
+    for each in (inner for unit in listed for inner in (unit, *unit.contains)):
+        found += changed_inputs(each)
+        calls = (stmt for stmt in walk_statements(each.body) if isinstance(stmt, s.CallStmt))
+        found += (wrong for call in calls for wrong in misfits(call, known))
     return found
 
 

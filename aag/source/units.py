@@ -15,17 +15,13 @@ from aag.ir.visitors import walk_expressions, walk_statements
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator
 from aag.source.files import MPI, WITHOUT_MPI
+from aag.source.intrinsic_modules import INTRINSIC_MODULES
 from aag.source.outline import Outline, Row
 from aag.source.parsing import SYNTAX
 from aag.source.resolving import resolve_directive
 from aag.source.specification import SpecificationReader
 from aag.source.statements import BodyReader
-
-INTRINSIC_MODULES = frozenset(
-    "hpf_library hpf_local_library iso_fortran_env iso_c_binding ieee_arithmetic ieee_exceptions ieee_features"
-    " omp_lib".split()
-)
-"""Modules that declare only intrinsic functions, or kinds."""
+from aag.source.uses import Module, UseStatement, hidden_constants
 
 UNKNOWN_MODULE = "E135"
 """The code of a USE without its module: what depends on its names is not reported."""
@@ -58,7 +54,7 @@ class UnitReader(Struct):
     cuts: dict[str, Expr]
     operands: Budget
     seen: set[int] = field(default_factory=set)
-    modules: dict[str, Declarations] = field(default_factory=dict)
+    modules: dict[str, Module] = field(default_factory=dict)
     uses: list[tuple[str, Span]] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     complete: bool = True
@@ -89,17 +85,11 @@ class UnitReader(Struct):
         opening, closing = node.content[0], node.content[-1]
         index = self._row(opening)
         end = self.rows[self._row(closing)].span
-        names = Declarations(
-            outside=dict(host.constants) if host else {},
-            operands=self.operands,
-            outer_arrays=_arrays(host) if host else frozenset(),
-            outer_texts=_texts(host) if host else frozenset(),
-        )
+        names = Declarations(operands=self.operands)
         if host is not None:
             names.implicit = dict(host.implicit)
             names.implicit_none = host.implicit_none
-            names.derived = dict(host.derived)
-            names.import_tables(host)
+            names.adopt(host)
         name, arguments, result, prefixes = self._header(opening, index, names)
         specification = [part for part in node.content if type(part).__name__ == "Specification_Part"]
         execution = [part for part in node.content if type(part).__name__ == "Execution_Part"]
@@ -117,7 +107,9 @@ class UnitReader(Struct):
         reader = BodyReader(self.outline, self.rows, names, formats, self.cuts, self.seen)
         body = reader.unit_body(child for part in execution for child in part.content)
         if type(node).__name__ == "Module":
-            self.modules[name] = names
+            last = self._row(closing)
+            texts = (row.statement.text.text for row in self.rows[index : last + 1])
+            self.modules[name] = Module.of(names, texts, self.modules)
         inner = tuple(self._inner(node, names))
         self._note(body, names)
         unit = Unit(
@@ -139,7 +131,7 @@ class UnitReader(Struct):
         return ReadUnit(unit, names, inner)
 
     def _note(self, body: tuple[Stmt, ...], names: Declarations) -> None:
-        self.diagnostics += names.diagnostics
+        self.diagnostics += [*names.diagnostics, *hidden_constants(names)]
         self.complete = self.complete and not names.incomplete
         for expr in walk_expressions(body):
             if isinstance(expr, OpaqueExpr):
@@ -161,7 +153,7 @@ class UnitReader(Struct):
 
     def _directives(self, index: int, names: Declarations) -> tuple[Directive, ...]:
         reads = self.outline.mapping.get(index, ())
-        return tuple(resolve_directive(each, names.is_array) for read in reads for each in read.mapping)
+        return tuple(resolve_directive(each, names) for read in reads for each in read.mapping)
 
     def _inner(self, node: Any, names: Declarations) -> Iterable[ReadUnit]:
         for part in node.content:
@@ -225,20 +217,10 @@ class UnitReader(Struct):
                 self._mark(statement)
                 reader.read(statement)
                 if type(statement).__name__ == "Use_Stmt":
-                    module = str(statement.items[2]).lower()
-                    self.uses.append((module, self.locate(statement).span(module)))
-                    self._import(module, names)
-
-    def _import(self, module: str, names: Declarations) -> None:
-        """What a module of this source makes known."""
-        found = self.modules.get(module)
-        if found is None:
-            return
-        names.constants.update(found.constants)
-        names.derived.update(found.derived)
-        names.import_tables(found)
-        names.outer_arrays = names.outer_arrays | _arrays(found)
-        names.outer_texts = names.outer_texts | _texts(found)
+                    at = self.locate(statement)
+                    use = UseStatement.of(statement, at.whole)
+                    self.uses.append((use.module, at.span(use.module)))
+                    use.bring_in(names, self.modules)
 
     def _mark(self, node: Any) -> None:
         """Note all rows below `node` as seen: a declaration is read as a whole."""
@@ -255,11 +237,3 @@ def _not_modelled(expr: OpaqueExpr) -> Diagnostic:
         span=expr.span,
         hint="use a variable or an array instead",
     )
-
-
-def _arrays(names: Declarations) -> frozenset[str]:
-    return names.outer_arrays | {name for name, known in names.names.items() if known.shape is not None}
-
-
-def _texts(names: Declarations) -> frozenset[str]:
-    return names.outer_texts | {name for name in names.names if names.is_text(name)}

@@ -1,7 +1,8 @@
 """Comments that look like directives with a wrong sentinel: ``!HFP$ DISTRIBUTE ...``, ``! HPF$ ALIGN ...``.
 
-A comment is reported where what it begins with is one edit, or blanks, away from ``HPF$`` and the rest is a directive
-by the grammar. Sentinels of others (``!DIR$``, ``!OMP$``, ``!ADP$``) are further away; prose is no directive.
+A comment is reported where what it begins with is one edit, or blanks, away from ``HPF$``, or is ``$HPF``, and the
+rest is a directive by the grammar. Sentinels of others (``!DIR$``, ``!OMP$``, ``!ADP$``) are further away; prose is no
+directive.
 """
 
 import re
@@ -23,6 +24,7 @@ _SENTINEL = "HPF$"
 _FREE_MARK = re.compile(r"\s*!")
 _FIXED_MARK = re.compile(r"[cC*!]|\s*!")
 _BLANKS = re.compile(r"\s*h\s*p\s*f\s*\$", re.IGNORECASE)
+_SWAPPED = re.compile(r"\s*\$\s*hpf\b\$?", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]\w*")
 
 
@@ -84,6 +86,9 @@ def _near(line: Line, form: Form) -> _Line:
         if blanks.group().upper() == _SENTINEL:
             return _Line(line, near=False)
         return _corrected(line, body[blanks.end() :], bare=False)
+    swapped = _SWAPPED.match(body)
+    if swapped is not None:
+        return _corrected(line, body[swapped.end() :], bare=False)
     for length in (5, 4, 3):
         head, rest = body[:length], body[length:]
         bare = "$" not in head

@@ -21,8 +21,8 @@ from aag.mapping.axes import REPLICATED
 from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.acts import Step
-from aag.spmd.needs import classify
-from aag.spmd.nodes import DoNode, Index, Need, Nest, Reference
+from aag.spmd.needs import classify, need_of
+from aag.spmd.nodes import DoNode, Index, Nest, Reference
 from aag.spmd.vector import NUMBER, Along, Ints, TooLarge, enumerate_indices, evaluate_vector
 
 
@@ -192,11 +192,9 @@ def buffer_of(element: Element, nest: Nest, layouts: Layouts) -> str | None:
     the overlap area."""
     if not layouts.arrays[element.name].is_distributed:
         return None
-    need = Need(
-        reference=Reference(array=element.name, subscripts=element.subscripts, indices=nest.indices), home=nest.home
-    )
     # Without the values of scalars: an array is declared once for all of them.
-    found = classify(need, layouts, layouts.environment)
+    need = need_of(element, nest.indices, nest.home, layouts)
+    found = None if need is None else classify(need, layouts, layouts.environment)
     if found is None or found[0] == "overlap_shift":
         return None
     return f"{element.name}$far{''.join(map(str, found[1]))}{'c' if found[0] == 'concatenation' else ''}"

@@ -1,7 +1,11 @@
 """Calls of subroutines; intrinsic ones are the clock and random numbers."""
 
+from collections.abc import Iterator
+
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, RealLit, Var
+from aag.ir.nearest import did_you_mean
+from aag.ir.units import Program
 from aag.spmd.assignments import lower_assign
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import CLOCKS, RANDOM
@@ -16,12 +20,22 @@ def lower_call(lowering: Lowering, statement: ir.CallStmt) -> None:
     if _lower_intrinsic(lowering, statement):
         return
     lowering.complete = False
-    why = f" ({statement.reason})" if statement.reason else ""
-    assumption = f"the body of {statement.name} is not interpreted{why}: only its call is charged"
+    if statement.reason:
+        what = f"the body of {statement.name} is not interpreted ({statement.reason})"
+    else:
+        near = did_you_mean(statement.name, sorted(_subroutines(lowering.program)))
+        what = f"found no subroutine {statement.name}{f' ({near})' if near else ''}"
+    assumption = f"{what}: only its call is charged"
     lowering.note("W202", assumption)
     lowering.emit(
         CallNode(span=statement.span, name=statement.name, arguments=len(statement.args), assumption=assumption)
     )
+
+
+def _subroutines(program: Program) -> Iterator[str]:
+    """The names of the subroutines of the source."""
+    for unit in program.units:
+        yield from (each.name for each in (unit, *unit.contains) if each.kind == "subroutine")
 
 
 def _lower_intrinsic(lowering: Lowering, statement: ir.CallStmt) -> bool:

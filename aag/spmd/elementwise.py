@@ -118,17 +118,18 @@ class Elementwise:
     def _section(self, expr: Element, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         name, subscripts = expr.name, expr.subscripts
         self._symbols.check_rank(expr)
-        if any(not isinstance(each, Section) and self._symbols.shape(each) for each in subscripts):
-            raise Unsupported(f"{name} has a vector subscript")
         shape = self._symbols.shape(expr)
         if not shape:
             return Element(name, tuple(self.element(each, (), bound) for each in subscripts), span=expr.span)
-        inner = iter(_subscripts(shape, positions, name))
-        return Element(
-            name,
-            tuple(next(inner) if isinstance(each, Section) else self.element(each, (), bound) for each in subscripts),
-            span=expr.span,
-        )
+        inner = iter(zip(_subscripts(shape, positions, name), positions, strict=True))
+        found = []
+        for each in subscripts:
+            if isinstance(each, Section):
+                found.append(next(inner)[0])
+            else:  # a vector subscript has one dimension
+                own = (next(inner)[1],) if self._symbols.shape(each) else ()
+                found.append(self.element(each, own, bound))
+        return Element(name, tuple(found), span=expr.span)
 
     def _call(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         found = self._symbols.intrinsic(call.name)

@@ -51,7 +51,6 @@ def forall(
         uses += [use for assign in assigns for use in uses_of(assign.value, indices[:depth], lowering.symbols)]
     uses += uses_of(condition, indices, lowering.symbols)
     distributed = lowering.is_distributed(element.name)
-    lowering.communicate(uses, home if distributed else None)
     nest = Nest(
         span=lowering.span,
         indices=indices,
@@ -62,6 +61,7 @@ def forall(
         mask=condition,
         copies=conflicts(home, uses, lowering.env) or _shares(lowering, element.name, uses),
     )
+    lowering.bring(nest, uses)
     nest = in_order(nest, home, lowering.options)
     lowering.emit(replace(nest, uses=nest_names(lowering.symbols, nest)))
 

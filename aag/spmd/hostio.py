@@ -16,8 +16,8 @@ from aag.ir.visitors import map_operands, names_in
 from aag.spmd.amounts import amount
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any, comm_names, scalars
-from aag.spmd.needs import Use, uses_of
-from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, Reference, SharedValues, Value
+from aag.spmd.needs import Use, reference_to, uses_of
+from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, SharedValues, Value
 from aag.spmd.symbols import Unsupported, inquired
 
 TEXT_BYTES = {"int": 12, "r4": 17, "r8": 26, "c8": 36, "c16": 54, "logical": 2}
@@ -81,7 +81,7 @@ def checked(lowering: Lowering, statement: ir.Io) -> Control:
     form = control.format.lower()
     named = form.isidentifier() and (form not in types or types[form].base == "derived")
     if control.namelist or (named and statement.kind in ("read", "write")):
-        raise Unsupported("NAMELIST input and output are not modelled")
+        raise Unsupported("NAMELIST is not modelled, but READ and WRITE with a list of variables are")
     far = sorted(name for name in control.names if lowering.is_distributed(name))
     if far:
         raise Unsupported(f"the control list depends on the distributed array {far[0]}")
@@ -256,7 +256,7 @@ def scatter(lowering: Lowering, items: Sequence[Item], statement: ir.Io) -> None
 
 def _move(lowering: Lowering, use: Use, statement: ir.Io, pattern: Literal["gather", "scatter"]) -> None:
     element: Element = use.element
-    reference = Reference(array=element.name, subscripts=element.subscripts, indices=use.indices)
+    reference = reference_to(element, use.indices, lowering.arrays)
     operation = Gather(array=element.name, needs=(Need(reference=reference, home=None),), pattern=pattern)
     uses = comm_names(lowering.symbols, operation)
     lowering.emit(Communicate(span=statement.span, operation=operation, uses=uses))

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
-from aag.ir.intrinsics import REDUCTIONS
+from aag.ir.intrinsics import INTRINSICS, REDUCTIONS
 from aag.ir.visitors import children, elements_in, names_in, walk_statements
 from aag.spmd.dependence import Access
 from aag.spmd.elementwise import MASKED
@@ -21,6 +21,13 @@ from aag.spmd.symbols import LOGICAL
 
 _OPERATORS = {each.operator: each.op for each in REDUCTIONS.values() if each.operator not in ("", "+")}
 _FUNCTIONS = {each.function: each.op for each in REDUCTIONS.values() if each.function and not each.located}
+_GENERIC = {
+    name: generic
+    for generic in _FUNCTIONS
+    for name, each in INTRINSICS.items()
+    if each.value is INTRINSICS[generic].value
+}
+"""Name of a function, such as ``amax1`` -> the generic one."""
 
 
 class Leaf(Struct, frozen=True):
@@ -287,17 +294,19 @@ def _name(target: Expr) -> str:
 def update_of(leaf: Leaf) -> tuple[str, Expr] | None:
     """The operation and operand of ``s = s op expression`` or ``s = max(s, expression)``, else None.
 
-    ``s = a + s - b`` is a sum with the operand a - b.
+    ``s = a + s - b`` is a sum with the operand a - b, and ``s = .true.`` says whether that is done in any iteration.
     """
     target, value = leaf.assign.target, leaf.assign.value
     match value:
+        case LogicalLit(value=holds) if isinstance(target, Var):
+            return "any" if holds else "all", value
         case Binary(op="+" | "-"):
             found = _without(target, list(_terms(value)))
             return None if found is None else ("sum", found)
         case Binary(op=op) if op in _OPERATORS:
             operands = list(_operands(value, op))
-        case Call(name=op, args=args, keywords=()) if op in _FUNCTIONS:
-            operands = list(args)
+        case Call(name=name, args=args, keywords=()) if name in _GENERIC:
+            op, operands = _GENERIC[name], list(args)
         case _:
             return None
     if operands.count(target) != 1:

@@ -6,6 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
+from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in
@@ -55,11 +56,11 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     home = _home_clause(lowering, statement, leaves)
     promised = frozenset(_promised(statement))
     arrays = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
-    names = reduced_names(leaves, arrays) if promised else frozenset()
+    names = reduced_names(leaves, arrays) if promised or lowering.options.on("reductions") else frozenset()
     claims.check(lowering, statement, leaves, names)
     if home_of(lowering, leaves) is None:
-        operands = [each for leaf in leaves if names for each in elements_in(leaf.assign.value)]
-        if statement.independent is None or not any(lowering.is_distributed(each.name) for each in operands):
+        operands = [each for leaf in leaves if names for each in elements_in(leaf.assign.value, leaf.mask)]
+        if not any(lowering.is_distributed(each.name) for each in operands):
             raise Unsupported("the loop writes no distributed data")
     if not _live(lowering, statement, leaves, names):
         groups = parallel_groups(lowering, leaves, names)
@@ -100,7 +101,7 @@ def _live(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: f
     no certain value afterwards: a condition stands before the loop, or there is nothing in it.
     """
     written = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}
-    written |= set(_unsure(statement, frozenset(loop for leaf in leaves for loop in leaf.loops)))
+    written |= set(_unsure(statement, frozenset(loop for leaf in leaves for loop in leaf.loops), lowering.env))
     own = frozenset(written - names - _private(statement, leaves))
     wanted = own.union(*(lowering.sharing.get(name, ()) for name in own))
     return wanted_after(statement, lowering.unit.body, wanted) if wanted else wanted
@@ -125,16 +126,30 @@ def _has_aliases(lowering: Lowering, leaves: Sequence[Leaf]) -> bool:
     return any(len(used & lowering.sharing.get(name, frozenset())) > 1 for name in used)
 
 
-def _unsure(statement: ir.Stmt, known: frozenset[Hashable], *, sure: bool = True) -> Iterator[str]:
-    """Variables of DO loops of which a nest does not tell when they run last."""
+def _unsure(
+    statement: ir.Stmt, known: frozenset[Hashable], env: Environment, *, sure: bool = True, inner: bool = False
+) -> Iterator[str]:
+    """Variables of DO loops of which a nest does not tell when they run last: the last iteration around may not reach
+    them."""
     if isinstance(statement, ir.Do):
         if not sure or statement not in known:
             yield statement.var
+        sure = sure and (not inner or _runs(statement, env))
     else:
         sure = False
     for body in bodies(statement):
         for each in body:
-            yield from _unsure(each, known, sure=sure)
+            yield from _unsure(each, known, env, sure=sure, inner=True)
+
+
+def _runs(loop: ir.Do, env: Environment) -> bool:
+    """Whether a loop certainly has an iteration, each time."""
+    try:
+        first, last = evaluate_int(loop.lower, env), evaluate_int(loop.upper, env)
+        step = 1 if loop.step is None else evaluate_int(loop.step, env)
+    except Unknown:
+        return False
+    return step != 0 and (last - first + step) // step > 0
 
 
 def _reads_of(nodes: Sequence[Node]) -> frozenset[str]:
@@ -196,11 +211,13 @@ def _lower_parallel(
         lowering.span = leaves[0].assign.span
         into = leaves[0].assign.target
         update = reduction(leaves[0], names) if len(leaves) == 1 else None
-        if update is not None and isinstance(into, Element):
+        scattered = isinstance(into, Element) and bool(elements_in(*into.subscripts))
+        if update is not None and isinstance(into, Element) and not (scattered and lowering.is_distributed(into.name)):
             reduce_into(lowering, leaves[0].indices, leaves[0].mask, into, update)
             continue
-        nest, uses = _nest(lowering, leaves, home, names, reduces=bool(parts))
-        lowering.communicate(uses, nest.home)
+        # Where index arrays say which elements are updated, their owners update them one after the other.
+        nest, uses = _nest(lowering, leaves, home, frozenset() if scattered else names, reduces=bool(parts))
+        lowering.bring(nest, uses)
         for part in parts:
             start = REDUCTIONS[part.operation].start(Var(part.into), lowering.symbols.type_of(Var(part.into)))
             _set(lowering, part.name, start)
@@ -261,6 +278,7 @@ def _nest(
     """One nest for a group of assignments whose loops form one chain."""
     combined = reduction(group[0], names) if len(group) == 1 else None
     home = _home(lowering, group, wanted, reduces=reduces or combined is not None)
+    combined = None if home is None else combined  # every processor has all of it
     mask = _mask(lowering, group)
     if combined is not None and group[0].mask != mask:
         raise Unsupported("a reduction over a loop inside the condition of another one")
@@ -329,8 +347,8 @@ def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *
         places = [
             (leaf, each)
             for leaf in group
-            for each in elements_in(leaf.assign.value)
-            if not names_in(each) & undivided(leaf.assign.value, update_of(leaf))
+            for each in elements_in(leaf.assign.value, leaf.mask)
+            if not elements_in(*each.subscripts) and not names_in(each) & undivided(leaf.assign.value, update_of(leaf))
         ]
     chosen = wanted
     for leaf, each in places:

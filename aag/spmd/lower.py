@@ -41,7 +41,8 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
     Raises:
         SourceError: statements contradict their declarations; all of them at once.
     """
-    unit = replace(unit, body=unrolled(unit.body, layouts.environment))
+    made = unrolled(unit.body, layouts.environment)
+    unit = unit if made is unit.body else replace(unit, body=made)
     unit, layouts = with_versions(unit, layouts)
     lowering = Lowering(program, unit, layouts, options, extract)
     body = with_aliases(_body(lowering, unit.body), unit)

@@ -17,8 +17,8 @@ from aag.ir.units import Program, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd.elementwise import Elementwise
 from aag.spmd.names import comm_names, impure_functions, whole_functions
-from aag.spmd.needs import Use, operations, uses_of
-from aag.spmd.nodes import Communicate, Index, Node, Reference, Unmodelled
+from aag.spmd.needs import ANYWHERE, Use, deciding, operations, uses_of
+from aag.spmd.nodes import Communicate, Index, Nest, Node, Reference, Unmodelled
 from aag.spmd.program import Options
 from aag.spmd.reach import Reach
 from aag.spmd.symbols import Symbols, Unsupported
@@ -124,9 +124,23 @@ class Lowering:
         self.communicate(uses_of(element, (), self.symbols), None)
         return element
 
+    def bring(self, nest: Nest, uses: Sequence[Use]) -> None:
+        """Emit the communication that a nest with these references needs, that of its index arrays first."""
+        everywhere, own = deciding(nest, self.symbols)
+        if nest.home is not None and nest.home.is_scattered:
+            self.note(
+                "W213", f"an index array decides who assigns to {nest.home.array}: each processor tests all iterations"
+            )
+        self.communicate(everywhere, None)
+        self.communicate([*own, *uses], nest.home)
+
     def communicate(self, uses: Sequence[Use], home: Reference | None) -> None:
         """Emit the communication that a statement with these references needs."""
         coalesce = self.options.on("coalesce")
         for operation in operations(uses, home, self.layouts, self.env, coalesce=coalesce):
+            indices = [index for each in operation.needs for index in each.reference.indices]
+            if any(index.name.startswith(ANYWHERE) for index in indices):
+                read = f"an index array decides which elements of {operation.array} are read"
+                self.note("W212", f"{read}: processors receive all that it may choose")
             node = Communicate(span=self.span, operation=operation, uses=comm_names(self.symbols, operation))
             self.emit(node)

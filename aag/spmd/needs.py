@@ -5,19 +5,34 @@ collective along some grid axes does the work (hpf.md's table: patterns that are
 recognised from the subscripts before anyone enumerates pairs, design decision D2).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Call, Element, Expr, Var
+from aag.ir.expressions import Call, Element, Expr, IntLit, Var
 from aag.ir.linear import Linear, linear
-from aag.ir.visitors import children, names_in
+from aag.ir.visitors import children, elements_in, names_in
 from aag.mapping.axes import GridAxis
 from aag.mapping.layout import Layout, Layouts
-from aag.spmd.nodes import Concatenate, Exchange, Index, Multicast, Need, Operation, Pattern, Reference
+from aag.spmd.nodes import (
+    Concatenate,
+    Exchange,
+    Index,
+    Multicast,
+    Need,
+    Nest,
+    Operation,
+    Pattern,
+    Reference,
+    assigns_of,
+)
 from aag.spmd.symbols import Symbols, Unsupported
+
+ANYWHERE = "any$"
+"""Stem of the index that runs over the whole dimension of an array whose subscript goes through another array."""
 
 
 class Use(Struct, frozen=True):
@@ -28,18 +43,12 @@ class Use(Struct, frozen=True):
 
 
 def uses_of(expr: Expr | None, indices: Sequence[Index], symbols: Symbols) -> list[Use]:
-    """The array elements that an expression reads in the space of `indices`.
-
-    Raises:
-        Unsupported: a subscript goes through another array.
-    """
+    """The array elements that an expression reads in the space of `indices`, those in subscripts first."""
     if expr is None:
         return []
     found: list[Use] = []
     if isinstance(expr, Element) and symbols.is_array(expr.name):
-        inner = [use for each in expr.subscripts for use in uses_of(each, indices, symbols)]
-        if inner:
-            raise Unsupported(f"a subscript of {expr.name} goes through the array {inner[0].element.name}")
+        found += [use for each in expr.subscripts for use in uses_of(each, indices, symbols)]
         found.append(Use(expr, tuple(indices)))
         return found
     if isinstance(expr, Var) and symbols.is_array(expr.name):
@@ -47,6 +56,68 @@ def uses_of(expr: Expr | None, indices: Sequence[Index], symbols: Symbols) -> li
     for child in children(expr):
         found += uses_of(child, indices, symbols)
     return found
+
+
+def reference_to(element: Element, indices: Sequence[Index], layouts: Mapping[str, Layout]) -> Reference:
+    """What a reference in the space of some indices may touch: where a subscript goes through another array, any
+    element of that dimension."""
+    bounds = layouts[element.name].bounds
+    subscripts, more = list(element.subscripts), list[Index]()
+    for dim, each in enumerate(element.subscripts):
+        if elements_in(each):
+            name = f"{ANYWHERE}{dim + 1}"
+            lower, upper = map(IntLit, bounds[dim])
+            subscripts[dim] = Var(name)
+            more.append(Index(name=name, lower=lower, upper=upper, step=None))
+    return Reference(array=element.name, subscripts=tuple(subscripts), indices=(*indices, *more))
+
+
+def need_of(element: Element, indices: Sequence[Index], home: Reference | None, layouts: Layouts) -> Need | None:
+    """What has to be brought for a reference of iterations that run at `home`, as far as the text says; None: nothing.
+
+    Where index arrays decide what is read, all that it may be; where they decide who runs an iteration, for everybody,
+    unless the element lives where the iteration runs.
+    """
+    if home is not None and home.is_indirect:
+        own = Reference(array=element.name, subscripts=element.subscripts, indices=tuple(indices))
+        if classify(Need(reference=own, home=home), layouts, layouts.environment) is None:
+            return None
+        home = None
+    reference = reference_to(element, indices, layouts.arrays)
+    if len(reference.indices) > len(indices):
+        reference = replace(reference, indices=_deciding(reference, home))
+    need = Need(reference=reference, home=home)
+    return None if classify(need, layouts, layouts.environment) is None else need
+
+
+def _deciding(reference: Reference, home: Reference | None) -> tuple[Index, ...]:
+    """The indices of a reference that decide what is read, and where; the others only say how often."""
+    names = names_in(*reference.subscripts, *(() if home is None else home.subscripts))
+    kept: list[Index] = []
+    for index in reversed(reference.indices):
+        if index.name in names:
+            kept.insert(0, index)
+            names |= index.reads
+    return tuple(kept)
+
+
+def deciding(nest: Nest, symbols: Symbols) -> tuple[list[Use], list[Use]]:
+    """The array elements that decide what a nest does: those that all processors need, and those that whoever runs an
+    iteration needs.
+
+    Who runs it is found out by all. Bounds of inner loops are of interest where the loops around them run.
+    """
+    subscripts = [] if nest.home is None else list(nest.home.subscripts)
+    targets = [each.target for each in assigns_of(nest)]
+    subscripts += [part for each in targets if isinstance(each, Element) for part in each.subscripts]
+    everywhere = [use for each in subscripts for use in uses_of(each, nest.indices, symbols)]
+    where = frozenset() if nest.home is None else names_in(*nest.home.subscripts)
+    own: list[Use] = []
+    for depth, index in enumerate(nest.indices):
+        found = [use for part in index.bounds for use in uses_of(part, nest.indices[:depth], symbols)]
+        decided = not where & {each.name for each in nest.indices[depth:]}
+        (own if depth and decided else everywhere).extend(found)
+    return everywhere, own
 
 
 _RANKED: tuple[Pattern, ...] = ("overlap_shift", "temporary_shift", "transfer", "transpose")
@@ -63,9 +134,8 @@ def operations(
     for use in dict.fromkeys(uses):
         layout = layouts.arrays.get(use.element.name)
         if layout is not None and layout.is_distributed:
-            reference = Reference(array=use.element.name, subscripts=use.element.subscripts, indices=use.indices)
-            needs.append(Need(reference=reference, home=home))
-    return grouped(needs, layouts, env, coalesce=coalesce)
+            needs.append(need_of(use.element, use.indices, home, layouts))
+    return grouped((each for each in needs if each is not None), layouts, env, coalesce=coalesce)
 
 
 def grouped(needs: Iterable[Need], layouts: Layouts, env: Environment, *, coalesce: bool) -> tuple[Operation, ...]:

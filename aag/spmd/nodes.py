@@ -31,7 +31,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir.expressions import Element, Expr, IntLit, Var
 from aag.ir.statements import Assign, Do
-from aag.ir.visitors import names_in
+from aag.ir.visitors import elements_in, names_in
 
 Pattern = Literal[
     "overlap_shift",
@@ -79,6 +79,16 @@ class Reference(Struct, frozen=True, kw_only=True, dict=True):
         """The names that decide what it touches, its own indices not among them."""
         names = names_in(*self.subscripts).union(*[index.reads for index in self.indices])
         return names.difference([index.name for index in self.indices])
+
+    @cached_property
+    def is_indirect(self) -> bool:
+        """Whether a subscript goes through another array."""
+        return bool(elements_in(*self.subscripts))
+
+    @cached_property
+    def is_scattered(self) -> bool:
+        """Whether index arrays decide where an iteration lives, for each anew."""
+        return bool(names_in(*elements_in(*self.subscripts)) & {index.name for index in self.indices})
 
 
 class Need(Struct, frozen=True, kw_only=True):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from aag.distinct import distinct_rows, distinct_with_inverse
 from aag.ir.evaluate import LARGEST_INDEX, Environment, Unknown
 from aag.ir.expressions import Element, Expr
-from aag.ir.visitors import names_in
+from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layout, Layouts
 from aag.spmd.components import Partition, Slot, tie_bounds
 from aag.spmd.formulas import Known, mask_holds
@@ -40,13 +40,15 @@ class Trips(Struct, frozen=True, eq=False):
     `level` (P, D): iterations of loop d in total over the whole nest, outermost first; `count` (P,): innermost
     executions (1 or 0 for a nest without indices). `bounded`: an upper bound, because the indices are coupled in too
     many combinations (D2). `masked` (P,): those of the innermost whose mask holds; None: that depends on data, or on
-    too many combinations, or there is no mask.
+    too many combinations, or there is no mask. `tested`: iterations for which every processor tests whether it is the
+    owner, as index arrays decide; None: loop bounds say it.
     """
 
     level: Ints
     count: Ints
     bounded: bool = False
     masked: Ints | None = None
+    tested: int | None = None
 
     def extents_of(self, ranks: Ints) -> Ints:
         """A representative trip count of each loop on some processors, (C, D): level[d] / level[d-1], rounded up."""
@@ -96,10 +98,20 @@ def trips(
         with suppress(*(() if along else (Unknown, TooLarge))):
             found = _counted(nest.home, nest.indices, layouts, env, mask=nest.mask, along=along, known=known)
             masked = [np.ascontiguousarray(each[:, -1]) for each in found]
+    tested: Sequence[int | None] = [None] * len(levels)
+    if nest.home is not None and nest.home.is_scattered:
+        around = nest.indices[: _depth(nest, nest.home)]
+        tested = [int(each[0, -1]) for each in _levels(None, around, layouts, env, along)[0]]
     return tuple(
-        Trips(level[:, 1:] if nest.indices else level[:, :0], np.ascontiguousarray(level[:, -1]), bounded, mask)
-        for level, mask in zip(levels, masked, strict=True)
+        Trips(level[:, 1:] if nest.indices else level[:, :0], np.ascontiguousarray(level[:, -1]), bounded, mask, tests)
+        for level, mask, tests in zip(levels, masked, tested, strict=True)
     )
+
+
+def _depth(nest: Nest, home: Reference) -> int:
+    """The loops of a nest inside of which index arrays decide where an iteration lives."""
+    through = names_in(*elements_in(*home.subscripts))
+    return max(depth for depth, index in enumerate(nest.indices, start=1) if index.name in through)
 
 
 def executions(home: Reference | None, indices: Sequence[Index], layouts: Layouts, env: Environment) -> Ints:

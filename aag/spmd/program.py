@@ -9,12 +9,23 @@ from aag.ir.units import Type, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd.nodes import Node
 
-OPTIMISATIONS = ("hoist", "coalesce", "redundant", "interchange", "invariant", "masks", "strength", "library", "pack")
+OPTIMISATIONS = (
+    "hoist",
+    "coalesce",
+    "redundant",
+    "reductions",
+    "interchange",
+    "invariant",
+    "masks",
+    "strength",
+    "library",
+    "pack",
+)
 """Names for optimisations (Def 9) that this compiler has: hoist communication out of loops, coalesce the
-references to one array into one message, drop redundant messages, order loops for stride 1, move loop-invariant
-operations outwards, test masks in outer loops, and step addresses by induction variables (strength reduction). Two cost
-time: calling a run-time library for reductions, which knows no array but by its descriptor, and packing contiguous
-sections, too."""
+references to one array into one message, drop redundant messages, recognise reductions in DO loops without
+REDUCTION, order loops for stride 1, move loop-invariant operations outwards, test masks in outer loops, and step
+addresses by induction variables (strength reduction). Two cost time: calling a run-time library for reductions, which
+knows no array but by its descriptor, and packing contiguous sections, too."""
 
 ON_REQUEST = frozenset(("masks", "strength", "library", "pack"))
 """Those that are off unless the compiler of the machine has them, or the user asks for them."""

@@ -16,7 +16,7 @@ from aag.mapping.layout import Layout
 from aag.spmd.foralls import forall
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
-from aag.spmd.needs import Use, uses_of
+from aag.spmd.needs import Use, reference_to, uses_of
 from aag.spmd.nodes import Combine, Index, Local, Nest, Reference
 from aag.spmd.order import in_order
 from aag.spmd.symbols import INTEGER, Unsupported
@@ -182,7 +182,6 @@ def _reduce(
     names = frozenset(index.name for index in indices)
     uses = uses_of(element, indices, symbols) + uses_of(mask, indices, symbols)
     home = _home(uses, names, lowering)
-    lowering.communicate(uses, home)
     target: Var | Element = Var(name)
     result: Reference | None = None
     if kept:
@@ -198,6 +197,7 @@ def _reduce(
         reduce=op.op,
         defines=frozenset() if kept else frozenset((name,)),
     )
+    lowering.bring(nest, uses)
     order = home or Reference(array="", subscripts=tuple(Var(index.name) for index in indices), indices=indices)
     nest = in_order(nest, order, lowering.options)
     lowering.emit(replace(nest, uses=nest_names(symbols, nest)))
@@ -216,7 +216,8 @@ def _home(uses: list[Use], names: frozenset[str], lowering: Lowering) -> Referen
     most = 0
     for use in uses:
         layout = lowering.arrays[use.element.name]
-        subscripts = tuple(_unshifted(each) for each in use.element.subscripts)
+        place = reference_to(use.element, use.indices, lowering.arrays)  # no index array decides who computes
+        subscripts = tuple(_unshifted(each) for each in place.subscripts)
         spread = sum(axis.role == "dim" and bool(names_in(subscripts[axis.dim]) & names) for axis in layout.axes)
         if spread > most:
             best = Reference(array=use.element.name, subscripts=subscripts, indices=use.indices)

@@ -61,7 +61,7 @@ class Symbols:
         self._types = {entity.name: entity.type for entity in unit.entities}
         self._constants = frozenset(each.name for each in unit.entities if "parameter" in each.attributes)
         self._arrays = frozenset(each.name for each in unit.entities if each.shape is not None)
-        self._layouts = layouts
+        self.layouts = layouts
 
     def declare(self, name: str, kind: Type) -> None:
         """Add a temporary."""
@@ -86,7 +86,7 @@ class Symbols:
         Raises:
             Mismatch: it has not.
         """
-        layout = self._layouts.get(element.name)
+        layout = self.layouts.get(element.name)
         given = len(element.subscripts)
         if layout is not None and layout.rank != given:
             what = element.name if layout.rank else f"{element.name} is a scalar"
@@ -95,7 +95,7 @@ class Symbols:
 
     def is_array(self, name: str) -> bool:
         """Whether the name is an array."""
-        layout = self._layouts.get(name)
+        layout = self.layouts.get(name)
         return layout is not None and layout.rank > 0
 
     def type_of(self, expr: Expr) -> Type:
@@ -153,13 +153,13 @@ class Symbols:
         """
         match expr:
             case Var(name=name) if self.is_array(name):
-                return tuple(Extent(IntLit(lower), IntLit(upper)) for lower, upper in self._layouts[name].bounds)
+                return tuple(Extent(IntLit(lower), IntLit(upper)) for lower, upper in self.layouts[name].bounds)
             case Element(name=name, subscripts=subscripts):
-                bounds = self._layouts[name].bounds if name in self._layouts else ()
+                bounds = self.layouts[name].bounds if name in self.layouts else ()
                 return tuple(
-                    whole(self._folded(each), *(bounds[dim] if dim < len(bounds) else (1, 1)))
+                    extent
                     for dim, each in enumerate(subscripts)
-                    if isinstance(each, Section)
+                    for extent in self._along(each, *(bounds[dim] if dim < len(bounds) else (1, 1)))
                 )
             case Unary(operand=operand):
                 return self.shape(operand)
@@ -171,6 +171,12 @@ class Symbols:
                 return (Extent(IntLit(1), self._elements(values)),)
             case _:
                 return ()
+
+    def _along(self, subscript: Expr, lower: int, upper: int) -> tuple[Extent, ...]:
+        """The dimension that a section or a vector subscript makes of one with these bounds."""
+        if isinstance(subscript, Section):
+            return (whole(self._folded(subscript), lower, upper),)
+        return self.shape(subscript)
 
     def _folded(self, section: Section) -> Section:
         """A section with what SIZE, LBOUND and UBOUND return in its bounds."""
@@ -212,10 +218,10 @@ class Symbols:
         """Whether the shape of an expression may be another than `shape` returns."""
         match expr:
             case Var(name=name):
-                return name not in self._types or (name in self._arrays and name not in self._layouts)
+                return name not in self._types or (name in self._arrays and name not in self.layouts)
             case Element(name=name, subscripts=subscripts):
                 vector = any(not isinstance(each, Section) and self.shape(each) for each in subscripts)
-                return vector or name not in self._layouts
+                return vector or name not in self.layouts
             case Call(name=name):
                 return self.intrinsic(name) is None
             case _:

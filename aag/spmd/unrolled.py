@@ -5,6 +5,7 @@ number, so such a loop becomes a loop of one iteration for each of its values.
 """
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from msgspec.structs import replace
 
@@ -21,8 +22,16 @@ Body = tuple[s.Stmt, ...]
 
 
 def unrolled(body: Body, env: Environment) -> Body:
-    """Statements whose loops over dimensions are one loop of one iteration for each value."""
+    """Statements whose loops over dimensions are one loop of one iteration for each value; the same object if there is
+    none, as results are kept by statement."""
+    if not _has_any(body):
+        return body
     return tuple(made for each in body for made in _statement(each, env))
+
+
+@lru_cache(maxsize=256)
+def _has_any(body: Body) -> bool:
+    return any(isinstance(each, s.Do) and _selects(each) for each in walk_statements(body))
 
 
 def _statement(statement: s.Stmt, env: Environment) -> Iterator[s.Stmt]:

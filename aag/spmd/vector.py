@@ -16,7 +16,8 @@ from msgspec import Struct
 from numpy.typing import ArrayLike, NDArray
 
 from aag.ir.evaluate import Environment, Unknown, as_index, evaluate_int
-from aag.ir.expressions import Binary, Call, Expr, IntLit, LogicalLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, Unary, Var
+from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.spmd.nodes import Index
 
@@ -62,6 +63,9 @@ def evaluate_vector(expr: Expr, env: Environment, vectors: Vectors) -> Ints | in
             return as_index(found) if isinstance(found, int) else found
         case Call(name=name, args=args) if name in FUNCTIONS:
             return FUNCTIONS[name](*(evaluate_vector(arg, env, vectors) for arg in args))
+        case Element(name=name, subscripts=subscripts) if isinstance(contents := env.get(name), ArrayValues):
+            element: Ints | int = contents.at([evaluate_vector(each, env, vectors) for each in subscripts])
+            return element
         case _ if not names_in(expr) & vectors.keys():
             return evaluate_int(expr, env)
         case _:

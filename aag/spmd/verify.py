@@ -3,7 +3,7 @@
 from aag.ir.visitors import elements_in
 from aag.mapping.layout import Layouts
 from aag.spmd import nodes as n
-from aag.spmd.needs import classify
+from aag.spmd.needs import need_of
 from aag.spmd.program import NodeProgram
 
 
@@ -45,7 +45,5 @@ def _nest(nest: n.Nest, layouts: Layouts, moved: set[str]) -> None:
         layout = layouts.arrays.get(element.name)
         if layout is None or not layout.rank or not layout.is_distributed or element.name in moved:
             continue
-        reference = n.Reference(array=element.name, subscripts=element.subscripts, indices=nest.indices)
-        need = n.Need(reference=reference, home=nest.home)
-        if classify(need, layouts, layouts.environment) is not None:
+        if need_of(element, nest.indices, nest.home, layouts) is not None:
             raise LoweringError(f"{nest.span}: nothing brings {element.name} to where it is needed")

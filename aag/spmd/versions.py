@@ -38,8 +38,9 @@ def with_versions(unit: Unit, layouts: Layouts) -> tuple[Unit, Layouts]:
     if layouts.dynamics is None:
         return unit, layouts
     flow = _Flow(layouts.dynamics, layouts)
-    flow.follow(unit.body, frozenset({0}))
-    if len(flow.configurations) > _MOST:
+    try:
+        flow.follow(unit.body, frozenset({0}))
+    except _TooManyError:
         return unit, layouts
     versions = _Versions(unit, layouts, flow)
     rewriting = _Rewriting(versions, flow, tracked=False)
@@ -50,7 +51,16 @@ def with_versions(unit: Unit, layouts: Layouts) -> tuple[Unit, Layouts]:
         body = (_set_state(unit.span, 0), *body)
         entities = (*entities, _state_entity(unit))
     made = replace(unit, body=body, entities=(*unit.entities, *entities))
-    return made, replace(layouts, arrays=MappingProxyType(versions.layouts), dynamics=None)
+    contents = {
+        each: layouts.contents[stem]
+        for each in versions.layouts
+        if (stem := each.partition("$")[0]) in layouts.contents
+    }
+    return made, replace(layouts, arrays=MappingProxyType(versions.layouts), dynamics=None, contents=contents)
+
+
+class _TooManyError(Exception):
+    """More configurations than are told apart."""
 
 
 class _Flow:
@@ -132,6 +142,8 @@ class _Flow:
         made = self._made(statement, before)
         found = next((at for at, each in enumerate(self.configurations) if _same(each, made)), None)
         if found is None:
+            if len(self.configurations) == _MOST:
+                raise _TooManyError
             found = len(self.configurations)
             self.configurations.append(made)
             self.spans.append(statement.span)

@@ -23,6 +23,7 @@ KEPT: dict[str, str | list[str] | None] = {
     "io": "on",
     "opt": [],
     "system_set": [],
+    "budget": None,
 }
 """Options that the next command keeps, and what they are where they were not given."""
 

@@ -32,7 +32,9 @@ only, 2 wrong use or a faulty budget, 3 a limit is not kept.
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("--budget", metavar="FILE", required=True, help="the limits (YAML)")
-    add_program(parser, "number of processors, or a list; without it those that the budget names", files=True)
+    add_program(
+        parser, "number of processors, or a list; without it those that the budget names", files=True, budget=False
+    )
     add_scenario(parser)
     add_timed(parser)
     add_forms(parser, "docs/inspect.md")

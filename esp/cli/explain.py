@@ -1,6 +1,7 @@
 """`esp explain`: explain the time of a source line."""
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from esp.cli.again import SCENARIO, command
@@ -83,6 +84,9 @@ def program_and_line(program: str, line: str | None) -> tuple[str, int]:
     """
     if line is None:
         name, colon, text = program.rpartition(":")
+        if colon and text and not text.isdecimal() and not Path(program).exists():
+            hint = f"Write {name}:12; `esp run {name} --lines 10-18` shows several lines."
+            raise UsageError(f"{text!r} is not a line.", where=program, hint=hint)
         if not colon or not text.isdecimal():
             raise UsageError("a line is missing.", where=program, hint=f"Write {program}:12, or {program} 12.")
         return name, int(text)

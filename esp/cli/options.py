@@ -86,10 +86,17 @@ class _SourceForm(argparse.Action):
 
 
 def add_program(
-    parser: argparse.ArgumentParser, procs: str, *, several: bool = False, aligned: bool = True, files: bool = False
+    parser: argparse.ArgumentParser,
+    procs: str,
+    *,
+    several: bool = False,
+    aligned: bool = True,
+    files: bool = False,
+    budget: bool = True,
 ) -> None:
     """Which program, or `several`, on which machine, mapped how. `procs`: the help of ``--procs``; `aligned`: whether
-    arrays may be aligned anew; `files`: whether further words are further files of the program."""
+    arrays may be aligned anew; `files`: whether further words are further files of the program; `budget`: whether
+    ``--budget`` limits what is computed."""
     parser.add_argument(
         "program",
         metavar="PROG",
@@ -127,11 +134,27 @@ def add_program(
         help="value of a PARAMETER, a variable that decides sizes or flow, or TRIPS_LINE of a while loop (repeatable)",
     )
     group.add_argument("--input", metavar="FILE", help="what the program reads: its standard input")
+    if budget:
+        add_budget(group)
     group.add_argument(
         "--trust-directives",
         action="store_true",
         help="accept INDEPENDENT, NEW and REDUCTION even if esp proves them false",
     )
+
+
+def add_budget(group: argparse._ActionsContainer) -> None:
+    """How much of the program may be run to know values that decide its flow."""
+    what = "most operations for computing what decides the flow, such as trip counts (default: 10^9; 0: none)"
+    group.add_argument("--budget", metavar="N", type=_operations, help=what)
+
+
+def _operations(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of operations: expected a whole number such as 1000000"
+        )
+    return int(text)
 
 
 def add_partial(parser: argparse.ArgumentParser) -> None:
@@ -238,7 +261,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
     Raises:
         UsageError: an option that cannot be read.
     """
-    from esp.api import Request, switched
+    from esp.api import BUDGET, Request, switched
     from esp.arguments import alignments
     from sag.scenario import Scenario
 
@@ -269,6 +292,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         trust_directives=given.get("trust_directives", False),
         granularity=given.get("granularity", GRANULARITIES[0]),
         partial=given.get("partial", True),
+        budget=given["budget"] if isinstance(given.get("budget"), int) else BUDGET,  # that of `esp check` is a file
     )
     return switched(request, switches_of(given.get("opt", [])))
 

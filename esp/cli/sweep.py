@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from aag.wording import plural
-from esp.cli.options import add_form, add_output, add_partial, add_timed, console_of, jobs_of
+from esp.cli.options import add_budget, add_form, add_output, add_partial, add_timed, console_of, jobs_of
 from esp.errors import PredictionError, UsageError
 from esp.values import pairs_many, value_of
 
@@ -72,6 +72,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     trust = "accept INDEPENDENT, NEW and REDUCTION even if esp proves them false"
     add_partial(parser)
     parser.add_argument("--trust-directives", action="store_true", help=trust)
+    add_budget(parser)
     parser.add_argument("--jobs", metavar="N", default="1", help="processes on this computer (same results)")
     parser.add_argument("--dask", metavar="ADDRESS", help="run on the workers of a Dask scheduler: tcp://host:8786")
     views = parser.add_argument_group("what to show")
@@ -246,6 +247,7 @@ def _plan(options: argparse.Namespace) -> "SweepPlan":
         add("system_set", path, path, values, values)
     base = requested(None, timed=options.timed, unroll=options.unroll, trust_directives=options.trust_directives)
     base = replace(base, partial=options.partial)
+    base = base if options.budget is None else replace(base, budget=options.budget)
     axes = [axis for axis in axes if not (axis.kind == "io" and axis.values == (True,))]
     read: list[str | Source] = [*texts]
     if options.files or options.include or options.define:

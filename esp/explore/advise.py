@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.diagnostics import Diagnostic, SourceError, UnresolvedError
+from aag.diagnostics import Diagnostic, SourceError, Span, UnresolvedError
 from aag.ir.directives import Align
 from aag.ir.units import Form
 from esp import arguments
@@ -62,6 +62,8 @@ class Candidate(Struct, frozen=True, kw_only=True):
     """How these are shown."""
     directives: tuple[str, ...]
     """Lines to paste in place of those of the source; none: it is the source's own mapping."""
+    replaced: tuple[Span, ...] = ()
+    """Where those of the source are."""
     assumptions: tuple[Assumption, ...] = ()
     """What its number of processors rests on."""
 
@@ -230,7 +232,11 @@ def numbers_of(procs: int | Sequence[int] | str | None) -> tuple[int | None, ...
     if not isinstance(procs, str):
         return tuple(dict.fromkeys(arguments.processors(each) for each in procs))
     values = values_of(procs, "--procs")
-    return tuple(arguments.processors(int(each) if each.isdecimal() else each) for each in values)
+    for each in values:
+        if not each.isdecimal():
+            hint = "Give one, or a list such as 1,2,4 or 4..64."
+            raise UsageError(f"{each!r} is not a processor count.", where="--procs", hint=hint)
+    return tuple(arguments.processors(int(each)) for each in values)
 
 
 def advise_source(
@@ -315,6 +321,7 @@ def candidates_of(
 def _candidate(
     choice: MappingChoice, alignment: Alignment, distributed: Distributed, own: MappingChoice | None
 ) -> Candidate:
+    moved = distributed.alignments
     written = not alignment.aligned and own is not None and is_written(choice, own, distributed)
     return Candidate(
         choice=choice,
@@ -323,6 +330,7 @@ def _candidate(
         aligned=alignment.aligned,
         alignment=alignment.shown,
         directives=() if written else (*choice.directives, *alignment.directives),
+        replaced=(*choice.replaced, *(moved[each.alignee] for each in alignment.aligned if each.alignee in moved)),
         assumptions=distributed.assumptions,
     )
 

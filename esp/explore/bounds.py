@@ -18,9 +18,10 @@ from math import inf
 from msgspec import Struct
 from msgspec.structs import replace
 
-from esp.api import Request, Stages
+from esp.api import Request, Stages, interpreted
 from esp.prediction import first
 from interpreter.engine import interpret
+from interpreter.result import Result
 from interpreter.setting import Setting
 from sag.scenario import export
 from sag.unit import System
@@ -46,14 +47,11 @@ def lower_bound(stages: Stages, system: System, request: Request) -> float:
     machine = export(system, request.scenario)
     if machine.network is not None and machine.network.overlap.any():
         machine = replace(machine, network=None)
-    setting = Setting(
-        io=request.scenario.io,
-        force_unroll=request.unroll,
-        values={name.lower(): value for name, value in request.values.items()},
-        memory=False,
-        contention=False,
-    )
-    found = interpret(stages.node_program, stages.graph, machine, setting)
+
+    def attempt(setting: Setting) -> Result:
+        return interpret(stages.node_program, stages.graph, machine, replace(setting, memory=False, contention=False))
+
+    found, _ = interpreted(stages, request, attempt)
     return first(found.time_s) * (1.0 - ROUNDING)
 
 

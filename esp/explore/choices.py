@@ -7,15 +7,15 @@ Sensible is a choice in which each distributed dimension is spread over two proc
 element for each of them. (BLOCK,BLOCK) on 8x1 is therefore missing: it is (BLOCK,*).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import product
 from math import log, prod
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.diagnostics import SourceError
-from aag.ir.directives import Bound, Distribute, Format, Processors, Template
+from aag.diagnostics import SourceError, Span
+from aag.ir.directives import Align, Bound, Directive, Distribute, Format, Processors, Template
 from aag.ir.evaluate import Value
 from aag.ir.expressions import Expr, Var
 from aag.ir.spelling import spell
@@ -75,6 +75,10 @@ class Distributed(Struct, frozen=True, kw_only=True):
     """The number of dimensions of every template and array that may be distributed."""
     onto: str
     """A name for a processor arrangement: that of the source, else one that is free."""
+    replaced: tuple[Span, ...]
+    """The places of the directives in the source that a choice replaces: PROCESSORS and DISTRIBUTE."""
+    alignments: Mapping[str, Span]
+    """The places of the ALIGN directives in the source."""
     assumptions: tuple[Assumption, ...]
     """That the machine gives the number of processors, if neither the source nor the user does."""
 
@@ -88,6 +92,8 @@ class MappingChoice(Struct, frozen=True, kw_only=True):
     """The formats as a table shows them: ``(BLOCK,*)``; with names where targets differ."""
     directives: tuple[str, ...]
     """Lines to paste in place of those of the source."""
+    replaced: tuple[Span, ...] = ()
+    """Where those of the source are."""
 
     def applied(self, request: Request) -> dict[str, object]:
         """The fields of a request that this choice replaces."""
@@ -128,6 +134,8 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     )
     arrangements = [each.name for each in scope.directives if isinstance(each, Processors) and each.shape]
     onto = next(iter(arrangements), next(name for name in _FREE if name not in extents and name not in scope.entities))
+    moved = {each.alignee for each in request.align}
+    alignments = {each.alignee: each.span for each in scope.directives if isinstance(each, Align)}
     ranks = {name: len(extent) for name, extent in extents.items() if name not in tables.aligns}
     return Distributed(
         targets=found,
@@ -135,8 +143,21 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
         grid=layouts.grid.shape,
         ranks=ranks,
         onto=onto.upper(),
+        replaced=tuple(each.span for each in scope.directives if _is_replaced(each, {*names, *moved})),
+        alignments=alignments,
         assumptions=machine_sized(layouts),
     )
+
+
+def _is_replaced(directive: Directive, names: Container[str]) -> bool:
+    """Whether a choice for what is called so replaces a directive."""
+    match directive:
+        case Processors(shape=shape):
+            return bool(shape)
+        case Distribute(distributee=name):
+            return name in names
+        case _:
+            return False
 
 
 def machine_sized(layouts: Layouts) -> tuple[Assumption, ...]:
@@ -227,9 +248,9 @@ def choices_of(
     for formats in wanted:
         grids, more = ([grid], 0) if grid is not None else _grids(formats, targets, procs, bool(named))
         skipped += more
-        found += [_choice(formats, each, targets, procs, distributed.onto) for each in grids]
+        found += [_choice(formats, each, distributed) for each in grids]
     if not found:  # the arrays are smaller than any grid: some processors will have nothing
-        found = [_choice(formats, None, targets, procs, distributed.onto) for formats in wanted]
+        found = [_choice(formats, None, distributed) for formats in wanted]
     unique = list({(tuple(each.formats.items()), each.grid): each for each in found}.values())
     return tuple(unique[:MOST_CHOICES]), skipped + max(0, len(unique) - MOST_CHOICES)
 
@@ -330,11 +351,16 @@ def _flatness(shape: tuple[int, ...]) -> float:
     return round(log(max(shape) / min(shape)), 9) if shape else 0.0
 
 
-def _choice(
-    formats: Mapping[str, str], grid: tuple[int, ...] | None, targets: Sequence[Target], procs: int, onto: str
-) -> MappingChoice:
-    directives = _directives(_names(formats, targets), grid, procs, onto)
-    return MappingChoice(formats=dict(formats), grid=grid, shown=shown(formats, targets), directives=directives)
+def _choice(formats: Mapping[str, str], grid: tuple[int, ...] | None, distributed: Distributed) -> MappingChoice:
+    targets = distributed.targets
+    every = {each.name: each.written for each in targets if each.written} | dict(formats)
+    return MappingChoice(
+        formats=dict(formats),
+        grid=grid,
+        shown=shown(formats, targets),
+        directives=_directives(_names(every, targets), grid, distributed.procs, distributed.onto),
+        replaced=distributed.replaced,
+    )
 
 
 def shown(formats: Mapping[str, str], targets: Sequence[Target]) -> str:

@@ -179,7 +179,10 @@ def compare_choices(
     distributed = distributed_by(source, system, request)
     choices, left_out = choices_of(distributed, named=named, grid=request.grid)
     aligned = tuple(f"!HPF$ ALIGN {each.strip().upper()}" for each in request.align_texts)
-    choices = tuple(replace(each, directives=(*each.directives, *aligned)) for each in choices)
+    moved = [distributed.alignments[each.alignee] for each in request.align if each.alignee in distributed.alignments]
+    choices = tuple(
+        replace(each, directives=(*each.directives, *aligned), replaced=(*each.replaced, *moved)) for each in choices
+    )
     written = written_choice(distributed, aligned)
     if written and not any(is_written(each, written, distributed) for each in choices):
         choices = (*choices, written)
@@ -193,7 +196,7 @@ def compare_choices(
         done = {at: assuming(each, distributed.assumptions) for at, each in done.items()}
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
-        order, done = _with_intervals(done, wanted, system, jobs)
+        order, done = _with_intervals(done, wanted, system, jobs, progress)
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = None, None
         if ranked[0].prediction.fits and all(each.complete for each in done.values()):
@@ -220,7 +223,7 @@ def compare_programs(
     wanted = _with_own_values(sources, request)
     with _predicting(wanted, system, jobs) as predictions:
         done, impossible = _predict_all(predictions, files, [True] * len(files), progress)
-    order, done = _with_intervals(done, wanted, system, jobs)
+    order, done = _with_intervals(done, wanted, system, jobs, progress)
     code = [_code(sources[at].program) for at in order]
     return Comparison(
         ranked=_ranked([(files[at], done[at], True, None) for at in order], request),
@@ -277,7 +280,11 @@ def _interval(wanted: Sequence[tuple[Source, Request]], system: System, at: int)
 
 
 def _with_intervals(
-    done: Mapping[int, Prediction], wanted: Sequence[tuple[Source, Request]], system: System, jobs: int
+    done: Mapping[int, Prediction],
+    wanted: Sequence[tuple[Source, Request]],
+    system: System,
+    jobs: int,
+    progress: Progress | None,
 ) -> tuple[list[int], dict[int, Prediction]]:
     """The order of the predictions, and these with the intervals of those that could be the fastest."""
     request = wanted[0][1]
@@ -286,7 +293,12 @@ def _with_intervals(
     near = [order[at] for at in contenders(times_s, [done[at] for at in order])]
     with Workers(partial(_interval, wanted, system), jobs) as intervals:
         intervals.ahead(near)
-        return order, {**done, **{at: replace(done[at], interval=intervals(at)) for at in near}}
+        found = dict(done)
+        for number, at in enumerate(near, 1):
+            found[at] = replace(done[at], interval=intervals(at))
+            if progress is not None:
+                progress(len(wanted) + number, len(wanted) + len(near), times_s[0])
+        return order, found
 
 
 def _predict_all(
@@ -300,7 +312,7 @@ def _predict_all(
     """
     done: dict[int, Prediction] = {}
     problems: dict[int, SourceError] = {}
-    for at, made in enumerate(_in_turn(predictions, len(names), progress)):
+    for at, made in enumerate(_in_turn(predictions, len(names), progress, 2)):
         if isinstance(made, SourceError):
             if isinstance(made, UnresolvedError) and own[at]:
                 raise made
@@ -320,8 +332,10 @@ def predict_each(
         return tuple(_in_turn(predictions, len(requests), progress))
 
 
-def _in_turn(predictions: Predictions, total: int, progress: Progress | None) -> Iterator[Prediction | SourceError]:
-    """The predictions of what is wanted, in this order."""
+def _in_turn(
+    predictions: Predictions, total: int, progress: Progress | None, times: int = 1
+) -> Iterator[Prediction | SourceError]:
+    """The predictions of what is wanted, in this order. `times`: how often at most each of them is predicted in all."""
     best_s = inf
     predictions.ahead((at, ()) for at in range(total))
     for at in range(total):
@@ -333,7 +347,7 @@ def _in_turn(predictions: Predictions, total: int, progress: Progress | None) ->
             made = error
         yield made
         if progress is not None:
-            progress(at + 1, total, best_s)
+            progress(at + 1, times * total, best_s)
 
 
 def _order(done: Mapping[int, Prediction], request: Request) -> list[int]:

@@ -62,7 +62,7 @@ MAPPING = ("program", "procs", "grid", "distribute")
 MOST_WALKS = 100_000
 """Walks of one sweep: at a second or so each, more than a day."""
 
-_SWITCHES = ("timed", "unroll", "trust_directives")
+_SWITCHES = ("timed", "unroll", "trust_directives", "budget")
 """What is the same for all predictions of a sweep."""
 
 TIMES = ("time_s", "computation_s", "communication_s", "waiting_s", "overhead_s")

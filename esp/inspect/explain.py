@@ -13,6 +13,7 @@ from aag.mapping.describe import LayoutRow, layout_rows
 from aag.source.joining import first_fixed_line
 from aag.spmd.nodes import Nest, OwnedLoop, assigns_of
 from esp import api
+from esp.computed import setting_of
 from esp.errors import UsageError
 from esp.inspect.changes import CHANGES, changed
 from esp.inspect.decisions import Decision, decide
@@ -21,7 +22,6 @@ from esp.prediction import CATEGORIES, first, of_scenario
 from interpreter.application import Application
 from interpreter.engine import interpret
 from interpreter.result import AauMetrics, Assumption, FigureCount, LineMetrics, MessageSummary
-from interpreter.setting import Setting
 from sag.figures import CACHE_MISSES
 from sag.machine import Machine
 from sag.scenario import export
@@ -118,14 +118,20 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
     """
     _known_line(source, line)
     stages = api.lower_source(source, system, request)
-    watcher = Watcher()
-    prediction = api.interpret_stages(stages, system, request, watcher)
+    watchers: list[Watcher] = []
+
+    def watching() -> Watcher:
+        watchers.append(Watcher())
+        return watchers[-1]
+
+    prediction = api.interpret_stages(stages, system, request, watching)
+    watcher = watchers[-1]
     at = charged_line(source, stages, line)
     metrics = next((each for each in prediction.lines if each.line == at and each.file == prediction.file), None)
     here = [each for each in walk(stages.graph.body) if each.span.line == at]
     machine = export(system, request.scenario)
     lowered = Application(stages.node_program)
-    values = {**_setting(request).values, **lowered.constants, NUMBER_OF_PROCESSORS: lowered.procs}
+    values = {**setting_of(request, stages.computed).values, **lowered.constants, NUMBER_OF_PROCESSORS: lowered.procs}
     decisions = tuple(decide(each, lowered, values) for each in here)
     by_id = {each.id: each for each in prediction.aaus}
     chosen = tuple(by_id[each.id] for each in here)
@@ -186,15 +192,6 @@ def _assigns(aau: AAU) -> tuple[Assign, ...]:
             return assigns_of(node)
         case _:
             return ()
-
-
-def _setting(request: api.Request) -> Setting:
-    return Setting(
-        io=request.scenario.io,
-        timed=request.timed,
-        force_unroll=request.unroll,
-        values={name.lower(): value for name, value in request.values.items()},
-    )
 
 
 def _formulas(prediction: api.Prediction, aaus: tuple[AauMetrics, ...], watcher: Watcher) -> tuple[CostFormula, ...]:
@@ -300,7 +297,9 @@ def _assumptions(prediction: api.Prediction, stages: api.Stages, here: list[AAU]
 def _changes(
     source: api.Source, system: System, request: api.Request, stages: api.Stages, machine: Machine, line: int
 ) -> tuple[LineChange, ...]:
-    several = interpret(stages.node_program, stages.graph, changed(machine), _setting(request))
+    several, _ = api.interpreted(
+        stages, request, lambda setting: interpret(stages.node_program, stages.graph, changed(machine), setting)
+    )
     here = [each.parts.time_s for each in several.aaus if each.span.line == line]
     found = [
         LineChange(

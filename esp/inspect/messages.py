@@ -195,7 +195,7 @@ def _partners(each: Seen, grid: Grid) -> str:
             if (by == by[:1]).all():
                 return "to " + ",".join(f"{step:+d}" for step in by[0].tolist()) + " in the grid"
         flip = source ^ destination
-        if (flip == flip[0]).all():
+        if (flip == flip[0]).all() and int(flip[0]).bit_count() == 1:
             return f"pairs of ranks {int(flip[0])} apart"
         if (source == source[0]).all():
             return f"from processor {int(source[0])}"

@@ -11,6 +11,7 @@ from esp.output.compare import certainty_json, more, sure_notes, without_predict
 from esp.output.figures import NOT_FITTING, ROUNDING, constants, grid, messages, missed_by_all, source_text
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes
+from esp.output.pasted import pasted
 from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import CATEGORIES, Prediction, first, four
@@ -296,9 +297,7 @@ def _placed(candidate: Candidate) -> str:
 def _notes(found: Advice, screen: Screen) -> list[str]:
     width = screen.columns
     notes = [paragraph("advice", _verdict(found) if found.complete else _NO_ADVICE, width)]
-    notes += [
-        paragraph("paste" if not at else "", line, max(width, len(line) + 12)) for at, line in enumerate(_paste(found))
-    ]
+    notes += pasted(_paste(found), () if found.recommended is None else found.recommended.candidate.replaced, width)
     if any(each.candidate.written for each in found.ranked):
         notes.append(paragraph("*", "the mapping of the source", width))
     notes += memory_notes(_predictions(found), screen)

@@ -12,6 +12,7 @@ from esp.output.columns import Column, TableRow, table
 from esp.output.figures import NOT_FITTING, constants, grid
 from esp.output.numbers import listed, one_of, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
+from esp.output.pasted import pasted
 from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.output.sureness import ranking
@@ -144,10 +145,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     if not found.complete:
         notes.append(screen.paint("warm", paragraph("order", NOT_RANKED, width)))
     elif best.choice is not None and best.prediction.fits:
-        notes += [
-            paragraph("paste" if not at else "", line, max(width, len(line) + 12))
-            for at, line in enumerate(best.choice.directives)
-        ]
+        notes += pasted(best.choice.directives, best.choice.replaced, width)
     notes += [paragraph(label, text, width) for label, text in size_notes(found)]
     notes += memory_notes(_predictions(found), screen)
     written = [each for each in found.ranked if each.written and each.choice is not None]
@@ -220,6 +218,8 @@ def size_notes(found: Comparison) -> list[tuple[str, str]]:
         else:
             first, last = crossing.wins_from, crossing.sizes[-1]
             where = f"at {name} = {last}" if first == last else f"for {name} = {first} to {last}"
+            before = max((each for each in crossing.tried if each < first), default=smallest)
+            where += f", not at {name} = {before}" if before > smallest else ""
             text = f"1 is faster than {rival.rank}, {rival.shown}, {where}; {there}"
         text += f" (tried {name} = {', '.join(str(each) for each in crossing.tried)})"
     return [("size", text)]

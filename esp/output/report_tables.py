@@ -25,6 +25,7 @@ from esp.output.html import bar
 from esp.output.layout_svg import drawings
 from esp.output.numbers import count, data, memory, percent, percentages, plural, seconds
 from esp.output.partial import NOT_RANKED, time_shown
+from esp.output.pasted import lines_of
 from esp.output.profile import WAITING
 from esp.output.report_style import HOTTEST
 from esp.output.screen import printable, shorten
@@ -228,7 +229,9 @@ def distributions(found: Comparison) -> str:
         told.append(f"<p>{plural(found.left_out, 'choice')} with flatter grids or further formats not tried.</p>")
     if found.best.choice is not None and found.best.choice.directives and not partial:
         pasted = "\n".join(escape(printable(line)) for line in found.best.choice.directives)
-        told.append(f"<p>The fastest as directives:</p>\n<pre>{pasted}</pre>")
+        places = found.best.choice.replaced
+        where = f", in place of {escape(printable(lines_of(places)))}" if places else ""
+        told.append(f"<p>The fastest as directives{where}:</p>\n<pre>{pasted}</pre>")
     return "\n".join(told)
 
 

@@ -38,6 +38,16 @@ def ranking(found: Certainty) -> list[str]:
     return said
 
 
+def against(found: Certainty, leader: int) -> str:
+    """How sure it is that the second of two choices is slower than the first, which is choice `leader`; nothing where
+    it is."""
+    if found.equal:
+        return f"equal to choice {leader} within {percent(found.error)}"
+    if found.close:
+        return f"too close to call with choice {leader}"
+    return "".join(f"changes places with choice {leader} {_condition(each)}" for each in found.swaps)
+
+
 def _together(swaps: Sequence[Swap]) -> dict[str, list[int]]:
     """Why choices change places with the first one, and which do for the same reason."""
     found: dict[str, list[int]] = {}
@@ -73,6 +83,8 @@ def _listed(ranks: Sequence[int], word: str = "and") -> str:
 
 def _undecided(found: Interval) -> str:
     """The ways to compile that no source decides."""
+    if len({seconds(each.time_s) for each in found.undecided}) < 2:
+        return ""
     ways = [f"{seconds(each.time_s)} with {' and '.join(_way(each))}" for each in found.undecided]
     return f"; not known of the compiler: {', '.join(ways)}" if ways else ""
 

@@ -62,10 +62,15 @@ def predicted_trace(
         PredictionError: it has more events, or a branch is weighted, so that there is no single course of events.
         aag.diagnostics.SourceError: values prevent the prediction.
     """
-    recorder = TraceRecorder(stages.graph, stages.node_program.layouts.procs, most)
-    prediction = api.interpret_stages(stages, system, replace(request, unroll=True), recorder, watch)
+    recorders: list[TraceRecorder] = []
+
+    def recording() -> TraceRecorder:
+        recorders.append(TraceRecorder(stages.graph, stages.node_program.layouts.procs, most))
+        return recorders[-1]
+
+    prediction = api.interpret_stages(stages, system, replace(request, unroll=True), recording, watch)
     about = about_of(stages, "predicted", prediction.system)
-    return recorder.trace(about), prediction
+    return recorders[-1].trace(about), prediction
 
 
 def about_of(stages: api.Stages, origin: str, system: str) -> TraceAbout:

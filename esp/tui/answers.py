@@ -3,7 +3,18 @@
 from msgspec.structs import replace
 
 from esp.prediction import Prediction, first
-from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer, Progress
+from esp.tui.question import (
+    Alone,
+    Answer,
+    Aside,
+    Closer,
+    Finished,
+    Impact,
+    ListedProgram,
+    PredictedAnswer,
+    Progress,
+    TiesKnown,
+)
 from esp.tui.sliders import SIZE, size_slider
 from esp.tui.state import State, bounds_only, put_cursor, settings, time_s
 
@@ -30,6 +41,8 @@ def answered(state: State, answer: Answer) -> State:
             return replace(state, aside=answer, aside_of=(answer.key, settings(state)))
         case Finished():
             return _done(state)
+        case TiesKnown():
+            return replace(state, tried=answer.number)
 
 
 def _looked_at(state: State, answer: Closer) -> State:

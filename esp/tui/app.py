@@ -20,7 +20,7 @@ from esp.tui.commands import choices_to_take, commands
 from esp.tui.dialogues import Dialogues
 from esp.tui.lines import Piece
 from esp.tui.opening import Opened, Opening
-from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer
+from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer, TiesKnown
 from esp.tui.served import leave_when_told, leave_with_server
 from esp.tui.sheets import aside, choices, detail, frame, timeline
 from esp.tui.sheets.changes import changes
@@ -226,7 +226,7 @@ class Explorer(Dialogues, App[None]):
                 self._stale = True
             case PredictedAnswer(key=key) if key != self.state.selected:
                 self._stale = True
-            case PredictedAnswer() | Finished() | Closer() | Alone() | Impact() | Aside():
+            case PredictedAnswer() | Finished() | Closer() | Alone() | Impact() | Aside() | TiesKnown():
                 self.draw()
         if self.state.selected in self.state.fresh:
             self.call_after_refresh(self._tell_engine)

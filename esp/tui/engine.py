@@ -9,7 +9,7 @@ import contextlib
 import gc
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from msgspec.structs import replace
@@ -18,7 +18,9 @@ from aag.diagnostics import SourceError
 from esp import api
 from esp.errors import EspError
 from esp.explore.impact import Swing, swings
+from esp.explore.interval import contenders, interval_of
 from esp.inspect.ownership import pictures
+from esp.prediction import Interval
 from esp.prediction import first as time_of
 from esp.traces.record import predicted_trace
 from esp.tui.choices import choices_for, chosen, in_place_of
@@ -42,6 +44,7 @@ from esp.tui.question import (
     Progress,
     Question,
     Settings,
+    TiesKnown,
 )
 from esp.tui.recent import RecentAnswers
 from interpreter.listeners import Watch
@@ -102,6 +105,7 @@ class Engine:
         self._lists: RecentAnswers[tuple[object, ...], ProgramList] = RecentAnswers(MOST_STAGES)
         self._stages: RecentAnswers[tuple[object, ...], api.Stages] = RecentAnswers(MOST_STAGES)
         self._outcomes: RecentAnswers[tuple[Settings, str], Outcome] = RecentAnswers(MOST_PREDICTIONS)
+        self._intervals: RecentAnswers[tuple[Settings, str], Interval] = RecentAnswers(MOST_PREDICTIONS)
         self._thread = threading.Thread(target=self._serve, name="esp-engine", daemon=True)
 
     def start(self) -> None:
@@ -151,6 +155,7 @@ class Engine:
         if isinstance(listing, Failure):
             self._deliver(PredictedAnswer(number=question.number, key=question.wanted, outcome=listing))
             self._deliver(Finished(number=question.number))
+            self._deliver(TiesKnown(number=question.number))
             return
         wanted = in_place_of(question.wanted, tuple(self._met.values()), listing.choices)
         self._deliver(
@@ -171,13 +176,33 @@ class Engine:
         if question.impact and not isinstance(outcome, Failure):
             self._deliver_impact(question, request, first)
         self._seen.wait(self._patience_s)
+        found = [(first, outcome)]
         if not isinstance(outcome, Failure) or not outcome.names:  # else the others miss the same values
-            for choice in listing.choices:
-                if choice is not first:
-                    self._tell(question, request, choice)
+            found += [(each, self._tell(question, request, each)) for each in listing.choices if each is not first]
         self._deliver(Finished(number=question.number))
         if question.aside and not isinstance(outcome, Failure):
             self._deliver_aside(question, request, first)
+        self._deliver_intervals(question, request, found)
+        self._deliver(TiesKnown(number=question.number))
+
+    def _deliver_intervals(
+        self, question: Question, request: api.Request, found: Sequence[tuple[ChoiceRow, Outcome]]
+    ) -> None:
+        """The choices that could be the fastest once more, with their times in all scenarios (Def 19)."""
+        made = [(choice, each) for choice, each in found if isinstance(each, api.Prediction)]
+        made.sort(key=lambda pair: (not pair[1].fits, time_of(pair[1].time_s)))
+        times_s, predictions = [time_of(each.time_s) for _, each in made], [each for _, each in made]
+        for at in contenders(times_s, predictions):
+            choice, prediction = made[at]
+            asked = chosen(request, choice)
+
+            def tried(choice: ChoiceRow = choice, asked: api.Request = asked) -> Interval:
+                stages = self._lowered(question, request, choice)
+                return interval_of(self._source, self._system, asked, stages, self._watch(question))
+
+            interval = self._intervals.use((question.settings, choice.key), tried)
+            known = replace(prediction, interval=interval)
+            self._deliver(PredictedAnswer(number=question.number, key=choice.key, outcome=known))
 
     def _deliver_aside(self, question: Question, request: api.Request, choice: ChoiceRow) -> None:
         """What a wide terminal shows besides, when all choices are predicted."""

@@ -9,6 +9,7 @@ from interpreter.application import Application
 from interpreter.engine import Walker, finish, start
 from interpreter.listeners import Watch
 from interpreter.setting import Setting
+from interpreter.state import Run
 from interpreter.summary import About
 from interpreter.summary import by_processor as by_processor_of
 from sag.scenario import export
@@ -24,13 +25,17 @@ def by_processor(stages: api.Stages, system: System, request: api.Request, watch
         aag.diagnostics.SourceError: values prevent the prediction, or its time is too large for a number.
     """
     graph, program = stages.graph, stages.node_program
-    values = {name.lower(): value for name, value in request.values.items()}
-    setting = Setting(io=request.scenario.io, timed=request.timed, force_unroll=request.unroll, values=values)
-    walker = Walker(graph, setting.values, setting.scalar_steps)
-    with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
-        run = start(Application(program), graph, export(system, request.scenario), setting, walker)
+    machine = export(system, request.scenario)
+
+    def attempt(setting: Setting) -> Run:
+        walker = Walker(graph, setting.values, setting.scalar_steps)
+        run = start(Application(program), graph, machine, setting, walker)
         run.watch = watch
         walker.visit(run, graph.body)
+        return run
+
+    with np.errstate(over="ignore", invalid="ignore"):  # `finish` refuses what came of it
+        run, _ = api.interpreted(stages, request, attempt)
         about = About(
             program=program.unit.name,
             file=program.file,

@@ -180,9 +180,15 @@ class Aside(Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Finished(Struct, frozen=True, kw_only=True):
-    """All of a question is answered."""
+    """All of a question is answered, but for what is tried afterwards."""
 
     number: int
 
 
-Answer = ListedProgram | PredictedAnswer | Progress | Closer | Alone | Impact | Aside | Finished
+class TiesKnown(Struct, frozen=True, kw_only=True):
+    """The scenarios of all choices that could be the fastest are predicted, too: ties are known."""
+
+    number: int
+
+
+Answer = ListedProgram | PredictedAnswer | Progress | Closer | Alone | Impact | Aside | Finished | TiesKnown

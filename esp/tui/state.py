@@ -70,9 +70,10 @@ class State(Struct, frozen=True, kw_only=True):
     """The PARAMETER that the size slider moves."""
     sizes: Mapping[str, int] = field(default_factory=dict)
     """All PARAMETERs that it could move, with what the program says."""
-
     number: int = 0
     """Of the newest question."""
+    tried: int = 0
+    """Of the newest question whose ties are known: the scenarios of its choices are predicted last."""
     busy: bool = False
     """Whether it is still being answered."""
     slow: bool = False
@@ -89,7 +90,6 @@ class State(Struct, frozen=True, kw_only=True):
     """Keys of the choices as they are listed; it changes when a question is answered, not in between."""
     home: Mapping[str, Prediction] = field(default_factory=dict)
     """Predictions with all sliders where they started: what a what-if is held against."""
-
     selected: str = WRITTEN
     pinned: Pinned | None = None
     """What is kept to compare with; None: the next best choice takes its place."""
@@ -275,12 +275,12 @@ def bounds_only(state: State) -> bool:
 
 
 def tied(state: State) -> Mapping[str, int]:
-    """Choices that cannot be told apart from a faster one -> the row of that, from 1 (Def 19)."""
-    found = {key: each for key in state.order if isinstance(each := state.outcomes.get(key), Prediction) and each.fits}
+    """Choices that tie with a faster one -> the row of that, from 1 (Def 19); nothing until all are known."""
+    known = state.order if state.tried == state.number else ()
+    found = {key: each for key in known if isinstance(each := state.outcomes.get(key), Prediction) and each.fits}
     ranked = sorted(found, key=lambda key: first(found[key].time_s))
-    with_whom = ties([timing(found[key]) for key in ranked])
-    place = {key: at for at, key in enumerate(state.order, 1)}
-    return {key: place[ranked[at]] for key, at in zip(ranked, with_whom, strict=True) if at is not None}
+    place, leaders = {key: at for at, key in enumerate(state.order, 1)}, ties([timing(found[key]) for key in ranked])
+    return {key: place[ranked[at]] for key, at in zip(ranked, leaders, strict=True) if at is not None}
 
 
 def failed(state: State) -> Failure | None:

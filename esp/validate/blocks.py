@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.graph.aau import walk
@@ -99,9 +100,13 @@ def predicted_blocks(stages: api.Stages, machine: Machine, request: api.Request)
         PredictionError: a branch is weighted by its probability, which nobody can run.
     """
     line_of = {aau.id: aau.span.line for aau in walk(stages.graph.body)}
-    recorder = _Recorder(stages.node_program.layouts.procs, line_of)
-    setting = Setting(io=False, force_unroll=True, values=request.values)
-    prediction = interpret(stages.node_program, stages.graph, machine, setting, recorder)
+
+    def attempt(setting: Setting) -> tuple[Result, _Recorder]:
+        recorder = _Recorder(stages.node_program.layouts.procs, line_of)
+        setting = replace(setting, io=False, force_unroll=True)
+        return interpret(stages.node_program, stages.graph, machine, setting, recorder), recorder
+
+    (prediction, recorder), _ = api.interpreted(stages, request, attempt)
     if recorder.weighted is not None:
         where = f"{stages.node_program.file}:{recorder.weighted}"
         raise PredictionError(

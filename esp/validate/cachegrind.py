@@ -23,6 +23,7 @@ from esp.validate.valgrind import Geometry
 from interpreter.application import Application
 from interpreter.engine import Walker, start
 from interpreter.setting import Setting
+from interpreter.state import Run
 from interpreter.summary import counts_of
 from sag.machine import Machine, MemoryCosts
 from sag.scenario import export
@@ -225,11 +226,15 @@ def predicted_misses(
 ) -> tuple[dict[int, Pair], dict[int, int]]:
     """Misses of every line in a loop nest, as the engine interprets the program with its arrays at `addresses`; and the
     first line of the nest in which each line is."""
-    values = {name.lower(): value for name, value in request.values.items()}
-    setting = Setting(io=False, values=values, addresses=addresses)
-    walker = Walker(stages.graph, values)
-    run = start(Application(stages.node_program), stages.graph, machine, setting, walker)
-    walker.visit(run, stages.graph.body)
+
+    def attempt(setting: Setting) -> Run:
+        setting = replace(setting, io=False, force_unroll=False, timed=False, addresses=addresses)
+        walker = Walker(stages.graph, setting.values)
+        run = start(Application(stages.node_program), stages.graph, machine, setting, walker)
+        walker.visit(run, stages.graph.body)
+        return run
+
+    run, _ = api.interpreted(stages, request, attempt)
     counts = counts_of(run)
     found: dict[int, Pair] = {}
     nests: dict[int, int] = {}

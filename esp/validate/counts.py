@@ -3,13 +3,14 @@
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.graph.aau import walk
 from esp import api
 from esp.validate.flow import undecided_lines
 from interpreter.engine import interpret
 from interpreter.listeners import Array, Ints, Listener
-from interpreter.result import Assumption
+from interpreter.result import Assumption, Result
 from interpreter.setting import Setting
 from sag.scenario import export
 from sag.unit import System
@@ -41,9 +42,15 @@ class PredictedCounts(Struct, frozen=True):
 def predicted(source: api.Source, system: System, request: api.Request) -> PredictedCounts:
     """The messages and bytes that a prediction lets each processor send, by source line, and what it had to assume."""
     stages = api.lower_source(source, system, request)
-    tally = MessageTally({aau.id: aau.span.line for aau in walk(stages.graph.body)})
-    setting = Setting(io=False, force_unroll=True, values=request.values)
-    found = interpret(stages.node_program, stages.graph, export(system, request.scenario), setting, tally)
+    lines = {aau.id: aau.span.line for aau in walk(stages.graph.body)}
+    machine = export(system, request.scenario)
+
+    def attempt(setting: Setting) -> tuple[Result, MessageTally]:
+        tally = MessageTally(lines)
+        setting = replace(setting, io=False, force_unroll=True)
+        return interpret(stages.node_program, stages.graph, machine, setting, tally), tally
+
+    (found, tally), _ = api.interpreted(stages, request, attempt)
     unknown = tuple(each for each in found.assumptions if _is_of_flow(each, request))
     told = tuple(each for each in found.assumptions if each.code == "while" and each not in unknown)
     return PredictedCounts(tally.counts, unknown, undecided_lines(stages.graph, unknown), told)

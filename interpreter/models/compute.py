@@ -29,6 +29,7 @@ MASK_SHARE = 0.5
 """The share of iterations for which a mask is taken to hold that data decide; the prediction says so."""
 
 LOOP_SETUP = Work(computation=(("loop.setup", 1.0),))
+GUARD = Work(overhead=(("guard", 1.0),))
 LOOP_STEP = Work(computation=(("loop.iteration", 1.0),))
 ONCE: Array = np.ones((1, 1))
 

@@ -9,7 +9,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from aag.graph.aau import AauBranch, CondtD, CondtSync, Seq, walk
+from aag.graph.aau import AAU, AauBranch, CondtD, CondtSync, Seq, walk
 from interpreter.evaluate import Scalars, defined, leave_of
 from interpreter.metrics import Tally
 from interpreter.models.compute import charge_work
@@ -27,12 +27,28 @@ def choose(run: Run, scalars: Scalars, aau: CondtD | CondtSync) -> str:
     for number, branch in enumerate(aau.branches):
         verdict = True if branch.condition is None else scalars.holds(branch.condition, run.env)
         if verdict is None:
+            verdict = _ends(run, branch)
+        if verdict is None:
             _guess(run, scalars, aau, number)
             return ""
         charge_work(run, aau.id, branch.work)
         if verdict:
             return run.visit(run, branch.body)
     return ""
+
+
+def _ends(run: Run, branch: AauBranch) -> bool | None:
+    """Whether a branch is taken, of which it is known because it leaves a loop whose trip count was computed."""
+    if not run.exits:
+        return None
+    found = [
+        run.exits[each.span.line] for each in walk(branch.body) if _leaves_at(each) and each.span.line in run.exits
+    ]
+    return found[0] if found else None
+
+
+def _leaves_at(aau: AAU) -> bool:
+    return isinstance(aau, Seq) and bool(leave_of(aau))
 
 
 def _guess(run: Run, scalars: Scalars, aau: CondtD | CondtSync, first: int) -> None:

@@ -5,22 +5,35 @@ Formula: TCall_iter(i) = TCall_iter(i-1) + T_ovhd + T_blk1 + T_comm1(i-1) + ...:
 Source: Parashar and Hariri, section 2.3; Def 16, 17, 18.
 """
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import cache
 
+import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, walk
+from aag.functional.tables import WhileTrips
+from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, Work, walk
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import DoNode, Nest
 from aag.spmd.partition import Trips
 from aag.wording import plural
+from interpreter.counts import Counts
 from interpreter.evaluate import Scalars, defined, leave_of, needed, own_leave, touching
 from interpreter.metrics import Tally
 from interpreter.models.cache import CacheState
-from interpreter.models.compute import LOOP_SETUP, LOOP_STEP, Cost, charge, charge_work, masked_of, nest_cost
+from interpreter.models.compute import (
+    GUARD,
+    LOOP_SETUP,
+    LOOP_STEP,
+    Cost,
+    charge,
+    charge_work,
+    masked_of,
+    nest_cost,
+    priced,
+)
 from interpreter.models.differing import LONG, Differing, MissRecorder, Place, sampled
 from interpreter.models.listing import listing
 from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
@@ -55,6 +68,8 @@ def iterate(run: Run, scalars: Scalars, aau: IterD) -> str:
     except Unknown as unknown:
         raise scalars.unresolved(unknown, aau.span, run.env) from unknown
     charge(run, aau.id, cost)
+    if nest.home is not None and nest.home.is_scattered:
+        charge(run, aau.id, _tests(run, key, trips))
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_misses(run, aau, nest, key, trips)
     scalars.forget(run.env, aau.defines & scalars.relevant)
@@ -74,6 +89,16 @@ def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips
     if nest.mask is not None and found.masked is None:
         run.books.assume("mask", "the mask depends on data: assuming it holds for half of the elements", aau.span)
     return nest_cost(run, aau, found.level, found.count, masked_of(nest, found))
+
+
+@remembered(lambda _, key, *_rest: key[1], lambda _, key, *_rest: key[2])
+def _tests(run: Run, _key: Key, trips: Callable[[], Trips]) -> Cost:
+    """What every processor pays to find its iterations, where index arrays decide whose they are (Def 16)."""
+    found = trips()
+    tested = found.tested or 0
+    guard, step = run.prices.of(GUARD), run.prices.of(Work(overhead=LOOP_STEP.computation))
+    others = np.maximum(tested - found.count, 0)  # where a loop runs inside the test, its own iterations are counted
+    return priced(Counts(run.prices.basis(guard, step), np.array([np.full(run.procs, tested), others], np.float64)))
 
 
 def synchronised(run: Run, scalars: Scalars, aau: IterSync) -> str:
@@ -220,6 +245,7 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     sweep(run, aau)
     known = scalars.given.get(f"trips_{aau.span.line}")
+    found = None if known is not None else run.setting.trips.get(aau.span.line)
     after = dict(run.env)
     left, last = "", after
     if isinstance(known, int) and not isinstance(known, bool):
@@ -227,6 +253,10 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
         for _ in range(min(count, run.setting.while_iterations)):
             scalars.simulate(aau.body, after)
         run.books.assume("while", f"line {aau.span.line}: the loop runs {plural(count, 'time')}, as given", aau.span)
+    elif found is not None:
+        count, left = round(found.mean), "exit" if found.partial else ""
+        for _ in range(min(count, run.setting.while_iterations)):
+            scalars.simulate(aau.body, after)
     else:
         count, left, assumed, last = scalars.while_trips(aau, after, run.setting.while_iterations)
         if assumed:
@@ -242,13 +272,26 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
 
     carried, followed = _carried(run, aau, "", aau.body), followed_of(run)
     with following(run, Followed(followed.walks, followed.lost | carried.places)):
-        how = repeat(run, aau, count, one, names=carried.names or ())
+        with _exits(run, found, taken=False):
+            how = repeat(run, aau, count, one, names=carried.names or ())
         if not how and left:
             run.env.clear()
             run.env.update(last)
-            how = one(count)
+            with _exits(run, found, taken=True):
+                how = one(count)
         elif not how:
             charge_work(run, aau.id, aau.work)
     run.env.clear()
     run.env.update(after)
     return "" if how == "exit" else how
+
+
+@contextmanager
+def _exits(run: Run, found: WhileTrips | None, *, taken: bool) -> Iterator[None]:
+    """Whether the EXITs that end a loop whose trip count was computed are taken in its iterations."""
+    before = run.exits
+    run.exits = before if found is None else {**before, **dict.fromkeys(found.exits, taken)}
+    try:
+        yield
+    finally:
+        run.exits = before

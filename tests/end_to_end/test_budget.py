@@ -31,7 +31,7 @@ TEXTS = {
         "E116",
     ),
     "shifted bits": ("integer, parameter :: k = ishft(1, 10000000000)\nreal a(k)\na = 1\n", 1, "E312"),
-    "shifted bits of a scalar": (ONE + "k = ishft(1, 10000000000)\ndo i = 1, k\na(3) = 1\nend do\n", 1, "E501"),
+    "shifted bits of a scalar": (ONE + "k = ishft(1, 10000000000)\ndo i = 1, k\na(3) = 1\nend do\n", 0, ""),
     "texts": (
         "character(len=*), parameter :: p0 = 'ab'\n"
         + repeated("character(len=*), parameter :: p{} = p{-1}//p{-1}\n", 40)
@@ -47,12 +47,8 @@ TEXTS = {
         1,
         "E319",
     ),
-    "squares of a scalar": (ONE + "k = 3\n" + "k = k*k\n" * 40 + "do i = 1, k\na = a + 1\nend do\n", 1, "E501"),
-    "squares in a loop": (
-        ONE + "k = 3\ndo j = 1, 100000\nk = k*k\nend do\ndo i = 1, k\na = a + 1\nend do\n",
-        1,
-        "E501",
-    ),
+    "squares of a scalar": (ONE + "k = 3\n" + "k = k*k\n" * 40 + "do i = 1, k\na = a + 1\nend do\n", 0, ""),
+    "squares in a loop": (ONE + "k = 3\ndo j = 1, 100000\nk = k*k\nend do\ndo i = 1, k\na = a + 1\nend do\n", 0, ""),
     "loops that only count": (
         ONE + "do i = 1, 100000\ndo j = 1, 100000\nend do\nend do\ndo k = 1, j\na(3) = 1\nend do\n",
         None,

@@ -168,6 +168,29 @@ def test_of_a_loop_that_data_end_nobody_says_that_it_does_not_end():
         hand.run(hand.seq(assigns=[("n", lit(1))]), loop, setting=Setting(while_iterations=100))
 
 
+def test_a_loop_whose_end_no_iteration_can_compute_asks_at_once_for_what_is_missing():
+    hand = Hand(1)
+    below = Binary("<", Var("i"), Var("most"))
+    condition = Binary(".and.", Binary(">", Var("error"), IntLit(0)), below)
+    copied = hand.seq(1, assigns=[("i", plus("i", 1)), ("error", Var("sum"))])
+    leave = hand.branch((Binary(">", Var("error"), Var("i")), [hand.seq(leave="exit")]))
+    loop = hand.while_(condition, copied, leave)
+    start = hand.seq(assigns=[("i", lit(0)), ("error", lit(1))])
+    with pytest.raises(UnresolvedError) as caught:  # and no E507 or E502 after a billion iterations
+        hand.run(start, loop, setting=Setting(while_iterations=10**9))
+    (found,) = caught.value.diagnostics
+    assert found.message == "the trip count of this loop is unknown (error, most cannot be computed)"
+    assert found.hint == "give most with ‹set MOST=VALUE›, or the trip count with ‹set TRIPS_4=VALUE›"
+    assert done(hand, start, loop, setting=Setting(values={"most": 4})).time_s[0] == pytest.approx(4 * US)
+
+
+def test_a_value_that_a_later_iteration_gives_ends_a_loop():
+    hand = Hand(1)
+    given = hand.branch((Binary("==", Var("i"), IntLit(3)), [hand.seq(assigns=[("most", lit(5))])]))
+    loop = hand.while_(Binary("<", Var("i"), Var("most")), hand.seq(1, assigns=[("i", plus("i", 1))]), given)
+    assert done(hand, hand.seq(assigns=[("i", lit(0))]), loop).time_s[0] == pytest.approx(5 * US)
+
+
 def test_exit_and_cycle():
     hand = Hand(1)
     leave = hand.branch((Binary("==", Var("i"), IntLit(4)), [hand.seq(leave="exit")]))

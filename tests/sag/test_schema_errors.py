@@ -155,7 +155,7 @@ MISTAKES = {
     ),
     "value for a unit": (
         ("    node:\n", "    disk: 3\n    node:\n"),
-        (10, 11, "M105", "the unit 'disk' must be a mapping", ""),
+        (10, 11, "M105", "the unit 'disk' must be a mapping", "write 'disk:', and its keys below"),
     ),
     "unit that cannot be named so": (
         ("    node:\n", "    no-de:\n"),
@@ -398,7 +398,7 @@ def test_a_unit_without_role_that_nothing_names_is_refused(tmp_path, name, hint)
     own = f"format: 1\nextends: base\nname: own\nsystem:\n  units:\n    {name}:\n      title: another\n"
     (tmp_path / "own.yaml").write_text(own)
     error = errors_of(tmp_path / "own.yaml")
-    assert (error.code, error.line, error.hint) == ("M110", 7, hint)
+    assert (error.code, error.line, error.hint) == ("M110", 6, hint)
     (tmp_path / "own.yaml").write_text(own + "      role: host\n")
     assert "host" in {unit.role for _, unit in load_system(tmp_path / "own.yaml").root.walk()}
 

@@ -12,9 +12,9 @@ from msgspec.structs import replace
 
 from aag.ir.expressions import Call, Element, Expr
 from aag.ir.statements import Assign, Io
-from aag.ir.visitors import elements_in, map_expression, names_in, walk_expressions, walk_statements
+from aag.ir.visitors import elements_in, map_operands, names_in, walk_expressions, walk_statements
 from aag.mapping.layout import Layout
-from aag.spmd.needs import classify
+from aag.spmd.needs import need_of
 from aag.spmd.nodes import (
     Communicate,
     Concatenate,
@@ -49,7 +49,6 @@ class Buffers:
         self._program = program
         self._statements = statements
         self._layouts = program.layouts
-        self._env = program.layouts.environment
         self._readers: list[tuple[Node, Key, Communicate]] = []
         self.inside: set[str] = set()
         """Arrays whose received elements lie in their own storage."""
@@ -129,7 +128,10 @@ class Buffers:
             known[need] = node
 
     def _nest(self, node: Nest, known: Known) -> None:
+        self._inside(*(part for index in node.indices for part in index.bounds))
+        self._inside(*(() if node.home is None else node.home.subscripts))
         for each in assigns_of(node):
+            self._inside(*(each.target.subscripts if isinstance(each.target, Element) else ()))
             self._reads(node, each.value, node.indices, node.home, known)
         if node.mask is not None:
             self._reads(node, node.mask, node.indices, node.home, known)
@@ -138,26 +140,26 @@ class Buffers:
         for read in elements_in(expr):
             if self._distributed(read.name) is None:
                 continue
-            reference = Reference(array=read.name, subscripts=read.subscripts, indices=indices)
-            if classify(Need(reference=reference, home=home), self._layouts, self._env) is None:
+            wanted = need_of(read, indices, home, self._layouts)
+            if wanted is None:
                 continue
-            found = [source for need, source in known.items() if _same(need, reference, home)]
+            found = [source for need, source in known.items() if _same(need, wanted)]
             if found:
                 self._readers.append((node, (read.name, read.subscripts), found[-1]))
             else:
                 self.inside.add(read.name)
 
 
-def _same(need: Need, reference: Reference, home: Reference | None) -> bool:
-    """Whether a need is that of a reference, whose loops may stand in another order."""
-    mine = need.reference
-    where = need.home == home or (
+def _same(need: Need, wanted: Need) -> bool:
+    """Whether two needs are the same; their loops may stand in another order."""
+    mine, theirs = need.reference, wanted.reference
+    where = need.home == wanted.home or (
         need.home is not None
-        and home is not None
-        and (need.home.array, need.home.subscripts) == (home.array, home.subscripts)
+        and wanted.home is not None
+        and (need.home.array, need.home.subscripts) == (wanted.home.array, wanted.home.subscripts)
     )
-    same = (mine.array, mine.subscripts) == (reference.array, reference.subscripts)
-    return same and where and set(mine.indices) == set(reference.indices)
+    same = (mine.array, mine.subscripts) == (theirs.array, theirs.subscripts)
+    return same and where and set(mine.indices) == set(theirs.indices)
 
 
 def _brings_far(node: Communicate) -> bool:
@@ -190,14 +192,15 @@ def redirected(node: Nest | Local, names: dict[Key, str]) -> Nest | Local:
     """The node with references to elements from afar replaced by those to the buffers that hold them."""
 
     def new(each: Expr) -> Expr:
-        if isinstance(each, Element) and (each.name, each.subscripts) in names:
-            return Element(names[each.name, each.subscripts], each.subscripts)
-        return each
+        inner = map_operands(each, new)
+        if isinstance(each, Element) and isinstance(inner, Element) and (each.name, each.subscripts) in names:
+            return Element(names[each.name, each.subscripts], inner.subscripts)
+        return inner
 
     def all_of(assigns: Sequence[Assign]) -> tuple[Assign, ...]:
-        return tuple(replace(each, value=map_expression(each.value, new)) for each in assigns)
+        return tuple(replace(each, value=new(each.value)) for each in assigns)
 
     if isinstance(node, Local):
         return replace(node, assigns=all_of(node.assigns))
-    mask = None if node.mask is None else map_expression(node.mask, new)
+    mask = None if node.mask is None else new(node.mask)
     return replace(node, assigns=all_of(node.assigns), outer=tuple(map(all_of, node.outer)), mask=mask)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.ir.expressions import Call, Element, Expr, IntLit, Var
+from aag.ir.expressions import Call, Element, Expr, IntLit, LogicalLit, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.linear import linear
 from aag.ir.spelling import spell
@@ -249,9 +249,11 @@ def _better(context: Context, best: str, pair: Expr, node: Nest) -> str:
 
 
 def _by_hand(context: Context, node: Nest, target: Var) -> bool:
-    """Whether the source says ``s = s op ...``, so that the old value counts."""
+    """Whether the source says ``s = s op ...`` or ``s = .true.``, so that the old value counts."""
     statement = context.statement(node.assigns[0].span) or context.statement(node.span)
-    return isinstance(statement, Assign) and statement.target == target and target.name in names_in(statement.value)
+    if not isinstance(statement, Assign) or statement.target != target:
+        return False
+    return target.name in names_in(statement.value) or isinstance(statement.value, LogicalLit)
 
 
 # --- debugging --------------------------------------------------------------------------------------------------
@@ -265,8 +267,8 @@ def poison(context: Context, node: Nest, assigns: Sequence[Assign]) -> Iterator[
     for each in assigns:
         if not isinstance(each.target, Element) or not context.holds_copies(each.target.name):
             continue
-        used = names_in(each.target)
-        depth = max((at + 1 for at, index in enumerate(node.indices) if index.name in used), default=0)
+        # All loops around: where one of them has no iteration, nothing is written.
+        depth = next((at for at, level in enumerate(node.outer, start=1) if each in level), len(node.indices))
         name, line = each.target.name, node.span.line
         subscripts = context.names.subscripts(each.target.subscripts)
         kind = context.kind(name, line)

@@ -35,14 +35,21 @@ def _turns(context: Context, array: str, line: int) -> str:
     return context.names.fresh(f"turns${array}${line}", f"turns_{context.names.of(array)}_{line}")
 
 
+def _step(context: Context) -> str:
+    """The variable that counts the iterations of a loop; all loops share it, as none is inside another."""
+    return context.names.fresh("step$own", "step")
+
+
 def _crossing(context: Context, node: OwnedLoop, turn: str, whose: str) -> Iterator[str]:
     line, count = node.span.line, len(node.needs)
     arrives, source, lengths = (context.numbered(each) for each in ("arrives", "source", "lengths"))
-    box, at, sender, step = (context.numbered(each) for each in ("box", "at", "sender", "step"))
+    box, at, sender = (context.numbered(each) for each in ("box", "at", "sender"))
+    step = _step(context)
     kinds = [context.kind(need.reference.array, line) for need in node.needs]
     bytes_of = [context.type_of(need.reference.array).bytes for need in node.needs]
     context.declare(f"logical :: {arrives}({count})")
-    context.declare(f"integer :: {source}({count}), {at}, {sender}, {step}")
+    context.declare(f"integer :: {source}({count}), {at}, {sender}")
+    context.declare(f"integer :: {step}")
     context.declare(f"integer(esp_byte) :: {box}({sum(bytes_of)})")
     context.declare(f"integer, parameter :: {lengths}({count}) = (/ {', '.join(map(str, bytes_of))} /)")
     arrays = dict.fromkeys(need.reference.array for need in node.needs)
@@ -86,5 +93,4 @@ def _written(context: Context, node: OwnedLoop) -> Iterator[str]:
     for each in dict.fromkeys(assign.target for assign in node.assigns):
         if isinstance(each, Element) and each.name in arrays:
             where = f"{context.map_of(each.name)}, {context.names.subscripts(each.subscripts)}"
-            step = context.names.fresh("step$1$own", "step_1")
-            yield f"  call esp_written({_turns(context, each.name, line)}, {where}, {step})"
+            yield f"  call esp_written({_turns(context, each.name, line)}, {where}, {_step(context)})"

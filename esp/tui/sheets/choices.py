@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from esp.explore.ties import certainty, timing
 from esp.output.figures import grid
 from esp.output.numbers import percentages, seconds
+from esp.output.sureness import against
 from esp.prediction import Prediction, first, four
 from esp.tui.lines import Field, Piece, Sheet, SheetLayout, SheetLine, joined, words, wrapped
 from esp.tui.pinned import beside
@@ -196,11 +198,17 @@ def sentences(state: State, width: int) -> list[SheetLine]:
     return shown
 
 
+def _tie(state: State, found: Prediction, leader: int) -> str:
+    other = state.outcomes[state.order[leader - 1]]
+    assert isinstance(other, Prediction)  # what has none ties with nothing
+    return against(certainty([timing(other), timing(found)]), leader)
+
+
 def _standing(state: State, found: Prediction) -> list[Piece]:
     if bounds_only(state):
         return []
     tie, best = tied(state).get(state.selected), best_s(state)
-    same = [] if tie is None else words(f"equal to choice {tie}, within the model error (={tie})", "faint")
+    same = [] if tie is None else words(f"{_tie(state, found, tie)} (={tie})", "faint")
     if not found.fits:
         return words("its data do not fit in memory", "bad")
     if state.busy:

@@ -38,6 +38,11 @@ def test_what_is_steady(text, expected):
     assert found(text) == expected
 
 
+def test_values_that_are_given_win():
+    unit = read_program(f"{HEAD}n = 4\nm = 2*n\nend\n", "p.f90").main
+    assert steady(unit, {"n": 10}, all_passed)["m"] == 20
+
+
 def test_declared_values_and_storage():
     unit = read_program(f"{HEAD}n = 4\nend\n", "p.f90").main
     assert steady(unit, {}, all_passed)["q"] == 7

@@ -253,6 +253,7 @@ def test_values_that_are_not_known(hpf):
         "x.hpf:4: E312 the shape of B: the value of m is not known (give it with ‹set m=VALUE›)",
         "x.hpf:5: E312 the shape of C is not known here (declare it with its extents)",
         "x.hpf:7: E312 DISTRIBUTE a, dimension 1: the value of k is not known (give it with ‹set k=VALUE›)",
+        "x.hpf:8: E306 ALIGN v WITH a, subscript 1: k is no index of v, and not declared (its index is i)",
     ]
 
 

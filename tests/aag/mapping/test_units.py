@@ -12,6 +12,7 @@ from aag.ir.units import Common, Program
 from aag.mapping.grid import Grid
 from aag.mapping.resolve import Overrides, resolve_mapping
 from aag.mapping.scope import visible_to
+from aag.pipeline import map_arrays, read_program
 
 
 def test_dummies_are_prescriptive_and_take_their_extents(hpf):
@@ -156,3 +157,10 @@ def test_the_environment_knows_the_number_of_processors(hpf):
     layouts = resolve_mapping(hpf.unit(hpf.parameter("n", 3)), Overrides(procs=4), 99)
     total = Binary("*", Var("n"), hpf.number)
     assert evaluate(total, layouts.environment) == 12
+
+
+def test_an_undeclared_size_is_reported_once():
+    text = "program p\nimplicit none\nreal :: a(k)\n!HPF$ DISTRIBUTE a(BLOCK)\na = 1\nend\n"
+    with pytest.raises(SourceError) as caught:
+        map_arrays(read_program(text, "p.f90", defer=True), Overrides(), 4)
+    assert [str(each) for each in caught.value.diagnostics] == ["p.f90:3:11: E130 k is not declared (declare k)"]

@@ -37,6 +37,13 @@ STATEMENTS = {
         "write a range such as i = 1:n",
         "forall (i = 2,",
     ),
+    "integer, parameter n = 128, steps = 20": (
+        "the double colon is missing",
+        "write :: before the names",
+        "integer, parameter",
+    ),
+    "real(8), dimension(4) a": ("the double colon is missing", "write :: before the names", "real(8), dimension"),
+    "real*8 x = 1.0": ("the double colon is missing", "write :: before the names", "real*8 x ="),
     "u[1, 1] = 0": ("subscripts are in parentheses", "write a(i, j); esp does not support coarrays", "["),
     "if (t = 3) u = v": ("= assigns and does not compare", "write == for a comparison", "if (t ="),
     "u(1) == 2": ("== compares and does not assign", "write = for an assignment", "u(1) =="),

@@ -104,6 +104,66 @@ def test_attributes(read, text, attribute):
     assert attribute in unit.entity("a").attributes
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        "use iso_fortran_env, only: dp => real64",
+        "use, intrinsic :: iso_fortran_env\nimplicit none\ninteger, parameter :: dp = real64",
+        "use iso_c_binding, only: dp => c_double",
+        "use kinds, only: dp",
+        "use kinds, dp => wide",
+        "use kinds, only: dp => double",
+        "use more",
+    ],
+)
+def test_kinds_of_modules(read, use):
+    modules = """
+module kinds
+use iso_fortran_env, only: dp => real64, wide => real64
+implicit none
+integer, parameter :: double = dp
+end module
+module more
+use kinds
+end module
+"""
+    main = read(f"{modules}program p\n{use}\nreal(dp) :: x\nx = 1.0_dp + real(kind(x), dp)\nend\n").main
+    assert main.entity("x").type == Type(base="real", bytes=8)
+    assert main.body[0].value.left == RealLit(1.0, "1.0_dp", double=True)
+
+
+def test_a_contained_procedure_sees_the_kinds_of_its_host_and_hides_them(read):
+    text = """
+module m
+use iso_fortran_env, only: dp => real64
+contains
+subroutine s(x)
+real(dp) :: x
+x = 1
+end subroutine
+subroutine t(x)
+integer, parameter :: dp = 4
+real(dp) :: x
+x = dp
+end subroutine
+end module
+end
+"""
+    (module, _) = read(text).units
+    assert [each.entity("x").type.bytes for each in module.contains] == [8, 4]
+    assert module.contains[1].body[0].value == Var("dp")
+
+
+def test_a_new_name_for_a_constant_means_the_constant_in_directives_too(read):
+    module = "module m\ninteger, parameter :: n = 8\nend module\n"
+    directives = "!HPF$ TEMPLATE t(k)\n!HPF$ ALIGN a(j) WITH t(j + k - n)\n!HPF$ DISTRIBUTE t(BLOCK(k))\n"
+    main = read(f"{module}program p\nuse m, only: k => n\nreal a(k)\n{directives}a = k\nend\n").main
+    template, align, distribute = main.directives
+    assert (template.shape[0].upper, distribute.formats[0].size) == (Var("n"), Var("n"))
+    assert spell(align.subscripts[0]) == "j + n - n"
+    assert (main.entity("a").shape[0].upper, main.body[0].value) == (Var("n"), Var("n"))
+
+
 def test_constants_are_evaluated_in_order(read):
     unit = read(
         "parameter (n = 10, m = 2*n)\ninteger, parameter :: k = m/3\nreal, parameter :: pi = 3\nreal a(k)\nend\n"

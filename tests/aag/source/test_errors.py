@@ -301,6 +301,89 @@ end
             "x.f90:5:15: E135 found no module elsewhere (put it before the program, or name its file, too)",
         ],
     ),
+    "names that a module does not have": (
+        "module m\ninteger, parameter :: steps = 4\nend module\nuse m, only: step, steps, k => stepps\nx = 1\nend\n",
+        [
+            "x.f90:4:1: E118 the module m has no name step (did you mean steps?)",
+            "x.f90:4:1: E118 the module m has no name stepps (did you mean steps?)",
+        ],
+    ),
+    "another name for a variable": (
+        "module m\nreal :: a(8)\nend module\nprogram p\nuse m, b => a\nimplicit none\nb(1) = 1\nend\n",
+        ["x.f90:5:1: E119 USE gives the variable a another name, b (write a in place of b)"],
+    ),
+    "another name for a constant whose own name is taken": (
+        "module m\ninteger, parameter :: n = 8\nend module\nprogram p\nuse m, only: k => n\nreal :: n\nn = k\nend\n",
+        [
+            (
+                "x.f90:6:9: E119 USE gives the constant n another name, k, and n is declared here, too"
+                " (use another name than n here)"
+            )
+        ],
+    ),
+    "calls that do not fit, and inputs that are changed": (
+        """\
+program p
+real a(8), x
+call s(a, x + 1)
+call s(y=2.0, a=a)
+call s(a, x)
+call f(x)
+call t(-1.5, 2)
+contains
+subroutine s(a, y)
+real, intent(in) :: a(8)
+real, intent(out) :: y
+integer i
+do i = 1, 8
+a(i) = 1
+end do
+y = a(1)
+end subroutine
+real function f(y)
+real y
+f = y
+end function
+subroutine t(n, y)
+integer n
+real y
+n = y
+end subroutine
+end
+""",
+        [
+            (
+                "x.f90:3:11: E136 s changes its argument y, but x + 1 is no variable"
+                " (give a variable for y, which has INTENT(OUT))"
+            ),
+            (
+                "x.f90:4:10: E136 s changes its argument y, but 2.0 is no variable"
+                " (give a variable for y, which has INTENT(OUT))"
+            ),
+            "x.f90:6:1: E136 f is a function (write x = f(...), or make it a subroutine)",
+            (
+                "x.f90:7:8: E136 the argument n of t must be integer, but -1.5 is real"
+                " (write a value of this type, or correct the declaration)"
+            ),
+            (
+                "x.f90:7:14: E136 the argument y of t must be real, but 2 is integer"
+                " (write a value of this type, or correct the declaration)"
+            ),
+            (
+                "x.f90:14:1: E139 a has INTENT(IN) and cannot be changed"
+                " (declare it with INTENT(INOUT), or use another variable)"
+            ),
+        ],
+    ),
+    "kinds that are not known": (
+        "program p\nimplicit none\nreal(dp) :: a, b\nreal(dp) :: c\na = 1\nb = 1\nc = 1\nend\n",
+        [
+            (
+                "x.f90:3:1: E133 the kind dp is not known"
+                " (declare it before, for example integer, parameter :: dp = kind(1.0d0))"
+            )
+        ],
+    ),
     "unknown directive": (
         "program p\n!HPF$ DISTIBUTE a(BLOCK)\nend\n",
         ["x.f90:2:7: E140 unknown directive DISTIBUTE (did you mean DISTRIBUTE?)"],

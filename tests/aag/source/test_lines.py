@@ -193,3 +193,8 @@ def test_bytes_that_are_no_text(tmp_path):
     (tmp_path / "x.f90").write_bytes(b"\x7fELF\n\0\0")
     with pytest.raises(SourceError, match="E101"):
         read_file(tmp_path / "x.f90")
+
+
+@pytest.mark.parametrize("form", ["free", "fixed72"])
+def test_a_tab_is_one_blank(form):
+    assert [each.text.text for each in joined("      print *, 'a\tb'", form).statements] == ["print *, 'a b'"]

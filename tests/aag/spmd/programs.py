@@ -11,6 +11,7 @@ from tests.aag.spmd.random_calls import Calls
 from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
+from tests.aag.spmd.random_tables import Tables
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Calls, Guards, Reductions, Remaps):
+class Writer(Calls, Guards, Reductions, Remaps, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -57,6 +58,8 @@ class Writer(Calls, Guards, Reductions, Remaps):
     templates: dict = field(default_factory=dict)
     again: list = field(default_factory=list)
     results: list = field(default_factory=list)
+    tables: list = field(default_factory=list)
+    indirect_share: int = 0
     internal: list = field(default_factory=list)
     external: list = field(default_factory=list)
     procs: int = 1
@@ -174,7 +177,11 @@ class Writer(Calls, Guards, Reductions, Remaps):
         return [{**row, loop.name: each} for each in taken]
 
     def subscript(self, rows, bounds, form=None):
-        """A subscript that stays within `bounds` in all rows: affine in some index, coupled, or constant."""
+        """A subscript that stays within `bounds` in all rows."""
+        return self.through(rows, bounds, form) or self.plain_subscript(rows, bounds, form)
+
+    def plain_subscript(self, rows, bounds, form=None):
+        """One that is affine in some index, coupled, or constant."""
         lower, upper = bounds
         names = list(rows[0]) if rows else []
         if names and (form or self.chance(80)):
@@ -348,7 +355,7 @@ class Writer(Calls, Guards, Reductions, Remaps):
 
     def do(self):
         """DO loops without INDEPENDENT: parallel, owned or plain, as their dependences say."""
-        form = self.pick("nest", "nest", "time", "imperfect", "private", "sum", "condition")
+        form = self.pick("nest", "nest", "time", "imperfect", "private", "sum", "extreme", "condition")
         loops, rows = self.loops(2 if form == "imperfect" else self.pick(1, 1, 2))
         if not rows:
             return self.scalar()
@@ -365,12 +372,27 @@ class Writer(Calls, Guards, Reductions, Remaps):
                 return [*head, *inside, *tail]
             case "sum":
                 return ["s = s / 4", *head, f"s = s + {self.reference(rows)} / {4 * len(rows)}", *tail]
+            case "extreme":
+                name = self.pick("max", "min", "dmax1")
+                return [*head, *self.store(loops, rows), f"s = {name}(s, {self.reference(rows)})", *tail]
             case "condition":
                 test = f"if ({self.reference(rows)} > 0.4d0) then"
                 other = ["else", *self.store(loops, rows)] if self.chance(40) else []
                 return [*head, test, *self.store(loops, rows), *other, "end if", *tail]
         body = [line for _ in range(self.pick(1, 1, 2, 3)) for line in self.store(loops, rows)]
         return [*head, *body, *tail]
+
+    def flags(self):
+        """A logical variable that some iterations set, among assignments."""
+        loops, rows = self.loops(self.pick(1, 2))
+        if not rows:
+            return self.scalar()
+        start = self.pick(".true.", ".false.")
+        to = self.pick(".true.", ".false.")
+        line = f"if ({self.reference(rows)} > {self.pick('0.4d0', '0.9d0', '1.5d0')}) flag = {to}"
+        body = self.pick([line], [line, *self.store(loops, rows)], [*self.store(loops, rows), line])
+        head, tail = [each.do() for each in loops], ["end do" for _ in loops]
+        return [f"flag = {start}", *head, *body, *tail, "s = merge(s, 0.5d0 * s + 0.25d0, flag)"]
 
     def store(self, loops, rows, more=""):
         """One assignment inside loops: its target may or may not move with all of them."""
@@ -510,7 +532,10 @@ class Writer(Calls, Guards, Reductions, Remaps):
         for array in (*self.arrays, *self.results):
             bounds = ", ".join(f"{lower}:{upper}" for lower, upper in array.bounds)
             lines.append(f"  double precision :: {array.name}({bounds})")
-        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1"]
+        for table in self.tables:
+            lower, upper = table.bounds
+            lines.append(f"  integer :: {table.name}({lower}:{upper})")
+        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1", "  logical :: flag"]
         lines += [f"!hpf$ {each}" for each in self.directives]
         final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
         lines += [f"  {each}" for each in [*body, *final, "print *, s"]]
@@ -527,4 +552,5 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     writer.declare(names)
     if "remap" in kinds:
         writer.prepare()
-    return writer.text(writer.block(statements, kinds)), writer.procs
+    first = writer.tabulate() if "indirect" in kinds else []
+    return writer.text([*first, *writer.block(statements, kinds)]), writer.procs

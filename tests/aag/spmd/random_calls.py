@@ -40,6 +40,10 @@ class Calls:
         name, external = self.fresh(), self.chance(60)
         renamed = {each.name: f"d{each.name}" for each in self.arrays}
         body = [rename(line, {**renamed, "s": "total"}) for line in self.statements()]
+        if not external and self.results and self.chance(40):  # a template of the program moves in the procedure
+            template, extents = self.random.choice(list(self.templates.items()))
+            moved = self.redistribute(template, extents)
+            body.insert(0, f"!hpf$ {moved}")
         shapes = []
         for each in self.arrays:
             assumed = not external and self.chance(50)

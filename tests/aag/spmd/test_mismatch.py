@@ -36,6 +36,26 @@ def test_a_function_that_is_not_interpreted_is_told():
     assert not lowered.complete
 
 
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        ("relaks(a)", "found no subroutine relaks (did you mean relax?): only its call is charged"),
+        ("solve(a)", "found no subroutine solve: only its call is charged"),
+        (
+            "relax(b(:, 1, :))",
+            (
+                "the body of relax is not interpreted (x has 1 dimension, the section of b has 2): only its call is"
+                " charged"
+            ),
+        ),
+    ],
+)
+def test_a_call_that_fits_no_subroutine_says_why(call, message):
+    text = f"program p\n  real :: a(10), b(9, 9, 9)\n  call {call}\ncontains\n  subroutine relax(x)\n    real x(10)\n"
+    lowered = lower(read_program(text + "    x = 1\n  end subroutine\nend\n", "p.hpf"), Overrides(procs=2), 2)
+    assert [each.message for each in lowered.notes if each.code == "W202"] == [message]
+
+
 def test_a_constant_is_not_assigned():
     text = "program p\n  integer, parameter :: n = 4\n  real :: a(n)\n  a = 0\n  n = n * 2\nend program p\n"
     with pytest.raises(SourceError) as caught:

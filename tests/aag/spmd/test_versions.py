@@ -136,3 +136,16 @@ def test_a_condition_on_an_array_of_two_mappings_around_a_remapping_is_refused()
     assert not found.complete
     assert "the mapping of a depends on the way here" in found.notes[-1].message
     abstract(found)
+
+
+def test_many_independent_remappings_are_refused_before_they_are_followed():
+    """Each doubles the mappings that may hold: 2**24 of them."""
+    names = [f"a{at}" for at in range(24)]
+    lists = ", ".join(names)
+    directives = f"!hpf$ dynamic {lists}\n!hpf$ distribute (block) :: {lists}\n"
+    head = f"program remapped\nreal, dimension(8) :: {lists}, x\n{directives}"
+    moved = "{0} = 1\nif (x(1) > 0) then\n!hpf$ redistribute {0}(cyclic)\nend if\n"
+    parts = map(moved.format, names)
+    found = lowered("".join(parts), head=head)
+    assert not found.complete
+    assert sum("too many" in each.message for each in found.notes) == len(names)

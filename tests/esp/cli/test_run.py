@@ -449,6 +449,7 @@ def test_what_was_asked_for_is_in_the_json(esp, fake):
         "timed": True,
         "unroll": False,
         "trust_directives": False,
+        "budget": None,
     }
 
 

@@ -189,6 +189,40 @@ chpf$ distribute a(block)
       data q /half/
       end
 """,
+    "blocks.f": """\
+      program main
+      real a(4)
+chpf$ distribute a(block)
+      a = 1
+      call first
+      call later
+      print *, sum(a)
+      end
+      block data
+      integer k
+      parameter (k=3)
+      common /c/ w, m
+      real w(4)
+      integer m
+      data w /1., 2., 3., 4./, m /k/
+      end
+      subroutine first
+      common /c/ u, l
+      real u(4), s
+      integer l
+      s = u(l) + u(1)
+      print *, s, l
+      l = 2
+      end
+      subroutine later
+      common /c/ w, m
+      real w(4)
+      integer m, i
+      do i = 1, m
+        print *, w(i)
+      enddo
+      end
+""",
     "bits.f": """\
       program p
       integer i, j, k, a(16)

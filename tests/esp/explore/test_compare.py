@@ -10,6 +10,7 @@ from functools import cache
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 import esp
 from aag.diagnostics import SourceError
@@ -17,7 +18,8 @@ from esp import api
 from esp.cli.main import main
 from esp.errors import UsageError
 from esp.explore import compare as compare_module
-from esp.explore.crossover import crossover, sizes_below
+from esp.explore.crossover import Crossover, crossover, sizes_below
+from esp.output.compare import size_notes
 from esp.stated import CONTENDED, ERROR, stated_error
 
 PARTS = ("computation_s", "communication_s", "waiting_s", "overhead_s")
@@ -406,6 +408,22 @@ def test_far_work_is_shown_to_a_person(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert main(["compare", "pi", "--procs", "2"]) == 0
     err = capsys.readouterr().err
-    assert re.search(r"2 of 2 predictions, shortest so far [\d.]+ ms", err)
+    assert re.search(r"2 of 4 predictions, shortest so far [\d.]+ ms, .* left", err)  # then those with all scenarios
+    assert re.search(r"4 of 4 predictions, shortest so far [\d.]+ ms", err)
     assert err.split("\r")[-1].strip().startswith("esp took")
     assert time is progress.time
+
+
+def test_the_size_below_which_the_winner_does_not_win_is_named():
+    found = esp.compare("laplace_bb", procs=4, n=16, k=3, size="none")
+    crossing = Crossover(
+        name="n", sizes=(4, 8, 12, 16), tried=(4, 8, 12, 16), challengers=(1,), wins_from=12, rival=2, rival_wins=True
+    )
+    ((label, text),) = size_notes(replace(found, crossover=crossing))
+    rival = found.ranked[1].shown
+    assert label == "size"
+    assert text == (
+        f"1 is faster than 2, {rival}, for n = 12 to 16, not at n = 8; at n = 4, 2 is faster (tried n = 4, 8, 12, 16)"
+    )
+    (_, text), *_ = size_notes(replace(found, crossover=replace(crossing, wins_from=8)))
+    assert "for n = 8 to 16; at n = 4, 2 is faster" in text

@@ -11,6 +11,8 @@ from esp.cli.main import main
 from esp.explore.interval import interval_of
 from sag.uncertainty import SCENARIOS, quantiles, uncertain_scenario
 
+LOOP = "forall (i = 1:1000, j = 1:1000) a(i, j) = i + j"
+
 
 def laplace(system, n=32, **options):
     source, machine, request = read_source("laplace_bx"), load_machine(system), requested(4, n=n, **options)
@@ -41,6 +43,18 @@ def test_what_is_undecided_is_drawn_and_told():
     assert found.low_s < min(each.time_s for each in found.undecided)
     assert found.high_s > max(each.time_s for each in found.undecided)
     assert (quantiles("compiler interchange") < 0.5).sum() == SCENARIOS / 2
+
+
+@pytest.mark.parametrize(
+    ("array", "formats", "loop", "told"),
+    [("a(1000)", "BLOCK", "a = 1.0", False), ("a(1000, 1000)", "BLOCK, *", LOOP, True)],
+)
+def test_a_choice_of_the_compiler_that_shows_in_no_time_is_not_told(capsys, tmp_path, array, formats, loop, told):
+    """A loop over one index has nothing to interchange."""
+    text = f"program p\n  real :: {array}\n!HPF$ DISTRIBUTE a({formats})\n  {loop}\nend program p\n"
+    (tmp_path / "p.hpf").write_text(text)
+    assert main(["run", str(tmp_path / "p.hpf"), "--procs", "4"]) == 0
+    assert ("not known of the compiler" in " ".join(capsys.readouterr().out.split())) == told
 
 
 def test_what_the_user_decides_is_decided():

@@ -145,6 +145,14 @@ def test_messages_are_those_of_a_count_by_hand(esp):
     assert formula["hidden_s"] == pytest.approx(2 / 4 * (65e-6 + 8 * 0.425e-6 + 10e-6), rel=1e-9)
 
 
+def test_partners_of_a_reduction_are_neighbours_of_the_hypercube(esp):
+    """Ranks 0 to 3 lie on nodes 0, 1, 3 and 2 (Gray code), so along the second dimension 0 meets 3, and 1 meets 2."""
+    program = SHIFT.replace("end program", "print *, sum(a)\nend program")
+    told = json.loads(esp("explain", "-", "9", "--procs", "4", "--json", stdin=program)[1])
+    phases = [phase for moved in told["messages"] if "reduction" in moved["pattern"] for phase in moved["phases"]]
+    assert [each["partners"] for each in phases] == ["pairs of ranks 1 apart", "0->3, 1->2, 2->1, 3->0"]
+
+
 def test_prices_are_those_of_the_machine_file(esp):
     document = yaml.safe_load((systems_dir() / "ipsc860.yaml").read_text(encoding="utf-8"))
     text = json.dumps(document)

@@ -4,6 +4,9 @@ import json
 
 import pytest
 
+import esp
+from esp.incomplete import left_out
+
 TEXT = """program main
   integer, parameter :: n = 32
   real(8) :: a(n, n), s
@@ -154,3 +157,18 @@ def test_json_names_the_reasons(program, capsys):
     told = json.loads(_run(capsys, "run", program, "--json", "--partial")[1])
     assert (told["complete"], told["partial"]) == (False, [WHY])
     assert json.loads(_run(capsys, "run", "laplace", "--json")[1])["partial"] == []
+
+
+@pytest.mark.parametrize(
+    ("call", "hint"),
+    [
+        ("mpi_init(k)", "remove it and the calls of MPI: in HPF the messages follow from the directives"),
+        (
+            "elsewhere(k)",
+            "correct the name, add the file that defines it, or write its statements in place of the call",
+        ),
+    ],
+)
+def test_a_missing_subroutine_has_a_way_out(call, hint):
+    found = esp.predict(f"program p\n  call {call}\nend program p\n", procs=2)
+    assert [each.hint for each in left_out(found)] == [hint]

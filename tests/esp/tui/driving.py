@@ -18,13 +18,17 @@ def real(name, procs=8, text=None, **request):
     return open_program(source, api.load_machine("ipsc860"), api.Request(procs=procs, **request))
 
 
+def _waiting(app):
+    return app.state.busy or app.state.tried != app.state.number
+
+
 async def settled(app, pilot):
     """Wait until the newest question is answered and shown."""
     for _ in range(int(PATIENCE_S / 0.01)):
         await pilot.pause(0.01)
-        if not app.state.busy:
+        if not _waiting(app):
             break
-    assert not app.state.busy
+    assert not _waiting(app)
     await pilot.pause()
 
 

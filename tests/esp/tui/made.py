@@ -23,6 +23,7 @@ from esp.tui.question import (
     Impact,
     ListedProgram,
     PredictedAnswer,
+    TiesKnown,
 )
 
 FACTORS = {WRITTEN: 1.0, "(BLOCK,*) 8": 1.01, "(*,BLOCK) 8": 1.25, "(CYCLIC,*) 8": 6.75}
@@ -99,6 +100,7 @@ class Made:
         if question.aside:
             yield Closer(number=question.number, key=question.wanted, course=course_of(self.trace()))
             yield self.aside(question)
+        yield TiesKnown(number=question.number)
 
     def aside(self, question):
         """The layout of the bundled program, and a speed-up of 1, 1.6, 2.6, ... on 1, 2, 4, ... processors."""

@@ -30,6 +30,7 @@ from esp.tui.question import (
     Settings,
 )
 from esp.tui.sheets.frame import heading
+from esp.tui.state import tied
 from interpreter.metrics import Category
 from sag.scenario import Scenario
 
@@ -88,7 +89,19 @@ def test_choices_and_times_are_those_of_esp_compare(opened):
     assert sorted(times.values()) == [each.time_s for each in compared.ranked]
     own = next(each for each in compared.ranked if each.written)
     assert times[WRITTEN] == own.time_s
-    assert isinstance(answers[-1], Finished)
+    assert sum(isinstance(each, Finished) for each in answers) == 1
+
+
+def test_ties_are_those_of_esp_compare_with_all_scenarios(opened):
+    compared = compare_choices(opened.source, opened.system, opened.request, size="none")
+    state = replace(opened.state, number=1)
+    for answer in _answers(opened):
+        state = answered(state, answer)
+    named = {(each.shown, each.grid): each for each in compared.ranked}
+    by_key = {each.key: named[each.shown, each.grid] for each in state.choices}
+    assert dict(tied(state)) == {key: each.tie for key, each in by_key.items() if each.tie is not None}
+    by_error = [each.rank for each in compared.ranked if each.time_s <= compared.best.time_s * (1 + each.error)]
+    assert {each.rank for each in compared.ranked if each.tie == 1} - set(by_error), "the scenarios decide nothing here"
 
 
 def test_what_if_is_that_of_the_api(opened):
@@ -133,7 +146,9 @@ def test_a_distribution_that_is_asked_for_is_where_one_begins(real):
 def test_the_wanted_choice_comes_first(opened):
     listed = next(each for each in _answers(opened) if isinstance(each, ListedProgram))
     wanted = listed.choices[-1].key
-    keys = [each.key for each in _answers(opened, wanted=wanted) if isinstance(each, PredictedAnswer)]
+    answers = _answers(opened, wanted=wanted)
+    done = next(at for at, each in enumerate(answers) if isinstance(each, Finished))
+    keys = [each.key for each in answers[:done] if isinstance(each, PredictedAnswer)]
     assert keys[0] == wanted
     assert len(set(keys)) == len(keys)
 

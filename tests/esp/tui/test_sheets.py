@@ -256,7 +256,7 @@ def test_both_tie_and_distance_are_shown(home):
     assert rows[0].endswith("best")
     assert rows[1].endswith("+0.3% =1")
     assert rows[2].endswith("+6%")
-    assert "equal to choice 1, within" in " ".join(
+    assert "equal to choice 1 within" in " ".join(
         line.text for line in choices.sentences(steps.select(home, home.order[1]), 80)
     )
     assert "best" not in choices.sheet(replace(home, busy=True), 48).lines[0].text  # the others are not known yet

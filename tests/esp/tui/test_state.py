@@ -75,7 +75,7 @@ def test_what_is_shown_is_held_against_home(home, made):
 
 def test_the_order_does_not_jump_while_a_question_is_answered(home, made):
     moved = steps.moved(home, "load", 19)
-    listed, *others, done = made.answers(steps.question(moved))
+    listed, *others, done, _ = made.answers(steps.question(moved))
     half = answered(moved, listed)
     assert half.order == home.order
     half = answered(half, PredictedAnswer(number=half.number, key=WRITTEN, outcome=made.prediction(5e3)))
@@ -88,7 +88,7 @@ def test_the_order_does_not_jump_while_a_question_is_answered(home, made):
 
 def test_what_comes_in_for_the_first_time_goes_to_its_place(made):
     state = steps.asking(made.opened().state)
-    listed, *predicted, _ = made.answers(steps.question(state))
+    listed, *predicted, _, _ = made.answers(steps.question(state))
     state = answered(state, listed)
     for answer in reversed(predicted):
         state = answered(state, answer)

@@ -22,6 +22,9 @@ PARTS = {
     "logicals": (("logicals", "logicals", "assignment"), 6),
     "nested": (("nested", "nested", "assignment"), 6),
     "called": (("called", "called", "assignment"), 6),
+    "flags": (("flags", "flags", "do", "assignment"), 6),
+    "indirect": (("indirect", "indirect", "indirect", "assignment", "reduction"), 6),
+    "called and remapped": (("called", "called", "remap", "assignment"), 6),
 }
 
 

@@ -1,0 +1,118 @@
+"""What functional interpretation finds."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from msgspec import Struct
+from numpy.typing import NDArray
+
+from aag.ir.evaluate import Unknown, Value
+from aag.ir.values import ArrayValues
+
+
+class Table(ArrayValues, frozen=True, eq=False):
+    """The contents of an array, and the lower bound of each dimension."""
+
+    values: NDArray[Any]
+    lower: tuple[int, ...]
+
+    def at(self, places: Sequence[Any]) -> Any:
+        """The element at some subscripts; for subscripts that are vectors, a vector of elements.
+
+        Raises:
+            Unknown: it is outside the array.
+        """
+        inside = tuple(np.asarray(place) - lower for place, lower in zip(places, self.lower, strict=True))
+        if any((each < 0).any() or (each >= most).any() for each, most in zip(inside, self.values.shape, strict=True)):
+            raise Unknown("an element", "its subscript is outside of the array")
+        found = self.values[inside]
+        return found if found.ndim else found.item()
+
+
+class WhileTrips(Struct, frozen=True, kw_only=True):
+    """How often a DO WHILE loop runs.
+
+    `counts`: complete iterations, one entry for each time that the program enters the loop; `exits`: lines of the EXIT,
+    RETURN or STOP statements that end it within one more iteration, instead of its condition.
+    """
+
+    counts: tuple[int, ...]
+    exits: frozenset[int] = frozenset()
+
+    @property
+    def partial(self) -> bool:
+        """Whether one more iteration begins."""
+        return bool(self.exits)
+
+    @property
+    def mean(self) -> float:
+        """Complete iterations, the mean over all entries."""
+        return sum(self.counts) / len(self.counts)
+
+
+class WantedValues(Struct, frozen=True, kw_only=True):
+    """What to find: scalars and arrays by name, DO WHILE loops and IF constructs by line."""
+
+    scalars: frozenset[str] = frozenset()
+    arrays: frozenset[str] = frozenset()
+    loops: frozenset[int] = frozenset()
+    branches: frozenset[int] = frozenset()
+
+    def groups(self) -> tuple["WantedValues", ...]:
+        """Values and flow apart: values may not need what the flow does in between."""
+        values = WantedValues(scalars=self.scalars, arrays=self.arrays)
+        flow = WantedValues(loops=self.loops, branches=self.branches)
+        return tuple(each for each in (values, flow) if each.parts())
+
+    def parts(self) -> tuple["WantedValues", ...]:
+        """One for each thing that is wanted."""
+        return (
+            *(WantedValues(scalars=frozenset((each,))) for each in sorted(self.scalars)),
+            *(WantedValues(arrays=frozenset((each,))) for each in sorted(self.arrays)),
+            *(WantedValues(loops=frozenset((each,))) for each in sorted(self.loops)),
+            *(WantedValues(branches=frozenset((each,))) for each in sorted(self.branches)),
+        )
+
+    def names(self) -> tuple[str, ...]:
+        """The names of all that is wanted: ``trips_LINE`` for a loop, ``if_LINE`` for an IF."""
+        return (
+            *sorted(self.scalars | self.arrays),
+            *(f"trips_{each}" for each in sorted(self.loops)),
+            *(f"if_{each}" for each in sorted(self.branches)),
+        )
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """Values that a run found.
+
+    `scalars`: those with one value at all places where bounds and subscripts use them. `tables`: arrays at their first
+    use in a bound or subscript; `changing`: those of them that have other contents at a later use. `frequencies`: the
+    share of each branch of an IF, then of none. `missing`: name of what was not found (`WantedValues.names`) -> reason.
+    """
+
+    scalars: Mapping[str, Value]
+    trips: Mapping[int, WhileTrips]
+    tables: Mapping[str, Table]
+    changing: frozenset[str]
+    frequencies: Mapping[int, tuple[float, ...]]
+    missing: Mapping[str, str]
+    operations: int
+    """Scalar statements, and elements times operations of array statements."""
+
+
+class RunLimits(Struct, frozen=True, kw_only=True):
+    """What a run may cost."""
+
+    operations: int = 1_000_000_000
+    """Elements times operations of array statements, and 100 for each scalar statement."""
+    bytes: int = 512 * 2**20
+    """Of arrays and of the temporaries of one statement."""
+
+
+class NotComputable(Exception):
+    """Why something cannot be computed."""
+
+    def __init__(self, why: str, line: int = 0) -> None:
+        self.why, self.line = why, line
+        super().__init__(f"line {line}: {why}" if line else why)

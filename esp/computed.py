@@ -1,0 +1,129 @@
+"""Values that decide the flow and that only a run can tell: esp runs the statements that compute them (D8).
+
+A stage that misses values raises `UnresolvedError` with their names. `settled` computes them and tries again. Values do
+not depend on the mapping or on the machine, so they are remembered for each program and its given values.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import TypeVar
+
+from msgspec import Struct, structs
+
+from aag.diagnostics import Diagnostic, Span, UnresolvedError
+from aag.functional.run import NO_VALUE, UNUSED
+from aag.functional.run import computed as run
+from aag.functional.tables import Found, RunLimits, WantedValues, WhileTrips
+from aag.ir.evaluate import Value
+from aag.ir.units import Program
+from aag.mapping.constants import constants_of
+from aag.mapping.settable import TRIPS
+from aag.pipeline import main_unit
+from aag.wording import plural
+from esp.request import Request
+from interpreter.result import Assumption
+from interpreter.setting import Setting
+
+Made = TypeVar("Made")
+
+
+class Computed(Struct, frozen=True, kw_only=True):
+    """What was computed so far: values of scalars, trip counts of while loops by line, and what is said about them."""
+
+    values: Mapping[str, Value] = {}
+    trips: Mapping[int, WhileTrips] = {}
+    assumptions: tuple[Assumption, ...] = ()
+
+    def joined(self, other: "Computed") -> "Computed":
+        """Both."""
+        return Computed(
+            values={**self.values, **other.values},
+            trips={**self.trips, **other.trips},
+            assumptions=tuple(dict.fromkeys((*self.assumptions, *other.assumptions))),
+        )
+
+
+NOTHING = Computed()
+
+
+def settled(
+    program: Program, request: Request, attempt: Callable[[Computed], Made], known: Computed = NOTHING
+) -> tuple[Made, Computed]:
+    """What an attempt makes, once the values that it misses are computed, and these values.
+
+    Args:
+        program: The program.
+        request: The given values, which win, and the budget.
+        attempt: Makes something with what is computed so far.
+        known: What earlier stages have computed.
+
+    Raises:
+        UnresolvedError: values are missing that cannot be computed; it says why.
+    """
+    while True:
+        try:
+            return attempt(known), known
+        except UnresolvedError as error:
+            names = error.missing.keys() - known.values.keys() - {f"trips_{line}" for line in known.trips}
+            if not request.budget or len(names) < len(error.missing):
+                raise
+            more, missing = _computed(program, given_values(request), frozenset(names), request.budget)
+            if missing:
+                raise _explained(error, missing) from None
+            known = known.joined(more)
+
+
+def given_values(request: Request) -> tuple[tuple[str, Value], ...]:
+    """The given values by name in lower case, in order."""
+    return tuple(sorted((name.lower(), value) for name, value in request.values.items()))
+
+
+def setting_of(request: Request, computed: Computed) -> Setting:
+    """The options of an interpretation; given values win."""
+    return Setting(
+        io=request.scenario.io,
+        timed=request.timed,
+        force_unroll=request.unroll,
+        values={**computed.values, **dict(given_values(request))},
+        trips=computed.trips,
+    )
+
+
+@lru_cache(maxsize=64)
+def _computed(
+    program: Program, given: tuple[tuple[str, Value], ...], names: frozenset[str], operations: int
+) -> tuple[Computed, Mapping[str, str]]:
+    """The values of names, ``trips_LINE`` among them, and why some have none."""
+    lines = {name: int(found[1]) for name in names if (found := TRIPS.fullmatch(name))}
+    wanted = WantedValues(scalars=names.difference(lines), loops=frozenset(lines.values()))
+    unit = main_unit(program)
+    values = {name: value for name, value in given if not TRIPS.fullmatch(name)}
+    constants, _ = constants_of(unit, values)
+    made = run(unit, wanted, constants, values, RunLimits(operations=operations))
+    spans = {name: Span(program.file, line) for name, line in lines.items()}
+    told = tuple(_told(name, made, lines.get(name), spans.get(name)) for name in sorted(names - made.missing.keys()))
+    return Computed(values=made.scalars, trips=made.trips, assumptions=told), made.missing
+
+
+def _told(name: str, found: Found, line: int | None, span: Span | None) -> Assumption:
+    how = f"computed by running part of the program ({found.operations:,} operations)"
+    if line is None:
+        return Assumption(code="computed", text=f"{name.upper()} = {found.scalars[name]}, {how}")
+    trips = found.trips[line]
+    count, most, least = round(trips.mean), max(trips.counts), min(trips.counts)
+    times = plural(count, "time") + (" and a part of one more" if trips.partial else "")
+    if most > least:
+        times = f"{plural(count, 'time')} in the mean of {len(trips.counts)} entries ({least} to {most})"
+    return Assumption(code="computed", text=f"line {line}: the loop runs {times}, {how}", span=span)
+
+
+def _explained(error: UnresolvedError, missing: Mapping[str, str]) -> UnresolvedError:
+    """The error with the reasons why values cannot be computed."""
+    found = tuple(_with(each, missing.get(name, "")) for name, each in zip(error.names, error.diagnostics, strict=True))
+    return UnresolvedError(found, error.names)
+
+
+def _with(found: Diagnostic, why: str) -> Diagnostic:
+    if not why or why.endswith((NO_VALUE, UNUSED)):
+        return found
+    return structs.replace(found, message=f"{found.message}: {why}")

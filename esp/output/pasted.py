@@ -1,0 +1,32 @@
+"""Directives to paste into a source."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from aag.diagnostics import Span
+from esp.output.numbers import listed
+from esp.output.screen import paragraph
+
+
+def pasted(directives: Sequence[str], replaced: Sequence[Span], width: int) -> list[str]:
+    """The directives of a choice below each other, and the lines of the source that they replace."""
+    notes = [
+        paragraph("paste" if not at else "", line, max(width, len(line) + 12)) for at, line in enumerate(directives)
+    ]
+    if directives and replaced:
+        notes.append(paragraph("", f"in place of {lines_of(replaced)}", width))
+    return notes
+
+
+def lines_of(places: Sequence[Span]) -> str:
+    """The lines of places in one file or several.
+
+    >>> lines_of([Span("a.f", 7), Span("a.f", 3), Span("b.f", 2)])
+    'lines 3 and 7 of a.f and line 2 of b.f'
+    """
+    found = sorted({(each.file, each.line) for each in places})
+    groups = [(file, [str(line) for _, line in group]) for file, group in groupby(found, key=lambda each: each[0])]
+    shown = [f"line{'s' * (len(lines) > 1)} {listed(lines)}" for _, lines in groups]
+    if len(groups) == 1:
+        return shown[0]
+    return listed([f"{text} of {file}" for text, (file, _) in zip(shown, groups, strict=True)])

@@ -1,0 +1,75 @@
+"""Random serial programs: functional interpretation and gfortran have the same values."""
+
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+from aag.functional import writing
+from aag.functional.run import computed
+from aag.functional.tables import WantedValues
+from aag.mapping.constants import constants_of
+from aag.pipeline import main_unit
+from aag.source.read import read_program
+from tests.aag.functional.random_serial import ARRAYS, Serial
+
+pytestmark = pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
+
+
+def by_gfortran(texts, folder):
+    """What programs print: array -> values. One program runs all of them."""
+    for number, text in texts.items():
+        (folder / f"p{number}.f90").write_text(text)
+        subprocess.run(
+            ["gfortran", "-w", "-O0", "-ffree-line-length-none", f"p{number}.f90", "-o", f"p{number}"],
+            cwd=folder,
+            check=True,
+        )
+    found = {}
+    for number in texts:
+        out = subprocess.run([folder / f"p{number}"], capture_output=True, text=True, check=True).stdout.split()
+        values, name = {}, ""
+        for word in out:
+            if word in ARRAYS:
+                name = word
+                values[name] = []
+            else:
+                values[name].append(float(word))
+        found[number] = values
+    return found
+
+
+def by_esp(text):
+    unit = main_unit(read_program(text, "serial.f90"))
+    return computed(unit, WantedValues(arrays=frozenset(ARRAYS)), constants_of(unit, {})[0])
+
+
+def differences(numbers, folder):
+    texts = {number: Serial(number).program() for number in numbers}
+    expected = by_gfortran(texts, folder)
+    wrong = []
+    for number, text in texts.items():
+        found = by_esp(text)
+        for name in ARRAYS:
+            if name not in found.tables:
+                wrong.append((number, name, found.missing.get(name)))
+                continue
+            values = found.tables[name].values.ravel("F").astype(float)
+            close = 1e-6 if ARRAYS[name][0] == "real" else 1e-12
+            if not np.allclose(values, expected[number][name], rtol=close, atol=close):
+                wrong.append((number, name, values - expected[number][name]))
+    return wrong
+
+
+@pytest.mark.parametrize("fewest", [1, writing.FEWEST, 100])
+def test_values_are_those_of_gfortran(fewest, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "FEWEST", fewest)
+    assert differences(range(10 * fewest, 10 * fewest + 10), tmp_path) == []
+
+
+@pytest.mark.truth
+@pytest.mark.parametrize("fewest", [1, writing.FEWEST])
+def test_values_of_many_programs(fewest, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "FEWEST", fewest)
+    assert differences(range(2000, 2250), tmp_path) == []

@@ -1,0 +1,123 @@
+"""Values that decide the flow are computed, announced and remembered. Trip counts and totals are those of gfortran."""
+
+import pytest
+
+import esp
+from aag.diagnostics import UnresolvedError
+from esp import computed
+from esp.api import Request, load_machine, lower_source
+from esp.traces.record import predicted_trace
+from esp.traces.trace import SEND
+
+RELAX = """\
+program relax
+integer, parameter :: n = 32
+real*8 a(n,n), b(n,n), err, tol
+integer i, j, it
+!hpf$ processors p(number_of_processors())
+!hpf$ distribute (*, block) onto p :: a, b
+a = 0.0d0
+b = 0.0d0
+forall (i = 1:n) a(i,1) = 1.0d0 * i / n
+forall (i = 1:n) b(i,1) = 1.0d0 * i / n
+tol = 1.0d-3
+err = 1.0d0
+it = 0
+do while (err > tol)
+  forall (i = 2:n-1, j = 2:n-1) b(i,j) = 0.25d0 * (a(i-1,j) + a(i+1,j) + a(i,j-1) + a(i,j+1))
+  err = maxval(abs(b - a))
+  a = b
+  it = it + 1
+end do
+print *, it
+end
+"""
+"""Runs 122 times."""
+
+EARLY = """\
+program early
+integer, parameter :: n = 32
+real*8 a(n), b(n), err
+integer i, it, m, cut(4)
+!hpf$ processors p(number_of_processors())
+!hpf$ distribute (block) onto p :: a, b
+cut(1) = 7; cut(2) = 3; cut(3) = 9; cut(4) = 5
+m = maxval(cut)
+forall (i = 1:n) a(i) = 1.0d0 * mod(i * 7, n)
+b = a
+it = 0
+do
+  it = it + 1
+  forall (i = 2:n-1) b(i) = 0.5d0 * (a(i-1) + a(i+1))
+  err = maxval(abs(b - a))
+  if (err < 0.5d0) exit
+  a = b
+end do
+do i = 1, m
+  a(2:n) = b(1:n-1)
+  b = a
+end do
+print *, it, m
+end
+"""
+"""Prints 94, 9: EXIT ends the iteration after 93 complete ones."""
+
+
+def told(prediction):
+    return [each.text for each in prediction.assumptions if each.code == "computed"]
+
+
+def test_a_convergence_loop_runs_as_often_as_in_the_program():
+    found = esp.predict(RELAX, procs=4)
+    (text,) = told(found)
+    assert text.startswith("line 14: the loop runs 122 times, computed by running part of the program (")
+    # Each of 122 iterations: 6 messages of the shift, and the reduction of 8; the rest is of PRINT.
+    assert found.messages - 122 * (6 + 8) == esp.predict(RELAX, procs=4, trips_14=0).messages
+
+
+def test_exit_ends_an_iteration_that_is_not_complete():
+    found = esp.predict(EARLY, procs=4)
+    loop, scalar = told(found)
+    assert loop.startswith("line 12: the loop runs 93 times and a part of one more, computed by ")
+    assert scalar.startswith("M = 9, computed by ")
+    assert not [each for each in found.assumptions if each.code in ("while", "branch")]
+
+
+def test_without_a_budget_nothing_is_computed():
+    with pytest.raises(UnresolvedError, match=r"is unknown \(err cannot be computed\) \(give"):
+        esp.predict(RELAX, budget=0)
+    with pytest.raises(UnresolvedError, match="line 7: the budget of 1,000 operations is used up"):
+        esp.predict(RELAX, budget=1000)
+
+
+def test_given_values_win():
+    found = esp.predict(RELAX, procs=4, trips_14=5)
+    assert told(found) == []
+    found = esp.predict(RELAX.replace("tol = 1.0d-3", "read *, tol"), procs=4, tol=1e-3)
+    assert told(found)[0].startswith("line 14: the loop runs 122 times")
+
+
+def test_a_value_that_is_not_given_is_named():
+    with pytest.raises(UnresolvedError, match="line 11: tol is read from input"):
+        esp.predict(RELAX.replace("tol = 1.0d-3", "read *, tol"))
+
+
+def test_several_entries_have_a_mean():
+    text = RELAX.replace("tol = 1.0d-3\n", "do j = 1, 2\ntol = 10.0d0**(-j - 1)\n")
+    text = text.replace("end do\nprint", "end do\nend do\nprint")
+    (found,) = told(esp.predict(text, procs=4))
+    assert found.startswith("line 15: the loop runs 61 times in the mean of 2 entries (19 to 103), computed")
+
+
+def test_predictions_of_one_program_compute_once():
+    computed._computed.cache_clear()
+    source = esp.read_source(RELAX)
+    esp.predict(source, procs=2)
+    esp.sweep(source, procs=(1, 2, 4), bandwidth=("x1", "x2"))
+    assert computed._computed.cache_info().misses == 1
+
+
+def test_a_trace_begins_anew_with_computed_values():
+    source, system, request = esp.read_source(EARLY), load_machine("ipsc860"), Request(procs=2)
+    trace, prediction = predicted_trace(lower_source(source, system, request), system, request)
+    assert (trace.kind == SEND).sum() == prediction.messages > 0
