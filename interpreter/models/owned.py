@@ -90,7 +90,7 @@ def _chain(run: Run, aau: IterSync, loop: OwnedLoop, scalars: Scalars) -> _Chain
         own=run.prices.price(own, COMPUTATION)[:, None],
         guard=run.prices.price(own, OVERHEAD)[:, None],
         other=run.prices.price(other, OVERHEAD)[:, None],
-        counts=Counts(run.prices.basis(own, other), np.array([shares, segments.iterations - shares])),
+        counts=Counts(run.prices.basis(own, other), np.array([shares, segments.iterations - shares], np.float64)),
         nest=Nest(
             span=loop.span,
             uses=loop.uses,
