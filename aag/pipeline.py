@@ -2,6 +2,8 @@
 
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.functional.contents import with_contents
+from aag.functional.run import NO_LIMITS
+from aag.functional.tables import RunLimits
 from aag.graph.aau import Graph
 from aag.graph.build import build_graph
 from aag.graph.synchronize import synchronize
@@ -83,14 +85,20 @@ def _place(finding: Diagnostic) -> tuple[int, int]:
     return finding.span.line, finding.span.column
 
 
-def lower(program: Program, overrides: Overrides, default_procs: int, options: Options | None = None) -> NodeProgram:
-    """Program -> NodeProgram: mapped, lowered, optimised and verified.
+def lower(
+    program: Program,
+    overrides: Overrides,
+    default_procs: int,
+    options: Options | None = None,
+    limits: RunLimits = NO_LIMITS,
+) -> NodeProgram:
+    """Program -> NodeProgram: mapped, lowered, optimised and verified. `limits`: of computing what index arrays hold.
 
     Raises:
         SourceError: directives, values or statements prevent it; all problems at once.
     """
     unit = main_unit(program)
-    layouts = with_contents(unit, map_arrays(program, overrides, default_procs), overrides.values)
+    layouts = with_contents(unit, map_arrays(program, overrides, default_procs), overrides.values, limits)
     node_program = lower_unit(program, unit, layouts, options or Options())
     optimized = optimize(node_program)
     verify(optimized)

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 from msgspec import Struct, structs
 
 from aag.diagnostics import Diagnostic, SourceError
+from aag.functional.tables import RunLimits
 from aag.graph.aau import Graph
 from aag.graph.cluster import FOLDED, Level, cluster, unit_of
 from aag.ir.units import Form, Program
@@ -211,11 +212,11 @@ def lower_source(source: Source, system: System, request: Request) -> Stages:
     Raises:
         aag.diagnostics.SourceError: mapping or values prevent it.
     """
-    options = compiled(system, request)
+    options, limits = compiled(system, request), RunLimits(operations=request.budget)
     program = source.program
 
     def lowered(known: Computed) -> NodeProgram:
-        return lower(program, _overrides(request, known), system.default_processors, options)
+        return lower(program, _overrides(request, known), system.default_processors, options, limits)
 
     with _quoting(program, request):
         node_program, computed = settled(program, request, lowered)

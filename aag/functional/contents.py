@@ -8,8 +8,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic
-from aag.functional.run import computed
-from aag.functional.tables import Found, Table, WantedValues
+from aag.functional.run import NO_LIMITS, computed
+from aag.functional.tables import Found, RunLimits, Table, WantedValues
 from aag.ir import statements as s
 from aag.ir.evaluate import Value
 from aag.ir.expressions import Call, Element, Expr, Var
@@ -23,16 +23,17 @@ GOLDEN = 0.6180339887
 """Multiples of it, modulo 1, are spread evenly (Weyl)."""
 
 
-def with_contents(unit: Unit, layouts: Layouts, given: Mapping[str, Value]) -> Layouts:
+def with_contents(unit: Unit, layouts: Layouts, given: Mapping[str, Value], limits: RunLimits = NO_LIMITS) -> Layouts:
     """The layouts with the contents of the arrays that decide how often loops run and which elements are assigned.
 
     What cannot be computed is taken to be spread evenly over the dimension whose subscripts it gives, if there is one.
-    `given`: values of variables, which win over what the program computes.
+    `given`: values of variables, which win over what the program computes. `limits`: what computing may
+    cost.
     """
     ranges = index_arrays(unit, layouts)
     if not ranges:
         return layouts
-    found = _found(unit, frozenset(ranges), tuple(layouts.constants.items()), tuple(given.items()))
+    found = _found(unit, frozenset(ranges), tuple(layouts.constants.items()), tuple(given.items()), limits)
     contents = dict(found.tables)
     notes = []
     for name, values in ranges.items():
@@ -91,9 +92,13 @@ def _read(expr: Expr | None) -> Iterator[str]:
 
 @lru_cache(maxsize=16)
 def _found(
-    unit: Unit, names: frozenset[str], constants: tuple[tuple[str, Value], ...], given: tuple[tuple[str, Value], ...]
+    unit: Unit,
+    names: frozenset[str],
+    constants: tuple[tuple[str, Value], ...],
+    given: tuple[tuple[str, Value], ...],
+    limits: RunLimits,
 ) -> Found:
-    return computed(unit, WantedValues(arrays=names), dict(constants), dict(given))
+    return computed(unit, WantedValues(arrays=names), dict(constants), dict(given), limits)
 
 
 def evenly(layout: Layout, values: Range) -> Table:

@@ -4,11 +4,12 @@
 
 A reduction that does not depend on the indices, and a vector of scalars, are handed to `extract`, which computes them
 beforehand; a reduction that does becomes an inner loop, written as the call ``sum$(element, k, lower, upper)``, as does
-MATMUL where a loop stores its elements. EOSHIFT chooses between an element at ``eoshift$(i, s, lower, upper)`` and its
+MATMUL where a loop stores its elements. An array constructor that is one implied DO is its value at the index; others
+are vectors of scalars. EOSHIFT chooses between an element at ``eoshift$(i, s, lower, upper)`` and its
 BOUNDARY.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
 from msgspec import Struct
@@ -21,6 +22,7 @@ from aag.ir.expressions import (
     Constructor,
     Element,
     Expr,
+    ImpliedDo,
     IntLit,
     Section,
     StringLit,
@@ -29,7 +31,7 @@ from aag.ir.expressions import (
 )
 from aag.ir.intrinsics import Intrinsic
 from aag.ir.linear import add, multiply, subtract
-from aag.ir.visitors import names_in
+from aag.ir.visitors import map_expression, names_in
 from aag.spmd.nodes import Index
 from aag.spmd.symbols import Extent, Mismatch, Symbols, Unsupported, converted, inquired, length, shifted, zero
 
@@ -41,6 +43,10 @@ MASKED = "masked$"
 
 INNER = "$"
 """Suffix of the calls that stand for an inner reduction loop."""
+
+
+MOST_LISTED = 256
+"""Elements of an array constructor that are written out one by one."""
 
 
 class Position(Struct, frozen=True):
@@ -111,7 +117,7 @@ class Elementwise:
             case Component(base=Var(name=name) as base, field_name=field) if "$" in name:
                 return Component(self.element(base, positions, bound), field)
             case Constructor() if positions:
-                raise Unsupported("an array constructor in an array expression is not modelled")
+                return self._constructed(expr, positions, bound)
             case _:
                 return expr
 
@@ -130,6 +136,63 @@ class Elementwise:
                 own = (next(inner)[1],) if self._symbols.shape(each) else ()
                 found.append(self.element(each, own, bound))
         return Element(name, tuple(found), span=expr.span)
+
+    def _constructed(self, expr: Constructor, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
+        if len(positions) != 1:
+            raise Mismatch("an array constructor has rank 1, which does not fit here", expr.span)
+        (position,) = positions
+        match expr.values:
+            case (ImpliedDo(values=(value,), var=var, lower=lower, upper=_, step=step),) if self._is_scalar(value):
+                number = subtract(position.at, position.lower)
+                at = add(lower, number if step is None else multiply(number, step))
+                return self.element(_with(value, var, at), (), bound)
+        values = tuple(self._listed(expr.values))
+        if names_in(*values) & bound:
+            raise Unsupported("an array constructor of several values that depend on loop indices is not modelled")
+        vector = self._extract(Constructor(values, span=expr.span))
+        return self.element(vector, positions, bound)
+
+    def _is_scalar(self, value: Expr) -> bool:
+        return not isinstance(value, ImpliedDo | Constructor) and not self._symbols.shape(value)
+
+    def _listed(self, values: Sequence[Expr]) -> Iterator[Expr]:
+        """The elements of an array constructor.
+
+        Raises:
+            Unsupported: they are not known here, or too many.
+        """
+        left = MOST_LISTED
+        for each in self._scalars(values):
+            left -= 1
+            if left < 0:
+                raise Unsupported(f"an array constructor of more than {MOST_LISTED} elements is not modelled")
+            yield each
+
+    def _scalars(self, values: Sequence[Expr]) -> Iterator[Expr]:
+        for value in values:
+            match value:
+                case ImpliedDo(values=inner, var=var, lower=lower, upper=upper, step=step):
+                    for at in self._range(lower, upper, step):
+                        yield from self._scalars([_with(each, var, IntLit(at)) for each in inner])
+                case Constructor(values=inner):
+                    yield from self._scalars(inner)
+                case _ if shape := self._symbols.shape(value):
+                    if len(shape) > 1:
+                        raise Unsupported("a matrix in an array constructor is not modelled")
+                    for at in self._range(IntLit(1), length(shape[0]), None):
+                        yield self.element(value, (Position(IntLit(at), IntLit(1)),), frozenset())
+                case _:
+                    yield value
+
+    def _range(self, lower: Expr, upper: Expr, step: Expr | None) -> range:
+        try:
+            first, last = evaluate_int(lower, self._env), evaluate_int(upper, self._env)
+            by = 1 if step is None else evaluate_int(step, self._env)
+        except Unknown as unknown:
+            raise Unsupported("the length of an array constructor is not known") from unknown
+        if not by:
+            raise Unsupported("an implied DO with step 0")
+        return range(first, last + (1 if by > 0 else -1), by)
 
     def _call(self, call: Call, positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         found = self._symbols.intrinsic(call.name)
@@ -265,3 +328,8 @@ def _subscripts(shape: Sequence[Extent], positions: Sequence[Position], name: st
             offset = multiply(extent.step, subtract(position.at, position.lower))
             result.append(add(extent.lower, offset))
     return tuple(result)
+
+
+def _with(expr: Expr, name: str, value: Expr) -> Expr:
+    """An expression with a value in place of a variable."""
+    return map_expression(expr, lambda each: value if isinstance(each, Var) and each.name == name else each)

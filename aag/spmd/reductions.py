@@ -44,7 +44,8 @@ def extract(lowering: Lowering, call: Call | Constructor, into: str = "") -> Exp
         Unsupported: a form that is not modelled.
     """
     if isinstance(call, Constructor):
-        return _vector(lowering, lowering.elementwise.fresh("vector"), call.values)
+        values = tuple(map(lowering.replicated, call.values))
+        return _vector(lowering, lowering.elementwise.fresh("vector"), values, lowering.symbols.type_of(call))
     symbols = lowering.symbols
     found = symbols.intrinsic(call.name)
     assert found is not None
@@ -77,7 +78,7 @@ def extract(lowering: Lowering, call: Call | Constructor, into: str = "") -> Exp
     if kept:
         return place
     if kept is None:
-        return _vector(lowering, f"{name}{PLACES}", _places(place, indices))
+        return _vector(lowering, f"{name}{PLACES}", _places(place, indices), INTEGER)
     found_at = Var(f"{name}{PLACES}")
     symbols.declare(found_at.name, INTEGER)
     assign = Assign(span=lowering.span, target=found_at, value=place)
@@ -119,15 +120,17 @@ def _places(place: Expr, indices: Sequence[Index]) -> Iterator[Expr]:
     yield Call("min", (place, add(before, 1)))
 
 
-def _vector(lowering: Lowering, name: str, values: Iterable[Expr]) -> Var:
-    """A temporary vector of integers that every processor has."""
+def _vector(lowering: Lowering, name: str, values: Iterable[Expr], kind: Type) -> Var:
+    """A temporary vector that every processor has."""
+    if kind.base == "character":
+        raise Unsupported("an array constructor of type CHARACTER is not modelled")
     assigns = tuple(
         Assign(span=lowering.span, target=Element(name, (IntLit(at),)), value=each)
         for at, each in enumerate(values, start=1)
     )
-    lowering.symbols.declare(name, INTEGER)
+    lowering.symbols.declare(name, kind)
     index = Index(name=name, lower=IntLit(1), upper=IntLit(len(assigns)), step=None)
-    lowering.arrays[name] = result_layout(name, None, (index,), INTEGER, lowering)
+    lowering.arrays[name] = result_layout(name, None, (index,), kind, lowering)
     lowering.emit(Local(span=lowering.span, assigns=assigns, defines=frozenset((name,))))
     return Var(name)
 

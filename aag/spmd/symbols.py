@@ -119,7 +119,7 @@ class Symbols:
                 return LOGICAL
             case Binary(left=left, right=right):
                 return wider(self.type_of(left), self.type_of(right))
-            case Constructor(values=(first, *_)):
+            case Constructor(values=(first, *_)) | ImpliedDo(values=(first, *_)):
                 return self.type_of(first)
             case Call():
                 return self._type_of_call(expr)

@@ -121,3 +121,25 @@ def test_a_trace_begins_anew_with_computed_values():
     source, system, request = esp.read_source(EARLY), load_machine("ipsc860"), Request(procs=2)
     trace, prediction = predicted_trace(lower_source(source, system, request), system, request)
     assert (trace.kind == SEND).sum() == prediction.messages > 0
+
+
+SCATTERED = """\
+program scattered
+integer, parameter :: n = 40
+real :: a(n), b(n)
+integer :: i, k(n)
+!hpf$ distribute a(block)
+!hpf$ align b(i) with a(i)
+k = (/ (mod(7*i, n) + 1, i = 1, n) /)
+b = 1
+do i = 1, n
+  a(k(i)) = b(i)
+end do
+end
+"""
+
+
+@pytest.mark.parametrize(("budget", "known"), [(0, False), (100, False), (100_000, True)])
+def test_the_budget_limits_what_index_arrays_may_cost(budget, known):
+    told = [each.text for each in esp.predict(SCATTERED, procs=4, budget=budget).assumptions]
+    assert any("what k holds is not known" in each for each in told) != known

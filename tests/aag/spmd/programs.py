@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from tests.aag.spmd.random_calls import Calls
+from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
@@ -50,7 +51,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Calls, Guards, Reductions, Remaps, Tables):
+class Writer(Calls, Constructors, Guards, Reductions, Remaps, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
