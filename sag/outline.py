@@ -14,6 +14,14 @@ from sag.errors import MachinePlace, nearest
 from sag.schema import FIGURE_KEYS, FORMAT, PROCESSORS_KEYS, TOP_KEYS, UNIT_KEYS
 from sag.unit import COMPONENTS
 
+_EXAMPLES = {
+    "processor": "{clock: 40 MHz}",
+    "memory": "{size: 16 MB}",
+    "network": "{short: {startup: 75 us}}",
+    "io": "{format_item: 300 ns}",
+}
+"""Figures of each component, for hints."""
+
 
 class RawFigure(Struct, frozen=True, kw_only=True):
     """One value with the keys that lead to it from its component."""
@@ -181,11 +189,11 @@ def _part(key: Scalar, node: Node, findings: Findings) -> RawPart:
         figures: dict[str, RawFigure] = {}
         ranges = _figures(node, (), Above(), figures, findings)
         return RawPart(place=key.place, figures=figures, ranges=ranges, dropped=_dropped(node))
-    if isinstance(node, Listing) and all(isinstance(item, Scalar) for item in node.items):
+    if isinstance(node, Listing) and all(isinstance(item, Scalar) and item.text.isidentifier() for item in node.items):
         return RawPart(place=key.place, refined_by=tuple(n for n in node.items if isinstance(n, Scalar)))
     if not (isinstance(node, Scalar) and node.text == "void"):
         message = f"'{key.text}' must contain figures, a list of the units that refine it, or 'void'"
-        findings.add("M105", message, node.place)
+        findings.add("M105", message, node.place, f"write for example '{key.text}: {_EXAMPLES[key.text]}'")
     return RawPart(place=key.place)
 
 
@@ -210,7 +218,8 @@ def _figures(
         if key.text in FIGURE_KEYS:
             continue
         if isinstance(node, Listing):
-            findings.add("M105", f"'{key.text}' must be one value or a group of them, not a list", node.place)
+            hint = f"write '{key.text}: 10 us' for one value, '{key.text}:' and its keys below for a group"
+            findings.add("M105", f"'{key.text}' must be one value or a group of them, not a list", node.place, hint)
         elif isinstance(node, Scalar):
             into[".".join(each.text for each in chain)] = RawFigure(
                 keys=chain,
@@ -291,4 +300,6 @@ def _refuse_unknown(table: YamlTable, known: tuple[str, ...], where: str, findin
     for key, _ in table:
         if key.text not in known:
             hint = nearest(key.text, known)
+            if known == TOP_KEYS and key.text in UNIT_KEYS:
+                hint = f"'{key.text}' belongs to a unit, below 'system' and 'units'"
             findings.add("M103", f"unknown key '{key.text}' in {where}", key.place, hint)

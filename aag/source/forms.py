@@ -26,6 +26,22 @@ _COMMENT = re.compile(r"\s*(!|$)")
 _SEQUENCE = re.compile(r"\s*[a-z]{0,6}\s*\d{1,8}\s*", re.IGNORECASE)
 """The number of a card, with the name of its deck."""
 
+_OTHERS = {
+    **dict.fromkeys((".c", ".cl"), "C"),
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".c++", ".hpp"), "C++"),
+    ".cu": "CUDA",
+    ".java": "Java",
+    ".jl": "Julia",
+    ".m": "MATLAB",
+    ".py": "Python",
+    ".ipynb": "a Jupyter notebook",
+}
+"""Extensions of other languages."""
+_OF_C = re.compile(r"\s*#\s*include\s*<(\w+)(\.h)?>|\s*(int|void)\s+main\s*\(")
+_HEADERS = frozenset(
+    "assert cmath cstdio ctype errno iostream limits math stddef stdint stdio stdlib string time".split()
+)
+
 Reading = tuple[tuple[Unit, ...], list[Diagnostic], bool]
 """Units, what was found on the way, and whether everything could be read."""
 
@@ -41,9 +57,10 @@ def form_of(file: str, lines: Sequence[Line] = ()) -> tuple[Form, tuple[Diagnost
     free where neither says anything and the name is of HPF, of a text, or of standard input.
 
     Raises:
-        SourceError: nothing says anything.
+        SourceError: nothing says anything, or the source is of another language.
     """
     suffix = Path(file).suffix.lower()
+    _refuse_other_languages(file, suffix, lines)
     if suffix in _FREE:
         return "free", ()
     if suffix in _FIXED:
@@ -69,6 +86,25 @@ def form_of(file: str, lines: Sequence[Line] = ()) -> tuple[Form, tuple[Diagnost
             )
         ]
     )
+
+
+def _refuse_other_languages(file: str, suffix: str, lines: Sequence[Line]) -> None:
+    language = _OTHERS.get(suffix, "")
+    found = next((line for line in lines if _is_c(line.text)), None)
+    if found is not None and not language:
+        language = "C"
+    if language:
+        span = Span(file, 1) if found is None else Span(file, found.number, 1, found.number, len(found.text) + 1)
+        hint = "give the Fortran source with HPF directives (.hpf .f90 .f)"
+        message = f"this is {language}, not Fortran"
+        shown = "" if found is None else found.text
+        raise SourceError([Diagnostic(code="E103", message=message, span=span, hint=hint, source_line=shown)])
+
+
+def _is_c(text: str) -> bool:
+    """Whether a line is one of C: headers of its library, or its main program."""
+    match = _OF_C.match(text)
+    return match is not None and (match.group(3) is not None or match.group(1) in _HEADERS)
 
 
 def looks_like(form: Form, lines: Iterable[Line]) -> bool:

@@ -337,8 +337,8 @@ def lines_beyond(lines: Iterable[Line]) -> list[Line]:
         line = raw if len(raw.text) <= last and "\t" not in raw.text[:6] else _without_tabs(raw)
         text = line.text[:last]
         if line.text[last:].strip() and (_is_directive(text) or not _is_blank(text)):
-            code = text[6:] if _is_directive(text) else text
-            if _fixed_comment(code) == len(code):
+            start = 6 if _is_directive(text) else 0
+            if line.text[last : start + _fixed_comment(line.text[start:])].strip():
                 found.append(line)
     return found
 

@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -255,6 +255,18 @@ def add_timed(group: argparse._ArgumentGroup | argparse.ArgumentParser) -> None:
     group.add_argument("--timed", action="store_true", help="only the part between two readings of the clock")
 
 
+_DECIMAL_COMMA = re.compile(r"\d+,\d+[^,\d]*")
+
+
+def _refuse_lists(given: Mapping[str, Any]) -> None:
+    """What-ifs take one value, except in `esp sweep`."""
+    for name in ("load", "bandwidth", "latency", "processor_speed", "memory_speed", "overlap"):
+        text, option = given[name], f"--{name.replace('_', '-')}"
+        if isinstance(text, str) and re.search(r",|:|\.\.", text) and not _DECIMAL_COMMA.fullmatch(text.strip()):
+            hint = f"`esp sweep PROG {option} {text}` predicts each value of a list."
+            raise UsageError(f"{text!r} is not one value.", where=option, hint=hint)
+
+
 def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
     """The request that the options of `add_program`, and of `add_scenario` where it was called, stand for.
 
@@ -269,6 +281,7 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
     aligned = given["align"] if isinstance(given.get("align"), list) else []  # that of `esp advise` is on or off
     scenario = Scenario()
     if "load" in given:
+        _refuse_lists(given)
         scenario = Scenario(
             load=options.load,
             bandwidth=options.bandwidth,

@@ -48,6 +48,10 @@ examples:
 """
 
 
+_OTHER_NAMES = frozenset({"np", "nproc", "nprocs", "ntasks", "processors", "processes", "nodes", "ranks", "cores"})
+"""What other tools call the number of processors."""
+
+
 class CommandParser(argparse.ArgumentParser):
     """An argument parser whose errors are ours."""
 
@@ -65,6 +69,8 @@ class CommandParser(argparse.ArgumentParser):
             raise UsageError(message.rstrip(".") + ".", hint=f"Write --set {wrong[0]} to give a value.")
         if name == "-n":
             raise UsageError("there is no option -n.", hint="Write --procs 8 for processors, --set n=8 for a size.")
+        if name.startswith("-") and name.lstrip("-") in _OTHER_NAMES and "--procs" in self._option_string_actions:
+            raise UsageError(message.rstrip(".") + ".", hint="Write --procs 8 for 8 processors.")
         known = {each.lstrip("-"): each for each in self._option_string_actions}  # all begin alike
         found = difflib.get_close_matches(name.lstrip("-"), known, n=1) if name.startswith("-") else []
         near = [known[each] for each in found]

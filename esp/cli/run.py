@@ -2,7 +2,7 @@
 
 import argparse
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from aag.wording import plural
 from esp.cli.options import (
@@ -43,6 +43,9 @@ examples:
   generate | esp run - --procs 16                       from standard input
 """
 
+LineRanges: TypeAlias = tuple[tuple[int, int], ...]
+"""First and last line of each range."""
+
 VIEWS = ("annotate", "lines", "aau", "per_processor")
 
 
@@ -53,7 +56,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_partial(parser)
     views = parser.add_argument_group("what to show")
     views.add_argument("--annotate", action="store_true", help="the whole source with the time of each line")
-    views.add_argument("--lines", "--line", metavar="N|N-M", help="a line, or some, in detail")
+    views.add_argument("--lines", "--line", metavar="N|N-M,...", help="a line, or some, in detail")
     views.add_argument("--aau", metavar="ID|all", help="an application abstraction unit in detail, or all of them")
     views.add_argument("--per-processor", action="store_true", help="how each processor spends the time")
     add_timed(views)
@@ -70,7 +73,7 @@ def execute(options: argparse.Namespace) -> int:
     began = time.perf_counter()
     procs = procs_of(options.procs)
     _refuse_contradictions(options, procs)
-    lines = _line_range(options.lines)
+    lines = _line_ranges(options.lines)
     console = console_of(options)
     from msgspec.structs import replace
 
@@ -109,8 +112,8 @@ def execute(options: argparse.Namespace) -> int:
             console.warn(reasons.values(), source.program.lines)
         console.deliver(_several(predictions, one, reasons, options, console.screen))
     else:
-        if options.lines and lines[0] == lines[1]:
-            lines = _whole(source, system, request, lines[0], console)
+        if len(lines) == 1 and lines[0][0] == lines[0][1]:
+            lines = (_whole(source, system, request, lines[0][0], console),)
         console.deliver(_one(predictions[0], options, lines, console.screen))
     console.took(time.perf_counter() - began)
     return 0
@@ -180,12 +183,14 @@ def _refuse_contradictions(options: argparse.Namespace, procs: tuple[int, ...] |
             raise UsageError(f"{view} is for reading, --json and --csv are for programs.", hint=hint)
 
 
-def _line_range(text: str | None) -> tuple[int, int]:
-    if text is None:
-        return 0, 0
+def _line_ranges(text: str | None) -> LineRanges:
+    return () if text is None else tuple(_line_range(each.strip()) for each in text.split(","))
+
+
+def _line_range(text: str) -> tuple[int, int]:
     start, dash, end = text.partition("-")
     if not start.isdecimal() or (dash and not end.isdecimal()):
-        raise UsageError(f"{text!r} is not a line.", where="--lines", hint="Write 12, or 10-18.")
+        raise UsageError(f"{text!r} is not a line.", where="--lines", hint="Write 12, 10-18 or a list such as 5,10-18.")
     if dash and int(end) < int(start):
         raise UsageError(f"{text} is reversed.", where="--lines", hint=f"Write {end}-{start}.")
     return int(start), int(end) if dash else int(start)
@@ -215,7 +220,7 @@ def _chosen_aaus(text: str | None) -> frozenset[int] | None:
     return frozenset((int(text),))
 
 
-def _one(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int, int], screen: Screen) -> str:
+def _one(prediction: "Prediction", options: argparse.Namespace, lines: LineRanges, screen: Screen) -> str:
     """The output for one prediction, in the form that was asked for."""
     aaus = _chosen_aaus(options.aau)
     if options.json:
@@ -251,14 +256,14 @@ def _following(prediction: "Prediction", options: argparse.Namespace) -> str:
     return _next(options, str(processors), name="compare")
 
 
-def _view(prediction: "Prediction", options: argparse.Namespace, lines: tuple[int, int], screen: Screen) -> str:
+def _view(prediction: "Prediction", options: argparse.Namespace, lines: LineRanges, screen: Screen) -> str:
     """The one view that was chosen instead of the profile."""
     from esp.output import annotate, per_processor, profile
     from esp.output.partial import partial_notes
 
     if options.lines or options.aau is not None:
         shown = (
-            annotate.lines_in_detail(prediction, *lines, screen)
+            annotate.lines_in_detail(prediction, lines, screen)
             if options.lines
             else _aaus(prediction, _chosen_aaus(options.aau), screen)
         )

@@ -62,19 +62,21 @@ def _cells(line: LineMetrics | None, total_s: float, *, narrow: bool) -> tuple[l
     return figures, "hot" if share >= 0.5 else "warm" if share >= 0.1 else ""
 
 
-def lines_in_detail(prediction: Prediction, start: int, end: int, screen: Screen) -> str:
-    """Lines `start` to `end` with all AAUs on them.
+def lines_in_detail(prediction: Prediction, ranges: Sequence[tuple[int, int]], screen: Screen) -> str:
+    """The lines of `ranges` (first and last of each) with all AAUs on them.
 
     Raises:
         UsageError: the source has no such line.
     """
     last = len(prediction.lines_text)
-    if not 1 <= start <= last or end < start:
-        given = f"{start}-{end}" if end != start else str(start)
-        raise UsageError(f"{prediction.file} has lines 1 to {last}.", where=f"--lines {given}")
-    chosen = tuple(e for e in prediction.lines if start <= e.line <= end and e.file == prediction.file)
+    texts = [f"{start}-{end}" if end != start else str(start) for start, end in ranges]
+    for (start, end), text in zip(ranges, texts, strict=True):
+        if not 1 <= start <= last or end < start:
+            raise UsageError(f"{prediction.file} has lines 1 to {last}.", where=f"--lines {text}")
+    numbers = {line for start, end in ranges for line in range(start, min(end, last) + 1)}
+    chosen = tuple(each for each in prediction.lines if each.line in numbers and each.file == prediction.file)
     if not chosen:
-        return f"Lines {start} to {end} take no time.\n" if end != start else f"Line {start} takes no time.\n"
+        return f"Lines {', '.join(texts)} take no time.\n" if len(numbers) > 1 else f"Line {texts[0]} takes no time.\n"
     blocks = [line_table(prediction, chosen, screen)]
     by_id = {each.id: each for each in prediction.aaus}
     for line in chosen:

@@ -14,8 +14,8 @@ def test_the_page_is_generated_from_the_table():
     assert (DOCS / "mistakes.md").read_text(encoding="utf-8") == page()
 
 
-def test_there_are_forty():
-    assert len({each["mistake"] for each in MISTAKES}) == 40
+def test_there_are_at_least_forty():
+    assert len({each["mistake"] for each in MISTAKES}) == len(MISTAKES) >= 40
 
 
 def test_the_program_is_right(esp, tmp_path):

@@ -41,6 +41,8 @@ system:
         pack: 0.1 us/B
         copy: 28 MB/s
 """
+LISTED = "write 'read_miss: 10 us' for one value, 'read_miss:' and its keys below for a group"
+
 # the processor is void in the file above, so the first mistake is planted there on purpose by each test
 GOOD = SMALL.replace("  processor: [node]\n", "")
 
@@ -146,12 +148,15 @@ MISTAKES = {
     ),
     "list for a value": (
         ("read_miss: 0.33 us", "read_miss: [0.33 us]"),
-        (21, 20, "M105", "'read_miss' must be one value or a group of them, not a list", ""),
+        (21, 20, "M105", "'read_miss' must be one value or a group of them, not a list", LISTED),
     ),
     "nothing for a value": (("read_miss: 0.33 us", "read_miss:"), (21, 19, "M105", "'read_miss' has no value", "")),
     "value for a component": (
         ("processor: void", "processor: viod"),
-        (*(12, 18, "M105", "'processor' must contain figures, a list of the units that refine it, or 'void'"), ""),
+        (
+            *(12, 18, "M105", "'processor' must contain figures, a list of the units that refine it, or 'void'"),
+            "write for example 'processor: {clock: 40 MHz}'",
+        ),
     ),
     "value for a unit": (
         ("    node:\n", "    disk: 3\n    node:\n"),

@@ -607,6 +607,11 @@ def test_text_beyond_column_72(warnings):
     ]
 
 
+def test_a_comment_beyond_column_72_is_no_text(warnings):
+    text = f"c\n      x = 1{' ' * 61}! a remark\n      call p('!'){' ' * 56}! it's another\n      end\n"
+    assert warnings(text, "x.f") == []
+
+
 def test_text_beyond_column_72_without_which_there_is_no_program(warnings, read):
     text = "c\n      x = 1 +" + " " * 59 + "2\n      end\n"
     assert warnings(text, "x.f") == [
@@ -676,6 +681,24 @@ def test_unknown_extensions(problems):
             " (choose ‹form free› or ‹form fixed›)"
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "told"),
+    [
+        ("x.c", "int n;\n", "x.c:1: E103 this is C, not Fortran"),
+        ("x.hpf", "\n#include <math.h>\n", "x.hpf:2:1: E103 this is C, not Fortran"),
+        ("x.f90", "int main(void) {\n}\n", "x.f90:1:1: E103 this is C, not Fortran"),
+        ("x.cpp", "#include <vector>\nint main() {}\n", "x.cpp:2:1: E103 this is C++, not Fortran"),
+        ("x.py", "import numpy\n", "x.py:1: E103 this is Python, not Fortran"),
+    ],
+)
+def test_other_languages(problems, file, text, told):
+    assert problems(text, file) == [f"{told} (give the Fortran source with HPF directives (.hpf .f90 .f))"]
+
+
+def test_include_lines_of_cpp_are_not_c(problems):
+    assert "E104" in problems("#include <sizes>\nend\n", "x.f90")[0]
 
 
 def test_missing_include_files(problems):

@@ -272,6 +272,7 @@ def test_csv(esp, fake, words, column, rows):
         ("--annotate", "program laplace"),
         ("--line 7", "line 7   mean"),
         ("--line 7-9", "line 9   mean"),
+        ("--lines 7,9", "line 9   mean"),
         ("--aau 2", "AAU 2 IterSync"),
         ("--aau all", "6 AAUs on 8 processors"),
         ("--per-processor", "own end"),
@@ -550,6 +551,20 @@ def test_options_of_other_tools_are_understood_or_corrected(esp, fake):
     code, _, err = esp("run", "laplace.hpf", "-n", "8")
     assert code == 2
     assert "Write --procs 8 for processors, --set n=8 for a size." in " ".join(err.split())
+    for option in ("--processors", "--np", "--nprocs", "-np"):
+        code, _, err = esp("run", "laplace.hpf", option, "8")
+        assert (code, f"{option} 8. Write --procs 8 for 8 processors." in " ".join(err.split())) == (2, True)
+
+
+@pytest.mark.parametrize("several", ["--load 30%,40%", "--bandwidth x2..x8", "--memory-speed x1:x4:x2"])
+def test_a_list_of_what_ifs_points_to_sweep(esp, fake, several):
+    code, _, err = esp("run", "laplace.hpf", *several.split())
+    assert code == 2
+    assert f"`esp sweep PROG {several}` predicts each value of a list." in " ".join(err.split())
+
+
+def test_a_decimal_comma_is_not_a_list(esp):
+    assert "'10,5us' is not a time" in " ".join(esp("run", "laplace.hpf", "--latency", "10,5us")[2].split())
 
 
 @pytest.mark.parametrize("several", ["64,128", "64..512", "64:512:x2"])

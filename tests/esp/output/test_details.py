@@ -22,18 +22,18 @@ def test_annotated_source_shows_lines_of_other_files_below():
 
 
 def test_lines_in_detail(golden):
-    golden("lines.txt", annotate.lines_in_detail(prediction(), 7, 9, Screen(80)))
+    golden("lines.txt", annotate.lines_in_detail(prediction(), ((7, 9),), Screen(80)))
 
 
 def test_a_line_without_time_says_so():
-    assert annotate.lines_in_detail(prediction(), 2, 2, Screen(80)) == "Line 2 takes no time.\n"
-    assert annotate.lines_in_detail(prediction(), 2, 4, Screen(80)) == "Lines 2 to 4 take no time.\n"
+    assert annotate.lines_in_detail(prediction(), ((2, 2),), Screen(80)) == "Line 2 takes no time.\n"
+    assert annotate.lines_in_detail(prediction(), ((2, 3), (4, 4)), Screen(80)) == "Lines 2-3, 4 take no time.\n"
 
 
 @pytest.mark.parametrize(("start", "end"), [(0, 0), (12, 12), (9, 7)])
 def test_a_line_that_does_not_exist_is_refused(start, end):
     with pytest.raises(UsageError, match=r"laplace\.hpf has lines 1 to 11"):
-        annotate.lines_in_detail(prediction(), start, end, Screen(80))
+        annotate.lines_in_detail(prediction(), ((start, end),), Screen(80))
 
 
 def test_an_aau_in_detail_with_what_is_inside(golden):
