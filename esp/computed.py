@@ -4,6 +4,7 @@ A stage that misses values raises `UnresolvedError` with their names. `settled` 
 not depend on the mapping or on the machine, so they are remembered for each program and its given values.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TypeVar
@@ -15,7 +16,7 @@ from aag.functional.run import NO_VALUE, UNUSED
 from aag.functional.run import computed as run
 from aag.functional.tables import Found, RunLimits, WantedValues, WhileTrips
 from aag.ir.evaluate import Value
-from aag.ir.units import Program
+from aag.ir.units import Program, Unit
 from aag.mapping.constants import constants_of
 from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
@@ -25,6 +26,8 @@ from interpreter.result import Assumption
 from interpreter.setting import Setting
 
 Made = TypeVar("Made")
+
+_READ = re.compile(r"line \d+: (\w+) is read from input$")
 
 
 class Computed(Struct, frozen=True, kw_only=True):
@@ -69,7 +72,7 @@ def settled(
                 raise
             more, missing = _computed(program, given_values(request), frozenset(names), request.budget)
             if missing:
-                raise _explained(error, missing) from None
+                raise _explained(error, missing, main_unit(program)) from None
             known = known.joined(more)
 
 
@@ -117,13 +120,22 @@ def _told(name: str, found: Found, line: int | None, span: Span | None) -> Assum
     return Assumption(code="computed", text=f"line {line}: the loop runs {times}, {how}", span=span)
 
 
-def _explained(error: UnresolvedError, missing: Mapping[str, str]) -> UnresolvedError:
+def _explained(error: UnresolvedError, missing: Mapping[str, str], unit: Unit) -> UnresolvedError:
     """The error with the reasons why values cannot be computed."""
-    found = tuple(_with(each, missing.get(name, "")) for name, each in zip(error.names, error.diagnostics, strict=True))
+    named = zip(error.names, error.diagnostics, strict=True)
+    found = tuple(_with(each, name, missing.get(name, ""), unit) for name, each in named)
     return UnresolvedError(found, error.names)
 
 
-def _with(found: Diagnostic, why: str) -> Diagnostic:
+def _with(found: Diagnostic, name: str, why: str, unit: Unit) -> Diagnostic:
+    """The reason, and first among the ways out the variable that the program reads, where that suffices."""
     if not why or why.endswith((NO_VALUE, UNUSED)):
         return found
-    return structs.replace(found, message=f"{found.message}: {why}")
+    hint = found.hint
+    read = _READ.search(why)
+    entity = unit.entity(read.group(1)) if read else None
+    if read and entity is not None and entity.shape is None and read.group(1) != name:
+        if hint.endswith("overrides its value"):
+            hint = f"override the computed value of {name} with ‹set {name.upper()}=VALUE›"
+        hint = f"give {read.group(1)} with ‹set {read.group(1).upper()}=VALUE›, or {hint}"
+    return structs.replace(found, message=f"{found.message}: {why}", hint=hint)

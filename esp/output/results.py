@@ -16,7 +16,7 @@ from esp.output.html import page as profile_page
 from esp.output.notebook import page_of
 from esp.output.numbers import plural, seconds
 from esp.output.profile import profile
-from esp.output.screen import Screen
+from esp.output.screen import Screen, paragraph
 from esp.output.sweep import sweep_rows, sweep_text
 from esp.output.whatif import what_if_rows, what_if_text
 from esp.prediction import Prediction, first, least_and_most
@@ -34,20 +34,41 @@ _MOST_BARS = 12
 _LEAST_BAR = 0.005
 """Share of the time from which a line has a bar."""
 
+_MOST_WARNINGS = 10
+"""Warnings that a text lists."""
+
 _MOST_CHANGES = 3
 """What-ifs that one line names."""
 
 
 def text(result: object) -> str:
-    """What the command prints of the like."""
-    return visible(_shown(result, Screen()))
+    """What the command prints of the like, warnings included."""
+    screen = Screen()
+    return visible(_shown(result, screen) + _warnings(result, screen))
 
 
 def page(result: object) -> str:
     """HTML: the profile of a prediction, the tables and the text of anything else."""
     if isinstance(result, Prediction):
         return visible(profile_page(result))
-    return visible(page_of(_shown(result, Screen(width=_WIDE, html=True))))
+    screen = Screen(width=_WIDE, html=True)
+    return visible(page_of(_shown(result, screen) + _warnings(result, screen)))
+
+
+def _warnings(result: object, screen: Screen) -> str:
+    """The warnings as notes below a text."""
+    match result:
+        case WhatIf():
+            found = result.base.warnings
+        case Prediction() | Comparison() | Sweep() | Advice():
+            found = result.warnings
+        case _:
+            return ""
+    told = [str(each) for each in dict.fromkeys(found)]
+    if len(told) > _MOST_WARNINGS:
+        told[_MOST_WARNINGS:] = [f"{len(told) - _MOST_WARNINGS} more, in .warnings"]
+    notes = [paragraph("warning" if not at else "", each, screen.columns) for at, each in enumerate(told)]
+    return "".join(f"{screen.paint('warm', note)}\n" for note in notes)
 
 
 def brief(result: object) -> str:

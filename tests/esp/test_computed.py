@@ -102,6 +102,18 @@ def test_a_value_that_is_not_given_is_named():
         esp.predict(RELAX.replace("tol = 1.0d-3", "read *, tol"))
 
 
+def test_the_variable_that_is_read_is_proposed():
+    text = "program p\nread *, r\nk = int(r)/2\ndo i = 1, k\nx = x + 1\nend do\nprint *, x\nend\n"
+    with pytest.raises(UnresolvedError) as caught:
+        esp.predict(text)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.hint) == ("E501", "give r with R=VALUE, or override the computed value of k with K=VALUE")
+    assert esp.predict(text, r=6.0).complete
+    whole = "program p\nread *, r\nx = 2*r\ndo while (x > 1.0)\nx = x/2\nend do\nprint *, x\nend\n"
+    with pytest.raises(UnresolvedError, match=r"\(give r with R=VALUE, or give the trip count with TRIPS_4=VALUE\)"):
+        esp.predict(whole)
+
+
 def test_several_entries_have_a_mean():
     text = RELAX.replace("tol = 1.0d-3\n", "do j = 1, 2\ntol = 10.0d0**(-j - 1)\n")
     text = text.replace("end do\nprint", "end do\nend do\nprint")

@@ -4,6 +4,7 @@ import csv
 import io
 import re
 import sys
+from functools import partial
 from html.parser import HTMLParser
 
 import pytest
@@ -61,6 +62,22 @@ def test_one_line_says_what_is_incomplete_or_several():
     assert not found.complete
     assert repr(found).endswith(" ms incomplete>")
     assert repr(esp.compare(partial, procs=4, distribute="(BLOCK,*)")).endswith(", incomplete>")
+
+
+MISSPELT = "program p\nreal :: a(8)\n!HFP$ distribute a(block)\na = 1.0\nend program p\n"
+
+
+@pytest.mark.parametrize("call", [esp.predict, esp.compare, esp.advise, esp.sweep, partial(esp.whatif, load="30%")])
+def test_warnings_are_printed(call):
+    found = call(MISSPELT, procs=4)
+    assert ":3:1: W108 this comment reads as a directive" in " ".join(str(found).split())
+    assert "W108" in found._repr_html_()
+
+
+def test_many_warnings_are_counted():
+    found = esp.predict(MISSPELT, procs=4)
+    many = replace(found, warnings=tuple(replace(found.warnings[0], message=f"no {at}") for at in range(12)))
+    assert "2 more, in .warnings\n" in str(many)
 
 
 @pytest.mark.parametrize(
