@@ -18,6 +18,7 @@ from esp.errors import UsageError
 from esp.inspect.changes import CHANGES, changed
 from esp.inspect.decisions import Decision, decide
 from esp.inspect.messages import MessagePhase, Wait, Watcher, phases_of, waits_of
+from esp.inspect.passed import PassedArray, passed
 from esp.prediction import CATEGORIES, first, of_scenario
 from interpreter.application import Application
 from interpreter.engine import interpret
@@ -99,6 +100,8 @@ class Explanation(Struct, frozen=True, kw_only=True):
     decisions: tuple[Decision, ...]
     aaus: tuple[AauMetrics, ...]
     layouts: tuple[LayoutRow, ...]
+    passed: tuple[PassedArray, ...]
+    """The arrays that calls pass for the dummy arrays of the line; everything else names those of the caller."""
     communications: tuple[Communication, ...]
     formulas: tuple[CostFormula, ...]
     caches: tuple[CacheTerms, ...]
@@ -145,6 +148,7 @@ def explain(source: api.Source, system: System, request: api.Request, line: int)
         decisions=decisions,
         aaus=chosen,
         layouts=tuple(row for row in layout_rows(stages.node_program.layouts) if row.array in touched),
+        passed=passed(source.program, at),
         communications=_communications(chosen, watcher, stages, machine),
         formulas=formulas,
         caches=_caches(prediction, chosen),
@@ -349,6 +353,7 @@ def as_json(explanation: Explanation) -> Mapping[str, object]:
             for each in explanation.decisions
         ],
         "layouts": [structs.asdict(each) for each in explanation.layouts],
+        "passed": [structs.asdict(each) for each in explanation.passed],
         "messages": [_message(each) for each in explanation.communications],
         "formulas": [
             {

@@ -6,7 +6,7 @@ from esp.inspect.explain import Communication, CostFormula, Explanation, Term
 from esp.inspect.messages import Wait
 from esp.output.columns import Column, TableRow, table
 from esp.output.figures import messages, source_text
-from esp.output.numbers import count, percent, plural, seconds
+from esp.output.numbers import count, listed, percent, plural, seconds
 from esp.output.profile import heading
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import CATEGORIES, first, four
@@ -16,6 +16,9 @@ _MOST_TERMS = 12
 
 _MOST_PHASES = 8
 """Phases of messages that are shown."""
+
+_MOST_CALLS = 4
+"""Calls whose arguments are shown."""
 
 _UNMOVED = 0.0005
 """Share of a time below which a change leaves it as it is."""
@@ -73,7 +76,22 @@ def _decisions(explained: Explanation, screen: Screen) -> str:
     for row in explained.layouts:
         text = f"{row.array}({row.bounds}) is ({row.dimensions}) on {row.grid}"
         lines.append(paragraph("", f"{text}: {row.elements} elements per processor", screen.columns))
+    lines += [paragraph("", printable(text), screen.columns) for text in _names(explained)]
     return "\n".join(lines)
+
+
+def _names(explained: Explanation) -> list[str]:
+    """What the names above are in the source, where the line is in a procedure or an array is remapped."""
+    calls: dict[int, list[str]] = {}
+    for each in explained.passed:
+        calls.setdefault(each.call_line, []).append(f"{each.dummy} is {each.actual}")
+    told = [f"{listed(names)} in the call of line {line}" for line, names in calls.items()][:_MOST_CALLS]
+    if len(calls) > _MOST_CALLS:
+        told.append(f"and {plural(len(calls) - _MOST_CALLS, 'more call')}")
+    texts = [f"{explained.passed[0].procedure}: {'; '.join(told)}"] if told else []
+    versions = [row.array for row in explained.layouts if row.array.partition("$")[2].isdecimal()]
+    texts += [f"{each} is {each.partition('$')[0]} after it was remapped" for each in versions]
+    return texts
 
 
 def _communication(each: Communication, explained: Explanation, screen: Screen, *, every: bool) -> str:
