@@ -24,10 +24,11 @@ from aag.mapping.settable import settable
 from aag.mapping.tables import TableReader, Tables, tables_of
 from aag.wording import plural
 
+NOT_DYNAMIC = "W309"
 UNDISTRIBUTED = "W311"
 """The code of the note that no array is distributed, where there are arrays."""
 
-NO_ASSUMPTIONS = frozenset({UNDISTRIBUTED, "W312"})
+NO_ASSUMPTIONS = frozenset({NOT_DYNAMIC, UNDISTRIBUTED, "W312"})
 """Codes of notes on what the source says, so that nothing is assumed."""
 
 _MOST_SHOWN = 4
@@ -168,7 +169,9 @@ class _Resolution:
                 found = self._mapper.remapped(self._start, directive, self._report).distributed.get(name)
                 self.used |= set() if found is None else {found.grid.name}
                 if name not in self._tables.dynamic and not statement.keeps:
-                    self._report.add("W309", f"{name} is remapped but not declared DYNAMIC", directive.span)
+                    hint = "HPF requires !HPF$ DYNAMIC for what a directive remaps"
+                    message = f"{name} is remapped but not declared DYNAMIC"
+                    self._report.add(NOT_DYNAMIC, message, directive.span, hint)
 
     def dynamics(self, first: Grid) -> Dynamics:
         """What REALIGN and REDISTRIBUTE mean in this unit."""

@@ -5,6 +5,7 @@ from typing import Any
 from esp.explore.advise import Advice, Advised, Candidate, Excluded
 from esp.explore.advise_phases import Phases
 from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
+from esp.explore.ties import FAR
 from esp.incomplete import reasons as why_partial
 from esp.output.columns import Column, TableRow, table
 from esp.output.compare import certainty_json, more, sure_notes, without_prediction
@@ -310,6 +311,10 @@ def _notes(found: Advice, screen: Screen) -> list[str]:
     notes += without_prediction([(shorten(printable(shown), 40), why) for shown, why in found.impossible], screen)
     notes += assumed_notes([found.best.prediction], width)
     notes += sure_notes(found.certainty if found.complete else None, found.best.prediction, width)
+    near = sum(0 < each.bound_s <= FAR * found.best.time_s for each in found.excluded)
+    if near and found.complete and found.best.prediction.fits:
+        told = f"{plural(near, 'choice')} not predicted: the ranges of the estimated figures are not tried for them"
+        notes.append(paragraph("", told, width))
     return notes
 
 
@@ -339,7 +344,7 @@ def _verdict(found: Advice) -> str:
         return f"{ahead}use {where}"
     if own.tie == 1:
         less = percent(1 - best.time_s / own.time_s)
-        return f"{ahead}keep what the source has: {where} is {less} faster, which is a tie"
+        return f"{ahead}keep what the source has: {where} is {less} faster, but too close to call"
     times = f"{seconds(best.time_s)} instead of {seconds(own.time_s)}"
     return f"{ahead}use {where}: {times}, {_faster(own.time_s, best.time_s)}"
 

@@ -15,7 +15,7 @@ from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.pasted import pasted
 from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
-from esp.output.sureness import ranking
+from esp.output.sureness import ranged, ranking
 from esp.prediction import CATEGORIES, Prediction, four
 
 _END = {1: "upper", -1: "lower", 0: None}
@@ -184,7 +184,7 @@ def sure_notes(found: Certainty | None, best: Prediction, width: int) -> list[st
     """How sure the ranking is, where there is one, and how much of the first time uses estimates."""
     if found is None or not best.fits:
         return [paragraph("trust", trusted(best, "time 1"), width)]
-    said = [*ranking(found), trusted(best, "the best time")]
+    said = [*ranking(found), ranged(best, "the best time")]
     return [paragraph("" if at else "trust", text, width) for at, text in enumerate(said)]
 
 

@@ -18,7 +18,20 @@ def sure(prediction: Prediction) -> str:
     text = f"{trusted(prediction)}; model error {percent(stated_error(prediction))}"
     if found is None:
         return text
-    return f"{seconds(found.low_s)} to {seconds(found.high_s)} in 90% of the scenarios; {text}{_undecided(found)}"
+    return f"{within(found)}; {text}{_undecided(found)}"
+
+
+def ranged(prediction: Prediction, of: str) -> str:
+    """Between which times something takes, and how much of it uses estimates."""
+    found = prediction.interval
+    if found is None:
+        return trusted(prediction, of)
+    return f"{of}: {within(found)}; {trusted(prediction, 'it')}"
+
+
+def within(found: Interval) -> str:
+    """The range of a time."""
+    return f"{seconds(found.low_s)} to {seconds(found.high_s)} in 90% of the scenarios"
 
 
 def ranking(found: Certainty) -> list[str]:

@@ -6,6 +6,7 @@ from esp.output.figures import hottest_communication, missed_by_all, not_fitting
 from esp.output.numbers import memory, plural, seconds
 from esp.output.partial import partial_text, trusted
 from esp.output.screen import printable
+from esp.output.sureness import within
 from esp.prediction import CATEGORIES, Prediction, assuming, first, four
 from esp.tui.course import doing
 from esp.tui.lines import Piece, SheetLine, aged, joined, words, wrapped
@@ -155,7 +156,8 @@ def _trust(state: State, found: Prediction, width: int) -> list[SheetLine]:
     sized = state.assumptions if found.processors == _home_procs(state) else ()
     for text in assumed([assuming(found, sized)]):
         shown += wrapped([("assumed", "title"), *words(printable(text))], width, 2)
-    shown += wrapped([("trust", "title"), *words(trusted(found))], width, 2)
+    told = trusted(found) if found.interval is None else f"{within(found.interval)}; {trusted(found)}"
+    shown += wrapped([("trust", "title"), *words(told)], width, 2)
     held = f"{memory(found.memory_bytes)} of data on the fullest processor"
     usable = found.memory_usable_bytes
     held = not_fitting([found]) or held + ("" if usable is None else f", {memory(usable)} usable")

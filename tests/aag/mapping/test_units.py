@@ -103,7 +103,12 @@ def test_remapping_what_is_not_dynamic_is_noted(hpf):
     directive = hpf.distribute("a", "cyclic", line=20)
     unit = hpf.unit(hpf.array("a", 8), hpf.distribute("a", "block"), body=[Remap(span=hpf.at(20), directive=directive)])
     layouts = resolve_mapping(unit, Overrides(procs=4), 99)
-    assert [str(note) for note in layouts.notes] == ["x.hpf:20: W309 a is remapped but not declared DYNAMIC"]
+    assert [str(note) for note in layouts.notes] == [
+        (
+            "x.hpf:20: W309 a is remapped but not declared DYNAMIC"
+            " (HPF requires !HPF$ DYNAMIC for what a directive remaps)"
+        )
+    ]
 
 
 def test_sequence_names_a_common_block(hpf):
