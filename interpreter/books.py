@@ -2,13 +2,14 @@
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.diagnostics import Span
 from interpreter.counts import Counts
 from interpreter.metrics import Index, Ledger, Tally
 from interpreter.result import Assumption
-from interpreter.shared import Figures
+from interpreter.shared import Figures, spread
 
 Array = NDArray[np.float64]
 
@@ -39,6 +40,8 @@ class Books(Struct):
     """Where entries go: while a loop is walked, the ledger of the iteration."""
     weight: float = 1.0
     """Probability of the branch that is being walked."""
+    share: Array | None = None
+    """(P,) of what is entered, by processor: each runs its share of the iterations of a loop; None: all run all."""
     active: NDArray[np.bool_] | None = None
     """(S,) scenarios that still run; None: all."""
     table: dict[int, CommEntry] = field(default_factory=dict)
@@ -53,10 +56,14 @@ class Books(Struct):
 
     def pay(self, aau: int, counts: Counts, ranks: Index = None) -> None:
         """Enter counts in the ledger; what they take moves no clock."""
+        if self.share is not None:
+            counts = replace(counts, often=spread(counts.often, self.share, ranks))
         self.ledger.pay(aau, counts, ranks, factor=self._factor())
 
     def note(self, aau: int, category: int, seconds: Figures, ranks: Index = None, *, give: bool = False) -> None:
         """Enter seconds in the ledger only. `give`: nobody else changes the array afterwards."""
+        if self.share is not None:
+            seconds = spread(seconds, self.share, ranks)
         self.ledger.charge(aau, category, seconds, ranks, factor=self._factor(), give=give)
 
     def count(self, aau: int, tally: Tally | slice, amount: float | Array) -> None:

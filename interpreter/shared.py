@@ -89,6 +89,14 @@ def of(figures: Figures, ranks: Ints) -> Array:
     return chosen
 
 
+def spread(figures: Figures, share: Array, ranks: Ranks = None) -> Array:
+    """The share (P,) that each processor has of some figures, (S or 1, P), or of those on the processors that `ranks`
+    selects."""
+    if isinstance(figures, Shared):
+        figures = figures.cut(slice(None))
+    return figures * (share if ranks is None else share[ranks])
+
+
 def add(target: Array, figures: Figures, ranks: Ranks = None) -> None:
     """Add figures to an array (S, P) in place, or some (S or 1, M or 1) on the processors that `ranks` selects."""
     if isinstance(figures, Shared):

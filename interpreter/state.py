@@ -28,7 +28,7 @@ from interpreter.metrics import Index, Ledger
 from interpreter.network import Network
 from interpreter.reduce import least
 from interpreter.setting import Setting
-from interpreter.shared import Figures, Shared, add
+from interpreter.shared import Figures, Shared, add, spread
 from interpreter.tape import Busy, Tape
 from sag.machine import Machine
 
@@ -101,7 +101,9 @@ class Run(Struct):
         return replace(
             self,
             clock=self.clock.copy(),
-            books=Books(empty, empty, assumptions=self.books.assumptions, walked=self.books.walked),
+            books=Books(
+                empty, empty, share=self.books.share, assumptions=self.books.assumptions, walked=self.books.walked
+            ),
             network=replace(self.network, links=None, window=None),
             env=dict(self.env),
             recorder=None,
@@ -113,6 +115,8 @@ class Run(Struct):
 
     def busy(self, aau: int, category: int, seconds: Figures, ranks: Index = None, of: Traffic | None = None) -> None:
         """Let processors be busy: the clock moves. `of`: what a listener is told besides."""
+        if self.books.share is not None:
+            seconds = spread(seconds, self.books.share, ranks)
         if self.tape is not None:
             self.tape.entries.append(Busy(seconds) if ranks is None else None)
         if self.timekeeper is not None:

@@ -68,7 +68,8 @@ class IterD(AAU, frozen=True, kw_only=True, eq=False):
     """Deterministic loop without communication: either a parallel `nest` with the `work` of one innermost
     iteration (`masked`: what it does more where its mask holds; `outer`: of one iteration of each enclosing level,
     outermost first; `setup`: once, by every processor, before the loops; `tested`: the loop in which its mask is), or a
-    counted `loop` with a `body`. What the loop and those inside touch in memory are its `sweeps`, whose sources are ids
+    counted `loop` with a `body`, of which each processor runs its own iterations where the loop has a home (`setup`:
+    what finding them costs). What the loop and those inside touch in memory are its `sweeps`, whose sources are ids
     of AAUs in the body; `unswept` tells of what is not among them."""
 
     nest: Nest | None = None

@@ -4,7 +4,7 @@ Each node becomes one AAU of the class that its communication decides: a loop wi
 without IterD. Ids count in program order, so two runs give the same graph.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TypedDict
 
 from msgspec.structs import replace
@@ -13,7 +13,7 @@ from aag.diagnostics import Span
 from aag.graph import aau as g
 from aag.graph.counts import CountingContext, counts, nest_work, work_of
 from aag.graph.labels import label_of
-from aag.graph.sweeps import Swept, beside, is_simple, sweeps_of
+from aag.graph.sweeps import Swept, beside, is_chain, is_simple, sweeps_of
 from aag.graph.tally import add_counts
 from aag.ir.operations import combination
 from aag.ir.storage import sharing
@@ -155,7 +155,7 @@ class _Builder:
         works, masked = nest_work(nest, self.context)
         depth = len(nest.indices)
         setup = works[0] if depth else g.Work()
-        overhead = self._nest_overhead(nest)
+        overhead = self._bounds(nest.home, {index.name for index in nest.indices})
         tested = mask_level(nest) if nest.mask is not None and self.context.masks else depth
         return g.IterD(
             **_common(number, nest),
@@ -167,15 +167,15 @@ class _Builder:
             setup=replace(setup, overhead=add_counts(setup.overhead, overhead)),
         )
 
-    def _nest_overhead(self, nest: n.Nest) -> g.Counts:
-        """What only the node program does: local bounds of partitioned loops, the guard of a single element."""
-        layout = self.program.layouts.arrays.get(nest.home.array) if nest.home else None
-        if nest.home is None or layout is None:
+    def _bounds(self, home: n.Reference | None, names: Collection[str]) -> g.Counts:
+        """What only the node program does: local bounds of partitioned loops with some indices, the guard of a single
+        element."""
+        layout = self.program.layouts.arrays.get(home.array) if home else None
+        if home is None or layout is None:
             return ()
-        names = {index.name for index in nest.indices}
         overhead: g.Counts = ()
         for axis in layout.axes:
-            if axis.role == "dim" and names_in(nest.home.subscripts[axis.dim]) & names:
+            if axis.role == "dim" and names_in(home.subscripts[axis.dim]).intersection(names):
                 overhead = add_counts(overhead, _BOUND_CALL if self.context.library else _BOUND)
             elif axis.role != "replicated":
                 overhead = add_counts(overhead, _GUARD.overhead)
@@ -183,14 +183,16 @@ class _Builder:
 
     def _loop(self, loop: n.DoNode) -> g.AAU:
         number = self._id()
+        is_array = self.program.layouts.arrays.__contains__
         whole, former = is_simple(loop), self.inside
+        if loop.home is not None:  # what processors touch differs: only a chain says where
+            whole = whole and is_chain(loop, is_array, self.context.constants)
         self.inside = former or whole
         outside, self.context = self.context, replace(self.context, around=loop.var)
         body = self.body(loop.body)
         self.inside, self.context = former, outside
         swept = Swept()
         if not former:
-            is_array = self.program.layouts.arrays.__contains__
             swept = (
                 sweeps_of(loop, self.numbers, is_array, self.context.constants)
                 if whole
@@ -199,7 +201,8 @@ class _Builder:
         common = _common(number, loop, body)
         if _synchronised(body):
             return g.IterSync(**common, loop=loop, body=body, unswept=swept.unswept)
-        return g.IterD(**common, loop=loop, body=body, sweeps=swept.sweeps, unswept=swept.unswept)
+        setup = g.Work(overhead=self._bounds(loop.home, {loop.var}))
+        return g.IterD(**common, loop=loop, body=body, setup=setup, sweeps=swept.sweeps, unswept=swept.unswept)
 
     def _owned(self, loop: n.OwnedLoop) -> g.IterSync:
         number = self._id()

@@ -44,7 +44,18 @@ class Swept(Struct, frozen=True):
 
 def is_simple(loop: DoNode) -> bool:
     """Whether a loop holds nothing but statements that every processor runs, conditions on them, and such loops."""
-    return all(isinstance(node, Local | DoNode | IfNode) for node in walk(loop.body))
+    return all(isinstance(node, Local | IfNode) or is_common(node) for node in walk(loop.body))
+
+
+def is_common(node: Node) -> bool:
+    """Whether a node is a loop of which every processor runs all iterations."""
+    return isinstance(node, DoNode) and node.home is None
+
+
+def is_chain(loop: DoNode, is_array: Arrays, constants: Environment) -> bool:
+    """Whether a simple loop is one chain, and a sweep of it tells all that it touches."""
+    finder = _Finder({}, is_array, constants, frozenset(written((loop,))))
+    return len(finder.chains(loop, ())) < 2 and not finder.told
 
 
 def sweeps_of(loop: DoNode, numbers: Mapping[Node, int], is_array: Arrays, constants: Environment) -> Swept:
@@ -181,7 +192,7 @@ class _Chain(Struct, frozen=True):
             span=loop.span,
             uses=frozenset(each for each in names if not is_array(each)),
             indices=self.indices,
-            home=None,
+            home=loop.home and replace(loop.home, indices=self.indices),
             assigns=(),
             touches=self.touches,
         )

@@ -10,7 +10,7 @@ BOUNDARY.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import count
+from itertools import count, product
 
 from msgspec import Struct
 
@@ -177,10 +177,10 @@ class Elementwise:
                 case Constructor(values=inner):
                     yield from self._scalars(inner)
                 case _ if shape := self._symbols.shape(value):
-                    if len(shape) > 1:
-                        raise Unsupported("a matrix in an array constructor is not modelled")
-                    for at in self._range(IntLit(1), length(shape[0]), None):
-                        yield self.element(value, (Position(IntLit(at), IntLit(1)),), frozenset())
+                    ranges = [self._range(IntLit(1), length(extent), None) for extent in shape]
+                    for place in product(*reversed(ranges)):  # the first subscript changes fastest
+                        positions = tuple(Position(IntLit(at), IntLit(1)) for at in reversed(place))
+                        yield self.element(value, positions, frozenset())
                 case _:
                     yield value
 

@@ -13,6 +13,11 @@ def wanted_after(loop: s.Stmt, body: Sequence[s.Stmt], names: frozenset[str]) ->
     return names if found is None else found[0]
 
 
+def exposed(body: Sequence[s.Stmt], names: frozenset[str]) -> frozenset[str]:
+    """Which of the names an iteration with this body may read before it writes them."""
+    return _read_first(body, names, looping=True)[0]
+
+
 Found = tuple[frozenset[str], frozenset[str]]
 """Names that may be read before they are written; names that are still undecided."""
 
@@ -36,24 +41,26 @@ def _after(loop: s.Stmt, body: Sequence[s.Stmt], names: frozenset[str]) -> Found
     return None
 
 
-def _read_first(body: Sequence[s.Stmt], names: frozenset[str]) -> Found:
+def _read_first(body: Sequence[s.Stmt], names: frozenset[str], *, looping: bool = False) -> Found:
+    """`looping`: the statements are in a loop that is looked at as a whole, so that EXIT and CYCLE lead to nothing that
+    is not looked at anyway: a loop is taken to write nothing for certain."""
     read: frozenset[str] = frozenset()
     for statement in body:
         if not names:
             break
-        more, names = _statement(statement, names)
+        more, names = _statement(statement, names, looping=looping)
         read |= more
     return read, names
 
 
-def _statement(statement: s.Stmt, names: frozenset[str]) -> Found:
+def _statement(statement: s.Stmt, names: frozenset[str], *, looping: bool) -> Found:
     match statement:
         case s.Assign(target=target, value=value):
             read = names & (names_in(value) | (names_in(target) - _stored(target)))
             return read, names - read - _stored(target)
         case s.Do(var=var, lower=lower, upper=upper, step=step, body=body):
             read = names & names_in(lower, upper, step)
-            inside, _ = _read_first(body, names - read - {var})
+            inside, _ = _read_first(body, names - read - {var}, looping=True)
             return read | inside, names - read - inside - {var}
         case s.Forall(indices=indices, mask=mask, body=body):
             own = frozenset(index.name for index in indices)
@@ -62,12 +69,13 @@ def _statement(statement: s.Stmt, names: frozenset[str]) -> Found:
             inside, _ = _read_first(body, names - read - own)
             return read | inside, names - read - inside
         case s.If(branches=branches) | s.Where(branches=branches):
-            return _branches([*((_condition(each), each.body) for each in branches), (frozenset(), ())], names)
+            parts = [(_condition(each), each.body) for each in branches]
+            return _branches(parts, names, looping, whole=isinstance(statement, s.If) and _is_else(branches[-1]))
         case s.SelectCase(selector=selector, cases=cases):
             parts = [(names_in(selector, *(each.values or ())), each.body) for each in cases]
-            return _branches([*parts, (names_in(selector), ())], names)
+            return _branches(parts, names, looping, whole=any(each.values is None for each in cases))
         case s.DoWhile(condition=condition, body=body):
-            return _branches([(names_in(condition), body), (frozenset(), ())], names)
+            return _branches([(names_in(condition), body)], names, looping=True, whole=False)
         case s.CallStmt(args=args) | s.Io(items=args) | s.Allocate(items=args):
             read = names & names_in(*args)
             return read, names - read
@@ -75,19 +83,28 @@ def _statement(statement: s.Stmt, names: frozenset[str]) -> Found:
             return frozenset(), frozenset()
         case s.Continue() | s.Remap() | s.Enter() | s.Restore():
             return frozenset(), names
+        case s.Exit(name="") | s.Cycle(name="") if looping:
+            return frozenset(), frozenset()
         case _:  # EXIT and CYCLE go on elsewhere, and of an opaque statement nothing is known
             return names, frozenset()
 
 
-def _branches(parts: Sequence[tuple[frozenset[str], Sequence[s.Stmt]]], names: frozenset[str]) -> Found:
+def _branches(
+    parts: Sequence[tuple[frozenset[str], Sequence[s.Stmt]]], names: frozenset[str], looping: bool, *, whole: bool
+) -> Found:
+    """`whole`: one of the branches is taken in any case."""
     read: frozenset[str] = frozenset()
-    left: frozenset[str] = frozenset()
+    left: frozenset[str] = frozenset() if whole else names
     for condition, body in parts:
         read |= names & condition
-        more, after = _read_first(body, names - read)
+        more, after = _read_first(body, names - read, looping=looping)
         read |= more
         left |= after
     return read, left - read
+
+
+def _is_else(branch: s.Branch | s.WhereBranch) -> bool:
+    return isinstance(branch, s.Branch) and branch.condition is None
 
 
 def _condition(branch: s.Branch | s.WhereBranch) -> frozenset[str]:

@@ -24,9 +24,11 @@ from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Referenc
 from aag.spmd.reductions import reduce_into
 from aag.spmd.symbols import Unsupported
 
+MORE = "the loop contains more than assignments"
 
-def lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
-    """Lower a DO loop, with or without INDEPENDENT, as a nest; False where every processor runs all iterations."""
+
+def lower_nest(lowering: Lowering, statement: ir.Do) -> str | None:
+    """Lower a DO loop, with or without INDEPENDENT, as a nest; else why it is none, which may be empty."""
     lowered = False
 
     def attempt() -> None:
@@ -34,10 +36,7 @@ def lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
         lowered = _lower_nest(lowering, statement)
 
     why = lowering.attempt(attempt)
-    if why and statement.independent is not None:
-        told = f"INDEPENDENT has no effect; every processor runs the whole loop: {why}"
-        lowering.note("W204", told)
-    return lowered
+    return None if lowered else why
 
 
 def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
@@ -48,7 +47,7 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     """
     leaves = leaves_of(lowering, statement)
     if leaves is None:
-        raise Unsupported("the loop contains more than assignments")
+        raise Unsupported(MORE)
     if _reads_of(lowering.pending) & {name for leaf in leaves for name in names_in(leaf.assign.target)}:
         raise Unsupported("a reduction inside the loop reads what the loop changes")
     if _has_aliases(lowering, leaves):
@@ -219,17 +218,15 @@ def _lower_parallel(
         nest, uses = _nest(lowering, leaves, home, frozenset() if scattered else names, reduces=bool(parts))
         lowering.bring(nest, uses)
         for part in parts:
-            start = REDUCTIONS[part.operation].start(Var(part.into), lowering.symbols.type_of(Var(part.into)))
-            _set(lowering, part.name, start)
+            part.begin(lowering)
         lowering.emit(nest)
         if nest.reduce:
-            _combine(lowering, nest, nest.reduce, nest.assigns[0].target)
+            combine(lowering, nest.home, nest.reduce, nest.assigns[0].target, named=False)
         for part in parts:
-            _combine(lowering, nest, part.operation, Var(part.name))
-            _set(lowering, part.into, part.update)
+            part.end(lowering, nest.home)
 
 
-class _Partial(Struct, frozen=True):
+class Partial(Struct, frozen=True):
     """A reduction among other assignments: a processor reduces into `name`, and in the end `into` = `update`."""
 
     name: str
@@ -237,13 +234,33 @@ class _Partial(Struct, frozen=True):
     operation: str
     update: Expr
 
+    @classmethod
+    def of(cls, lowering: Lowering, target: Var, operation: str) -> "Partial":
+        """A variable for the partial results of a reduction."""
+        name = lowering.elementwise.fresh(target.name)
+        lowering.symbols.declare(name, lowering.symbols.type_of(target))
+        return cls(name, target.name, operation, REDUCTIONS[operation].combined(target, Var(name)))
 
-def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) -> tuple[list[Leaf], list[_Partial]]:
+    def begin(self, lowering: Lowering) -> None:
+        """Set the partial result before the loop."""
+        _set(
+            lowering,
+            self.name,
+            REDUCTIONS[self.operation].start(Var(self.into), lowering.symbols.type_of(Var(self.into))),
+        )
+
+    def end(self, lowering: Lowering, home: Reference | None) -> None:
+        """Combine the partial results after it."""
+        combine(lowering, home, self.operation, Var(self.name))
+        _set(lowering, self.into, self.update)
+
+
+def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) -> tuple[list[Leaf], list[Partial]]:
     """A group with its reductions into variables of their own, unless it is one reduction and nothing else."""
     simple = len(group) == 1 and not has_inner_loop(group[0].assign.value)
     if simple or not any(reduction(leaf, names) for leaf in group):
         return list(group), []
-    parts: dict[str, _Partial] = {}
+    parts: dict[str, Partial] = {}
     leaves: list[Leaf] = []
     for leaf in group:
         found, target = reduction(leaf, names), leaf.assign.target
@@ -253,10 +270,7 @@ def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) 
         if not isinstance(target, Var):
             raise Unsupported("a reduction into an array, among other assignments")
         if target.name not in parts:
-            name = lowering.elementwise.fresh(target.name)
-            lowering.symbols.declare(name, lowering.symbols.type_of(target))
-            total = REDUCTIONS[found[0]].combined(target, Var(name))
-            parts[target.name] = _Partial(name, target.name, found[0], total)
+            parts[target.name] = Partial.of(lowering, target, found[0])
         own = Var(parts[target.name].name)
         value = _renamed(leaf.assign.value, target, own)
         leaves.append(replace(leaf, assign=replace(leaf.assign, target=own, value=value)))
@@ -364,24 +378,25 @@ def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *
     return chosen
 
 
-def _combine(lowering: Lowering, nest: Nest, operation: str, result: Expr) -> None:
-    """The global half of a reduction that a nest has begun."""
-    if nest.home is None:
+def combine(lowering: Lowering, home: Reference | None, operation: str, result: Expr, *, named: bool = True) -> None:
+    """The global half of a reduction that iterations at a home have begun. `named`: their nest does not say what they
+    reduce into."""
+    if home is None:
         return
-    layout = lowering.arrays[nest.home.array]
+    layout = lowering.arrays[home.array]
     axes = tuple(axis for axis, meaning in enumerate(layout.axes) if meaning.role != "replicated")
     if all(layout.grid.shape[axis] == 1 for axis in axes):
         return
     kind = lowering.symbols.type_of(result)
     lowering.emit(
         Combine(
-            span=nest.span,
+            span=lowering.span,
             op=operation,
-            home=nest.home,
+            home=home,
             axes=axes,
             element_bytes=kind.bytes,
             operation_class=REDUCTIONS[operation].step_class(kind),
-            result=result.name if isinstance(result, Var) and not nest.reduce else "",
+            result=result.name if named and isinstance(result, Var) else "",
         )
     )
 

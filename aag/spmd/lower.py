@@ -24,12 +24,13 @@ from aag.spmd.foralls import lower_forall, lower_where
 from aag.spmd.guards import both
 from aag.spmd.hostinput import lower_input
 from aag.spmd.hostio import lower_io
-from aag.spmd.loops import lower_nest
+from aag.spmd.loops import MORE, lower_nest
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import scalars, user_functions
-from aag.spmd.nodes import CallNode, DoNode, IfNode, Leave, Local, Node, NodeBranch, WhileNode
+from aag.spmd.nodes import CallNode, DoNode, IfNode, Leave, Local, Node, NodeBranch, Reference, WhileNode
 from aag.spmd.program import NodeProgram, Options
 from aag.spmd.reductions import extract
+from aag.spmd.shared_loops import shared
 from aag.spmd.symbols import Mismatch, Unsupported, check_arguments
 from aag.spmd.unrolled import unrolled
 from aag.spmd.versions import with_versions
@@ -99,8 +100,8 @@ def _lower(lowering: Lowering, statement: ir.Stmt) -> None:
         case ir.Assign():
             lower_assign(lowering, statement)
         case ir.Do():
-            if not lower_input(lowering, statement) and not lower_nest(lowering, statement):
-                _do(lowering, statement)
+            if not lower_input(lowering, statement):
+                _loop(lowering, statement)
         case ir.DoWhile():
             _while(lowering, statement)
         case ir.If():
@@ -145,9 +146,37 @@ def _leave(statement: ir.Stop | ir.Return | ir.Exit | ir.Cycle) -> Leave:
             return Leave(span=span, kind="return")
 
 
-def _do(lowering: Lowering, statement: ir.Do) -> None:
-    """A counted loop that every processor runs."""
-    with lowering.reach.inside(statement, lowering.env):
+def _loop(lowering: Lowering, statement: ir.Do) -> None:
+    """A DO loop: as a nest, else shared among the owners of what it writes, else run by every processor."""
+    why = lower_nest(lowering, statement)
+    if why is None:
+        return
+    other = "" if lowering.is_alone else lowering.attempt(lambda: _shared(lowering, statement))
+    if other or lowering.is_alone:
+        if other and why and statement.independent is not None:
+            reason = other if why == MORE else why
+            lowering.note("W204", f"INDEPENDENT has no effect; every processor runs the whole loop: {reason}")
+        _do(lowering, statement, None)
+
+
+def _shared(lowering: Lowering, statement: ir.Do) -> None:
+    """A loop whose iterations processors share, with its communication before it.
+
+    Raises:
+        Unsupported: they cannot share them.
+    """
+    found = shared(lowering, statement)
+    lowering.communicate(found.reads, found.home)
+    for each in found.partials:
+        each.begin(lowering)
+    _do(lowering, replace(statement, body=found.body), found.home)
+    for each in found.partials:
+        each.end(lowering, found.home)
+
+
+def _do(lowering: Lowering, statement: ir.Do, home: Reference | None) -> None:
+    """A counted loop that every processor runs, or each its own iterations."""
+    with lowering.reach.inside(statement, lowering.env), lowering.alone(home):
         body = _body(lowering, statement.body)
     lowering.emit(
         DoNode(
@@ -158,6 +187,7 @@ def _do(lowering: Lowering, statement: ir.Do) -> None:
             step=None if statement.step is None else lowering.replicated(statement.step),
             body=body,
             name=statement.name,
+            home=home,
             uses=scalars(lowering.symbols, statement.lower, statement.upper, statement.step),
             defines=frozenset((statement.var,)),
         )

@@ -54,7 +54,19 @@ class Lowering:
         self.complete = program.complete
         self.span = unit.span
         self.reach = Reach()
+        self.is_alone = False
+        """Whether a processor runs by itself what is lowered: an iteration of a loop that lives with it."""
         self._nodes: list[Node] = []
+
+    @contextmanager
+    def alone(self, home: Reference | None) -> Iterator[None]:
+        """While iterations that live at a home are lowered, if there is one."""
+        outer = self.is_alone
+        self.is_alone = outer or home is not None
+        try:
+            yield
+        finally:
+            self.is_alone = outer
 
     @contextmanager
     def collecting(self) -> Iterator[list[Node]]:
@@ -114,9 +126,9 @@ class Lowering:
         return any(each.name == name for each in units)
 
     def is_distributed(self, name: str) -> bool:
-        """Whether some processor may lack some element of the array."""
+        """Whether some processor may lack some element of the array, and needs it."""
         layout = self.arrays.get(name)
-        return layout is not None and layout.rank > 0 and layout.is_distributed
+        return not self.is_alone and layout is not None and layout.rank > 0 and layout.is_distributed
 
     def replicated(self, expr: Expr) -> Expr:
         """A scalar expression that every processor evaluates, its distributed operands brought to all."""
@@ -136,6 +148,8 @@ class Lowering:
 
     def communicate(self, uses: Sequence[Use], home: Reference | None) -> None:
         """Emit the communication that a statement with these references needs."""
+        if self.is_alone:
+            return
         coalesce = self.options.on("coalesce")
         for operation in operations(uses, home, self.layouts, self.env, coalesce=coalesce):
             indices = [index for each in operation.needs for index in each.reference.indices]

@@ -252,7 +252,8 @@ class HostIo(Node, frozen=True, kw_only=True, eq=False):
 
 
 class DoNode(Node, frozen=True, kw_only=True, eq=False):
-    """A counted loop run by every processor."""
+    """A counted loop run by every processor; where it has a `home`, each runs the iterations that live with it, by
+    itself."""
 
     var: str
     lower: Expr
@@ -260,6 +261,7 @@ class DoNode(Node, frozen=True, kw_only=True, eq=False):
     step: Expr | None
     body: tuple[Node, ...]
     name: str = ""
+    home: Reference | None = None
 
     @property
     def index(self) -> Index:

@@ -88,8 +88,9 @@ class _Printer(Struct, frozen=True):
                 yield from _communication(operation, depth, _hoisted(node, following))
             case n.Combine():
                 yield NodeLine(0, depth, _combine(node))
-            case n.DoNode(var=var, lower=lower, upper=upper, step=step, body=body, name=name):
-                yield from self._block(_named(name, _do(var, lower, upper, step)), body, depth, "end do")
+            case n.DoNode(var=var, lower=lower, upper=upper, step=step, body=body, name=name, home=home):
+                own = "" if home is None else f" where {self._part(home)} lives"
+                yield from self._block(_named(name, _do(var, lower, upper, step)) + own, body, depth, "end do")
             case n.WhileNode(condition=condition, body=body, name=name):
                 head = "do" if condition is None else f"do while ({spell(condition)})"
                 yield from self._block(_named(name, head), body, depth, "end do")
@@ -102,6 +103,12 @@ class _Printer(Struct, frozen=True):
                 yield NodeLine(0, depth, f"call {name}, {plural(arguments, 'argument')}{said}")
             case _:
                 yield NodeLine(0, depth, _simple(node))
+
+    def _part(self, home: n.Reference) -> str:
+        """What an iteration has for itself, such as ``x(:, j)``."""
+        layout = self.program.layouts.arrays[home.array]
+        parts = [":" if layout.axis_of_dim(dim) is None else spell(each) for dim, each in enumerate(home.subscripts)]
+        return f"{home.array}({', '.join(parts)})"
 
     def _block(self, head: str, body: Sequence[n.Node], depth: int, end: str) -> Iterator[NodeLine]:
         yield NodeLine(0, depth, head)

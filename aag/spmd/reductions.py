@@ -217,7 +217,7 @@ def _home(uses: list[Use], names: frozenset[str], lowering: Lowering) -> Referen
     """
     best: Reference | None = None
     most = 0
-    for use in uses:
+    for use in () if lowering.is_alone else uses:
         layout = lowering.arrays[use.element.name]
         place = reference_to(use.element, use.indices, lowering.arrays)  # no index array decides who computes
         subscripts = tuple(_unshifted(each) for each in place.subscripts)

@@ -1,5 +1,7 @@
 """Checks of a lowered program: what the engine and the emitter rely on. A failure is a bug of the lowering."""
 
+from collections.abc import Iterator
+
 from aag.ir.visitors import elements_in
 from aag.mapping.layout import Layouts
 from aag.spmd import nodes as n
@@ -20,6 +22,7 @@ def verify(program: NodeProgram) -> None:
     """
     layouts = program.layouts
     moved: set[str] = set()
+    alone = {id(inner) for node in n.walk(program.body) for inner in _alone(node)}
     for node in n.walk(program.body):
         if not node.span.line:
             raise LoweringError(f"{type(node).__name__} has no place in the source")
@@ -28,8 +31,14 @@ def verify(program: NodeProgram) -> None:
                 moved.add(operation.array)
                 for need in operation.needs:
                     _ranks(need.reference, layouts, node)
-            case n.Nest():
+            case n.Nest() if id(node) not in alone:
                 _nest(node, layouts, moved)
+
+
+def _alone(node: n.Node) -> Iterator[n.Node]:
+    """What a processor runs by itself, on data that are there."""
+    if isinstance(node, n.DoNode) and node.home is not None:
+        yield from n.walk(node.body)
 
 
 def _ranks(reference: n.Reference, layouts: Layouts, node: n.Node) -> None:

@@ -38,6 +38,7 @@ from interpreter.models.differing import LONG, Differing, MissRecorder, Place, s
 from interpreter.models.listing import listing
 from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
+from interpreter.models.owners import Owners
 from interpreter.models.period import afford, repeat
 from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
@@ -125,12 +126,15 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     start = dict(run.env)
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
+    if isinstance(aau, IterD):
+        charge_work(run, aau.id, aau.setup)
+    owners = None if loop.home is None else Owners(run, aau, loop, loop.home, count)
 
     differing, shares = None, None
     if names is None:
         values = range(first, first + count * step, step)
         run.application.expect(loop.var, values)
-        shares = _shares(run, aau, loop.var, body, values)
+        shares = None if owners else _shares(run, aau, loop.var, body, values)
         if shares is not None:
             names = ()
         else:
@@ -142,8 +146,9 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         if place is not None:
             place.at(number)
         run.env[loop.var] = first + number * step
-        charge_work(run, aau.id, LOOP_STEP)
-        left = own_leave(run.visit(run, body), loop.name)
+        with nullcontext() if owners is None else owners.running(each=names is None):
+            charge_work(run, aau.id, LOOP_STEP)
+            left = own_leave(run.visit(run, body), loop.name)
         return "" if left == "cycle" else left
 
     walked = run.books.walked

@@ -11,7 +11,7 @@ from aag.spmd.emit.context import Context
 from aag.spmd.emit.host import host_io, on_host
 from aag.spmd.emit.lasting import Lasting, last_values
 from aag.spmd.emit.moves import combine, communicate
-from aag.spmd.emit.nests import assignment, nest
+from aag.spmd.emit.nests import assignment, guarded, narrowing, nest, own_bounds
 from aag.spmd.emit.owned import owned_loop
 from aag.spmd.emit.refusals import refused
 from aag.spmd.emit.renaming import Renaming
@@ -87,14 +87,14 @@ class Body:
     def _(self, node: n.DoNode) -> Iterator[str]:
         context, line = self.context, node.span.line
         name = f"{node.name}: " if node.name else ""
-        step = "" if node.step is None else f", {context.spell(node.step, line)}"
-        bounds = f"{context.spell(node.lower, line)}, {context.spell(node.upper, line)}{step}"
-        yield f"{name}do {context.names.of(node.var)} = {bounds}"
+        share = narrowing(context, node.home, (node.index,), line)
+        head = context.do(node.index, line, *own_bounds(context, share, node.index, line))
         outside = self._running
         self._running = (*outside, node.var)
-        yield from indented((*self.lines(node.body), *context.at(node)))
+        inside = guarded(share.guards.get(1, ()), self.lines(node.body))
+        loop = (f"{name}{head}", *indented((*inside, *context.at(node))), f"end do {node.name}".rstrip())
+        yield from guarded(share.guards.get(0, ()), loop)
         self._running = outside
-        yield f"end do {node.name}".rstrip()
 
     @_node.register
     def _(self, node: n.WhileNode) -> Iterator[str]:

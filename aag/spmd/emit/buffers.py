@@ -81,6 +81,8 @@ class Buffers:
                 case OwnedLoop():
                     for each in node.assigns:
                         self._inside(each.value)
+                case DoNode(home=Reference()):
+                    self._alone(node)
                 case DoNode(lower=lower, upper=upper, body=inner):
                     self._inside(lower, upper, node.step)
                     self._nested(inner, known, loop=True)
@@ -97,6 +99,24 @@ class Buffers:
                 case _:
                     self._other(node)
             _forget(known, written((node,)))
+
+    def _alone(self, node: DoNode) -> None:
+        """A loop whose iterations are shared: what the body may read from elsewhere lies at its own place."""
+        self._inside(node.lower, node.upper, node.step)
+        for each in walk(node.body):
+            parts: list[Expr | None] = [assign.value for assign in assigns_of(each)]
+            match each:
+                case Nest(indices=indices, mask=mask):
+                    parts += [mask, *(bound for index in indices for bound in index.bounds)]
+                case DoNode(index=index):
+                    parts += index.bounds
+                case WhileNode(condition=condition):
+                    parts.append(condition)
+                case IfNode(branches=branches):
+                    parts += [branch.condition for branch in branches]
+            for read in elements_in(*parts):
+                if self._distributed(read.name) and need_of(read, (node.index,), node.home, self._layouts) is not None:
+                    self.inside.add(read.name)
 
     def _nested(self, inner: Sequence[Node], known: Known, *, loop: bool) -> None:
         if loop:

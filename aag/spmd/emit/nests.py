@@ -1,6 +1,6 @@
 """Parallel nests: every processor runs the iterations that live with it (owner-computes)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -40,17 +40,22 @@ def nest(context: Context, node: Nest, following: Combine | None) -> Iterator[st
 
 def loops(context: Context, node: Nest, execute: Execute) -> Iterator[str]:
     """The loops of a nest around what `execute` makes of its assignments."""
-    share = _share(context, node.home, node.indices, node.span.line)
+    share = narrowing(context, node.home, node.indices, node.span.line)
     yield from _level(context, node, share, 0, execute)
 
 
 def _level(context: Context, node: Nest, share: Narrowing, depth: int, execute: Execute) -> Iterator[str]:
-    guards = share.guards.get(depth, [])
-    if guards:
-        yield f"if ({' .and. '.join(guards)}) then"
-    yield from indented(_inside(context, node, share, depth, execute), 1 if guards else 0)
-    if guards:
-        yield "end if"
+    yield from guarded(share.guards.get(depth, ()), _inside(context, node, share, depth, execute))
+
+
+def guarded(guards: Sequence[str], lines: Iterable[str]) -> Iterator[str]:
+    """Lines that run only where all guards hold."""
+    if not guards:
+        yield from lines
+        return
+    yield f"if ({' .and. '.join(guards)}) then"
+    yield from indented(lines)
+    yield "end if"
 
 
 def _inside(context: Context, node: Nest, share: Narrowing, depth: int, execute: Execute) -> Iterator[str]:
@@ -61,15 +66,19 @@ def _inside(context: Context, node: Nest, share: Narrowing, depth: int, execute:
     if before:
         yield from execute(before)
     index, line = node.indices[depth], node.span.line
-    low = high = ""
-    if share.low.get(index.name):
-        low = _narrowed("max", context.spell(index.lower, line), share.low[index.name], index, context, line)
-        high = f"min({', '.join([context.spell(index.upper, line), *share.high[index.name]])})"
-    yield context.do(index, line, low, high)
+    yield context.do(index, line, *own_bounds(context, share, index, line))
     yield from indented(_level(context, node, share, depth + 1, execute))
     yield "end do"
     if after:
         yield from execute(after)
+
+
+def own_bounds(context: Context, share: Narrowing, index: Index, line: int) -> tuple[str, str]:
+    """The bounds of a loop as far as they are this processor's; empty: those of the source."""
+    if not share.low.get(index.name):
+        return "", ""
+    low = _narrowed("max", context.spell(index.lower, line), share.low[index.name], index, context, line)
+    return low, f"min({', '.join([context.spell(index.upper, line), *share.high[index.name]])})"
 
 
 def _narrowed(what: str, given: str, bounds: list[str], index: Index, context: Context, line: int) -> str:
@@ -79,7 +88,8 @@ def _narrowed(what: str, given: str, bounds: list[str], index: Index, context: C
     return f"esp_first({given}, {context.spell(index.step, line)}, {least})"
 
 
-def _share(context: Context, home: Reference | None, indices: Sequence[Index], line: int) -> Narrowing:
+def narrowing(context: Context, home: Reference | None, indices: Sequence[Index], line: int) -> Narrowing:
+    """How loops become those of this processor's iterations."""
     share = Narrowing({}, {}, {})
     layout = None if home is None else context.distributed(home.array)
     if home is None or layout is None:

@@ -7,6 +7,7 @@ inside its array; no FORALL stores twice to one element.
 from dataclasses import dataclass, field
 from math import prod
 
+from tests.aag.spmd.random_bodies import Bodies
 from tests.aag.spmd.random_calls import Calls
 from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
@@ -51,7 +52,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Calls, Constructors, Guards, Reductions, Remaps, Tables):
+class Writer(Bodies, Calls, Constructors, Guards, Reductions, Remaps, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -536,7 +537,7 @@ class Writer(Calls, Constructors, Guards, Reductions, Remaps, Tables):
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
-        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1", "  logical :: flag"]
+        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1, m2", "  logical :: flag"]
         lines += [f"!hpf$ {each}" for each in self.directives]
         final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
         lines += [f"  {each}" for each in [*body, *final, "print *, s"]]

@@ -23,6 +23,7 @@ PARTS = {
     "nested": (("nested", "nested", "assignment"), 6),
     "called": (("called", "called", "assignment"), 6),
     "flags": (("flags", "flags", "do", "assignment"), 6),
+    "shared": (("shared_loop", "shared_loop", "assignment", "scalar"), 6),
     "constructed": (("constructed", "constructed", "assignment"), 6),
     "indirect": (("indirect", "indirect", "indirect", "assignment", "reduction"), 6),
     "called and remapped": (("called", "called", "remap", "assignment"), 6),

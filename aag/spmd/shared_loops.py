@@ -1,0 +1,342 @@
+"""Loops of any contents whose iterations belong to processors: each runs its own, without messages inside.
+
+    do j = 1, m            the home is x(:, j): what an iteration writes lives there
+      call fft(x(:, j))    loops, conditions and procedures inside run as in the serial program
+    end do
+
+That is right where each iteration writes nothing but its own part of distributed arrays, reads nothing else of these
+arrays, and works with scalars and arrays that no other iteration and nothing after the loop reads. Other arrays are
+brought before the loop, wherever their owners are. INDEPENDENT is not needed for that.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from aag.ir import statements as ir
+from aag.ir.expressions import Call, Element, Expr, IntLit, Section, Var
+from aag.ir.linear import linear
+from aag.ir.visitors import (
+    bodies,
+    children,
+    elements_in,
+    map_expression,
+    map_own,
+    mapped,
+    names_in,
+    own_expressions,
+    walk_statements,
+)
+from aag.spmd import claims
+from aag.spmd.leaves import Leaf, reduced_names, reduction
+from aag.spmd.liveness import exposed, wanted_after
+from aag.spmd.loops import Partial
+from aag.spmd.lowering import Lowering
+from aag.spmd.names import calls_any
+from aag.spmd.needs import Use, classify
+from aag.spmd.nodes import Index, Need, Reference
+from aag.spmd.symbols import Unsupported
+
+_PLAIN = (
+    ir.Assign,
+    ir.Do,
+    ir.DoWhile,
+    ir.If,
+    ir.SelectCase,
+    ir.Forall,
+    ir.Where,
+    ir.Continue,
+    ir.Enter,
+    ir.Exit,
+    ir.Cycle,
+)
+
+
+class SharedLoop(Struct, frozen=True):
+    """Where the iterations of a loop run, and what they read from elsewhere."""
+
+    home: Reference
+    reads: tuple[Use, ...]
+    partials: tuple[Partial, ...]
+    """Reductions, each into a variable of its own."""
+    body: tuple[ir.Stmt, ...]
+    """That of the loop, with these variables."""
+
+
+class _Mention(Struct, frozen=True):
+    """A reference to a distributed array in the body: sections stay, the loops around it are `indices`."""
+
+    element: Element
+    indices: tuple[Index, ...]
+    conditional: bool
+    is_target: bool
+
+
+def shared(lowering: Lowering, statement: ir.Do) -> SharedLoop:
+    """How the iterations of a loop are shared among the owners of what it writes.
+
+    Raises:
+        Unsupported: they cannot be; it says why.
+    """
+    inside = list(walk_statements(statement.body))
+    _check(lowering, statement, inside)
+    index = lowering.index(statement.var, statement.lower, statement.upper, statement.step)
+    changes = frozenset(_changed(inside))
+    if statement.var in changes or index.reads & changes:
+        raise Unsupported("the body changes the bounds of the loop")
+    mentions = list(_Mentions(lowering, changes, index).of(statement.body, (index,), conditional=False))
+    written = {each.element.name for each in mentions if each.is_target}
+    if not written:
+        raise Unsupported("the loop writes no distributed data")
+    home = _home(lowering, mentions, index, changes)
+    for each in mentions:
+        if each.element.name in written and not _is_own(lowering, each.element, home):
+            raise Unsupported(f"an iteration uses elements of {each.element.name} that are not its own")
+    names = _reduced(lowering, statement, inside)
+    _check_private(lowering, statement, changes - written - names.keys())
+    reads = [_use(lowering, each, home, changes, index) for each in mentions if each.element.name not in written]
+    partials = tuple(Partial.of(lowering, Var(name), operation) for name, operation in names.items())
+    own = {each.into: each.name for each in partials}
+    body = _renamed(statement.body, own) if own else statement.body
+    return SharedLoop(home, tuple(dict.fromkeys(each for each in reads if each is not None)), partials, body)
+
+
+def _reduced(lowering: Lowering, statement: ir.Do, inside: Sequence[ir.Stmt]) -> dict[str, str]:
+    """The scalars into which the loop does nothing but reduce, each with its operation."""
+    claimed = statement.independent.reductions if statement.independent is not None else ()
+    if not claimed and not lowering.options.on("reductions"):
+        return {}
+    leaves = [Leaf((), (), None, each) for each in inside if isinstance(each, ir.Assign)]
+    others = names_in(*(part for each in inside if not isinstance(each, ir.Assign) for part in own_expressions(each)))
+    names = reduced_names(leaves) - others
+    found = {}
+    for leaf in leaves:
+        update = reduction(leaf, names)
+        if update is not None and isinstance(leaf.assign.target, Var):
+            found[leaf.assign.target.name] = update[0]
+    private = frozenset(found) - exposed(statement.body, frozenset(found))
+    private -= wanted_after(statement, lowering.unit.body, private)
+    return {name: operation for name, operation in found.items() if name not in private}
+
+
+def _renamed(body: tuple[ir.Stmt, ...], names: Mapping[str, str]) -> tuple[ir.Stmt, ...]:
+    def new(expr: Expr) -> Expr:
+        return Var(names[expr.name], span=expr.span) if isinstance(expr, Var) and expr.name in names else expr
+
+    def statement(each: ir.Stmt) -> ir.Stmt:
+        return map_own(mapped(each, lambda inner: _renamed(inner, names)), lambda part: map_expression(part, new))
+
+    return tuple(map(statement, body))
+
+
+def _check(lowering: Lowering, statement: ir.Do, inside: Sequence[ir.Stmt]) -> None:
+    """Only statements that one processor can run by itself, and that stay in the loop."""
+    for each in inside:
+        if not isinstance(each, _PLAIN):
+            raise Unsupported("the loop contains more than assignments, loops and conditions")
+        if any(calls_any(part, lowering.impure) for part in own_expressions(each)):
+            raise Unsupported("the loop calls functions that may have side effects")
+    if any(_leaves(each, statement) for each in _own(statement.body)):
+        raise Unsupported("the loop may be left early")
+    named = {each.name for each in inside if isinstance(each, ir.Do | ir.DoWhile)} | {statement.name}
+    jumps = {each.name for each in inside if isinstance(each, ir.Exit | ir.Cycle)} - {""}
+    if not jumps <= named or (statement.name and _exits(inside, statement.name)):
+        raise Unsupported("the loop may be left early")
+
+
+def _own(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
+    """The statements of a body but for those in loops inside it."""
+    for each in body:
+        yield each
+        if not isinstance(each, ir.Do | ir.DoWhile):
+            for inner in bodies(each):
+                yield from _own(inner)
+
+
+def _leaves(statement: ir.Stmt, loop: ir.Do) -> bool:
+    return isinstance(statement, ir.Exit) and statement.name in ("", loop.name)
+
+
+def _exits(inside: Sequence[ir.Stmt], name: str) -> bool:
+    return any(isinstance(each, ir.Exit) and each.name == name for each in inside)
+
+
+def _changed(inside: Sequence[ir.Stmt]) -> Iterator[str]:
+    for each in inside:
+        match each:
+            case ir.Assign(target=Var(name=name) | Element(name=name)):
+                yield name
+            case ir.Assign():
+                raise Unsupported("assignment to a part of a variable")
+            case ir.Do(var=name):
+                yield name
+
+
+def _check_private(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> None:
+    """What an iteration changes besides distributed arrays must be its own: nothing else reads it."""
+    names = names.union(*(lowering.sharing.get(name, ()) for name in names))
+    new = frozenset(statement.independent.new) if statement.independent is not None else frozenset()
+    claimed = names & new
+    wanted = wanted_after(statement, lowering.unit.body, (names | {statement.var}) - claimed)
+    if wanted:
+        raise Unsupported(f"{min(wanted)} may be read after the loop")
+    first = exposed(statement.body, names)
+    if first - claimed:
+        raise Unsupported(f"an iteration may read {min(first - claimed)} before it sets it")
+    if first:
+        claims.filled(lowering, sorted(first))
+
+
+# --- where the iterations run -----------------------------------------------------------------------------------
+
+
+def _home(lowering: Lowering, mentions: Sequence[_Mention], index: Index, changes: frozenset[str]) -> Reference:
+    """The first part of a distributed array that each iteration has for itself, as an element of it."""
+    for each in mentions:
+        if each.is_target and _is_apart(lowering, each.element, index, changes):
+            layout, subscripts = lowering.arrays[each.element.name], each.element.subscripts
+            decisive = {axis.dim for axis in layout.axes if axis.role == "dim"}
+            places = tuple(
+                subscript if dim in decisive else IntLit(layout.bounds[dim][0])
+                for dim, subscript in enumerate(subscripts)
+            )
+            return Reference(array=layout.array, subscripts=places, indices=(index,))
+    raise Unsupported("an iteration writes elements of several processors")
+
+
+def _is_apart(lowering: Lowering, element: Element, index: Index, changes: frozenset[str]) -> bool:
+    """Whether the loop variable and constants decide who owns an element, and no two iterations share one."""
+    decisive = list(_decisive(lowering, element))
+    if any(isinstance(each, Section) or names_in(each) & changes or elements_in(each) for each in decisive):
+        return False
+    return any(
+        linear(each, lowering.env).coefficient(index.name) and _is_linear(each, index.name, lowering)
+        for each in decisive
+    )
+
+
+def _is_linear(subscript: Expr, name: str, lowering: Lowering) -> bool:
+    """Whether nothing but a factor stands at the loop variable in a subscript."""
+    return not any(name in names_in(atom) for atom in linear(subscript, lowering.env).terms if atom != Var(name))
+
+
+def _decisive(lowering: Lowering, element: Element) -> Iterator[Expr]:
+    """The subscripts that decide who owns an element."""
+    for axis in lowering.arrays[element.name].axes:
+        if axis.role == "dim":
+            yield element.subscripts[axis.dim]
+
+
+def _is_own(lowering: Lowering, element: Element, home: Reference) -> bool:
+    """Whether just those who run an iteration have an element."""
+    decisive = [*_decisive(lowering, element)]
+    if any(isinstance(each, Section) or elements_in(each) for each in decisive):
+        return False
+    own = Reference(array=element.name, subscripts=element.subscripts, indices=home.indices)
+    return _is_there(lowering, own, home) and _is_there(lowering, home, own)
+
+
+def _is_there(lowering: Lowering, read: Reference, home: Reference) -> bool:
+    return classify(Need(reference=read, home=home), lowering.layouts, lowering.env) is None
+
+
+# --- what they read ---------------------------------------------------------------------------------------------
+
+
+class _Mentions:
+    """Finds the references to distributed arrays in a body."""
+
+    def __init__(self, lowering: Lowering, changes: frozenset[str], index: Index) -> None:
+        self.lowering = lowering
+        self.changes = changes
+        self.index = index
+
+    def of(self, body: Sequence[ir.Stmt], around: tuple[Index, ...], *, conditional: bool) -> Iterator[_Mention]:
+        """Those of some statements, inside the loops `around`."""
+        for each in body:
+            if isinstance(each, ir.Assign):
+                target = each.target
+                if isinstance(target, Var | Element):
+                    found = self._of(target, around, conditional=conditional)
+                    yield from (replace(one, is_target=one.element.name == target.name) for one in found)
+                yield from self._of(each.value, around, conditional=conditional)
+                continue
+            inner = around
+            match each:
+                case ir.Do():
+                    inner = (*around, *self._index(each.var, each.lower, each.upper, each.step, around))
+                case ir.Forall(indices=indices):
+                    for one in indices:
+                        inner = (*inner, *self._index(one.name, one.lower, one.upper, one.step, inner))
+            for part in own_expressions(each):
+                yield from self._of(part, inner, conditional=True)
+            # CYCLE and EXIT make conditions of all that follows them.
+            decides = isinstance(each, ir.If | ir.SelectCase | ir.Where | ir.DoWhile) or _masked(each)
+            for part_body in bodies(each):
+                yield from self.of(part_body, inner, conditional=conditional or decides)
+            conditional |= any(isinstance(one, ir.Cycle | ir.Exit) for one in walk_statements((each,)))
+
+    def _index(
+        self, name: str, lower: Expr, upper: Expr, step: Expr | None, around: tuple[Index, ...]
+    ) -> tuple[Index, ...]:
+        """The index of an inner loop, if its range is known before the loop."""
+        made = Index(name=name, lower=lower, upper=upper, step=step)
+        known = {index.name for index in around}
+        plain = not elements_in(*made.bounds) and not any(map(self._is_called, made.bounds))
+        return (made,) if plain and not made.reads & (self.changes - known) and name not in known else ()
+
+    def _is_called(self, expr: Expr) -> bool:
+        return any(isinstance(each, Call) for each in (expr, *children(expr)))
+
+    def _of(self, expr: Expr, around: tuple[Index, ...], *, conditional: bool) -> Iterator[_Mention]:
+        match expr:
+            case Var(name=name) if self.lowering.is_distributed(name):
+                layout = self.lowering.arrays[name]
+                whole = Element(name, (Section(None, None, None),) * layout.rank, span=expr.span)
+                yield _Mention(whole, around, conditional, is_target=False)
+                return
+            case Element(name=name) if self.lowering.is_distributed(name):
+                yield _Mention(expr, around, conditional, is_target=False)
+            case Call():
+                found = self.lowering.symbols.intrinsic(expr.name)
+                if found is not None and found.form in ("bounds", "type"):
+                    return
+            case _:
+                pass
+        for child in children(expr):
+            yield from self._of(child, around, conditional=conditional)
+
+
+def _masked(statement: ir.Stmt) -> bool:
+    return isinstance(statement, ir.Forall) and statement.mask is not None
+
+
+def _use(lowering: Lowering, mention: _Mention, home: Reference, changes: frozenset[str], index: Index) -> Use | None:
+    """What has to be brought for a reference; None: nothing. Where the text does not say which elements are read, it is
+    all that a dimension has."""
+    element = mention.element
+    layout = lowering.arrays[element.name]
+    if not any(isinstance(each, Section) for each in _decisive(lowering, element)) and _is_there(
+        lowering, Reference(array=element.name, subscripts=element.subscripts, indices=(index,)), home
+    ):
+        return None
+    known = frozenset(each.name for each in mention.indices)
+    subscripts: list[Expr] = []
+    more: list[Index] = []
+    for (lower, upper), each in zip(layout.bounds, element.subscripts, strict=True):
+        names = names_in(each)
+        exact = not isinstance(each, Section) and not elements_in(each) and not names & (changes - known)
+        if exact and not (mention.conditional and names) and not lowering.symbols.shape(each):
+            subscripts.append(each)
+            continue
+        name = lowering.elementwise.fresh("all")
+        more.append(Index(name=name, lower=IntLit(lower), upper=IntLit(upper), step=None))
+        subscripts.append(Var(name))
+    used = names_in(*subscripts) | {index.name}
+    kept: list[Index] = []
+    for each_index in reversed(mention.indices):
+        if each_index.name in used:
+            kept.insert(0, each_index)
+            used |= each_index.reads
+    return Use(Element(element.name, tuple(subscripts), span=element.span), (*kept, *more))
