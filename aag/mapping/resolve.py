@@ -25,10 +25,11 @@ from aag.mapping.tables import TableReader, Tables, tables_of
 from aag.wording import plural
 
 NOT_DYNAMIC = "W309"
+UNMAPPED = "W313"
 UNDISTRIBUTED = "W311"
 """The code of the note that no array is distributed, where there are arrays."""
 
-NO_ASSUMPTIONS = frozenset({NOT_DYNAMIC, UNDISTRIBUTED, "W312"})
+NO_ASSUMPTIONS = frozenset({NOT_DYNAMIC, UNDISTRIBUTED, "W312", UNMAPPED})
 """Codes of notes on what the source says, so that nothing is assumed."""
 
 _MOST_SHOWN = 4
@@ -238,6 +239,7 @@ def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, 
     """Notes that every processor has all the data and does all the work."""
     remapped = any(isinstance(each, Remap) for each in walk_statements(scope.unit.body))
     if remapped or any(each.is_distributed for each in arrays.values()):
+        _note_unmapped(arrays, scope, report)
         return
     work = f"all {procs} processors do all the work"
     if arrays:
@@ -247,6 +249,25 @@ def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, 
     else:
         hint = "only operations on distributed arrays are divided among processors"
         report.add("W312", f"there is no array to distribute: {work}", scope.unit.span, hint)
+
+
+def _note_unmapped(arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
+    """Notes large arrays that no directive names: one that was forgotten costs more than any other mistake."""
+    largest = max((each.elements for each in arrays.values() if each.is_distributed), default=0)
+    forgotten = [each.array for each in arrays.values() if not each.template and each.elements >= largest > 1]
+    if not forgotten:
+        return
+    shown = [scope.entities[name].shown for name in forgotten]
+    more = [f"{len(shown) - _MOST_SHOWN} more"] if len(shown) > _MOST_SHOWN else []
+    *first, last = [*shown[:_MOST_SHOWN], *more]
+    named = f"{', '.join(first)} or {last}" if first else last
+    whole, them = ("all of it", "it") if len(shown) == 1 else ("all of them", "them")
+    report.add(
+        UNMAPPED,
+        f"no directive maps {named}: every processor holds and computes {whole}",
+        scope.entities[forgotten[0]].span,
+        f"distribute {them}, or align {them} with an array that is distributed",
+    )
 
 
 def _note_empty(layouts: list[Layout], scope: Scope, report: Report) -> None:

@@ -47,7 +47,7 @@ class ProgressLine:
     def __call__(self, line: int, done: float) -> None:
         """So much of the iterations of the loop at `line` is interpreted."""
         if self._is_time():
-            self._write(f"line {line}: {done:.0%} of its iterations interpreted, {self._spent(done)}")
+            self._write(f"line {line}: {done:.0%} of its iterations interpreted, {self._spent(done, whole=False)}")
 
     def predictions(self, done: int, total: int, best_s: float) -> None:
         """So many of the predictions are made, and the shortest time so far."""
@@ -71,11 +71,12 @@ class ProgressLine:
         self.latest = now
         return True
 
-    def _spent(self, done: float) -> str:
-        """How long it took, and how long the rest will take if it goes on so."""
+    def _spent(self, done: float, *, whole: bool = True) -> str:
+        """How long it took, and how long the rest will take if it goes on so; a loop may end sooner (not `whole`)."""
         spent_s = self.latest - self.began
-        left = f", about {spent_s * (1 - done) / done:.0f} s left" if 0 < done < 1 else ""
-        return f"{spent_s:.0f} s{left}"
+        rest = f"{spent_s * (1 - done) / done:.0f} s" if 0 < done < 1 else ""
+        left = f", about {rest} left" if whole else f", {rest} more if all are needed"
+        return f"{spent_s:.0f} s{left if rest else ''}"
 
     def _write(self, text: str) -> None:
         """Put a text where the one before was, or below it where that stays."""

@@ -122,6 +122,21 @@ def test_a_scalar_arrangement_gives_everyone_a_copy(hpf):
     ]
 
 
+@pytest.mark.parametrize(
+    ("extents", "named"),
+    [
+        ({"b": 8}, ["no directive maps B: every processor holds and computes all of it"]),
+        ({"b": 7}, []),
+        ({"b": 9, "c": 8, "d": 2}, ["no directive maps B or C: every processor holds and computes all of them"]),
+    ],
+)
+def test_large_arrays_without_a_directive(hpf, extents, named):
+    others = [hpf.array(name, extent) for name, extent in extents.items()]
+    unit = hpf.unit(hpf.array("a", 8), *others, hpf.distribute("a", "block"))
+    found = [each for each in resolve_mapping(unit, Overrides(procs=4), 99).notes if each.code == "W313"]
+    assert [each.message for each in found] == named
+
+
 def test_no_directives_at_all(hpf):
     layouts = resolve_mapping(hpf.unit(hpf.array("a", 9)), Overrides(procs=3), 99)
     assert layouts.grid == Grid("", (3,))

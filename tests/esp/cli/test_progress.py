@@ -33,7 +33,7 @@ def test_it_is_shown_after_a_second_and_goes_away(clock):
         watch(20, 0.5)
         watch(20, 0.51)
         shown = stream.getvalue()
-        assert shown == "\rline 20: 50% of its iterations interpreted, 2 s, about 2 s left"
+        assert shown == "\rline 20: 50% of its iterations interpreted, 2 s, 2 s more if all are needed"
     assert stream.getvalue() == shown + "\r" + " " * (len(shown) - 1) + "\r"
 
 
