@@ -8,10 +8,11 @@ from msgspec import Struct, field
 from aag.diagnostics import NOWHERE, Span
 from aag.ir.directives import Align, Template
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
+from aag.ir.expressions import Element
 from aag.ir.statements import Remap
 from aag.ir.steady import all_passed, steady
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import walk_statements
+from aag.ir.visitors import names_in, walk_expressions, walk_statements
 from aag.mapping.alignment import Placement, itself
 from aag.mapping.arrangements import Arrangements, arrangements_of
 from aag.mapping.configuration import Configuration, Dynamics, Mapper, place_of
@@ -252,12 +253,19 @@ def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, 
 
 
 def _note_unmapped(arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:
-    """Notes large arrays that no directive names: one that was forgotten costs more than any other mistake."""
+    """Notes large arrays that no directive names: one that was forgotten costs more than any other mistake.
+
+    Index arrays are left out; they are often meant to be on every processor.
+    """
     largest = max((each.elements for each in arrays.values() if each.is_distributed), default=0)
     forgotten = [each.array for each in arrays.values() if not each.template and each.elements >= largest > 1]
+    if forgotten:
+        elements = (each for each in walk_expressions(scope.unit.body) if isinstance(each, Element))
+        meant = names_in(*(part for each in elements for part in each.subscripts))  # index arrays
+        forgotten = [name for name in forgotten if name not in meant]
     if not forgotten:
         return
-    shown = [scope.entities[name].shown for name in forgotten]
+    shown = list(dict.fromkeys(scope.entities[name].shown.partition("$")[0] for name in forgotten))
     more = [f"{len(shown) - _MOST_SHOWN} more"] if len(shown) > _MOST_SHOWN else []
     *first, last = [*shown[:_MOST_SHOWN], *more]
     named = f"{', '.join(first)} or {last}" if first else last

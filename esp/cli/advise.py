@@ -10,6 +10,7 @@ from esp.errors import UsageError
 if TYPE_CHECKING:  # the API brings NumPy, which `esp advise --help` need not wait for
     from esp.explore.advise import Advice
 
+USAGE = "esp advise PROG [FILE ...] [options]"
 EXAMPLES = """\
 examples:
   esp advise laplace.hpf --procs 8                      the best mapping on 8 processors, and why

@@ -239,3 +239,11 @@ def test_columns_are_a_form(options, tmp_path, capsys):
 def test_columns_of_free_form_are_refused(capsys):
     assert main(["run", "laplace", "--form", "free", "--columns", "72"]) == 2
     assert "fixed72 and free exclude each other" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", sorted(set(COMMANDS) - {"system", "examples", "completion"}))
+def test_the_usage_of_a_command_is_short(esp, command):
+    """The options follow in groups."""
+    code, out, _ = esp(command, "--help")
+    usage = out.partition("\n\n")[0]
+    assert (code, len(usage.splitlines()) <= 2, "[options]" in usage) == (0, True, True)
