@@ -142,7 +142,8 @@ class _Slicer:
                 yield from all_passed(name, args, keywords)
                 yield from self._commons
             case s.Opaque(text=text):
-                yield from {each.lower() for each in _NAME.findall(text)} & self._entities.keys()
+                named = {each.lower() for each in _NAME.findall(text)}
+                yield from (each for each in self._entities if each.partition("%")[0] in named)
         for whole in own_expressions(statement):
             for each in walk_expressions(whole):
                 if isinstance(each, Call) and each.name not in INTRINSICS:

@@ -60,17 +60,21 @@ class Iterations(Struct, frozen=True):
 
 def variable(name: str) -> str:
     """The name of a scalar."""
-    return "v_" + name.replace("$", "_S_")
+    return "v_" + _python(name)
 
 
 def array(name: str) -> str:
     """The name of an array."""
-    return "a_" + name.replace("$", "_S_")
+    return "a_" + _python(name)
 
 
 def memory(name: str) -> str:
     """The name of the memory of an array."""
-    return "m_" + name.replace("$", "_S_")
+    return "m_" + _python(name)
+
+
+def _python(name: str) -> str:
+    return name.replace("$", "_S_").replace("%", "_P_")
 
 
 def dtype(kind: Type) -> str:

@@ -4,6 +4,7 @@ mapping    = Processors(name, shape) | Template(name, shape)
            | Align(alignee, axes, target, subscripts)   one for each alignee, however they were written
            | Distribute(distributee, formats, onto)     one for each distributee
            | Dynamic(names) | Inherit(names) | Sequence(names, sequential)
+           | OfType(type, directive)                    until variables of derived types are split
 executable = Realign(align) | Redistribute(distribute)  as statements, see aag.ir.statements.Remap
 loop       = Independent(indices, new, reductions, home)
 """
@@ -98,6 +99,13 @@ class Sequence(Directive, frozen=True, kw_only=True):
 
     names: tuple[str, ...]
     sequential: bool = True
+
+
+class OfType(Directive, frozen=True, kw_only=True):
+    """A mapping directive inside of the definition of a derived type: it maps components of each variable."""
+
+    type: str
+    directive: Align | Distribute
 
 
 class Independent(Directive, frozen=True, kw_only=True):

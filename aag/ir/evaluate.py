@@ -18,6 +18,7 @@ from aag.ir.expressions import (
     Expr,
     IntLit,
     LogicalLit,
+    OpaqueExpr,
     RealLit,
     StringLit,
     Substring,
@@ -83,6 +84,8 @@ def evaluate(expr: Expr, env: Environment) -> Value:
             if isinstance(contents, ArrayValues):
                 return limited(contents.at([evaluate_int(each, env) for each in subscripts]), name)
             raise Unknown(name, "array elements are not evaluated here")
+        case OpaqueExpr(text=text):
+            raise Unknown(text, "this reference is not modelled")
         case _:
             raise Unknown(type(expr).__name__.lower())
 

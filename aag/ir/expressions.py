@@ -6,7 +6,7 @@ expr      = IntLit | RealLit | ComplexLit | LogicalLit | StringLit
           | Call(name, args, keywords)         intrinsic or user function
           | Unary(op, operand) | Binary(op, left, right)
           | Constructor(values) | ImpliedDo(values, var, lower, upper, step)
-          | Component(base, field)             derived type
+          | Component(base, field, subscripts) of a derived type; subscripts where it is an array
           | Substring(base, lower, upper)      characters of a text
           | OpaqueExpr(text)                   what cannot be read
 subscript = expr | Section(lower, upper, step)
@@ -132,10 +132,11 @@ class ImpliedDo(Expr):
 
 @dataclass(frozen=True, slots=True)
 class Component(Expr):
-    """A component of a derived type."""
+    """A component of a derived type, or elements of one that is an array."""
 
     base: Expr
     field_name: str
+    subscripts: tuple[Expr, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,9 @@ def spell(expr: e.Expr) -> str:
             return f"(/ {', '.join(spell(each) for each in values)} /)"
         case e.ImpliedDo():
             return _implied_do(expr)
-        case e.Component(base=base, field_name=name):
-            return f"{spell(base)}%{name}"
+        case e.Component(base=base, field_name=name, subscripts=subscripts):
+            behind = f"({', '.join(spell(each) for each in subscripts)})" if subscripts else ""
+            return f"{spell(base)}%{name}{behind}"
         case e.Substring(base=base, lower=lower, upper=upper):
             return f"{spell(base)}({_section(e.Section(lower, upper, None))})"
         case e.OpaqueExpr(text=text):

@@ -45,13 +45,40 @@ class SourceFile(Struct, frozen=True, kw_only=True):
     lines: tuple[Line, ...]
 
 
+class RecordField(Struct, frozen=True, kw_only=True):
+    """A component of a derived type; `initial`: its default."""
+
+    name: str
+    shown: str
+    type: "Type"
+    shape: tuple[Bound, ...] | None
+    initial: Expr | None
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    """A derived type. `home`: the unit that defines it; `bound`: its procedures; `problem`: why its variables are not
+    modelled."""
+
+    name: str
+    home: str
+    fields: tuple[RecordField, ...]
+    bytes: int = 0
+    bound: frozenset[str] = frozenset()
+    problem: str = ""
+
+    def component(self, name: str) -> RecordField | None:
+        """The component of a name (lower case), or None."""
+        return next((each for each in self.fields if each.name == name), None)
+
+
 class Type(Struct, frozen=True, kw_only=True):
     """A type: base and its size in bytes for one element (complex: both parts). `derived`: name of a derived
-    type."""
+    type, `record`: what the source says of it."""
 
     base: Literal["integer", "real", "complex", "logical", "character", "derived"]
     bytes: int
     derived: str = ""
+    record: Record | None = None
 
     @property
     def operation_kind(self) -> str:
@@ -111,6 +138,8 @@ class Unit(Struct, frozen=True, kw_only=True, eq=False):
     span: Span
     end: Span
     equivalences: tuple[Equivalence, ...] = ()
+    records: Mapping[str, Record] = field(default_factory=dict)
+    """The derived types that the unit knows, until their variables are split."""
 
     def entity(self, name: str) -> Entity | None:
         """The declaration of a name (lower case), or None."""

@@ -37,8 +37,8 @@ def children(expr: e.Expr) -> tuple[e.Expr, ...]:
             return (operand,)
         case e.ImpliedDo(values=values, lower=lower, upper=upper, step=step):
             return values + _present(lower, upper, step)
-        case e.Component(base=base):
-            return (base,)
+        case e.Component(base=base, subscripts=subscripts):
+            return (base, *subscripts)
         case e.Substring(base=base, lower=lower, upper=upper):
             return _present(base, lower, upper)
     raise TypeError(f"children: unknown expression class {type(expr).__name__} at {expr.span}")
@@ -80,8 +80,8 @@ def map_operands(expr: e.Expr, go: Callable[[e.Expr], e.Expr]) -> e.Expr:
                 upper=go(upper),
                 step=None if step is None else go(step),
             )
-        case e.Component(base=base):
-            return replace(expr, base=go(base))
+        case e.Component(base=base, subscripts=subscripts):
+            return replace(expr, base=go(base), subscripts=tuple(go(each) for each in subscripts))
         case e.Substring(base=base, lower=lower, upper=upper):
             text = go(base)
             if not isinstance(text, e.Var | e.Element):  # a value has taken the place of the name

@@ -13,7 +13,7 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value, evaluate, limited
 from aag.ir.expressions import Call, Element, Expr
-from aag.ir.units import Common, Entity, Equivalence, Type
+from aag.ir.units import Common, Entity, Equivalence, Record, Type
 from aag.source.constant_arrays import Table, element_of, literals, table_of
 from aag.source.expressions import Locator
 from aag.source.intrinsic_modules import INTRINSIC_CONSTANTS
@@ -58,7 +58,11 @@ class Declarations(Struct):
     procedures: set[str] = field(default_factory=set)
     entries: list[str] = field(default_factory=list)
     """Names of ENTRY statements."""
-    derived: dict[str, int] = field(default_factory=dict)
+    derived: dict[str, Record] = field(default_factory=dict)
+    unit: str = ""
+    """The name of the unit."""
+    ranges: dict[str, Span] = field(default_factory=dict)
+    """The derived types that it defines, each with its first and last line."""
     statement_functions: dict[str, Definition] = field(default_factory=dict)
     aliases: dict[str, Expr] = field(default_factory=dict)
     """Constants that USE gives another name, and those of intrinsic modules: what they stand for."""

@@ -244,11 +244,12 @@ class Parser:
             expr = self._reference(first)
         while self.accept("%"):
             field = self.expect_name("a component")
-            expr = e.Component(expr, field, span=self.span(first))
+            subscripts: tuple[e.Expr, ...] = ()
             if self.token.text == "(" and self.token.kind == "op":
-                self._reference(first)
-                text = self.source.text[first.start : self.tokens[self.at - 1].end]
-                expr = e.OpaqueExpr(text, span=self.span(first))
+                inner = self._reference(first)
+                assert isinstance(inner, e.Call)
+                subscripts = inner.args
+            expr = e.Component(expr, field, subscripts, span=self.span(first))
         return expr
 
     def _reference(self, first: Token) -> e.Expr:

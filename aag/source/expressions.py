@@ -209,6 +209,8 @@ class Reader:
     # --- references ---
 
     def _part_ref(self, node: Any) -> e.Expr:
+        if type(node.items[0]).__name__ == "Procedure_Designator":
+            return self._behind(node.items[0])
         name = str(node.items[0]).lower()
         span = self.at.group(name)
         args, keywords = self.arguments(node.items[1])
@@ -269,13 +271,18 @@ class Reader:
         first, *rest = node.items
         base = self.read(first)
         for part in rest:
+            indexed = type(part).__name__ == "Part_Ref"
             name = str(part.items[0] if hasattr(part, "items") and part.items else part).lower()
-            end = self.at.span(name)
-            base = e.Component(base, name, span=join_spans(base.span, end))
-            if type(part).__name__ == "Part_Ref":
-                # Subscripts of a component have no place in the ir: the text stands for the whole reference.
-                return e.OpaqueExpr(str(node), span=base.span)
+            end = self.at.group(name) if indexed else self.at.span(name)
+            subscripts = self.arguments(part.items[1])[0] if indexed else ()
+            base = e.Component(base, name, subscripts, span=join_spans(base.span, end))
         return base
+
+    def _behind(self, node: Any) -> e.Expr:
+        """``a%b`` where fparser expects a procedure."""
+        base, _, part = node.items
+        first, name = self.read(base), str(part).lower()
+        return e.Component(first, name, span=join_spans(first.span, self.at.span(name)))
 
     def _keyword(self, node: Any) -> e.Expr:
         return self.read(node.items[1])
@@ -307,6 +314,7 @@ _METHODS: dict[str, Callable[[Reader, Any], e.Expr]] = {
     "Ac_Implied_Do": Reader._implied_do,
     "Io_Implied_Do": Reader._implied_do,
     "Data_Ref": Reader._component,
+    "Proc_Component_Ref": Reader._behind,
     "Actual_Arg_Spec": Reader._keyword,
 }
 

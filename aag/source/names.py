@@ -116,6 +116,7 @@ def _scope(read: ReadUnit, outer: _Scope, modules: Mapping[str, ReadUnit], visit
         arrays=scope.arrays | {each.name for each in read.unit.entities if each.shape is not None},
         procedures=scope.procedures
         | read.names.procedures
+        | read.names.derived.keys()
         | {name for each in read.inner for name in (each.unit.name, *each.names.entries)}
         | {read.unit.name},
         arrangements=scope.arrangements | {each.name for each in directives if isinstance(each, d.Processors)},

@@ -6,7 +6,7 @@ from typing import Any
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, evaluate
-from aag.ir.units import SIZES, Type
+from aag.ir.units import SIZES, Record, Type
 from aag.source.declarations import Declarations, Known
 from aag.source.expressions import Locator, Reader
 
@@ -31,7 +31,7 @@ class TypeReader:
         if type(node).__name__ == "Declaration_Type_Spec":
             name = str(node.items[1]).lower()
             reader.at.find(name)
-            return Type(base="derived", bytes=self.into.derived.get(name, 0), derived=name)
+            return self.derived_type(name, polymorphic=str(node.items[0]).lower() == "class")
         word, selector = node.items
         match word.upper():
             case "DOUBLE PRECISION":
@@ -48,6 +48,15 @@ class TypeReader:
                 return Type(base="complex", bytes=self._kind("complex", selector, reader))
             case _:
                 return Type(base="logical", bytes=self._kind("logical", selector, reader))
+
+    def derived_type(self, name: str, *, polymorphic: bool = False) -> Type:
+        """The derived type of a name; one that is not modelled where it is not defined, or CLASS."""
+        problem = f"the type {name} is not defined in this source" if name not in self.into.derived else ""
+        if polymorphic:
+            problem = f"CLASS({name}) is not modelled"
+        unknown = Record(name=name, home="", fields=(), problem=problem)
+        record = unknown if problem else self.into.derived[name]
+        return Type(base="derived", bytes=record.bytes, derived=record.name, record=record)
 
     def _kind(self, base: str, selector: Any, reader: Reader) -> int:
         if selector is None:

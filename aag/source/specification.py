@@ -5,12 +5,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from aag.diagnostics import NOWHERE, Diagnostic, Span
-from aag.ir.evaluate import Unknown
+from aag.diagnostics import Diagnostic, Span
 from aag.ir.expressions import Element, Expr, Var
 from aag.ir.units import Common, Equivalence
-from aag.source.data_values import give, size_of
+from aag.source.data_values import give
 from aag.source.declarations import Declarations, Known
+from aag.source.derived_types import DerivedTypeReader
 from aag.source.expressions import Locator, Reader
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
 from aag.source.shapes import TypeReader
@@ -115,34 +115,10 @@ class SpecificationReader(TypeReader):
             known.initial = value
 
     def _derived_type(self, node: Any) -> None:
-        statement = node.content[0]
-        name = str(statement.items[1]).lower()
-        total = 0
-        for part in node.content[1:]:
-            if type(part).__name__ == "Component_Part":
-                for component in part.content:
-                    total += self._component_bytes(component)
-        self.into.derived[name] = total
-
-    def _component_bytes(self, node: Any) -> int:
-        if type(node).__name__ != "Data_Component_Def_Stmt":
-            return 8  # a procedure pointer
-        reader = self.reader(self.locate(node))
-        spec, attrs, components = node.items
-        size = self.type_spec(spec, reader).bytes
-        shared = [a.items[1] for a in (attrs.items if attrs else ()) if type(a).__name__.startswith("Dimension")]
-        total = 0
-        for component in components.items:
-            shape = component.items[1] if component.items[1] is not None else shared[0] if shared else None
-            total += size * (1 if shape is None else self._count(shape, reader))
-        return total
-
-    def _count(self, shape: Any, reader: Reader) -> int:
-        bounds = self.shape(shape, reader)[0]
-        try:
-            return size_of(Known(shown="", span=NOWHERE, shape=bounds), self.into.constants)
-        except Unknown:
-            return 0
+        record = DerivedTypeReader(self.into, self.locate).record(node)
+        self.into.derived[record.name] = record
+        first, last = self.locate(node.content[0]).whole, self.locate(node.content[-1]).whole
+        self.into.ranges[record.name] = Span(first.file, first.line, 0, last.line)
 
     # --- attributes ---
 
@@ -270,6 +246,7 @@ class SpecificationReader(TypeReader):
         if suffix is not None and getattr(suffix, "items", (None,))[0] is not None:
             result = str(suffix.items[0]).lower()
         inner = SpecificationReader(Declarations(outside=self.into.constants, operands=self.into.operands), self.locate)
+        inner.into.derived = dict(self.into.derived)
         at = self.locate(opening)
         for part in node.content[1:]:
             for statement in part.content if type(part).__name__ == "Specification_Part" else ():

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from aag.budget import OPERANDS
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.units import Unit
+from aag.records.split import split_records
 from aag.source.block_data import with_block_data
 from aag.source.directives import read_directive, with_example
 from aag.source.joining import Joined, combined
@@ -16,7 +17,7 @@ from aag.source.parsing import parse_rows
 from aag.source.punctuation import mispunctuated
 from aag.source.real_loops import with_integer_loops
 from aag.source.typecheck import check_types
-from aag.source.units import UnitReader
+from aag.source.units import UNKNOWN_MODULE, UnitReader, defines_assignment
 
 
 def read_units(
@@ -49,13 +50,16 @@ def read_units(
     units, unknown = finish_names(parts, source)
     units, deleted = with_integer_loops(with_block_data(units, parts), parts)
     found += [*warnings, *reader.diagnostics, *unknown, *deleted, *check_types(units, parts, source)]
+    split = split_records(units, defined=any(map(defines_assignment, parts)))
+    missing = any(each.code == UNKNOWN_MODULE for each in reader.diagnostics)
+    found += [] if missing else split.diagnostics  # types of that module are not known
     lost = [row for index, row in enumerate(rows) if index not in reader.seen]
     if lost:
         found.append(_lost(lost[0].span))
     found.sort(key=lambda each: (each.span.file != file, each.span.file, each.span.line, each.span.column))
     if lost:
         raise SourceError(found)
-    return units, found, reader.complete and not warnings
+    return split.units, found, reader.complete and split.complete and not warnings
 
 
 def _empty(file: str) -> Diagnostic:

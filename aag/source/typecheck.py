@@ -11,7 +11,7 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.intrinsics import INTRINSICS, Intrinsic
-from aag.ir.units import Entity, Unit
+from aag.ir.units import Entity, Record, Unit
 from aag.ir.visitors import children, own_expressions, walk_statements
 from aag.source.argument_types import FORMS_WITH_ARGUMENTS, SAME, accepted
 from aag.source.callcheck import changed_inputs, misfits, procedures
@@ -196,6 +196,8 @@ class Checker:
                 return self.call(expr)
             case e.Substring(base=base):
                 return self.type_of(base)
+            case e.Component():
+                return self.component(expr)
             case e.Constructor(values=values):
                 bases = {self.type_of(each) for each in values}
                 return bases.pop() if len(bases) == 1 else ""
@@ -215,6 +217,26 @@ class Checker:
             entity is not None and entity.type.base != "derived" and not entity.attributes & {"external", "intrinsic"}
         )
         return entity.type.base if entity is not None and known else ""
+
+    def component(self, expr: e.Component) -> str:
+        """The type of a component of a derived type."""
+        for each in children(expr):
+            self.type_of(each)
+        record = self.record(expr.base)
+        found = None if record is None else record.component(expr.field_name)
+        return "" if found is None or found.type.base == "derived" else found.type.base
+
+    def record(self, expr: e.Expr) -> Record | None:
+        """The derived type of a variable or component."""
+        match expr:
+            case e.Var(name=name) | e.Element(name=name):
+                entity = self.scope.entities.get(name)
+                return None if entity is None else entity.type.record
+            case e.Component(base=base, field_name=name):
+                outer = self.record(base)
+                found = None if outer is None else outer.component(name)
+                return None if found is None else found.type.record
+        return None
 
     def subscripts(self, element: e.Element) -> None:
         """The subscripts of an element or section."""

@@ -13,6 +13,7 @@ from aag.ir.statements import Opaque, Stmt
 from aag.ir.units import Unit
 from aag.ir.visitors import walk_expressions, walk_statements
 from aag.source.declarations import Declarations
+from aag.source.derived_types import of_type
 from aag.source.expressions import Locator
 from aag.source.files import MPI, WITHOUT_MPI
 from aag.source.intrinsic_modules import INTRINSIC_MODULES
@@ -43,6 +44,12 @@ class ReadUnit(Struct, frozen=True):
     unit: Unit
     names: Declarations
     inner: tuple["ReadUnit", ...]
+
+
+def defines_assignment(read: ReadUnit) -> bool:
+    """Whether an interface gives ``=`` another meaning."""
+    own = any(name.startswith("assignment") for name in read.names.procedures)
+    return own or any(map(defines_assignment, read.inner))
 
 
 class UnitReader(Struct):
@@ -86,6 +93,7 @@ class UnitReader(Struct):
         index = self._row(opening)
         end = self.rows[self._row(closing)].span
         names = Declarations(operands=self.operands)
+        names.unit = str(opening.items[1] if len(getattr(opening, "items", ())) > 1 else "").lower()
         if host is not None:
             names.implicit = dict(host.implicit)
             names.implicit_none = host.implicit_none
@@ -127,6 +135,7 @@ class UnitReader(Struct):
             span=self.rows[index].span,
             end=end,
             equivalences=tuple(names.equivalences),
+            records=dict(names.derived),
         )
         return ReadUnit(unit, names, inner)
 
@@ -153,7 +162,8 @@ class UnitReader(Struct):
 
     def _directives(self, index: int, names: Declarations) -> tuple[Directive, ...]:
         reads = self.outline.mapping.get(index, ())
-        return tuple(resolve_directive(each, names) for read in reads for each in read.mapping)
+        found = (resolve_directive(each, names) for read in reads for each in read.mapping)
+        return tuple(of_type(each, names.ranges) for each in found)
 
     def _inner(self, node: Any, names: Declarations) -> Iterable[ReadUnit]:
         for part in node.content:

@@ -5,15 +5,15 @@ Array syntax and WHERE become FORALL form (`elementwise`), the processor that ow
 afterwards. Here a statement finds the module of its kind, and what holds other statements is lowered.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from aag.diagnostics import SourceError, Span
+from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Expr, LogicalLit, Section
-from aag.ir.units import Program, Unit
+from aag.ir.units import Entity, Program, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.assignments import lower_assign
@@ -53,6 +53,7 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
     for name, span in user_functions(program, unit):
         lowering.complete, lowering.span = False, span
         lowering.note("W206", f"the body of the function {name} is not interpreted: only its calls are charged")
+    lowering.notes += _components(unit, layouts)
     if lowering.errors:
         raise SourceError(dict.fromkeys(lowering.errors))
     return NodeProgram(
@@ -67,6 +68,18 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
         warnings=tuple(outside(unit, layouts.arrays, lowering.env)),
         complete=lowering.complete,
     )
+
+
+def _components(unit: Unit, layouts: Layouts) -> Iterator[Diagnostic]:
+    """How arrays of derived types are stored."""
+    found: dict[str, list[Entity]] = {}
+    for each in unit.entities:
+        if "%" in each.name and "$" not in each.name and each.shape is not None and each.name in layouts.arrays:
+            found.setdefault(each.name.partition("%")[0], []).append(each)
+    for arrays in found.values():
+        if len(arrays) > 1:
+            listed = f"{', '.join(each.shown for each in arrays[:-1])} and {arrays[-1].shown}"
+            yield Diagnostic(code="W215", message=f"{listed} are stored as separate arrays", span=arrays[0].span)
 
 
 def _body(lowering: Lowering, statements: Sequence[ir.Stmt]) -> tuple[Node, ...]:

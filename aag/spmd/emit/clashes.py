@@ -42,9 +42,11 @@ def clashes(program: NodeProgram) -> dict[str, str]:
     wanted -= INTRINSICS & {each.name for each in unit.contains}  # the emission refuses these
     if unit.name.startswith(("esp_", "mpi")) or unit.name in _TARGETS | _BESIDE:
         wanted.add(unit.name)
+    wanted |= {name for name in known if "%" in name}
     found: dict[str, str] = {}
     for name in sorted(wanted):
-        like = f"the_{name.removeprefix('esp_')}"[: _LONGEST - 3]
+        own = name.replace("%", "_") if "%" in name else f"the_{name.removeprefix('esp_')}"
+        like = own[: _LONGEST - 3]
         new, number = like, 1
         while new in known:
             number += 1

@@ -26,7 +26,7 @@ class Names:
         """The Fortran name of a name of the node program: ``i$1`` becomes i_1."""
         if "$" not in name:
             return self._given.get(name, name)
-        return self.fresh(name, name.replace("$", "_"))
+        return self.fresh(name, name.replace("$", "_").replace("%", "_"))
 
     def fresh(self, key: str, wanted: str) -> str:
         """A name for `key`, like `wanted`; the same for the same key."""

@@ -4,7 +4,7 @@ import pytest
 
 from aag.ir.directives import Bound
 from aag.ir.evaluate import evaluate
-from aag.ir.expressions import Constructor, IntLit, RealLit, Unary, Var
+from aag.ir.expressions import Constructor, Element, IntLit, RealLit, Unary, Var
 from aag.ir.spelling import spell
 from aag.ir.units import Common, Type
 
@@ -271,9 +271,12 @@ def test_initial_values(read):
 
 
 def test_derived_types(read):
-    unit = read("type pt\n real x, y(3)\n integer*8 k\nend type\ntype(pt) :: p, q(4)\np%x = q(1)%x\nend\n").main
-    assert unit.entity("q").type == Type(base="derived", bytes=24, derived="pt")
-    assert unit.body[0].target.field_name == "x"
+    unit = read("type pt\n real x, y(3)\n integer*8 k\nend type\ntype(pt) :: p, Q(4)\np%x = q(1)%x\nend\n").main
+    assert [each.name for each in unit.entities] == ["p%x", "p%y", "p%k", "q%x", "q%y", "q%k"]
+    assert unit.entity("q%y").shown == "Q%y"
+    assert [each.upper for each in unit.entity("q%y").shape] == [IntLit(4), IntLit(3)]
+    assert unit.entity("q%k").type == Type(base="integer", bytes=8)
+    assert (unit.body[0].target, unit.body[0].value) == (Var("p%x"), Element("q%x", (IntLit(1),)))
 
 
 def test_units(read):

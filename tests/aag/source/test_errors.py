@@ -583,7 +583,11 @@ WARNINGS = {
     ),
     "a component": (
         "type(t) :: p\nx = p%y(3)\nend\n",
-        [f"x.f90:2:5: W109 the reference p % y(3) is not modelled: what it reads or writes is unknown {PLAIN}"],
+        [f"x.f90:2:1: W102 the type t is not defined in this source; this statement is left out {ANOTHER}"],
+    ),
+    "an operator": (
+        "x = a .mine. b\nend\n",
+        [f"x.f90:1:1: W109 the reference a .MINE. b is not modelled: what it reads or writes is unknown {PLAIN}"],
     ),
 }
 

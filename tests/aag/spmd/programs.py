@@ -11,6 +11,7 @@ from tests.aag.spmd.random_bodies import Bodies
 from tests.aag.spmd.random_calls import Calls
 from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
+from tests.aag.spmd.random_records import Records
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
 from tests.aag.spmd.random_tables import Tables
@@ -52,7 +53,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Bodies, Calls, Constructors, Guards, Reductions, Remaps, Tables):
+class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -552,6 +553,8 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     """Text and number of processors of one program."""
     writer = Writer(random)
     writer.declare(names)
+    if "recorded" in kinds:
+        writer.group()
     if "remap" in kinds:
         writer.prepare()
     first = writer.tabulate() if "indirect" in kinds else []

@@ -4,6 +4,7 @@ import random
 import re
 
 from tests.aag.spmd.programs import program
+from tests.aag.spmd.random_records import as_records
 
 
 def printing_program(part, kinds, statements, seed):
@@ -13,7 +14,8 @@ def printing_program(part, kinds, statements, seed):
     whole.
     """
     text, procs = program(random.Random(f"{part} {seed}"), statements=statements, kinds=kinds)
-    return with_values_printed(text, "{0}" if seed % 2 else "sum({0}), sum({0} * {0}), maxval({0})"), procs
+    item = "{0}" if seed % 2 else "sum({0}), sum({0} * {0}), maxval({0})"
+    return as_records(with_values_printed(text, item)), procs
 
 
 def with_values_printed(text, item):
@@ -65,7 +67,7 @@ def start(array):
 
 def is_standard(text):
     """Whether gfortran takes it: a FORALL triplet may not mention an index of the same list."""
-    for head in re.findall(r"forall \((.*?)\) \w+\(", text):
+    for head in re.findall(r"forall \((.*?)\) [\w%]+\(", text):
         indices = re.findall(r"([ijkl]) = ([^,]*)", head)
         if any(name in bounds for _, bounds in indices for name, _ in indices):
             return False

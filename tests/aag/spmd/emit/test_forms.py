@@ -20,7 +20,8 @@ NAMES = """
     names types turns copies ours output clashes lasting after storage kinds shifts left_early logicals twice products
     inquiries guarded coupled skipped workspace procedures module_procedures mapped_dummies calls_in_loops remapped
     restored strides remapping_calls functions_anywhere dimensions three_deep two_mappings equal_names
-    gathered scattered sparse two_turns columns
+    gathered scattered sparse two_turns columns particles components complex_pairs nested_types derived_dummies
+    types_remapped types_inside
 """.split()
 
 CALLED = "x = {0}(a + 1)\ncontains\ninteger function {0}(of)\ninteger :: of(:)\n{0} = of(1)\nend function {0}"
