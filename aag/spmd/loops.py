@@ -55,6 +55,8 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     home = _home_clause(lowering, statement, leaves)
     promised = frozenset(_promised(statement))
     arrays = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
+    if lowering.options.on("reductions"):
+        arrays.update(_scattered(leaves))
     names = reduced_names(leaves, arrays) if promised or lowering.options.on("reductions") else frozenset()
     claims.check(lowering, statement, leaves, names)
     if home_of(lowering, leaves) is None:
@@ -77,6 +79,14 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     if promised:
         raise Unsupported("an inner loop carries values from one processor to another")
     return _lower_sequential(lowering, statement, leaves)
+
+
+def _scattered(leaves: Sequence[Leaf]) -> Iterator[str]:
+    """Arrays of which index arrays say what is assigned: owners update them in the order of the iterations."""
+    for leaf in leaves:
+        target = leaf.assign.target
+        if isinstance(target, Element) and elements_in(*target.subscripts):
+            yield target.name
 
 
 def _with_wider_arrays(
