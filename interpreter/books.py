@@ -42,6 +42,8 @@ class Books(Struct):
     """Probability of the branch that is being walked."""
     share: Array | None = None
     """(P,) of what is entered, by processor: each runs its share of the iterations of a loop; None: all run all."""
+    times: float = 1.0
+    """Iterations for which the one that is walked stands; `share` has it, too."""
     active: NDArray[np.bool_] | None = None
     """(S,) scenarios that still run; None: all."""
     table: dict[int, CommEntry] = field(default_factory=dict)
@@ -68,10 +70,11 @@ class Books(Struct):
 
     def count(self, aau: int, tally: Tally | slice, amount: float | Array) -> None:
         """Count something, or several things (T, S or 1), weighted as time is."""
+        weight = self.weight * self.times
         if self.active is None:
-            self.ledger.count(aau, tally, amount if self.weight == 1.0 else amount * self.weight)
+            self.ledger.count(aau, tally, amount if weight == 1.0 else amount * weight)
         else:
-            self.ledger.count(aau, tally, np.asarray(amount * self.active * self.weight, dtype=np.float64))
+            self.ledger.count(aau, tally, np.asarray(amount * self.active * weight, dtype=np.float64))
 
     def assume(self, code: str, text: str, span: Span | None = None) -> None:
         """Say once what the prediction rests on."""

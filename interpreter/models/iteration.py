@@ -38,8 +38,8 @@ from interpreter.models.differing import LONG, Differing, MissRecorder, Place, s
 from interpreter.models.listing import listing
 from interpreter.models.misses import cache_of, charge_misses, place_of, placed, state_of
 from interpreter.models.owned import run_owned
-from interpreter.models.owners import Owners
-from interpreter.models.period import afford, repeat
+from interpreter.models.owners import Owners, samples
+from interpreter.models.period import Watched, afford, repeat
 from interpreter.models.shares import Shares, count_shares, sharing
 from interpreter.models.sweeping import FOLLOWED, Followed, followed_of, following, sweep
 from interpreter.remembered import Key, by_values, of_aau, remembered, values_of
@@ -115,6 +115,8 @@ def synchronised(run: Run, scalars: Scalars, aau: IterSync) -> str:
 
 def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, body: tuple[AAU, ...]) -> str:
     first, step, count = scalars.trips(loop, run.env, aau.span)
+    if loop.home is not None:
+        return _shared(run, aau, loop, body, range(first, first + count * step, step))
     carried, followed = _carried(run, aau, loop.var, body), followed_of(run)
     names, places = carried.names, carried.places
     if names is not None and places:
@@ -126,15 +128,12 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     start = dict(run.env)
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
-    if isinstance(aau, IterD):
-        charge_work(run, aau.id, aau.setup)
-    owners = None if loop.home is None else Owners(run, aau, loop, loop.home, count)
 
     differing, shares = None, None
     if names is None:
         values = range(first, first + count * step, step)
         run.application.expect(loop.var, values)
-        shares = None if owners else _shares(run, aau, loop.var, body, values)
+        shares = _shares(run, aau, loop.var, body, values)
         if shares is not None:
             names = ()
         else:
@@ -146,9 +145,8 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
         if place is not None:
             place.at(number)
         run.env[loop.var] = first + number * step
-        with nullcontext() if owners is None else owners.running(each=names is None):
-            charge_work(run, aau.id, LOOP_STEP)
-            left = own_leave(run.visit(run, body), loop.name)
+        charge_work(run, aau.id, LOOP_STEP)
+        left = own_leave(run.visit(run, body), loop.name)
         return "" if left == "cycle" else left
 
     walked = run.books.walked
@@ -164,6 +162,37 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     if run.books.walked - walked < count:
         scalars.after(loop, body, run.env, start, count)
     run.env[loop.var] = first + count * step
+    return ""
+
+
+def _shared(run: Run, aau: AAU, loop: DoNode, body: tuple[AAU, ...], values: range) -> str:
+    """A loop of which each processor runs its own iterations. They leave nothing to each other."""
+    assert isinstance(aau, IterD)
+    assert loop.home is not None
+    run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
+    charge_work(run, aau.id, LOOP_SETUP)
+    charge_work(run, aau.id, aau.setup)
+    owners = Owners(run, aau, loop, loop.home, len(values))
+    alike = loop.var not in needed(body) and not run.setting.force_unroll
+    some = samples(len(values)) if alike else tuple((number, 1.0) for number in range(len(values)))
+    afford(run, aau, len(some), len(values))
+    if not alike:
+        run.application.expect(loop.var, values)
+    run.rebase()
+    if run.tape is not None:
+        run.tape.entries.append(None)
+    watched = Watched(run, aau, len(values))
+    for number, times in some:
+        watched.at(number)
+        run.env[loop.var] = values[number]
+        run.books.walked += 1
+        with owners.running(times if alike else None):
+            run.books.count(aau.id, Tally.ITERATIONS, 1.0)
+            charge_work(run, aau.id, LOOP_STEP)
+            run.visit(run, body)
+    watched.end()
+    run.application.expect(loop.var, ())
+    run.env[loop.var] = values.start + len(values) * values.step
     return ""
 
 

@@ -1,7 +1,8 @@
 """Loops whose iterations processors share: who runs them (owner-computes).
 
-Where iterations are alike one of them is walked for all, and a processor pays for as much of it as it runs of all
-iterations. Where they differ only the owner of each pays.
+Where the loop variable decides what an iteration does, each is walked, and only its owner pays. Else a few are walked
+for all, and a processor pays for as much of them as it runs of all iterations: an iteration waits for nobody, so times
+add up.
 """
 
 from collections.abc import Iterator
@@ -29,19 +30,30 @@ class Owners:
         self._whole, self._single = _nests(run, aau, loop, home)
 
     @contextmanager
-    def running(self, *, each: bool) -> Iterator[None]:
-        """An iteration: in general, or (`each`) the one that the loop variable says."""
-        run = self._run
-        before = run.books.share
-        if each:
-            share = run.application.trips(self._single, run.env).count.astype(np.float64)
+    def running(self, times: float | None) -> Iterator[None]:
+        """An iteration that stands for so many; None: for the one that the loop variable says."""
+        books, application, env = self._run.books, self._run.application, self._run.env
+        before = books.share, books.times
+        share: Array
+        if times is None:
+            share = application.trips(self._single, env).count.astype(np.float64)
         else:
-            share = run.application.trips(self._whole, run.env).count / max(1, self._count)
-        run.books.share = share if before is None else before * share
+            share = application.trips(self._whole, env).count.astype(np.float64) * (times / max(1, self._count))
+            books.times *= times
+        books.share = share if before[0] is None else before[0] * share
         try:
             yield
         finally:
-            run.books.share = before
+            books.share, books.times = before
+
+
+def samples(count: int) -> tuple[tuple[int, float], ...]:
+    """Iterations that stand for all: the first, which finds the caches cold, the second, one in the middle and the
+    last; each with how many it stands for."""
+    if count <= 4:
+        return tuple((number, 1.0) for number in range(count))
+    between = (count - 2) / 2
+    return (0, 1.0), (1, between), (count // 2, between), (count - 1, 1.0)
 
 
 @remembered(of_aau)

@@ -30,7 +30,10 @@ APART = 104
 STENCILS = ("laplace", "laplace_bb", "laplace_bx", "laplace_xb", "redblack")
 SIZES = {
     "cholesky": (48, 96),
+    "finance": (256, 1024),
     "floyd": (40, 64),
+    "lfk02": (256, 1024),
+    "nbody": (1024,),
     "lu": (64, 96),
     "oddeven": (128, 300),
     "sor": (40, 64),
@@ -55,8 +58,8 @@ SIZES = {
     "redblack": (16, 32, 64, 128, 256, 24, 48, 100),
 }
 """Sizes n, first powers of two, then some around the size of the cache."""
-UNFOLLOWED = {"gausspivot_array", "gausspivot_do"}
-"""Programs whose data decide which rows they touch."""
+UNFOLLOWED = {"gausspivot_array", "gausspivot_do", "lfk14"}
+"""Programs whose data decide which rows or elements they touch."""
 LOOPS = {**dict.fromkeys(STENCILS, "k"), **dict.fromkeys(("lfk01", "lfk03", "lfk09", "lfk22"), "reps")}
 """Program -> the constant that says how often its time loop runs."""
 ALL = [(name, n, gap) for name, sizes in SIZES.items() for n in sizes for gap in (0, APART)]

@@ -20,6 +20,7 @@ PROCS = (1, 2, 3, 4, 6, 8)
 PLAIN = frozenset(("hoist", "coalesce", "redundant"))
 TARGETS = {
     "cholesky": ("a", 2),
+    "finance": ("s", 1),
     "floyd": ("d", 2),
     "gauss": ("a", 2),
     "gausspivot_array": ("a", 2),
@@ -29,10 +30,13 @@ TARGETS = {
     "laplace_bx": ("temp", 1),
     "laplace_xb": ("temp", 1),
     "lfk01": ("line", 1),
+    "lfk02": ("x", 1),
     "lfk03": ("x", 1),
     "lfk09": ("px", 2),
+    "lfk14": ("vx", 1),
     "lfk22": ("x", 1),
     "lu": ("a", 2),
+    "nbody": ("x", 1),
     "oddeven": ("x", 1),
     "pbs1": ("f", 1),
     "pbs2": ("rows", 1),

@@ -22,6 +22,7 @@ NAMES = """
     restored strides remapping_calls functions_anywhere dimensions three_deep two_mappings equal_names
     gathered scattered sparse two_turns columns particles components complex_pairs nested_types derived_dummies
     types_remapped types_inside
+    matmul shallow life heat_sub qr fft_transpose
 """.split()
 
 CALLED = "x = {0}(a + 1)\ncontains\ninteger function {0}(of)\ninteger :: of(:)\n{0} = of(1)\nend function {0}"
