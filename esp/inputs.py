@@ -20,6 +20,13 @@ from aag.pipeline import main_unit
 _ITEM = re.compile(r"""\s*(?:(\d+)\*)?('(?:[^']|'')*'|"(?:[^"]|"")*"|[^\s,/]*)\s*(,|/|(?=\s)|$)""")
 
 
+_TEXT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\""
+_ASSIGNED = re.compile(rf"([a-z]\w*)\s*=\s*({_TEXT}|[^\s,/=]+)", re.IGNORECASE)
+"""``name = value``, one value."""
+_COMMENT = re.compile(rf"((?:[^!'\"]|{_TEXT})*)!.*")
+_ENDS = re.compile(r"/\s*$|[&$]end\b", re.IGNORECASE)
+
+
 class _Records:
     """The values of list-directed input, record by record."""
 
@@ -34,6 +41,18 @@ class _Records:
                 return None
             self._left = list(_values(self._lines.pop(0)))
         return self._left.pop(0)
+
+    def group(self, name: str) -> dict[str, str]:
+        """The single values of the next NAMELIST record of a group, which begins with ``&name`` and ends with ``/``."""
+        text = ""
+        while self._lines:
+            line = self._lines.pop(0)
+            if not text and not re.match(rf"\s*[&$]{name}\b", line, re.IGNORECASE):
+                continue
+            text += _COMMENT.sub(r"\1", line) + "\n"
+            if _ENDS.search(_COMMENT.sub(r"\1", line)):
+                break
+        return {each[1].lower(): each[2] for each in _ASSIGNED.finditer(text)}
 
     def end(self) -> None:
         """The end of a READ: what its last record still has is skipped."""
@@ -70,7 +89,12 @@ def values_read(program: Program, text: str) -> dict[str, str]:
         control = control_of(statement)
         if control.unit not in ("*", "5", ""):
             continue
-        if control.format not in ("*", "") or control.namelist:
+        if statement.group:
+            for name, given in records.group(control.namelist.lower()).items():
+                if name in statement.group and entities[name].shape is None:
+                    found[name] = _constant(given, entities[name].type.base)
+            continue
+        if control.format not in ("*", ""):
             break
         items = [_count(item, entities, constants) for item in statement.items]
         if None in items:

@@ -262,7 +262,7 @@ def _simple(stmt: s.Stmt) -> str:
 
 
 def _io(stmt: s.Io) -> str:
-    items = ", ".join(spell(each) for each in stmt.items)
+    items = "" if stmt.group else ", ".join(spell(each) for each in stmt.items)
     if stmt.kind == "print":
         return f"print {stmt.control}{', ' if items else ''}{items}"
     return f"{stmt.kind} ({stmt.control}) {items}".rstrip()

@@ -11,7 +11,7 @@ from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Expr, Section, Unary, Var
 from aag.mapping.report import Report, place
 from aag.mapping.scope import LARGEST_EXTENT, Bounds
-from aag.wording import plural
+from aag.wording import is_name, plural
 
 _DUMMIES = "ijklmno"
 """Indices of an example, one for each dimension."""
@@ -171,7 +171,7 @@ class _Reader:
             return None
         except Unknown as error:
             what = f"ALIGN {self._align.alignee} WITH {self._align.target}, subscript {at + 1}"
-            if error.name.isidentifier() and not self._report.declares(error.name):
+            if is_name(error.name) and not self._report.declares(error.name):
                 told = f"{what}: {error.name} is no index of {self._align.alignee}, and not declared"
                 self._report.add("E306", told, self._align.span, self._indices())
             else:

@@ -12,6 +12,7 @@ from aag.ir.expressions import Call
 from aag.mapping.grid import LARGEST, Grid, squarest
 from aag.mapping.report import Report, place
 from aag.mapping.scope import Scope
+from aag.wording import is_name
 
 UNSIZED = "W302"
 """The code of a number of processors that the machine gives."""
@@ -141,7 +142,7 @@ def _grid(
             code="W301",
             message=f"using grid {squarest_text(procs, rank)} for {name.upper()}: {error}",
             span=directive.span,
-            hint=f"give it with ‹set {error.name}=VALUE›" if error.name.isidentifier() else "",
+            hint=f"give it with ‹set {error.name}=VALUE›" if is_name(error.name) else "",
         )
         return Grid(name, squarest(procs, rank))
     written = "x".join(map(str, extents))

@@ -10,6 +10,7 @@ from aag.ir.nearest import did_you_mean
 from aag.ir.statements import Assign
 from aag.ir.units import Unit
 from aag.ir.visitors import walk_statements
+from aag.wording import is_name
 
 
 class Report:
@@ -48,7 +49,7 @@ class Report:
         if ("value", error.name) in self._said:
             return
         self._said.add(("value", error.name))
-        settable = error.name.isidentifier() and not error.why
+        settable = is_name(error.name) and not error.why
         way_out = f"give it with ‹set {error.name}=VALUE›" if settable else ""
         if error.name == NUMBER_OF_PROCESSORS:
             way_out, settable = "give the number of processors with ‹procs›", False

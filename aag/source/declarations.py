@@ -52,6 +52,7 @@ class Declarations(Struct):
     tables: dict[str, Table] = field(default_factory=dict)
     implicit: dict[str, Type] = field(default_factory=dict)
     implicit_none: bool = False
+    namelists: dict[str, tuple[str, ...]] = field(default_factory=dict)
     commons: list[Common] = field(default_factory=list)
     equivalences: list[Equivalence] = field(default_factory=list)
     uses: list[str] = field(default_factory=list)
@@ -115,6 +116,7 @@ class Declarations(Struct):
         self.constants |= other.constants
         self.aliases |= {name: value for name, value in other.aliases.items() if name not in other.names}
         self.derived |= other.derived
+        self.namelists |= other.namelists
         self.open = self.open or other.open
         self.tables |= {name: literals(table) for name, table in other.tables.items()}
         self.outer_arrays |= other.outer_arrays | {

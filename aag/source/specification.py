@@ -28,7 +28,7 @@ _LISTED = {
     "Volatile_Stmt": "volatile",
 }
 _TOLERATED = frozenset(
-    "Access_Stmt Import_Stmt Namelist_Stmt Format_Stmt Comment Contiguous_Stmt Protected_Stmt"
+    "Access_Stmt Import_Stmt Format_Stmt Comment Contiguous_Stmt Protected_Stmt"
     " Asynchronous_Stmt Bind_Stmt Procedure_Declaration_Stmt Enum_Def".split()
 )
 _KEPT = frozenset("parameter allocatable save target pointer external intrinsic optional value volatile".split())
@@ -195,6 +195,15 @@ class SpecificationReader(TypeReader):
                 return
         self.into.commons.append(Common(block=block, names=names))
 
+    def _namelist(self, node: Any) -> None:
+        at = self.locate(node)
+        for group, objects in node.items:
+            names = tuple(str(each).lower() for each in getattr(objects, "items", (objects,)))
+            for name in names:
+                self.into.entry(name, at)
+            own = str(group).lower()
+            self.into.namelists[own] = (*self.into.namelists.get(own, ()), *names)
+
     def _data(self, node: Any) -> None:
         """DATA gives variables and parts of arrays their initial values."""
         at = self.locate(node)
@@ -291,6 +300,7 @@ _METHODS: dict[str, Callable[[SpecificationReader, Any], None]] = {
     "Common_Stmt": SpecificationReader._common,
     "Data_Stmt": SpecificationReader._data,
     "Equivalence_Stmt": SpecificationReader._equivalence,
+    "Namelist_Stmt": SpecificationReader._namelist,
     "Use_Stmt": SpecificationReader._use,
     "Interface_Block": SpecificationReader._interface,
 }

@@ -17,6 +17,7 @@ from aag.source.derived_types import of_type
 from aag.source.expressions import Locator
 from aag.source.files import MPI, WITHOUT_MPI
 from aag.source.intrinsic_modules import INTRINSIC_MODULES
+from aag.source.namelists import with_groups
 from aag.source.outline import Outline, Row
 from aag.source.parsing import SYNTAX
 from aag.source.resolving import resolve_directive
@@ -113,7 +114,7 @@ class UnitReader(Struct):
                 names.entry(argument, at)
         formats = self.formats.get(index, {})
         reader = BodyReader(self.outline, self.rows, names, formats, self.cuts, self.seen)
-        body = reader.unit_body(child for part in execution for child in part.content)
+        body = with_groups(reader.unit_body(child for part in execution for child in part.content), names.namelists)
         if type(node).__name__ == "Module":
             last = self._row(closing)
             texts = (row.statement.text.text for row in self.rows[index : last + 1])

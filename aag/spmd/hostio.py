@@ -80,8 +80,8 @@ def checked(lowering: Lowering, statement: ir.Io) -> Control:
     types = lowering.symbols.types()
     form = control.format.lower()
     named = form.isidentifier() and (form not in types or types[form].base == "derived")
-    if control.namelist or (named and statement.kind in ("read", "write")):
-        raise Unsupported("NAMELIST is not modelled, but READ and WRITE with a list of variables are")
+    if not statement.group and (control.namelist or (named and statement.kind in ("read", "write"))):
+        raise Unsupported("found no NAMELIST of this name")
     far = sorted(name for name in control.names if lowering.is_distributed(name))
     if far:
         raise Unsupported(f"the control list depends on the distributed array {far[0]}")

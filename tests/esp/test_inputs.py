@@ -16,6 +16,7 @@ HEAD = """program reads
   real :: x, y
   logical :: g
   character(8) :: c
+  namelist /g1/ n, x, g, c, v /g2/ k, y
   n = -1; k = -1; x = -1; y = -1; g = .false.; c = 'none'; v = 0; w = 0
 """
 SHOWN = "  print '(i0,1x,i0,1x,es12.5,1x,es12.5,1x,l1,1x,a)', n, k, x, y, g, c\n"
@@ -57,6 +58,8 @@ def by_esp(reads, text):
         ("read *, g, n\n", "T 3\n"),
         ("read *, g, n\n", ".false 3\n"),
         ("read *, c, n\n", "'two it' 3\n"),
+        ("read (*, nml=g1)\n", " &g1 n = 4, v=1,2 x=2.5 ! x = 3\n g=.true.\n c = 'a/b' /\n"),
+        ("read (5, g1)\nread *, k\nread (*, nml=g2)\n", "&G1 N=4 /\n7\n&g2 y=1e-3/\n"),
         ("read *, c, n\n", "two 3\n"),
         ("read *, n\nif (n > 3) read *, k\nread *, x\n", "2\n0.5\n"),
         ("read *, n\ndo i = 1, n\nread *, k\nend do\n", "2\n5\n6\n"),

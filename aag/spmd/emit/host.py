@@ -83,10 +83,26 @@ def _spelled(context: Context, statement: ir.Io, listed: Iterable[Expr]) -> str:
     line = statement.span.line
     if control_of(statement).jumps:
         raise refused(f"{statement.kind.upper()} statements with ERR=, END= or EOR=", statement.span)
+    if statement.group:
+        return _group(context, statement)
     items = ", ".join(_item(context, each, line) for each in listed)
     if statement.kind == "print":
         return f"print {statement.control}{', ' if items else ''}{items}"
     return f"{statement.kind} ({statement.control}) {items}".rstrip()
+
+
+def _group(context: Context, statement: ir.Io) -> str:
+    """READ or WRITE of a NAMELIST: input and output have the names of its variables."""
+    names = [each.name for each in statement.items if isinstance(each, Var)]
+    if tuple(names) != statement.group or any(context.names.of(each) != each for each in names):
+        raise refused("a NAMELIST whose variables have other names in the node program", statement.span)
+    if any(context.distributed(each) is not None for each in names):
+        raise refused("a NAMELIST with a distributed array", statement.span)
+    group = control_of(statement).namelist.lower()
+    declaration = f"namelist /{group}/ {', '.join(names)}"
+    if declaration not in context.declarations:
+        context.declare(declaration)
+    return f"{statement.kind} ({statement.control})"
 
 
 def _item(context: Context, item: Expr, line: int) -> str:

@@ -75,6 +75,7 @@ class Writer:
         yield "  implicit none"
         yield "  integer :: i, j, k, ios, many"
         yield "  double precision :: s, few(4)"
+        yield "  namelist /group/ s, few"
         yield "  character(len=8) :: word"
         yield "  logical :: there"
         for at, kind in enumerate(kinds):
@@ -221,6 +222,13 @@ class Writer:
         yield f"  read {self.pick('*,', '(*, *)', '(5, *)', '(unit=5, fmt=*)')} s, few"
         yield "  print *, s, few"
 
+    def read_group(self):
+        """NAMELIST input: all variables of the group, or some."""
+        given = self.pick("s = 0.75, few = 4*0.5", "few(2:3) = 1.25 2.5", "s = 3.0  few = 1.0, 2.0, 2*0.125", "")
+        self.given += [self.pick("", " ! settings"), f"&group {given}", "/"]
+        yield f"  read {self.pick('(*, nml=group)', '(5, group)', '(unit=5, nml=group)')}"
+        yield self.pick("  print *, s, few", "  write (*, nml=group)", "  write (*, group)")
+
     def read_sized(self):
         """Input that says how much more there is."""
         count = self.random.randint(1, 4)
@@ -304,6 +312,7 @@ class Writer:
             self.show,
             self.update,
             self.read_fixed,
+            self.read_group,
             self.read_back,
             self.read_back,
             self.internal,
