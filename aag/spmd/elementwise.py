@@ -212,6 +212,8 @@ class Elementwise:
                 return self._shift(call, found.bound(call), positions, bound)
             case "spread" if found is not None:
                 return self._spread(call, found.bound(call), positions, bound)
+            case "reshape" if found is not None:
+                return self._reshape(call, found.bound(call), positions, bound)
             case "bounds" if found is not None and self._symbols.shape(call.args[0]):
                 return self._inquiry(call, found.bound(call), positions, bound)
             case "type" if self._symbols.shape(call.args[0]) or isinstance(call.args[0], StringLit):
@@ -263,6 +265,25 @@ class Elementwise:
         if len(positions) != rank:
             raise Mismatch(f"SPREAD makes an array of rank {rank}, which does not fit here", call.span)
         return self.element(call.args[0], (*positions[:at], *positions[at + 1 :]), bound)
+
+    def _reshape(
+        self, call: Call, given: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]
+    ) -> Expr:
+        """The element of RESHAPE's source that has the same place in array element order."""
+        extents = self._symbols.reshaped(given)
+        if len(positions) != len(extents):
+            raise Mismatch(f"RESHAPE makes an array of rank {len(extents)}, which does not fit here", call.span)
+        number: Expr = IntLit(0)
+        stride: Expr = IntLit(1)
+        for position, extent in zip(positions, extents, strict=True):
+            number = add(number, multiply(stride, subtract(position.at, position.lower)))
+            stride = multiply(stride, extent)
+        places = []
+        source = self._symbols.shape(given["source"])
+        for extent in map(length, source[:-1]):
+            places.append(Position(Call("mod", (number, extent)), IntLit(0)))
+            number = Binary("/", number, extent)
+        return self.element(given["source"], (*places, Position(number, IntLit(0))), bound)
 
     def _inquiry(
         self, call: Call, given: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]

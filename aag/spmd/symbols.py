@@ -256,11 +256,28 @@ class Symbols:
                 shape = self.shape(call.args[0])
                 dim = self.dim(given, len(shape) + 1) or 0
                 return (*shape[:dim], Extent(IntLit(1), given["ncopies"]), *shape[dim:])
+            case "reshape":
+                return tuple(Extent(IntLit(1), each) for each in self.reshaped(given))
             case "bounds":
                 vector = call.name != "size" and "dim" not in given
                 return (_count(len(self.shape(call.args[0]))),) if vector else ()
             case _:
                 return self._common_shape((*call.args, *(value for _, value in call.keywords)))
+
+    def reshaped(self, given: Mapping[str, Expr]) -> tuple[Expr, ...]:
+        """The extents that RESHAPE gives.
+
+        Raises:
+            Unsupported: they are not listed, or elements are repeated or taken in another order.
+        """
+        shape = given["shape"]
+        if isinstance(shape, Call) and (found := self.intrinsic(shape.name)) is not None and found.form == "bounds":
+            shape = inquired(self, shape, found.bound(shape))
+        if not isinstance(shape, Constructor) or any(isinstance(each, ImpliedDo) for each in shape.values):
+            raise Unsupported("SHAPE= of RESHAPE must be a list of extents")
+        if given.keys() & {"pad", "order"}:
+            raise Unsupported("RESHAPE with PAD= or ORDER= is not modelled")
+        return shape.values
 
     def _common_shape(self, args: Sequence[Expr]) -> tuple[Extent, ...]:
         return next((shape for arg in args if (shape := self.shape(arg))), ())

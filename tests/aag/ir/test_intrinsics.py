@@ -70,7 +70,7 @@ ABSENT = frozenset(
 """Functions that gfortran lacks, that are no functions, that take something else than values, or (FINDLOC) whose size
 crashes gfortran 12."""
 
-ARRAYS = ("reduction", "location", "expanded", "shift", "transpose", "matmul", "spread", "bounds", "")
+ARRAYS = ("reduction", "location", "expanded", "shift", "transpose", "matmul", "spread", "reshape", "bounds", "")
 
 
 def patterns(row):
@@ -82,7 +82,7 @@ def patterns(row):
             whole = [Constructor((each,)) for each in given]
             if row.form in ("matmul", "transpose"):
                 whole = [Call("spread", (each, IntLit(1), IntLit(1))) for each in whole]
-            scalars = {"dim": IntLit(1), "shift": IntLit(1), "ncopies": IntLit(1)}
+            scalars = {"dim": IntLit(1), "shift": IntLit(1), "ncopies": IntLit(1), "shape": Constructor((IntLit(1),))}
             given = [scalars.get(name, each) for name, each in zip(names, whole, strict=True)]
         yield kinds, Call(row.name, (), tuple(zip(names, given, strict=True)))
 

@@ -1,4 +1,6 @@
-"""Array constructors in random programs: implied DO, lists of values, sections, and mixtures of them."""
+"""Array constructors and RESHAPE in random programs: implied DO, lists of values, sections, and mixtures of them."""
+
+from math import prod
 
 
 class Constructors:
@@ -6,6 +8,8 @@ class Constructors:
 
     def constructed(self):
         """An assignment of an array constructor to a section, or a sum over one."""
+        if self.chance(25):
+            return self.reshaped()
         loop, rows = self.single_loop()
         form = self.pick("implied", "implied", "listed", "mixed")
         match form:
@@ -31,6 +35,16 @@ class Constructors:
                 more = f" + 0.25d0 * {self.operand((count,))}" if self.chance(40) else ""
                 return [f"{text} = 0.5d0 * {value}{more}"]
         return self.scalar()
+
+    def reshaped(self):
+        """An array from the elements of another one, or from an implied DO."""
+        target = self.random.choice(self.arrays)
+        count = prod(target.extents)
+        alike = [each.name for each in self.arrays if prod(each.extents) == count]
+        rows = [{"i": at} for at in range(1, count + 1)]
+        value = self.pick(self.random.choice(alike), f"(/ ({self.expression(rows)}, i = 1, {count}) /)")
+        shape = self.pick(f"shape({target.name})", f"(/ {', '.join(map(str, target.extents))} /)")
+        return [f"{target.name} = 0.5d0 * reshape({value}, {shape})"]
 
     def single_loop(self):
         """A loop of a few iterations."""
