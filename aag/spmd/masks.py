@@ -41,11 +41,19 @@ def temporary(lowering: Lowering, like: Var | Element) -> Var:
     layout = lowering.arrays[like.name]
     subscripts = like.subscripts if isinstance(like, Element) else (Section(None, None, None),) * layout.rank
     try:
-        places = [_place(each, *layout.bounds[dim], lowering) for dim, each in enumerate(subscripts)]
+        places = [
+            _place(each, *layout.bounds[dim], lowering)
+            if isinstance(each, Section) or (layout.axis_of_dim(dim) is not None and not lowering.is_alone)
+            else (0, 1, None)
+            for dim, each in enumerate(subscripts)
+        ]
     except Unknown as error:
         raise Unsupported(f"a WHERE that changes its own mask, in a section that depends on {error.name}") from error
     kept = [dim for dim, (_, _, extent) in enumerate(places) if extent is not None]
-    axes = [_axis(axis, layout, at, places, kept) for at, axis in enumerate(layout.axes)]
+    axes = [
+        REPLICATED if lowering.is_alone else _axis(axis, layout, at, places, kept)
+        for at, axis in enumerate(layout.axes)
+    ]
     name = lowering.elementwise.fresh("mask")
     lowering.symbols.declare(name, LOGICAL)
     lowering.arrays[name] = Layout(
