@@ -37,6 +37,7 @@ LINE = ({"n": 1}, {"n": 257, "reps": 3})
 PLATE = ({"n": 7, "k": 5}, {"n": 34, "k": 12})
 SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "cholesky": ({"n": 1}, {"n": 37}),
+    "finance": ({"n": 2, "k": 1}, {"n": 33, "k": 9}),
     "floyd": ({"n": 2}, {"n": 31}),
     "gauss": ({"n": 2}, {"n": 37}),
     "gausspivot_array": ({"n": 2}, {"n": 29}),
@@ -46,6 +47,7 @@ SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "laplace_bx": PLATE,
     "laplace_xb": PLATE,
     "lfk01": LINE,
+    "lfk02": ({"n": 2, "reps": 1}, {"n": 37, "reps": 3}),
     "lfk03": LINE,
     "lfk09": LINE,
     "lfk22": LINE,
@@ -57,6 +59,8 @@ SIZES: dict[str, tuple[dict[str, int], dict[str, int]]] = {
     "pbs4": ({"n": 1}, {"n": 1001}),
     "pi": ({"n": 1}, {"n": 1001}),
     "pipeline": ({"n": 2}, {"n": 1001}),
+    "lfk14": ({"n": 1, "m": 5, "reps": 1}, {"n": 61, "m": 40, "reps": 3}),
+    "nbody": ({"n": 2}, {"n": 22}),
     "redblack": PLATE,
     "sor": ({"n": 3, "k": 2}, {"n": 26, "k": 7}),
     "adi": ({"n": 2, "k": 1}, {"n": 33, "k": 3}),
@@ -327,8 +331,60 @@ def relaxed(p: Values) -> np.ndarray:
     return u
 
 
+def tree(p: Values) -> np.ndarray:
+    n = int(p["n"])
+    k = np.arange(2 * n + 3)  # element 0 is not used
+    x, v = 1 + k % 13 / 16, 0.25 + k % 7 / 64
+    x[0] = 0
+    for _ in range(int(p["reps"])):
+        end, many = 0, n
+        while many > 1:
+            begin, end, many = end, end + many, many // 2
+            old = x.copy()
+            for at in range(begin + 2, end + 1, 2):
+                x[end + 1 + (at - begin) // 2] = old[at] - v[at] * old[at - 1] - v[at + 1] * old[at + 1]
+    return x
+
+
+def charges(p: Values) -> np.ndarray:
+    n, m = int(p["n"]), int(p["m"])
+    k, cell = np.arange(1, n + 1), np.arange(m + 1)
+    field, slope = cell % 17 / 32, cell % 5 / 64
+    place, speed, charge = 1 + k * 31 % (m - 4) + k % 8 / 16, k % 9 / 8, np.zeros(m + 2)
+    for _ in range(int(p["reps"])):
+        here = place.astype(int)
+        speed = speed + field[here] + (place - here) * slope[here]
+        place = place + speed * 0.001
+        there = place.astype(int)
+        rest = place - there
+        there = there % m + 1
+        place = rest + there
+        np.add.at(charge, there, 1 - rest)
+        np.add.at(charge, there + 1, rest)
+        place = np.minimum(place, m - 0.5)
+    return np.concatenate([place, speed, charge])
+
+
+def forces(p: Values) -> np.ndarray:
+    i = np.arange(1, int(p["n"]) + 1)
+    r = np.array([7 * i % 101 / 10, 11 * i % 89 / 10 + i / 1024, 13 * i % 97 / 10])
+    apart = r[:, None, :] - r[:, :, None]
+    mass = 1 + i % 3
+    size = mass[:, None] * mass[None, :] / ((apart**2).sum(axis=0) + 0.01) ** 1.5
+    return np.abs((size * apart).sum(axis=2))
+
+
+def options(p: Values) -> np.ndarray:
+    n, u = int(p["n"]), 1.01
+    s = 40 + 20 * np.arange(1, n + 1) / n
+    for _ in range(int(p["k"])):
+        s = (u * np.concatenate([s[:1], s[:-1]]) + s / u) / 2
+    return np.concatenate([s, np.maximum(s - 50, 0) * math.exp(-0.05) + np.sqrt(s) / 1.0005**8])
+
+
 EXPECTED: dict[str, Callable[[Values], np.ndarray]] = {
     "cholesky": root,
+    "finance": options,
     "floyd": distances,
     "gauss": factors,
     "gausspivot_array": pivoted,
@@ -338,6 +394,7 @@ EXPECTED: dict[str, Callable[[Values], np.ndarray]] = {
     "laplace_bx": jacobi_sweeps,
     "laplace_xb": jacobi_sweeps,
     "lfk01": hydro_fragment,
+    "lfk02": tree,
     "lfk03": inner_product,
     "lfk09": predictors,
     "lfk22": planckian,
@@ -349,6 +406,8 @@ EXPECTED: dict[str, Callable[[Values], np.ndarray]] = {
     "pbs4": lambda p: 1 / np.arange(1, p["n"] + 1),
     "pi": lambda p: 4 / (1 + ((np.arange(p["n"]) + 0.5) / p["n"]) ** 2) / p["n"],
     "pipeline": filtered,
+    "lfk14": charges,
+    "nbody": forces,
     "redblack": red_black,
     "sor": relaxed,
     "adi": alternated,

@@ -12,7 +12,8 @@ from tests.aag.spmd.machine import Machine
 from tests.aag.spmd.serial import Serial
 
 FOLDER = Path(__file__).resolve().parents[3] / "benchmarks_hpf"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.hpf"))
+NAMES = sorted(path.stem for path in FOLDER.glob("*.hpf") if path.stem != "lfk14")
+"""Index arrays are more than the machine of these tests understands; lfk14 runs natively."""
 PROCS = (1, 2, 3, 4, 5, 7, 8, 16)
 QUICK = (1, 3, 4, 8)
 SIZES = (5, 11)
