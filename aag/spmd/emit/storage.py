@@ -101,7 +101,7 @@ def _width(need: Need, layout: Layout, dim: int, layouts: Layouts, env: Environm
         return WHOLE
     cells = apart.constant + mine.offset - theirs.offset
     far = -(-cells // abs(mine.stride)) if cells > 0 else -(cells // abs(mine.stride))
-    if cells and not plain:
+    if cells and not (plain and layout.held(axis).all()):  # beside a part without elements there is no overlap area
         return WHOLE
     shifted_up = (cells > 0) == (mine.stride > 0)
     return Width(0, abs(far)) if shifted_up else Width(abs(far), 0)

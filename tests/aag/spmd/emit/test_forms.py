@@ -21,9 +21,9 @@ NAMES = """
     inquiries guarded coupled skipped workspace procedures module_procedures mapped_dummies calls_in_loops remapped
     restored strides remapping_calls functions_anywhere dimensions three_deep two_mappings equal_names
     gathered scattered sparse two_turns columns particles components complex_pairs nested_types derived_dummies
-    types_remapped types_inside
+    types_remapped types_inside beside
 """.split()
-KERNELS = "matmul shallow life heat_sub qr fft_transpose".split()
+KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
 CALLED = "x = {0}(a + 1)\ncontains\ninteger function {0}(of)\ninteger :: of(:)\n{0} = of(1)\nend function {0}"
 """The body of such a function cannot stand where it is called: its argument is an expression of unknown shape."""
