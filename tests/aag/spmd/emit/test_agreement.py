@@ -178,6 +178,7 @@ PATTERNS = (
     "k = {}(s)",
     "word = {}('a', 3)",
     "ix(:2) = {}(c)",
+    "c = {}(d, (/ 8, 8 /))",
 )
 """Where an intrinsic function may stand. Each function fits one of them at least."""
 
