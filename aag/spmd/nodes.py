@@ -101,11 +101,17 @@ class Need(Struct, frozen=True, kw_only=True):
     home: Reference | None
 
 
-class Held(Struct, frozen=True, kw_only=True):
+class Held(Struct, frozen=True, kw_only=True, dict=True):
     """What an earlier communication brought (`need`), and the writes to the array since: they made parts stale."""
 
     need: Need
     stale: tuple[Reference, ...] = ()
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """All names that decide what it is, those of arrays and of the indices of the need among them."""
+        home = self.need.home
+        return self.need.reference.reads.union(home.reads if home else (), *[write.reads for write in self.stale])
 
 
 class Node(Struct, frozen=True, kw_only=True, eq=False):

@@ -1,6 +1,7 @@
 """Moving and dropping communication: hoisting out of loops, and redundant messages (Def 9), each switchable."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -39,7 +40,7 @@ from aag.spmd.nodes import (
     walk,
 )
 from aag.spmd.omega import ONE, combined
-from aag.spmd.overlaps import Touched, covers, disjoint
+from aag.spmd.overlaps import Moved, Touched, covers, disjoint
 from aag.spmd.program import NodeProgram
 from aag.spmd.space import Space
 from aag.spmd.symbols import Symbols
@@ -58,10 +59,10 @@ def optimize(program: NodeProgram) -> NodeProgram:
     body = program.body
     if program.options.on("hoist"):
         if program.options.on("redundant"):
-            body, _ = _Redundant(symbols, program.layouts).body(body, ())
+            body, _ = _Redundant(symbols, program.layouts).body(body, {})
         body = _Hoist(symbols, program.layouts).body(body)
     if program.options.on("redundant"):
-        body, _ = _Redundant(symbols, program.layouts).body(body, ())
+        body, _ = _Redundant(symbols, program.layouts).body(body, {})
     return replace(program, body=body)
 
 
@@ -272,8 +273,10 @@ class _Hoist:
 
 # --- redundancy -------------------------------------------------------------------------------------------------
 
-Facts = tuple[Held, ...]
-"""What is valid in overlap areas at a point of the program, on all paths."""
+Facts = Mapping[str, tuple[Held, ...]]
+"""What is valid in overlap areas at a point of the program, on all paths: by array."""
+
+Verdict = Literal["all", "some", "none"]
 
 
 class _Redundant:
@@ -284,7 +287,9 @@ class _Redundant:
         self.layouts = layouts
         self.env: Environment = layouts.environment
         self.running: frozenset[str] = frozenset()
-        self.touched: dict[int, Touched] = {}
+        self.touched: dict[Reference, Touched] = {}
+        self.moved: dict[Need, Moved] = {}
+        self.verdicts: dict[tuple[int, int], Verdict] = {}
 
     def body(self, nodes: Sequence[Node], facts: Facts) -> tuple[tuple[Node, ...], Facts]:
         result: list[Node] = []
@@ -301,7 +306,7 @@ class _Redundant:
                     result.append(replace(node, branches=new))
                 case _:
                     result.append(node)
-                    facts = self._after(effects((node,)), facts) if facts else ()
+                    facts = self._after(effects((node,)), facts) if facts else facts
         return tuple(result), facts
 
     def _loop(self, node: DoNode | WhileNode, body: tuple[Node, ...], facts: Facts) -> tuple[tuple[Node, ...], Facts]:
@@ -343,14 +348,14 @@ class _Redundant:
     def _communicate(self, node: Communicate, operation: Operation, facts: Facts) -> tuple[Communicate | None, Facts]:
         if isinstance(operation, Gather):
             return node, facts
-        held = tuple(each for each in facts if each.need.reference.array == operation.array)
+        held = facts.get(operation.array, ())
         fresh = {each.need for each in held if not each.stale}
         needs = tuple(need for need in operation.needs if need not in fresh)
         if not needs:
             return None, facts
-        again = {id(each) for each in held if each.need in operation.needs}
-        brought = (Held(need=need) for need in operation.needs)
-        later = (*(each for each in facts if id(each) not in again), *brought)
+        again = frozenset(operation.needs)
+        brought = [Held(need=need) for need in operation.needs]
+        later = {**facts, operation.array: (*(each for each in held if each.need not in again), *brought)}
         if not isinstance(operation, Exchange):
             return replace(node, operation=replace(operation, needs=needs)), later
         reduced = replace(operation, needs=needs, held=held)
@@ -359,30 +364,34 @@ class _Redundant:
     def _after(self, changed: Effects, facts: Facts) -> Facts:
         """What is still valid after some effects; a write to part of an array makes a held reference partly stale."""
         if changed.everything:
-            return ()
-        writes: dict[str, list[Touched | None]] = {}
+            return {}
+        after = dict(facts)
+        if changed.scalars:
+            for array, own in facts.items():
+                if any(self._decided(held, changed.scalars) for held in own):
+                    after[array] = tuple([held for held in own if not self._decided(held, changed.scalars)])
+        writes: dict[str, dict[Reference | None, None]] = {}
         for array, each in changed.arrays:
-            writes.setdefault(array, []).append(None if each is None else self._touched(each))
-        kept: list[Held] = []
-        for held in facts:
-            if (
-                changed.scalars
-                and not _reads(held).isdisjoint(changed.scalars)
-                and held_names(self.symbols, held) & changed.scalars
-            ):
-                continue
-            own = writes.get(held.need.reference.array)
-            kept += [held] if own is None else self._written(held, own)
-        return tuple(kept)
+            if after.get(array):
+                writes.setdefault(array, {})[each] = None
+        for array, several in writes.items():
+            touched = [None if each is None else self._touched(each) for each in several]
+            after[array] = tuple([left for held in after[array] for left in self._written(held, touched)])
+        return after
+
+    def _decided(self, held: Held, by: frozenset[str]) -> bool:
+        """Whether one of some scalars decides what a held reference is."""
+        return not held.reads.isdisjoint(by) and not held_names(self.symbols, held).isdisjoint(by)
 
     def _written(self, held: Held, writes: Sequence[Touched | None]) -> tuple[Held, ...]:
         """What is left of a held reference after writes to its array: itself, partly stale, or nothing."""
         more: list[Reference] = []
-        read = self._touched(held.need.reference)
+        copies = self._copies(held.need)
         for write in writes:
-            if write is None or covers(write, read):
+            verdict = "all" if write is None else self._verdict(write, copies)
+            if write is None or verdict == "all":
                 return ()
-            if write.reference not in held.stale and write.reference not in more and not disjoint(write, read):
+            if verdict == "some" and write.reference not in held.stale:
                 more.append(write.reference)
         if not more:
             return (held,)
@@ -390,22 +399,30 @@ class _Redundant:
             return ()
         return (replace(held, stale=(*held.stale, *more)),)
 
+    def _verdict(self, write: Touched, copies: Moved) -> Verdict:
+        """How much of what was copied a write touches."""
+        key = (id(write), id(copies))  # both are kept
+        found = self.verdicts.get(key)
+        if found is None:
+            found = "all" if covers(write, copies) else "none" if disjoint(write, copies) else "some"
+            self.verdicts[key] = found
+        return found
+
     def _touched(self, reference: Reference) -> Touched:
-        found = self.touched.get(id(reference))
-        if found is None:  # it keeps the reference, so that no other gets its id
-            found = self.touched[id(reference)] = Touched(reference, self.env)
+        found = self.touched.get(reference)
+        if found is None:
+            found = self.touched[reference] = Touched(reference, self.env)
+        return found
+
+    def _copies(self, need: Need) -> Moved:
+        found = self.moved.get(need)
+        if found is None:
+            found = self.moved[need] = Moved(need, self.layouts)
         return found
 
     def _fixed(self, write: Reference) -> bool:
         """Whether the elements of a write are known without running more than the loops around."""
         return all(name in self.env or name in self.running for name in reference_names(self.symbols, write))
-
-
-def _reads(held: Held) -> frozenset[str]:
-    """All names that decide what a held reference touches, those of arrays and indices among them."""
-    home = held.need.home
-    names = held.need.reference.reads if home is None else held.need.reference.reads | home.reads
-    return names.union(*(write.reads for write in held.stale)) if held.stale else names
 
 
 def _widened(facts: Facts, loop: DoNode | WhileNode) -> Facts:
@@ -419,21 +436,27 @@ def _widened(facts: Facts, loop: DoNode | WhileNode) -> Facts:
     def widened(write: Reference) -> Reference:
         return replace(write, indices=(index, *write.indices)) if loop.var in write.reads else write
 
-    return tuple(
-        replace(held, stale=tuple(dict.fromkeys(widened(write) for write in held.stale))) if held.stale else held
-        for held in facts
-    )
+    def everywhere(held: Held) -> Held:
+        return replace(held, stale=tuple(dict.fromkeys(map(widened, held.stale)))) if held.stale else held
+
+    return {array: tuple(map(everywhere, own)) for array, own in facts.items()}
 
 
 def _common(one: Facts, other: Facts) -> Facts:
     """What holds in both: with the writes of either side."""
-    same = {id(held) for held in other}
-    mine = {id(held) for held in one}
-    stale = {held.need: held.stale for held in other if id(held) not in mine}
-    both: list[Held] = []
-    for held in one:
-        if id(held) in same:
-            both.append(held)
-        elif held.need in stale:
-            both.append(Held(need=held.need, stale=tuple(dict.fromkeys((*held.stale, *stale[held.need])))))
-    return tuple(both)
+    return {
+        array: own if own is other[array] else _merged(own, other[array])
+        for array, own in one.items()
+        if other.get(array)
+    }
+
+
+def _merged(one: tuple[Held, ...], other: tuple[Held, ...]) -> tuple[Held, ...]:
+    theirs = {held.need: held.stale for held in other}
+    return tuple(
+        [
+            Held(need=held.need, stale=tuple(dict.fromkeys((*held.stale, *theirs[held.need]))))
+            for held in one
+            if held.need in theirs
+        ]
+    )

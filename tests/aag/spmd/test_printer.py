@@ -100,10 +100,13 @@ def test_hoisted_communication_says_so_and_keeps_its_line():
 
 
 def test_what_is_here_already():
-    body = "forall (i = 2:n) x(i) = y(i-1)\ny(5) = 1\nforall (i = 2:n-1) z(i) = y(i-1) + y(i+1)"
-    lines = shown(body)
-    third = lines[lines.index("    3  overlap_shift y") :]
-    assert third[2] == "           here already: y(i - 1) for i in 2:n where x(i) lives, but for y(5) written since"
+    body = "forall (i = 2:n) x(i) = y(i-1)\ny({}) = 1\nforall (i = 2:n-1) z(i) = y(i-1) + y(i+1)"
+    there = "           here already: y(i - 1) for i in 2:n where x(i) lives"
+    for written, since in ((32, ", but for y(32) written since"), (5, "")):  # nobody but its owner needs y(5)
+        lines = shown(body.format(written))
+        third = lines[lines.index("    3  overlap_shift y") :]
+        assert third[2] == there + since
+    body = body.format(32)
     assert not any("here already" in line for line in shown(body, off=["redundant"]))
 
 
