@@ -21,6 +21,9 @@ from aag.ir.linear import linear
 from aag.ir.units import Unit
 from aag.ir.visitors import bodies, names_in
 
+SEED_SIZE = 8
+"""What RANDOM_SEED(SIZE=) answers: the integers of the seed of gfortran 12."""
+
 
 class Written(Struct, frozen=True):
     """A function as text, and for each of its lines the line of the program."""
@@ -126,6 +129,10 @@ class _Writer:
                 raise NotComputable(f"{what} is read from input")
             case s.Io():
                 raise NotComputable(f"{', '.join(control_of(statement).sets)} is set by input or output")
+            case s.CallStmt(name="random_seed", keywords=(("size", e.Var(name=name)),)):
+                self._lines.add(f"{variable(name)} = {SEED_SIZE}")
+            case s.CallStmt(name="random_seed", keywords=(("put", _),)):
+                pass
             case s.CallStmt(name=name):
                 raise NotComputable(f"{name} is not interpreted")
             case s.Opaque(reason=reason, text=text):

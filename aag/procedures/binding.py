@@ -206,21 +206,52 @@ def is_constant(expr: Expr, entities: Mapping[str, Entity]) -> bool:
 
 def is_array(expr: Expr, entities: Mapping[str, Entity]) -> bool:
     """Whether the value of an expression is an array."""
+    return rank_of(expr, entities) > 0
+
+
+def rank_of(expr: Expr, entities: Mapping[str, Entity]) -> int:
+    """The number of dimensions of the value of an expression; a function that is no intrinsic one gives a scalar."""
     match expr:
         case Var(name=name):
-            return name in entities and entities[name].shape is not None
+            return len(entities[name].shape or ()) if name in entities else 0
         case Element(subscripts=subscripts):
-            return any(isinstance(each, Section) or is_array(each, entities) for each in subscripts)
+            return sum(isinstance(each, Section) or is_array(each, entities) for each in subscripts)
         case Constructor():
-            return True
-        case Call(name=name, args=args, keywords=keywords):
-            found = INTRINSICS.get(name)
-            if found is not None and found.form == "reduction":
-                return any(key == "dim" for key, _ in keywords)
-            scalar = found is None or found.form in ("bounds", "type", "scalar")
-            return not scalar and any(is_array(each, entities) for each in args)
+            return 1
+        case Call(name=name) if name not in INTRINSICS:
+            return 0
+        case Call():
+            return _rank_of_call(expr, entities)
         case _:
-            return any(is_array(each, entities) for each in children(expr))
+            return max((rank_of(each, entities) for each in children(expr)), default=0)
+
+
+def _rank_of_call(call: Call, entities: Mapping[str, Entity]) -> int:
+    row = INTRINSICS[call.name]
+    given = dict(zip(row.arguments, call.args, strict=False)) | dict(call.keywords)
+    ranks = {name: rank_of(each, entities) for name, each in given.items()}
+    first = ranks.get(row.arguments[0], 0) if row.arguments else 0
+    along = "dim" in given and not ranks["dim"]
+    match row.form:
+        case "reduction" | "expanded" | "location" if along:
+            return first - 1
+        case "location":
+            return 1
+        case "expanded":
+            return int(call.name == "findloc")
+        case "bounds":
+            return int(call.name == "shape" or (call.name != "size" and not along))
+        case "reduction" | "type" | "scalar":
+            return 0
+        case "matmul":
+            return sum(ranks.values()) - 2
+        case "spread":
+            return first + 1
+        case "reshape":
+            shape = given.get("shape")
+            return len(shape.values) if isinstance(shape, Constructor) else 1
+        case _:
+            return max(ranks.values(), default=0)
 
 
 def assign(span: Span, target: Expr, value: Expr) -> s.Stmt:

@@ -1,7 +1,7 @@
 """The declarations of a program as one unit: names of modules, common blocks and procedures beside those of the main
 program."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from aag.diagnostics import NOWHERE, Span
 from aag.ir import directives as d
 from aag.ir.evaluate import Unknown, Value, evaluate
+from aag.ir.expressions import Expr, IntLit
 from aag.ir.steady import steady
 from aag.ir.units import Entity, Program, Type, Unit
 from aag.procedures.effects import AssignedNames
@@ -39,8 +40,10 @@ class FlatDeclarations:
         self._taken |= {each.name for each in main.directives if isinstance(each, d.Processors | d.Template)}
         self._constants: dict[str, Value] = {}
         self._steady: dict[str, Value] | None = None
-        self.private: set[str] = set()
-        """Variables that begin each call of a procedure without a value."""
+        self.private: dict[str, str] = {}
+        """Variables that begin each call of a procedure without a value, with the name of the procedure."""
+        self.called = ""
+        """The procedure whose statements are being put in place of a call."""
         self._of_modules: dict[str, dict[str, str]] = {}
         self._locals: dict[tuple[str, str, tuple[d.Bound, ...] | None], str] = {}
 
@@ -73,7 +76,7 @@ class FlatDeclarations:
     def integer(self, name: str, span: Span) -> str:
         """A new integer variable, called like this if it can be."""
         found = self.unique(name, "again")
-        self.private.add(found)
+        self.private[found] = self.called
         kind = Type(base="integer", bytes=4)
         none: frozenset[str] = frozenset()
         self.entities[found] = Entity(
@@ -81,10 +84,10 @@ class FlatDeclarations:
         )
         return found
 
-    def copy(self, entity: Entity, name: str, span: Span) -> str:
+    def copy(self, entity: Entity, name: str, span: Span, called: str = "") -> str:
         """A new variable of the type and shape of another one."""
         found = self.unique(name, "again")
-        self.private.add(found)
+        self.private[found] = called or self.called
         self.entities[found] = replace(entity, name=found, shown=found, attributes=frozenset(), initial=None, span=span)
         return found
 
@@ -165,7 +168,7 @@ class FlatDeclarations:
             names.renamed[entity.name] = self._locals[key]
             self.entities.setdefault(names.of(entity.name), names.entity(entity))
             if entity.initial is None and "save" not in entity.attributes:
-                self.private.add(names.of(entity.name))
+                self.private[names.of(entity.name)] = unit.name
 
     def declare_shared(self, unit: Unit, names: CallNames) -> None:
         """The variables of common blocks.
@@ -180,12 +183,24 @@ class FlatDeclarations:
                     raise Refused(f"{name} of COMMON /{common.block}/ has no declaration")
                 made = names.entity(entity)
                 known = self.entities.setdefault(place, made)
-                if (known.type, known.shape) != (made.type, made.shape):
+                if known.type != made.type or self._extents(known) != self._extents(made):
                     raise Refused(f"COMMON /{common.block}/ is laid out differently in it: {name}")
         for each in unit.equivalences:
             made_set = replace(each, members=tuple(map(names.expression, each.members)))
             if made_set not in self.equivalences:
                 self.equivalences.append(made_set)
+
+    def _extents(self, entity: Entity) -> Sequence[tuple[Expr | Value | None, ...]]:
+        """The bounds of an entity as numbers where they are known."""
+        known = self.constants()
+
+        def value(expr: Expr | None) -> Expr | Value | None:
+            try:
+                return evaluate(expr, known) if expr is not None else None
+            except Unknown:
+                return expr
+
+        return [(value(each.lower or IntLit(1)), value(each.upper)) for each in entity.shape or ()]
 
     def direct(self, unit: Unit, names: CallNames) -> None:
         """The mapping directives of a unit but for those of dummies; equal declarations of two units are one."""
@@ -219,13 +234,9 @@ class FlatDeclarations:
 
 
 def _alike(one: Entity, other: Entity) -> bool:
-    """Whether two declarations say the same."""
-    return (one.type, one.shape, one.attributes, one.initial) == (
-        other.type,
-        other.shape,
-        other.attributes,
-        other.initial,
-    )
+    """Whether two declarations say the same; the type may be that of the first letter in one of them."""
+    mine, theirs = ((each.type, each.shape, each.attributes - {"implicit"}, each.initial) for each in (one, other))
+    return mine == theirs
 
 
 def _plain(directive: d.Directive) -> d.Directive:

@@ -138,14 +138,15 @@ class _Expansion:
                 self._loops += isinstance(statement, s.Do)
                 made = mapped(hoisted, lambda inner: self.body(inner, stack))
                 self._loops -= isinstance(statement, s.Do)
-                return (*before, self._claimed(made))
+                return (*before, self._claimed(made, stack))
 
-    def _claimed(self, statement: s.Stmt) -> s.Stmt:
+    def _claimed(self, statement: s.Stmt, stack: tuple[str, ...]) -> s.Stmt:
         """A loop whose INDEPENDENT counts the variables of the procedures inside it as NEW."""
         if not isinstance(statement, s.Do) or statement.independent is None:
             return statement
         claim = statement.independent
-        more = self._declarations.private & names_in(statement.body) - set(claim.new)
+        private = {name for name, owner in self._declarations.private.items() if owner not in stack}
+        more = private & names_in(statement.body) - set(claim.new)
         return replace(statement, independent=replace(claim, new=(*claim.new, *sorted(more)))) if more else statement
 
     def _calls_in(self, branches: Sequence[s.Branch]) -> bool:
@@ -214,7 +215,7 @@ class _Expansion:
         except Refused:
             return call
         span = statement.span
-        kept = self._declarations.copy(result, f"{unit.name}$value", span)
+        kept = self._declarations.copy(result, f"{unit.name}$value", span, unit.name)
         before += [*body, assign(span, Var(kept), Var(names.of(result.name)))]
         return Var(kept, span=call.span)
 
@@ -285,13 +286,17 @@ class _Expansion:
         if any("extrinsic" in each for each in unit.prefixes):
             raise Refused("it is EXTRINSIC")
         self._calls += 1
-        names, copies = self._binder.bound(unit, actuals(unit, args, keywords), f"_call{self._calls}", span, into)
-        body, looped = without_returns(unit.body, "leave")
-        made = names.statements(body)
-        if looped:
-            made = self._numbered(made)
-        enter = self._entered(unit, args, span)
-        inside = self.body(made, (*stack, unit.name))
+        caller, self._declarations.called = self._declarations.called, unit.name
+        try:
+            names, copies = self._binder.bound(unit, actuals(unit, args, keywords), f"_call{self._calls}", span, into)
+            body, looped = without_returns(unit.body, "leave")
+            made = names.statements(body)
+            if looped:
+                made = self._numbered(made)
+            enter = self._entered(unit, args, span)
+            inside = self.body(made, (*stack, unit.name))
+        finally:
+            self._declarations.called = caller
         return names, (enter, *copies.before, *inside, *copies.after)
 
     def _entered(self, unit: Unit, args: Sequence[Expr], span: Span) -> s.Stmt:

@@ -9,7 +9,7 @@ from aag.ir.visitors import bodies, names_in
 
 def wanted_after(loop: s.Stmt, body: Sequence[s.Stmt], names: frozenset[str]) -> frozenset[str]:
     """Which of the names may be read once `loop`, a statement somewhere in `body`, has ended."""
-    found = _after(loop, body, names)
+    found = _after(loop, body, names, looping=False)
     return names if found is None else found[0]
 
 
@@ -22,23 +22,44 @@ Found = tuple[frozenset[str], frozenset[str]]
 """Names that may be read before they are written; names that are still undecided."""
 
 
-def _after(loop: s.Stmt, body: Sequence[s.Stmt], names: frozenset[str]) -> Found | None:
-    """What the statements after the loop do; None where it is not in this body."""
+def _after(loop: s.Stmt, body: Sequence[s.Stmt], names: frozenset[str], *, looping: bool) -> Found | None:
+    """What the statements after the loop do; None where it is not in this body. `looping`: the body is that of a loop,
+    or in one."""
     for at, statement in enumerate(body):
+        rest = body[at + 1 :]
         if statement is loop:
-            return _read_first(body[at + 1 :], names)
+            return _rest(rest, names, looping=looping)
+        repeats = isinstance(statement, s.Do | s.DoWhile)
         for inner in bodies(statement):
-            found = _after(loop, inner, names)
+            found = _after(loop, inner, names, looping=looping or repeats)
             if found is None:
                 continue
             read, left = found
-            if isinstance(statement, s.Do | s.DoWhile):  # the next iteration
+            if repeats:  # the next iteration
                 again, _ = _read_first((statement,), left)
                 read |= again
                 left -= again
-            more, left = _read_first(body[at + 1 :], left)
+            more, left = _rest(rest, left, looping=looping)
             return read | more, left
     return None
+
+
+def _rest(body: Sequence[s.Stmt], names: frozenset[str], *, looping: bool) -> Found:
+    """What the rest of a body does. Where EXIT and CYCLE of a loop around lead is looked at after it: nothing that the
+    rest does not read is decided by then."""
+    read, left = _read_first(body, names, looping=looping)
+    return read, names - read if looping and _jumps(body) else left
+
+
+def _jumps(body: Sequence[s.Stmt], *, inner: bool = False) -> bool:
+    """Whether EXIT or CYCLE of a loop around is in a body; `inner`: it is that of a loop, so that only names tell."""
+    for each in body:
+        if isinstance(each, s.Exit | s.Cycle) and (each.name or not inner):
+            return True
+        inside = inner or isinstance(each, s.Do | s.DoWhile)
+        if any(_jumps(part, inner=inside) for part in bodies(each)):
+            return True
+    return False
 
 
 def _read_first(body: Sequence[s.Stmt], names: frozenset[str], *, looping: bool = False) -> Found:

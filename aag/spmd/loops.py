@@ -19,7 +19,7 @@ from aag.spmd.liveness import wanted_after
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, classify, uses_of
-from aag.spmd.nests import has_inner_loop, inner_loops, undivided
+from aag.spmd.nests import has_inner_loop, inner_loops, places_of
 from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Reference, assigns_of
 from aag.spmd.reductions import reduce_into
 from aag.spmd.symbols import Unsupported
@@ -369,10 +369,7 @@ def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *
     places = [(leaf, leaf.assign.target) for leaf in group]
     if reduces and home_of(lowering, group) is None:
         places = [
-            (leaf, each)
-            for leaf in group
-            for each in elements_in(leaf.assign.value, leaf.mask)
-            if not elements_in(*each.subscripts) and not names_in(each) & undivided(leaf.assign.value, update_of(leaf))
+            (leaf, each) for leaf in group for each in places_of(lowering, leaf.assign, leaf.mask, update_of(leaf))
         ]
     chosen = wanted
     for leaf, each in places:

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from msgspec.structs import replace
 
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import Call, Expr, IntLit, Unary, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Unary, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.statements import Assign
-from aag.ir.visitors import children, map_expression, names_in
+from aag.ir.visitors import children, elements_in, map_expression, names_in
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.elementwise import INNER, MASKED
 from aag.spmd.lowering import Lowering
@@ -58,19 +58,62 @@ def has_inner_loop(expr: Expr) -> bool:
     return any(is_inner(each) for each in _calls(expr))
 
 
-def undivided(value: Expr, update: tuple[str, Expr] | None) -> frozenset[str]:
+def places_of(lowering: Lowering, assign: Assign, mask: Expr | None, update: tuple[str, Expr] | None) -> list[Element]:
+    """The elements of distributed arrays at whose owners a reduction may run: those that its iterations read.
+
+    Raises:
+        Unsupported: it reads distributed arrays only in reductions inside it, which no owner of a part can finish.
+    """
+    together = _undivided(lowering, assign.value, update)
+    found, left = [], False
+    for each in elements_in(assign.value, mask):
+        if not lowering.is_distributed(each.name) or elements_in(*each.subscripts):
+            continue
+        layout = lowering.arrays[each.name]
+        decisive = {axis.dim for axis in layout.axes if axis.role == "dim"}
+        if any(names_in(each.subscripts[dim]) & together for dim in decisive):
+            left = True
+            continue
+        lowest = (IntLit(lower) for lower, _ in layout.bounds)
+        places = (low if names_in(own) & together else own for own, low in zip(each.subscripts, lowest, strict=True))
+        found.append(Element(each.name, tuple(places), span=each.span))
+    if left and not found:
+        raise Unsupported("it reduces more than the results of the reductions inside it")
+    return found
+
+
+def _undivided(lowering: Lowering, value: Expr, update: tuple[str, Expr] | None) -> frozenset[str]:
     """The indices of reductions inside a value over which processors may not divide the work: each would use its own
     part of the inner result. `update`: the operation and operand, if the value is that of a reduction around them; its
-    operand may be divided where it is nothing but an inner reduction of the same kind (or a sum that is subtracted)."""
+    operand may be divided where it is an inner reduction of the same kind, and for sums a linear function of one."""
     if update is not None:
         op, operand = update
-        if op == "sum" and isinstance(operand, Unary) and operand.op == "-":
-            operand = operand.operand
+        if op == "sum":
+            operand = _summed(lowering, operand)
         if isinstance(operand, Call) and is_inner(operand):
             inner = operand.name.removesuffix(INNER)
             if op == ("sum" if inner == "count" else inner):
                 value = _unnest(operand)[1]
     return frozenset(_inner_indices(value))
+
+
+_LINEAR = frozenset(("real", "dble", "dreal", "aimag", "dimag", "conjg", "dconjg", "sngl"))
+"""Functions of which the sum is the function of the sum."""
+
+
+def _summed(lowering: Lowering, operand: Expr) -> Expr:
+    """The sum of which an operand is a multiple, else the operand."""
+    match operand:
+        case Unary(op="-" | "+", operand=inner):
+            return _summed(lowering, inner)
+        case Call(name=name, args=(inner, *_)) if name in _LINEAR:
+            return _summed(lowering, inner)
+        case Binary(op="*", left=left, right=right) if has_inner_loop(left) != has_inner_loop(right):
+            return _summed(lowering, left if has_inner_loop(left) else right)
+        case Binary(op="/", left=left, right=right) if not has_inner_loop(right):
+            return operand if lowering.symbols.type_of(left).base == "integer" else _summed(lowering, left)
+        case _:
+            return operand
 
 
 def _inner_indices(expr: Expr) -> Iterator[str]:

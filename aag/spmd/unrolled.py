@@ -1,7 +1,7 @@
 """Loops over the dimensions of an array: each iteration gets the number of its dimension.
 
-Lattice codes shift along dimension `mu` in a loop over `mu`. Which processors talk is known only where DIM= is a
-number, so such a loop becomes a loop of one iteration for each of its values.
+Lattice codes shift along dimension `mu`, or `2 + mu`, in a loop over `mu`. Which processors talk is known only where
+DIM= is a number, so such a loop becomes a loop of one iteration for each of its values.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ from aag.ir import statements as s
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Call, Expr, IntLit, Var
 from aag.ir.intrinsics import INTRINSICS
-from aag.ir.visitors import map_expression, map_own, mapped, walk_expressions, walk_statements
+from aag.ir.visitors import map_expression, map_own, mapped, names_in, walk_expressions, walk_statements
 
 _MOST = 16
 """Iterations of a loop over dimensions: arrays have at most 15."""
@@ -35,27 +35,26 @@ def _has_any(body: Body) -> bool:
 
 
 def _statement(statement: s.Stmt, env: Environment) -> Iterator[s.Stmt]:
-    inside = mapped(statement, lambda body: unrolled(body, env))
     values = _values(statement, env) if isinstance(statement, s.Do) and _selects(statement) else None
-    if values is None or not isinstance(inside, s.Do):
-        yield inside
+    if values is None or not isinstance(statement, s.Do):
+        yield mapped(statement, lambda body: unrolled(body, env))
         return
     for value in values:
         number = IntLit(value)
-        body = tuple(_with(inside.body, inside.var, number))
+        body = unrolled(tuple(_with(statement.body, statement.var, number)), {**env, statement.var: value})
         step = None if values.step == 1 else IntLit(values.step)
-        yield replace(inside, lower=number, upper=number, step=step, body=body)
+        yield replace(statement, lower=number, upper=number, step=step, body=body)
     if not values:
-        yield s.Assign(span=inside.span, target=Var(inside.var), value=inside.lower)
+        yield s.Assign(span=statement.span, target=Var(statement.var), value=statement.lower)
 
 
 def _selects(loop: s.Do) -> bool:
-    """Whether the variable of a loop is the DIM= of some function, and the loop runs to its end."""
+    """Whether the variable of a loop decides the DIM= of some function, and the loop runs to its end."""
     leaves = (each for each in walk_statements(loop.body) if isinstance(each, s.Exit))
     if any(each.name in ("", loop.name) for each in leaves):
         return False
     dims = (_dim(each) for each in walk_expressions(loop.body) if isinstance(each, Call))
-    return Var(loop.var) in dims
+    return any(loop.var in names_in(each) for each in dims if each is not None)
 
 
 def _dim(call: Call) -> Expr | None:
@@ -74,13 +73,21 @@ def _values(loop: s.Do, env: Environment) -> range | None:
 
 
 def _with(body: Iterable[s.Stmt], var: str, number: IntLit) -> Iterator[s.Stmt]:
-    """Statements with a number where the variable is a DIM=."""
+    """Statements with a number where the variable decides a DIM=."""
+
+    def dim(expr: Expr) -> Expr:
+        made = map_expression(expr, lambda part: number if part == Var(var) else part)
+        try:
+            return IntLit(evaluate_int(made, {}), span=expr.span)
+        except Unknown:
+            return made
 
     def one(expr: Expr) -> Expr:
-        if not isinstance(expr, Call) or _dim(expr) != Var(var):
+        found = _dim(expr) if isinstance(expr, Call) else None
+        if found is None or var not in names_in(found) or not isinstance(expr, Call):
             return expr
-        args = tuple(number if each == Var(var) and _is_dim(expr, at) else each for at, each in enumerate(expr.args))
-        pairs = tuple((key, number if key == "dim" else value) for key, value in expr.keywords)
+        args = tuple(dim(each) if _is_dim(expr, at) else each for at, each in enumerate(expr.args))
+        pairs = tuple((key, dim(value) if key == "dim" else value) for key, value in expr.keywords)
         return Call(expr.name, args, pairs, span=expr.span)
 
     for each in body:

@@ -1,8 +1,9 @@
 """Names and expressions of a node program as standard Fortran."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, RealLit, Var
 from aag.ir.intrinsics import CALLED
 from aag.ir.linear import add, subtract
 from aag.ir.spelling import spell
@@ -73,6 +74,8 @@ class Names:
                 return IntLit(0)
             case Call(name="number_of_processors"):
                 return IntLit(self._program.layouts.procs)
+            case RealLit(text=text) if text.partition("_")[2].strip("0123456789"):
+                return replace(expr, text=_unnamed(text, double=expr.double))
             case Element(name=name, subscripts=subscripts):
                 return Element(self.of(name), self._packed(name, subscripts))
             case _:
@@ -83,6 +86,14 @@ class Names:
             Element(self.packed[name, dim], (each,)) if (name, dim) in self.packed else each
             for dim, each in enumerate(subscripts)
         )
+
+
+def _unnamed(text: str, *, double: bool) -> str:
+    """A real literal whose kind is a named constant, of which the node program need not know."""
+    digits = text.partition("_")[0].lower()
+    if not double:
+        return digits
+    return digits.replace("e", "d") if "e" in digits else f"{digits}d0"
 
 
 def _wrapped(index: Expr, shift: Expr, lower: Expr, upper: Expr) -> Expr:

@@ -33,6 +33,13 @@ def test_steps_and_loops_inside_others():
     ]
 
 
+def test_dimensions_that_are_computed_and_bounds_that_depend_on_others():
+    found = lines("do d = 1, 2\ndo e = d+1, n\na = cshift(b, 1, 1+d) + cshift(b, 1, e-1)\nend do\nend do\n")
+    assert [each for each in found if each.startswith("a=")] == [
+        f"a=cshift(b,1,{1 + d})+cshift(b,1,{e - 1})" for d, e in ((1, 2), (1, 3), (2, 3))
+    ]
+
+
 @pytest.mark.parametrize(
     "loop",
     [
