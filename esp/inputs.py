@@ -1,11 +1,12 @@
 """Scalars that a program reads from its standard input, from the text of that input (D8).
 
-READ statements with ``*`` as format are followed in their order, as long as nothing decides which of them run. A
-variable that gets its value there and nowhere else is then known like one that `--set` gives.
+READ statements are followed in their order, as long as nothing decides which of them run: with ``*`` as format, and
+with formats of plain fields in one record, as in ``(A20)`` or ``(2I5, F10.2)``. A variable that gets its value there
+and nowhere else is then known like one that `--set` gives.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from aag.ir import statements as s
 from aag.ir.control import control_of
@@ -24,7 +25,12 @@ _TEXT = r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\""
 _ASSIGNED = re.compile(rf"([a-z]\w*)\s*=\s*({_TEXT}|[^\s,/=]+)", re.IGNORECASE)
 """``name = value``, one value."""
 _COMMENT = re.compile(rf"((?:[^!'\"]|{_TEXT})*)!.*")
+_FIELD = re.compile(r"(\d*)(x|(?:[iaflg]|[ed]n?)(?:(\d+)(?:\.(\d+)(?:e\d+)?)?)?)(,|$)", re.IGNORECASE)
+"""``3I5``, ``F10.2``, ``A``, ``4X``, without blanks."""
 _ENDS = re.compile(r"/\s*$|[&$]end\b", re.IGNORECASE)
+
+
+_LABELLED = re.compile(r"\s*(\d+)\s+format\s*(\(.*\))\s*$", re.IGNORECASE)
 
 
 class _Records:
@@ -54,9 +60,56 @@ class _Records:
                 break
         return {each[1].lower(): each[2] for each in _ASSIGNED.finditer(text)}
 
-    def end(self) -> None:
-        """The end of a READ: what its last record still has is skipped."""
+    def fields(self, form: str, bases: Sequence[str]) -> list[str] | None:
+        """The values of a record with a format, for variables of some types. None: the format is not so plain, or the
+        input ends."""
+        widths = _fields(form)
+        if widths is None or len([width for width in widths if width[0] != "x"]) < len(bases) or not self._lines:
+            return None
+        line, at, found, wanted = self._lines.pop(0), 0, [], list(bases)
+        for kind, width, digits in widths:
+            if not wanted:
+                break
+            text = line[at:] if width is None else line[at : at + width]
+            at += len(text) if width is None else width
+            if kind != "x":
+                found.append(_field(text, wanted.pop(0), digits))
+        return found
+
+    def end(self, *, unread: bool = False) -> None:
+        """The end of a READ: what its last record still has is skipped, and all of it where nothing was read."""
         self._left = []
+        if unread and self._lines:
+            self._lines.pop(0)
+
+
+def _fields(form: str) -> list[tuple[str, int | None, int]] | None:
+    """The fields of a format: kind, width (None: all that is left), digits behind an implied point."""
+    text, at = re.sub(r"\s", "", form).strip("'\"").lower(), 0
+    if not (text.startswith("(") and text.endswith(")")):
+        return None
+    text, found = text[1:-1], []
+    while at < len(text):
+        each = _FIELD.match(text, at)
+        if each is None:
+            return None
+        at, kind = each.end(), each[2][0]
+        if each[3] is None and kind not in "xa":
+            return None
+        width = 1 if kind == "x" else int(each[3]) if each[3] else None
+        found += [(kind, width, int(each[4] or 0))] * int(each[1] or 1)
+    return found
+
+
+def _field(text: str, base: str, digits: int) -> str:
+    """The text of a field as list-directed input."""
+    if base == "character":
+        return "'" + text.replace("'", "''") + "'"
+    plain = text.replace(" ", "")
+    parts = re.fullmatch(r"([-+]?\d+)(?:[ed]?([-+]?\d+))?", plain, re.IGNORECASE)
+    if base == "real" and digits and parts is not None:  # a point is implied
+        return f"{parts[1]}e{int(parts[2] or 0) - digits}"
+    return plain or "0"
 
 
 def _values(line: str) -> Iterator[str | None]:
@@ -85,6 +138,7 @@ def values_read(program: Program, text: str) -> dict[str, str]:
     constants, _ = constants_of(unit, {})
     records = _Records(text)
     found: dict[str, str] = {}
+    formats = {each[1]: each[2] for line in program.lines if (each := _LABELLED.match(line))}
     for statement in _certain(unit):
         control = control_of(statement)
         if control.unit not in ("*", "5", ""):
@@ -94,8 +148,19 @@ def values_read(program: Program, text: str) -> dict[str, str]:
                 if name in statement.group and entities[name].shape is None:
                     found[name] = _constant(given, entities[name].type.base)
             continue
+        if not statement.items and control.format in ("*", ""):
+            records.end(unread=True)
+            continue
         if control.format not in ("*", ""):
-            break
+            scalars = [each for each in statement.items if isinstance(each, Var) and entities[each.name].shape is None]
+            form = formats.get(control.format, control.format)
+            types = [entities[each.name].type.base for each in scalars]
+            fields = records.fields(form, types) if len(scalars) == len(statement.items) else None
+            if fields is None:
+                break
+            for scalar, field, base in zip(scalars, fields, types, strict=True):
+                found[scalar.name] = _constant(field, base)
+            continue
         items = [_count(item, entities, constants) for item in statement.items]
         if None in items:
             break

@@ -58,7 +58,7 @@ def value_of(name: str, text: str) -> "Value":
         if value == value and abs(value) != float("inf") and "_" not in written:  # noqa: PLR0124 (is it a NaN?)
             return value
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "'\"":
-        return text[1:-1]
+        return text[1:-1].replace(2 * text[0], text[0])
     hint = "Values are constants: 256, 1.0d-4, .true. or 'text'."
     if "=" in text:
         each = " ".join(f"--set {part.strip()}" for part in f"{name}={text}".split(","))
