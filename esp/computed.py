@@ -22,6 +22,7 @@ from aag.mapping.settable import TRIPS
 from aag.pipeline import main_unit
 from aag.wording import plural
 from esp.request import Request
+from esp.selecting import selected
 from interpreter.result import Assumption
 from interpreter.setting import Setting
 
@@ -36,6 +37,8 @@ class Computed(Struct, frozen=True, kw_only=True):
     values: Mapping[str, Value] = {}
     trips: Mapping[int, WhileTrips] = {}
     assumptions: tuple[Assumption, ...] = ()
+    taken: frozenset[str] = frozenset()
+    """Scalars whose values nobody knows."""
 
     def joined(self, other: "Computed") -> "Computed":
         """Both."""
@@ -43,6 +46,7 @@ class Computed(Struct, frozen=True, kw_only=True):
             values={**self.values, **other.values},
             trips={**self.trips, **other.trips},
             assumptions=tuple(dict.fromkeys((*self.assumptions, *other.assumptions))),
+            taken=self.taken | other.taken,
         )
 
 
@@ -71,9 +75,10 @@ def settled(
             if not request.budget or len(names) < len(error.missing):
                 raise
             more, missing = _computed(program, given_values(request), frozenset(names), request.budget)
-            if missing:
+            taken = _taken(program, given_values(request), tuple(sorted(missing)))
+            if missing.keys() - taken.values.keys():
                 raise _explained(error, missing, main_unit(program)) from None
-            known = known.joined(more)
+            known = known.joined(more).joined(taken)
 
 
 def given_values(request: Request) -> tuple[tuple[str, Value], ...]:
@@ -106,6 +111,25 @@ def _computed(
     spans = {name: Span(program.file, line) for name, line in lines.items()}
     told = tuple(_told(name, made, lines.get(name), spans.get(name)) for name in sorted(names - made.missing.keys()))
     return Computed(values=made.scalars, trips=made.trips, assumptions=told), made.missing
+
+
+@lru_cache(maxsize=64)
+def _taken(program: Program, given: tuple[tuple[str, Value], ...], names: tuple[str, ...]) -> Computed:
+    """Values for those of some scalars that only select elements."""
+    unit = main_unit(program)
+    constants, _ = constants_of(unit, {name: value for name, value in given if not TRIPS.fullmatch(name)})
+    found = {name: place for name in names if (place := selected(unit, name, constants)) is not None}
+    told = (
+        Assumption(
+            code="selected",
+            text=f"{name.upper()} is not known: taking {place.value}, in the middle of {place.array} "
+            f"(--set {name.upper()}=VALUE takes another)",
+            span=Span(program.file, place.line),
+        )
+        for name, place in found.items()
+    )
+    values = {name: place.value for name, place in found.items()}
+    return Computed(values=values, assumptions=tuple(told), taken=frozenset(values))
 
 
 def _told(name: str, found: Found, line: int | None, span: Span | None) -> Assumption:

@@ -282,6 +282,27 @@ def reduced_names(leaves: Sequence[Leaf], arrays: Collection[str] = ()) -> froze
     return frozenset(candidates)
 
 
+def scattered(leaves: Sequence[Leaf]) -> frozenset[str]:
+    """Arrays of which index arrays say what is assigned: owners update them in the order of the iterations."""
+    targets = [leaf.assign.target for leaf in leaves]
+    return frozenset(each.name for each in targets if isinstance(each, Element) and elements_in(*each.subscripts))
+
+
+def summed(lowering: Lowering, leaves: Sequence[Leaf]) -> frozenset[str]:
+    """Replicated arrays of which several iterations update an element with distributed data."""
+    found = set()
+    for leaf in leaves:
+        target, update = leaf.assign.target, update_of(leaf)
+        if not isinstance(target, Element) or update is None or lowering.is_distributed(target.name):
+            continue
+        indices = {index.name for index in leaf.indices}
+        plain = all(isinstance(each, Var) or not names_in(each) & indices for each in target.subscripts)
+        several = indices - names_in(*target.subscripts)
+        if plain and several and any(lowering.is_distributed(each.name) for each in elements_in(update[1], leaf.mask)):
+            found.add(target.name)
+    return frozenset(found)
+
+
 def reduction(leaf: Leaf, names: frozenset[str]) -> tuple[str, Expr] | None:
     """The operation and operand of an assignment that reduces into one of `names`, else None."""
     return update_of(leaf) if _name(leaf.assign.target) in names else None

@@ -14,7 +14,7 @@ from aag.spmd import claims
 from aag.spmd.dependence import Dependence
 from aag.spmd.expansion import expanded
 from aag.spmd.groups import Groups, changed, home_of, parallel_groups, places, same_owner, scalars_stay, spread_names
-from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, update_of, writes_of
+from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, scattered, summed, update_of, writes_of
 from aag.spmd.liveness import wanted_after
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
@@ -55,9 +55,13 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     home = _home_clause(lowering, statement, leaves)
     promised = frozenset(_promised(statement))
     arrays = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
+    more: frozenset[str] = frozenset()
     if lowering.options.on("reductions"):
-        arrays.update(_scattered(leaves))
-    names = reduced_names(leaves, arrays) if promised or lowering.options.on("reductions") else frozenset()
+        arrays.update(scattered(leaves))
+        more = summed(lowering, leaves).difference(arrays)
+    names = reduced_names(leaves, arrays | more) if promised or lowering.options.on("reductions") else frozenset()
+    if names & more and parallel_groups(lowering, leaves, names) is None:
+        names = reduced_names(leaves, arrays)
     claims.check(lowering, statement, leaves, names)
     if home_of(lowering, leaves) is None:
         operands = [each for leaf in leaves if names for each in elements_in(leaf.assign.value, leaf.mask)]
@@ -79,14 +83,6 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     if promised:
         raise Unsupported("an inner loop carries values from one processor to another")
     return _lower_sequential(lowering, statement, leaves)
-
-
-def _scattered(leaves: Sequence[Leaf]) -> Iterator[str]:
-    """Arrays of which index arrays say what is assigned: owners update them in the order of the iterations."""
-    for leaf in leaves:
-        target = leaf.assign.target
-        if isinstance(target, Element) and elements_in(*target.subscripts):
-            yield target.name
 
 
 def _with_wider_arrays(

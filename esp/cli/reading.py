@@ -71,11 +71,15 @@ def _take_input(source: Source, options: argparse.Namespace) -> None:
     """
     if not vars(options).get("input"):
         return
+    from aag.mapping.settable import settable
+    from aag.pipeline import main_unit
     from esp.inputs import values_read
 
     given = {each.partition("=")[0].strip().lower() for each in options.set}
     found = values_read(source.program, text_of_input(options.input))
-    options.set = [*(f"{name}={value}" for name, value in found.items() if name not in given), *options.set]
+    why = settable(main_unit(source.program), source.program.units).why
+    wanted = {name: value for name, value in found.items() if name not in given and not why.get(name, "")}
+    options.set = [*(f"{name}={value}" for name, value in wanted.items()), *options.set]
 
 
 def text_of_input(file: str) -> str:

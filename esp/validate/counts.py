@@ -50,16 +50,19 @@ def predicted(source: api.Source, system: System, request: api.Request) -> Predi
         setting = replace(setting, io=False, force_unroll=True)
         return interpret(stages.node_program, stages.graph, machine, setting, tally), tally
 
-    (found, tally), _ = api.interpreted(stages, request, attempt)
-    unknown = tuple(each for each in found.assumptions if _is_of_flow(each, request))
+    (found, tally), computed = api.interpreted(stages, request, attempt)
+    known = (*found.assumptions, *computed.assumptions)
+    unknown = tuple(each for each in known if _is_of_flow(each, request))
     told = tuple(each for each in found.assumptions if each.code == "while" and each not in unknown)
-    return PredictedCounts(tally.counts, unknown, undecided_lines(stages.graph, unknown), told)
+    return PredictedCounts(tally.counts, unknown, undecided_lines(stages.graph, unknown, computed.taken), told)
 
 
 def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:
     """Whether it is about which way a run takes, and not what the user said."""
     line = 0 if assumption.span is None else assumption.span.line
-    return assumption.code == "branch" or (assumption.code == "while" and f"trips_{line}" not in request.values)
+    return assumption.code in ("branch", "selected") or (
+        assumption.code == "while" and f"trips_{line}" not in request.values
+    )
 
 
 class MessageTally(Listener):

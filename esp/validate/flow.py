@@ -3,18 +3,20 @@
 from collections.abc import Iterable, Iterator
 
 from aag.graph.aau import AAU, Call, CondtD, CondtSync, Graph, IterD, IterND, IterSync, Seq, children, walk
+from aag.ir.visitors import names_in
 from aag.spmd.nodes import DoNode
 from interpreter.result import Assumption
 
 Path = tuple[AAU, ...]
 
 
-def undecided_lines(graph: Graph, unknown: Iterable[Assumption]) -> frozenset[int]:
-    """Source lines that may run another number of times than predicted.
+def undecided_lines(graph: Graph, unknown: Iterable[Assumption], taken: frozenset[str]) -> frozenset[int]:
+    """Source lines that may run another number of times than predicted, or with other elements.
 
     Args:
         graph: the program's AAG.
         unknown: loops whose end and conditionals whose branch the prediction had to assume.
+        taken: scalars whose values it had to assume; statements that use them may send other messages.
 
     These are the lines of such a loop, and of such a conditional; where a branch of it leaves loops (EXIT, CYCLE) those
     of the loop it leaves, and where it leaves the unit (RETURN, STOP) those of the unit or program.
@@ -25,11 +27,18 @@ def undecided_lines(graph: Graph, unknown: Iterable[Assumption]) -> frozenset[in
         aau = path[-1]
         if isinstance(aau, IterND) and ("while", aau.span.line) in places:
             found |= _lines((aau,))
-        elif isinstance(aau, CondtD | CondtSync) and ("branch", aau.span.line) in places:
+        elif isinstance(aau, CondtD | CondtSync) and (("branch", aau.span.line) in places or _asks(aau, taken)):
             found |= _lines((aau,))
             for inner in paths((aau,)):
                 found |= _left(graph, (*path[:-1], *inner))
+        elif not children(aau) and aau.uses & taken:
+            found.add(aau.span.line)
     return frozenset(found)
+
+
+def _asks(aau: CondtD | CondtSync, names: frozenset[str]) -> bool:
+    """Whether a condition uses one of some scalars."""
+    return any(names_in(each.condition) & names for each in aau.branches)
 
 
 def paths(body: Path, above: Path = ()) -> Iterator[Path]:

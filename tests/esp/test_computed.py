@@ -155,3 +155,45 @@ end
 def test_the_budget_limits_what_index_arrays_may_cost(budget, known):
     told = [each.text for each in esp.predict(SCATTERED, procs=4, budget=budget).assumptions]
     assert any("what k holds is not known" in each for each in told) != known
+
+
+PIVOT = """program pivot
+real :: a(20,20), b(0:8)
+integer :: row, k, m(1)
+!hpf$ distribute a(block,*)
+call random_number(a)
+b = 0
+do k = 1, 19
+m = maxloc(abs(a(k:,k)))
+row = m(1) + k - 1
+{}
+end do
+print *, sum(a), sum(b)
+end program pivot
+"""
+
+
+@pytest.mark.parametrize("statement", ["a(k,:) = a(row,:)", "if (row /= k) a(k,1) = a(row,1)", "b(3) = a(row,k)"])
+def test_scalars_that_only_select_elements_take_the_middle(statement, tmp_path):
+    (tmp_path / "p.hpf").write_text(PIVOT.format(statement))
+    found = esp.predict(tmp_path / "p.hpf", procs=4)
+    (said,) = [each for each in found.assumptions if each.code == "selected"]
+    assert "ROW is not known: taking 10, in the middle of a" in said.text
+    assert said.span.line == 10
+    assert found.time_s == esp.predict(tmp_path / "p.hpf", procs=4, set={"row": 10}).time_s
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "do i = row, 20; a(i,k) = 0; end do",
+        "a(row:,k) = a(row,k)",
+        "if (row > 3) a(row,k) = a(k,k)",
+        "a(row,k) = a(row,k) + 1",
+        "i = row + 1; a(i:,k) = a(row,1)",
+    ],
+)
+def test_scalars_that_decide_more_are_asked_for(statement, tmp_path):
+    (tmp_path / "p.hpf").write_text(PIVOT.format(statement))
+    with pytest.raises(UnresolvedError, match="row"):
+        esp.predict(tmp_path / "p.hpf", procs=4)

@@ -149,3 +149,13 @@ def test_validate_gives_it_to_both_programs(tmp_path, capsys):
     (tmp_path / "in.txt").write_text("40\n")
     assert main(["validate", str(tmp_path / "sized.hpf"), "-p", "2", "--input", str(tmp_path / "in.txt")]) == 0
     assert "same" in capsys.readouterr().out
+
+
+def test_what_decides_nothing_is_no_value(tmp_path, capsys):
+    first, rest = TEXT.split("\n", 1)
+    text = f"{first}\ncharacter(20) :: title\n{rest}".replace("read *, n", "read (*, '(a20)') title\nread *, n")
+    assert "title\nread" in text
+    (tmp_path / "titled.hpf").write_text(text)
+    (tmp_path / "in.txt").write_text("A title of mine\n40\n")
+    assert main(["run", str(tmp_path / "titled.hpf"), "--procs", "4", "--input", str(tmp_path / "in.txt")]) == 0
+    assert "n=40" in capsys.readouterr().out

@@ -21,14 +21,23 @@ NAMES = """
     inquiries guarded coupled skipped workspace procedures module_procedures mapped_dummies calls_in_loops remapped
     restored strides remapping_calls functions_anywhere dimensions three_deep two_mappings equal_names
     gathered scattered sparse two_turns columns particles components complex_pairs nested_types derived_dummies
-    types_remapped types_inside beside literal_kinds texts common_sizes sums_of_sums left_private
+    types_remapped types_inside beside literal_kinds texts common_sizes sums_of_sums left_private pivots
+    sums_into_arrays
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
 CALLED = "x = {0}(a + 1)\ncontains\ninteger function {0}(of)\ninteger :: of(:)\n{0} = of(1)\nend function {0}"
 """The body of such a function cannot stand where it is called: its argument is an expression of unknown shape."""
 
-UNKNOWN = ("names.hpf", "left_private.hpf", "guarded.hpf", "skipped.hpf", "procedures.hpf", "remapped.hpf")
+UNKNOWN = (
+    "names.hpf",
+    "left_private.hpf",
+    "pivots.hpf",
+    "guarded.hpf",
+    "skipped.hpf",
+    "procedures.hpf",
+    "remapped.hpf",
+)
 """Programs whose data decide their flow."""
 
 
