@@ -7,6 +7,7 @@ from aag.functional.tables import RunLimits
 from aag.graph.aau import Graph
 from aag.graph.build import build_graph
 from aag.graph.synchronize import synchronize
+from aag.ir.index_arrays import with_index_arrays
 from aag.ir.units import Program, Unit
 from aag.mapping.layout import Layouts
 from aag.mapping.resolve import Overrides, resolve_mapping
@@ -25,7 +26,7 @@ from aag.spmd.verify import verify
 
 
 def main_unit(program: Program) -> Unit:
-    """The main program with the bodies of the procedures that it calls.
+    """The main program with the bodies of the procedures that it calls, and with index arrays for computed subscripts.
 
     Raises:
         SourceError: there is none, or there are several.
@@ -54,7 +55,7 @@ def main_unit(program: Program) -> Unit:
                 )
             ]
         )
-    return expanded(program, program.main)
+    return with_index_arrays(expanded(program, program.main))
 
 
 def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> Layouts:

@@ -55,5 +55,7 @@ def _scalar(lowering: Lowering, target: Var | Element, value: Expr) -> None:
         extract(lowering, value, into=target.name)
         return
     element = lowering.replicated(value)
+    if isinstance(target, Element):
+        target = Element(target.name, tuple(map(lowering.replicated, target.subscripts)), span=target.span)
     assign = ir.Assign(span=lowering.span, target=target, value=element)
     lowering.emit(Local(span=lowering.span, assigns=(assign,), defines=frozenset((target.name,))))

@@ -9,13 +9,13 @@ from aag.ir import statements as ir
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.intrinsics import REDUCTIONS
+from aag.ir.liveness import wanted_after
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
 from aag.spmd.expansion import expanded
 from aag.spmd.groups import Groups, changed, home_of, parallel_groups, places, same_owner, scalars_stay, spread_names
 from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, scattered, summed, update_of, writes_of
-from aag.spmd.liveness import wanted_after
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, classify, uses_of

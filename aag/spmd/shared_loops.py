@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, IntLit, Section, Var
 from aag.ir.linear import linear
+from aag.ir.liveness import exposed, wanted_after
 from aag.ir.visitors import (
     bodies,
     children,
@@ -30,7 +31,6 @@ from aag.ir.visitors import (
 )
 from aag.spmd import claims
 from aag.spmd.leaves import Leaf, reduced_names, reduction
-from aag.spmd.liveness import exposed, wanted_after
 from aag.spmd.loops import Partial
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.control import control_of
 from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
+from aag.ir.liveness import wanted_after
 from aag.ir.printer import print_statement
 from aag.ir.visitors import walk_expressions
 from aag.spmd.emit.context import Context
@@ -14,7 +15,6 @@ from aag.spmd.emit.lasting import last_values
 from aag.spmd.emit.refusals import refused
 from aag.spmd.emit.renaming import Renaming
 from aag.spmd.emit.text import indented
-from aag.spmd.liveness import wanted_after
 from aag.spmd.nodes import HostIo, Index, Reference, SharedValues, Value
 
 

@@ -11,10 +11,10 @@ from msgspec import Struct
 from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.expressions import IntLit
+from aag.ir.liveness import wanted_after
 from aag.ir.visitors import bodies
 from aag.spmd.emit.context import Context
 from aag.spmd.emit.text import indented
-from aag.spmd.liveness import wanted_after
 from aag.spmd.nodes import Index, Nest
 
 Chain = tuple[s.Stmt, ...]

@@ -538,7 +538,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
-        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1, m2", "  logical :: flag"]
+        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1, m2, at0", "  logical :: flag"]
         lines += [f"!hpf$ {each}" for each in self.directives]
         final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
         lines += [f"  {each}" for each in [*body, *final, "print *, s"]]

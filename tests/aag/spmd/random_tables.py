@@ -60,7 +60,7 @@ class Tables:
         """A statement with index arrays."""
         self.indirect_share = 60
         try:
-            return self.statement(("forall", "do", "independent", "scalar", "vector_subscript"))
+            return self.statement(("forall", "do", "independent", "scalar", "vector_subscript", "computed_subscript"))
         finally:
             self.indirect_share = 0
 
@@ -79,3 +79,24 @@ class Tables:
             if text is not None:
                 return [f"{text} = 0.5d0 * {chosen} + 0.25d0 * {self.operand((extent,))}"]
         return [f"s = sum({chosen}) / {extent}"]
+
+    def computed_subscript(self):
+        """A loop that computes the subscript of each iteration, in a scalar or where it is used."""
+        table = self.random.choice(self.tables)
+        flat = [each.name for each in self.arrays if each.bounds == (table.fits,)]
+        if not flat:
+            return self.scalar()
+        value = self.random.choice(["{0}(i)", "nint(0.5d0 * ({0}(i) + {0}(i)))", "int({0}(i) + 0.25d0)"]).format(
+            table.name
+        )
+        target, other = self.random.choice(flat), self.random.choice(flat)
+        scalar = self.chance(60)
+        place = "at0" if scalar else value
+        lines = [f"do i = {table.bounds[0]}, {table.bounds[1]}", *([f"  at0 = {value}"] if scalar else [])]
+        if self.chance(20):
+            lines[1:1] = ["  if (mod(i, 3) == 0) cycle"]
+        read = f"{other}({place})" if other != target and self.chance(40) else "0.25d0 * i"
+        guard = "if (i > 2) " if self.chance(20) else ""
+        lines += [f"  {guard}{target}({place}) = 0.5d0 * {target}({place}) + {read}", "end do"]
+        claim = ["!hpf$ independent" + (", new(at0)" if scalar else "")] if self.chance(25) and other != target else []
+        return [*claim, *lines]
