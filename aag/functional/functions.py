@@ -7,8 +7,8 @@ from aag.functional.terms import PythonTerm, Terms, cost_of, dtype
 from aag.ir import expressions as e
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.intrinsics import INTRINSICS, Intrinsic
+from aag.ir.result_types import INTEGER, LOGICAL, result_of, wider
 from aag.ir.units import Type
-from aag.spmd.symbols import INTEGER, LOGICAL, result_of, wider
 
 _GENERIC: Mapping[str, str] = {
     **dict.fromkeys(("dabs", "iabs"), "abs"),

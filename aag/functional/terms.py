@@ -15,9 +15,9 @@ from aag.functional.tables import NotComputable
 from aag.ir import expressions as e
 from aag.ir.evaluate import Value
 from aag.ir.linear import linear
+from aag.ir.result_types import DOUBLE, INTEGER, LOGICAL, REAL, wider
 from aag.ir.units import Type, Unit
 from aag.ir.visitors import names_in, walk_expressions
-from aag.spmd.symbols import DOUBLE, INTEGER, LOGICAL, REAL, wider
 
 _COMPARED = {"==": "==", "/=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
 _SMALL = 2**20

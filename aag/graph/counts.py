@@ -22,12 +22,13 @@ from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, 
 from aag.ir.intrinsics import INTRINSICS, REDUCTIONS, charged
 from aag.ir.linear import linear
 from aag.ir.operations import combination, converts, operations, power_operations
+from aag.ir.result_types import wider
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import children, names_in
 from aag.spmd.nodes import Nest
 from aag.spmd.order import mask_level
-from aag.spmd.symbols import Symbols, wider
+from aag.spmd.symbols import Symbols
 
 _COMPARE = frozenset(("==", "/=", "<", "<=", ">", ">="))
 _LOGICAL = frozenset((".and.", ".or.", ".eqv.", ".neqv."))

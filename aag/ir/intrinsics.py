@@ -50,9 +50,9 @@ Typing = Literal[
     "character",
     "kind",
 ]
-"""The type of a result (`aag.spmd.symbols.result_of`). `first`, `second`: the type of that argument; `common`: the type
-of the product of the first two; `part`: the type of a part of a complex number; `kind`: real, of the size of a part of
-a complex argument; all others name a type. An argument KIND= changes its size."""
+"""The type of a result (`aag.ir.result_types.result_of`). `first`, `second`: the type of that argument; `common`: the
+type of the product of the first two; `part`: the type of a part of a complex number; `kind`: real, of the size of a
+part of a complex argument; all others name a type. An argument KIND= changes its size."""
 
 CALL = o.fixed(call=1)
 """The price of a function of which nothing is known."""

@@ -9,9 +9,10 @@ from aag.diagnostics import Span
 from aag.ir import directives as d
 from aag.ir import statements as s
 from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
+from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import names_in, walk_expressions, walk_statements
-from aag.procedures.binding import assign, is_array, is_constant, part_of
+from aag.procedures.binding import assign, is_constant, part_of
 from aag.procedures.declarations import FlatDeclarations, mapped_name
 from aag.procedures.effects import AssignedNames
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, Refused

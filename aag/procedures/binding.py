@@ -6,24 +6,10 @@ from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Environment
-from aag.ir.expressions import (
-    Binary,
-    Call,
-    Constructor,
-    Element,
-    Expr,
-    IntLit,
-    LogicalLit,
-    RealLit,
-    Section,
-    StringLit,
-    Unary,
-    Var,
-)
-from aag.ir.intrinsics import INTRINSICS
+from aag.ir.expressions import Binary, Element, Expr, IntLit, LogicalLit, RealLit, Section, StringLit, Unary, Var
 from aag.ir.linear import linear, subtract
+from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import children
 from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, Refused, extent, same
 from aag.wording import plural
 
@@ -202,56 +188,6 @@ def is_constant(expr: Expr, entities: Mapping[str, Entity]) -> bool:
             return is_constant(left, entities) and is_constant(right, entities)
         case _:
             return False
-
-
-def is_array(expr: Expr, entities: Mapping[str, Entity]) -> bool:
-    """Whether the value of an expression is an array."""
-    return rank_of(expr, entities) > 0
-
-
-def rank_of(expr: Expr, entities: Mapping[str, Entity]) -> int:
-    """The number of dimensions of the value of an expression; a function that is no intrinsic one gives a scalar."""
-    match expr:
-        case Var(name=name):
-            return len(entities[name].shape or ()) if name in entities else 0
-        case Element(subscripts=subscripts):
-            return sum(isinstance(each, Section) or is_array(each, entities) for each in subscripts)
-        case Constructor():
-            return 1
-        case Call(name=name) if name not in INTRINSICS:
-            return 0
-        case Call():
-            return _rank_of_call(expr, entities)
-        case _:
-            return max((rank_of(each, entities) for each in children(expr)), default=0)
-
-
-def _rank_of_call(call: Call, entities: Mapping[str, Entity]) -> int:
-    row = INTRINSICS[call.name]
-    given = dict(zip(row.arguments, call.args, strict=False)) | dict(call.keywords)
-    ranks = {name: rank_of(each, entities) for name, each in given.items()}
-    first = ranks.get(row.arguments[0], 0) if row.arguments else 0
-    along = "dim" in given and not ranks["dim"]
-    match row.form:
-        case "reduction" | "expanded" | "location" if along:
-            return first - 1
-        case "location":
-            return 1
-        case "expanded":
-            return int(call.name == "findloc")
-        case "bounds":
-            return int(call.name == "shape" or (call.name != "size" and not along))
-        case "reduction" | "type" | "scalar":
-            return 0
-        case "matmul":
-            return sum(ranks.values()) - 2
-        case "spread":
-            return first + 1
-        case "reshape":
-            shape = given.get("shape")
-            return len(shape.values) if isinstance(shape, Constructor) else 1
-        case _:
-            return max(ranks.values(), default=0)
 
 
 def assign(span: Span, target: Expr, value: Expr) -> s.Stmt:

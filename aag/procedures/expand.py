@@ -10,6 +10,7 @@ from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, RealLit, Unary, Var
 from aag.ir.intrinsics import CALLED
+from aag.ir.ranks import is_array
 from aag.ir.units import Program, Type, Unit
 from aag.ir.visitors import (
     map_expression,
@@ -22,7 +23,7 @@ from aag.ir.visitors import (
     walk_statements,
 )
 from aag.procedures.arguments import Binder
-from aag.procedures.binding import actuals, assign, is_array, is_constant
+from aag.procedures.binding import actuals, assign, is_constant
 from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
 from aag.procedures.names import CallNames, Refused

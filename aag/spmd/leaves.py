@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, Unary, Var
 from aag.ir.intrinsics import INTRINSICS, REDUCTIONS
+from aag.ir.result_types import LOGICAL
 from aag.ir.visitors import children, elements_in, names_in, walk_statements
 from aag.spmd.dependence import Access
 from aag.spmd.elementwise import MASKED
@@ -17,7 +18,6 @@ from aag.spmd.names import calls_any
 from aag.spmd.needs import Use
 from aag.spmd.nests import conflicts, is_inner
 from aag.spmd.nodes import Index, Reference
-from aag.spmd.symbols import LOGICAL
 
 _OPERATORS = {each.operator: each.op for each in REDUCTIONS.values() if each.operator not in ("", "+")}
 _FUNCTIONS = {each.function: each.op for each in REDUCTIONS.values() if each.function and not each.located}

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, Section, Var
+from aag.ir.result_types import LOGICAL
 from aag.ir.visitors import names_in, walk_statements
 from aag.mapping.axes import REPLICATED, GridAxis
 from aag.mapping.layout import Layout
 from aag.spmd.lowering import Lowering
-from aag.spmd.symbols import LOGICAL, Unsupported
+from aag.spmd.symbols import Unsupported
 
 
 def first_target(branches: Sequence[ir.WhereBranch]) -> Var | Element | None:

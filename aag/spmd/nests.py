@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Unary, Var
 from aag.ir.intrinsics import REDUCTIONS
+from aag.ir.result_types import INTEGER
 from aag.ir.statements import Assign
 from aag.ir.visitors import children, elements_in, map_expression, names_in
 from aag.spmd.dependence import Access, Dependence
@@ -14,7 +15,7 @@ from aag.spmd.elementwise import INNER, MASKED
 from aag.spmd.lowering import Lowering
 from aag.spmd.needs import Use
 from aag.spmd.nodes import Index, Nest, Reference
-from aag.spmd.symbols import INTEGER, Unsupported
+from aag.spmd.symbols import Unsupported
 
 
 def inner_loops(

@@ -8,6 +8,7 @@ from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Binary, Call, Component, Constructor, Element, Expr, IntLit, Var
 from aag.ir.intrinsics import REDUCTIONS, Reduction
 from aag.ir.linear import add, linear, multiply, subtract
+from aag.ir.result_types import INTEGER
 from aag.ir.statements import Assign
 from aag.ir.units import Type
 from aag.ir.visitors import map_expression, names_in
@@ -19,7 +20,7 @@ from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, reference_to, uses_of
 from aag.spmd.nodes import Combine, Index, Local, Nest, Reference
 from aag.spmd.order import in_order
-from aag.spmd.symbols import INTEGER, Unsupported
+from aag.spmd.symbols import Unsupported
 
 PLACES = "$at"
 """Suffix of what holds the place that a reduction of pairs found: a vector, or with DIM= a scalar."""

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, reduce
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.expressions import (
@@ -26,20 +25,14 @@ from aag.ir.expressions import (
     Unary,
     Var,
 )
-from aag.ir.intrinsics import INTRINSICS, Intrinsic, Typing
+from aag.ir.intrinsics import INTRINSICS, Intrinsic
 from aag.ir.linear import add, multiply, subtract
+from aag.ir.result_types import DOUBLE, INTEGER, LOGICAL, REAL, result_of, wider
 from aag.ir.statements import Stmt
 from aag.ir.units import Type, Unit
 from aag.ir.visitors import map_expression, names_in, walk_expressions
 from aag.mapping.layout import Layout
 from aag.wording import plural
-
-INTEGER = Type(base="integer", bytes=4)
-REAL = Type(base="real", bytes=4)
-DOUBLE = Type(base="real", bytes=8)
-LOGICAL = Type(base="logical", bytes=4)
-
-_ORDER = ("logical", "integer", "real", "complex")
 
 
 class Extent(Struct, frozen=True):
@@ -365,32 +358,6 @@ def _enough(call: Call) -> bool:
     return found is None or len(call.args) >= found.required
 
 
-def result_of(rule: Typing, types: Sequence[Type], size: int) -> Type:
-    """The type of a function's result, from those of its arguments; `size`: what KIND= says, or 0."""
-    first = types[0]
-    match rule:
-        case "second":
-            return types[1]
-        case "common":
-            return wider(first, types[1]) if len(types) > 1 else first
-        case "kind" | "part" if first.base == "complex":
-            return Type(base="real", bytes=size or first.bytes // 2)
-        case "kind":
-            return Type(base="real", bytes=size or REAL.bytes)
-        case "complex":
-            return Type(base="complex", bytes=2 * (size or REAL.bytes))
-        case "double":
-            return DOUBLE
-        case "double complex":
-            return Type(base="complex", bytes=16)
-        case "character":
-            return Type(base="character", bytes=1)
-        case "integer" | "real" | "logical":
-            return Type(base=rule, bytes=size or INTEGER.bytes)
-        case "first" | "part":
-            return replace(first, bytes=size) if size else first
-
-
 def inquired(symbols: "Symbols", call: Call, given: dict[str, Expr]) -> Expr:
     """What SIZE, SHAPE, LBOUND or UBOUND say; a section and an expression count from 1.
 
@@ -432,17 +399,6 @@ def _count(rank: int) -> Extent:
 def whole(section: Section, lower: int, upper: int) -> Extent:
     """A section with its missing bounds filled in from the declared ones."""
     return Extent(section.lower or IntLit(lower), section.upper or IntLit(upper), section.step)
-
-
-def wider(left: Type, right: Type) -> Type:
-    """The type of an arithmetic operation on two types."""
-    if left == right or left.base not in _ORDER or right.base not in _ORDER:
-        return left
-    base = max(left.base, right.base, key=_ORDER.index)
-    sizes = [each.bytes for each in (left, right) if each.base == base]
-    if base == "complex":
-        sizes += [2 * each.bytes for each in (left, right) if each.base == "real"]
-    return Type(base=base, bytes=max(sizes))
 
 
 def zero(kind: Type) -> Expr:

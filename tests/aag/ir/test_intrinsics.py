@@ -9,12 +9,12 @@ import pytest
 from aag.ir.evaluate import evaluate
 from aag.ir.expressions import Call, ComplexLit, Constructor, IntLit, LogicalLit, RealLit, StringLit
 from aag.ir.intrinsics import INTRINSICS, REDUCTIONS, charged
+from aag.ir.result_types import DOUBLE, INTEGER, REAL, result_of
 from aag.ir.spelling import spell
 from aag.ir.units import Type
 from aag.source.expression_parser import Parser
 from aag.source.joining import Text
 from aag.source.read import read_program
-from aag.spmd.symbols import DOUBLE, INTEGER, REAL, result_of
 
 WITHOUT_NEST = ("elemental", "scalar", "type", "bounds")
 
