@@ -13,7 +13,7 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value, evaluate, limited
 from aag.ir.expressions import Call, Element, Expr
-from aag.ir.units import Common, Entity, Equivalence, Record, Type
+from aag.ir.units import Common, Entity, Equivalence, Record, Type, Unit
 from aag.source.constant_arrays import Table, element_of, literals, table_of
 from aag.source.expressions import Locator
 from aag.source.intrinsic_modules import INTRINSIC_CONSTANTS
@@ -57,6 +57,12 @@ class Declarations(Struct):
     equivalences: list[Equivalence] = field(default_factory=list)
     uses: list[str] = field(default_factory=list)
     procedures: set[str] = field(default_factory=set)
+    generics: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Generic names and operators of its interfaces, with the procedures behind them."""
+    interfaces: dict[str, Unit] = field(default_factory=dict)
+    """Procedures that its interfaces describe, without statements."""
+    operators: set[str] = field(default_factory=set)
+    """Operators with names of their own, such as ``.dot.``, that are known here."""
     entries: list[str] = field(default_factory=list)
     """Names of ENTRY statements."""
     derived: dict[str, Record] = field(default_factory=dict)
@@ -118,11 +124,16 @@ class Declarations(Struct):
         self.derived |= other.derived
         self.namelists |= other.namelists
         self.open = self.open or other.open
+        self.operators |= other.operators
         self.tables |= {name: literals(table) for name, table in other.tables.items()}
         self.outer_arrays |= other.outer_arrays | {
             name for name, known in other.names.items() if known.shape is not None
         }
         self.outer_texts |= other.outer_texts | {name for name in other.names if other.is_text(name)}
+
+    def is_operator(self, word: str) -> bool:
+        """Whether an interface declares an operator of this name."""
+        return word in self.operators
 
     def expanded(self, call: Call) -> Expr:
         """What a reference to a statement function stands for; any other call as it is."""

@@ -30,6 +30,9 @@ class Declared(NamesInUse, Protocol):
     def is_double(self, kind: str) -> bool:
         """Whether literals of this named kind have eight bytes."""
 
+    def is_operator(self, word: str) -> bool:
+        """Whether the program declares an operator of this name."""
+
     def element(self, element: e.Element) -> e.Expr:
         """The value of an element of a named constant; any other element as it is."""
 
@@ -188,20 +191,27 @@ class Reader:
 
     def _unary(self, node: Any) -> e.Expr:
         op, operand = node.items
-        if op.lower() not in ("-", "+", ".not."):
+        word = op.lower()
+        if word not in ("-", "+", ".not.") and not self._names.is_operator(word):
             return self._opaque(node)
         first = self.at.span(op)
         inner = self.read(operand)
-        return e.Unary(op.lower(), inner, span=join_spans(first, inner.span))
+        span = join_spans(first, inner.span)
+        if self._names.is_operator(word):
+            return e.Call(operator(word), (inner,), span=span)
+        return e.Unary(word, inner, span=span)
 
     def _binary(self, node: Any) -> e.Expr:
         left, op, right = node.items
         word = MODERN.get(op.lower(), op.lower())
-        if word not in _OPERATORS:
+        if word not in INTRINSIC_OPERATORS and not self._names.is_operator(word):
             return self._opaque(node)
         first = self.read(left)
         last = self.read(right)
-        return e.Binary(word, first, last, span=join_spans(first.span, last.span))
+        span = join_spans(first.span, last.span)
+        if self._names.is_operator(word):
+            return e.Call(operator(word), (first, last), span=span)
+        return e.Binary(word, first, last, span=span)
 
     def _parenthesis(self, node: Any) -> e.Expr:
         return self.read(node.items[1])
@@ -288,7 +298,13 @@ class Reader:
         return self.read(node.items[1])
 
 
-_OPERATORS = frozenset("+ - * / ** // == /= < <= > >= .and. .or. .eqv. .neqv.".split())
+def operator(word: str) -> str:
+    """The name of what an operator calls."""
+    return f"operator({word})"
+
+
+INTRINSIC_OPERATORS = frozenset("+ - * / ** // == /= < <= > >= .and. .or. .eqv. .neqv. .not.".split())
+"""The operators of the language."""
 _METHODS: dict[str, Callable[[Reader, Any], e.Expr]] = {
     "Name": Reader._name,
     "Int_Literal_Constant": Reader._int,

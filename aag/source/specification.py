@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.expressions import Element, Expr, Var
-from aag.ir.units import Common, Equivalence
+from aag.ir.units import Common, Equivalence, Unit
 from aag.source.data_values import give
 from aag.source.declarations import Declarations, Known
 from aag.source.derived_types import DerivedTypeReader
-from aag.source.expressions import Locator, Reader
+from aag.source.expression_parser import MODERN
+from aag.source.expressions import INTRINSIC_OPERATORS, Locator, Reader, operator
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
 from aag.source.shapes import TypeReader
 
@@ -238,21 +239,31 @@ class SpecificationReader(TypeReader):
 
     def _interface(self, node: Any) -> None:
         """Names that an interface declares are procedures; a function also has a type here."""
+        generic = ""
+        specific: list[str] = []
         for part in node.content:
-            kind = type(part).__name__
-            if kind == "Interface_Stmt" and part.items[0] is not None:
-                self.into.procedures.add(str(part.items[0]).lower())
-            elif kind == "Subroutine_Body":
-                self.into.procedures.add(str(part.content[0].items[1]).lower())
-            elif kind == "Function_Body":
-                self._function(part)
+            match type(part).__name__:
+                case "Interface_Stmt" if part.items[0] is not None and not isinstance(part.items[0], str):
+                    generic = _generic(part.items[0])
+                    self.into.procedures.add(generic)
+                case "Procedure_Stmt":
+                    specific += (str(each).lower() for each in part.items[0].items)
+                case "Subroutine_Body" | "Function_Body":
+                    specific.append(self._body(part))
+        if generic:
+            self.into.generics[generic] = (*self.into.generics.get(generic, ()), *specific)
+            word = generic.removeprefix("operator(").removesuffix(")")
+            if generic == operator(word) and word.startswith(".") and word not in INTRINSIC_OPERATORS:
+                self.into.operators.add(word)
 
-    def _function(self, node: Any) -> None:
-        """A function of an interface becomes an entity, so that its type is known."""
+    def _body(self, node: Any) -> str:
+        """The name of a procedure that an interface describes. A function becomes an entity, as its type is known."""
         opening = node.content[0]
-        prefix, name, _, suffix = opening.items
-        result = str(name).lower()
-        if suffix is not None and getattr(suffix, "items", (None,))[0] is not None:
+        prefix, shown, arguments, suffix = opening.items
+        name = result = str(shown).lower()
+        if type(node).__name__ == "Subroutine_Body":
+            self.into.procedures.add(name)
+        elif suffix is not None and getattr(suffix, "items", (None,))[0] is not None:
             result = str(suffix.items[0]).lower()
         inner = SpecificationReader(Declarations(outside=self.into.constants, operands=self.into.operands), self.locate)
         inner.into.derived = dict(self.into.derived)
@@ -260,16 +271,48 @@ class SpecificationReader(TypeReader):
         for part in node.content[1:]:
             for statement in part.content if type(part).__name__ == "Specification_Part" else ():
                 inner.read(statement)
-        known = self.into.entry(str(name), at)
-        known.attributes.add("external")
-        known.type = inner.into.type_of(result)
-        for spec in prefix.items if prefix is not None else ():
-            if type(spec).__name__ in ("Intrinsic_Type_Spec", "Declaration_Type_Spec"):
-                known.type = self.type_spec(spec, self.reader(at))
+        listed = () if arguments is None else tuple(str(each).lower() for each in arguments.items)
+        for each in listed:
+            if each != "*":
+                inner.into.entry(each)
+        prefixes = prefix.items if prefix is not None else ()
+        words = frozenset(str(each).lower() for each in prefixes if type(each).__name__ == "Prefix_Spec")
+        is_function = type(node).__name__ == "Function_Body"
+        if is_function:
+            known = self.into.entry(name, at)
+            known.attributes.add("external")
+            own = inner.into.entry(result)
+            for spec in prefixes:
+                if type(spec).__name__ in ("Intrinsic_Type_Spec", "Declaration_Type_Spec"):
+                    own.type = self.type_spec(spec, self.reader(at))
+            known.type = inner.into.type_of(result)
+        self.into.interfaces[name] = Unit(
+            kind="function" if is_function else "subroutine",
+            name=name,
+            arguments=listed,
+            result=result if is_function else "",
+            prefixes=words,
+            uses=(),
+            entities=inner.into.entities(),
+            commons=(),
+            directives=(),
+            body=(),
+            contains=(),
+            span=at.whole,
+            end=at.whole,
+        )
+        return name
 
     def _group(self, node: Any) -> None:
         for part in node.content:
             self.read(part)
+
+
+def _generic(node: Any) -> str:
+    """The name that an interface gives to several procedures; an operator is spelled in the modern form."""
+    name = "".join(str(node).lower().split())
+    word = name.removeprefix("operator(").removesuffix(")")
+    return operator(MODERN.get(word, word)) if name == operator(word) else name
 
 
 def _intent(node: Any) -> str:

@@ -8,6 +8,7 @@ from aag.ir.units import Unit
 from aag.records.split import split_records
 from aag.source.block_data import with_block_data
 from aag.source.directives import read_directive, with_example
+from aag.source.generics import resolve_generics
 from aag.source.joining import Joined, combined
 from aag.source.literals import excessive
 from aag.source.names import finish_names
@@ -17,7 +18,7 @@ from aag.source.parsing import parse_rows
 from aag.source.punctuation import mispunctuated
 from aag.source.real_loops import with_integer_loops
 from aag.source.typecheck import check_types
-from aag.source.units import UNKNOWN_MODULE, UnitReader, defines_assignment
+from aag.source.units import UNKNOWN_MODULE, UnitReader
 
 
 def read_units(
@@ -48,9 +49,12 @@ def read_units(
     reader = UnitReader(structure, rows, structure.formats, cuts, OPERANDS.of(len(rows)))
     parts = reader.program(tree)
     units, unknown = finish_names(parts, source)
+    resolved = resolve_generics(units, parts)
+    units = resolved.units
     units, deleted = with_integer_loops(with_block_data(units, parts), parts)
-    found += [*warnings, *reader.diagnostics, *unknown, *deleted, *check_types(units, parts, source)]
-    split = split_records(units, defined=any(map(defines_assignment, parts)))
+    found += [*warnings, *reader.diagnostics, *unknown, *resolved.diagnostics, *deleted]
+    found += check_types(units, parts, source)
+    split = split_records(units, defined=resolved.defined)
     missing = any(each.code == UNKNOWN_MODULE for each in reader.diagnostics)
     found += [] if missing else split.diagnostics  # types of that module are not known
     lost = [row for index, row in enumerate(rows) if index not in reader.seen]
@@ -59,7 +63,7 @@ def read_units(
     found.sort(key=lambda each: (each.span.file != file, each.span.file, each.span.line, each.span.column))
     if lost:
         raise SourceError(found)
-    return split.units, found, reader.complete and split.complete and not warnings
+    return split.units, found, reader.complete and resolved.complete and split.complete and not warnings
 
 
 def _empty(file: str) -> Diagnostic:

@@ -47,12 +47,6 @@ class ReadUnit(Struct, frozen=True):
     inner: tuple["ReadUnit", ...]
 
 
-def defines_assignment(read: ReadUnit) -> bool:
-    """Whether an interface gives ``=`` another meaning."""
-    own = any(name.startswith("assignment") for name in read.names.procedures)
-    return own or any(map(defines_assignment, read.inner))
-
-
 class UnitReader(Struct):
     """Reads the units of one source. `seen` collects the rows that came out of the tree."""
 

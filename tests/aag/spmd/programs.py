@@ -65,6 +65,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
     indirect_share: int = 0
     internal: list = field(default_factory=list)
     external: list = field(default_factory=list)
+    interfaces: list = field(default_factory=list)
     procs: int = 1
 
     def pick(self, *choices):
@@ -539,6 +540,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
         lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1, m2, at0", "  logical :: flag"]
+        lines += [f"  {each}" for each in self.interfaces]
         lines += [f"!hpf$ {each}" for each in self.directives]
         final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
         lines += [f"  {each}" for each in [*body, *final, "print *, s"]]

@@ -1,5 +1,5 @@
 """Procedures in random programs: internal and external, arguments whole, in sections and from elements on, COMMON,
-RETURN, functions."""
+RETURN, functions, generic names."""
 
 import re
 
@@ -11,10 +11,29 @@ class Calls:
     program."""
 
     def called(self):
-        return getattr(
-            self,
-            self.pick("hosted", "passed", "passed", "vectors", "vectors", "user_function", "array_function", "common"),
-        )()
+        kinds = "hosted", "passed", "passed", "vectors", "vectors", "user_function", "array_function", "common"
+        kind = self.pick(*kinds)
+        made = getattr(self, kind)()
+        return made if kind in ("vectors", "common") or self.chance(60) else self.generic(made)
+
+    def generic(self, lines):
+        """The same statements; an internal procedure has a name that it shares with one of other arguments."""
+        text = "\n".join(lines)
+        heads = (re.search(r"\b(subroutine|function) (p\d+)\(", each) for each in self.internal)
+        found = next((each for each in heads if each and re.search(rf"\b{each[2]}\(", text)), None)
+        if found is None:
+            return lines
+        kind, name = found.groups()
+        shared, other = self.fresh(), self.fresh()
+        self.internal += [
+            f"{kind} {other}(x){' result(y)' if kind == 'function' else ''}",
+            f"logical :: x{self.pick('', '(:)')}",
+            *(["double precision :: y", "y = 7"] if kind == "function" else ["x = .true."]),
+            f"end {kind} {other}",
+        ]
+        listed = self.pick(f"{name}, {other}", f"{other}, {name}")
+        self.interfaces += [f"interface {shared}", f"  procedure {listed}", "end interface"]
+        return [re.sub(rf"\b{name}\(", f"{shared}(", each) for each in lines]
 
     def fresh(self):
         """A name that no other program has, as many are compiled together."""

@@ -23,6 +23,7 @@ NAMES = """
     gathered scattered sparse two_turns columns particles components complex_pairs nested_types derived_dummies
     types_remapped types_inside beside literal_kinds texts common_sizes sums_of_sums left_private pivots
     sums_into_arrays deposits replicated_targets
+    generics
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
