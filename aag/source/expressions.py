@@ -17,7 +17,7 @@ from aag.ir.spelling import spell
 from aag.ir.visitors import map_expression
 from aag.source.expression_parser import MODERN, join_spans, string_value
 from aag.source.joining import Text
-from aag.source.resolving import NamesInUse, resolve
+from aag.source.resolving import NamesInUse, of_machine, resolve
 from aag.source.tokens import Token, tokenize
 
 
@@ -236,7 +236,8 @@ class Reader:
                 return e.OpaqueExpr(text, span=call.span)
             return e.Substring(e.Var(call.name, span=call.span), part.lower, part.upper, span=call.span)
         args, keywords = _leading(call.name, call.args, call.keywords)
-        return self._names.expanded(e.Call(call.name, args, keywords, span=call.span))
+        found = of_machine(e.Call(call.name, args, keywords, span=call.span))
+        return self._names.expanded(found) if isinstance(found, e.Call) else found
 
     def _section(self, node: Any) -> e.Expr:
         lower, upper, step = node.items

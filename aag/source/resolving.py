@@ -1,5 +1,5 @@
 """Expressions of directives, once the declarations are known: elements told from function references, and constants
-from USE in place of their new names."""
+from USE in place of their new names; inquiries of the machine."""
 
 import dataclasses
 from typing import Protocol
@@ -9,6 +9,9 @@ from msgspec.structs import replace
 from aag.ir import directives as d
 from aag.ir import expressions as e
 from aag.ir.visitors import map_expression
+
+_OF_ONE = frozenset(("size", "sum", "product", "maxval", "minval"))
+"""Functions that need no loop for an array of one value."""
 
 
 class NamesInUse(Protocol):
@@ -30,9 +33,24 @@ def resolve(expr: e.Expr, names: NamesInUse, indices: tuple[str, ...] = ()) -> e
         if isinstance(node, e.Var) and node.name not in indices:
             constant = names.constant(node.name)
             return node if constant is None else dataclasses.replace(constant, span=node.span)
-        return node
+        return of_machine(node) if isinstance(node, e.Call) else node
 
     return map_expression(expr, one)
+
+
+def of_machine(call: e.Call) -> e.Expr:
+    """Inquiries of the processors of the machine, which are one row, as NUMBER_OF_PROCESSORS(); others as they are."""
+    number = e.Call("number_of_processors", (), span=call.span)
+    match call:
+        case e.Call(name="processors_shape", args=(), keywords=()):
+            return e.Constructor((number,), span=call.span)
+        case e.Call(name=number.name, args=(e.IntLit(value=1),)):
+            return number
+        case e.Call(name=number.name, keywords=(("dim", e.IntLit(value=1)),)):
+            return number
+        case e.Call(name=name, args=(e.Constructor(values=(one,)), *_)) if one == number and name in _OF_ONE:
+            return e.IntLit(1, span=call.span) if name == "size" else number
+    return call
 
 
 def resolve_remap(directive: d.Align | d.Distribute, names: NamesInUse) -> d.Align | d.Distribute:

@@ -1,11 +1,12 @@
 """Type specifications and shapes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, evaluate
+from aag.ir.expressions import Expr
 from aag.ir.units import SIZES, Record, Type
 from aag.source.declarations import Declarations, Known
 from aag.source.expressions import Locator, Reader
@@ -14,15 +15,16 @@ _DEFAULT_BYTES = {"integer": 4, "real": 4, "complex": 8, "logical": 4, "characte
 
 
 class TypeReader:
-    """Reads the types and shapes of one unit, whose declarations are collected in `into`."""
+    """Reads the types and shapes of one unit, whose declarations are collected in `into`. `cuts`: see `Reader`."""
 
-    def __init__(self, into: Declarations, locate: Callable[[Any], Locator]) -> None:
+    def __init__(self, into: Declarations, locate: Callable[[Any], Locator], cuts: Mapping[str, Expr]) -> None:
         self.into = into
         self.locate = locate
+        self.cuts = cuts
 
     def reader(self, at: Locator) -> Reader:
         """A reader of the expressions of the statement at `at`."""
-        return Reader(at, self.into, {})
+        return Reader(at, self.into, self.cuts)
 
     # --- types ---
 

@@ -116,7 +116,7 @@ class SpecificationReader(TypeReader):
             known.initial = value
 
     def _derived_type(self, node: Any) -> None:
-        record = DerivedTypeReader(self.into, self.locate).record(node)
+        record = DerivedTypeReader(self.into, self.locate, self.cuts).record(node)
         self.into.derived[record.name] = record
         first, last = self.locate(node.content[0]).whole, self.locate(node.content[-1]).whole
         self.into.ranges[record.name] = Span(first.file, first.line, 0, last.line)
@@ -265,7 +265,8 @@ class SpecificationReader(TypeReader):
             self.into.procedures.add(name)
         elif suffix is not None and getattr(suffix, "items", (None,))[0] is not None:
             result = str(suffix.items[0]).lower()
-        inner = SpecificationReader(Declarations(outside=self.into.constants, operands=self.into.operands), self.locate)
+        own_names = Declarations(outside=self.into.constants, operands=self.into.operands)
+        inner = SpecificationReader(own_names, self.locate, self.cuts)
         inner.into.derived = dict(self.into.derived)
         at = self.locate(opening)
         for part in node.content[1:]:

@@ -100,7 +100,7 @@ class UnitReader(Struct):
         for part in execution:
             for statement in part.content:
                 if type(statement).__name__ == "Data_Stmt":  # which may stand anywhere
-                    SpecificationReader(names, self.locate).read(statement)
+                    SpecificationReader(names, self.locate, self.cuts).read(statement)
         self._result_type(opening, index, names, result)
         at = Locator(self.rows[index].statement.text)
         for argument in arguments:
@@ -210,13 +210,13 @@ class UnitReader(Struct):
             if type(each).__name__ in ("Intrinsic_Type_Spec", "Declaration_Type_Spec")
         ]
         if specs and known.type is None:
-            reader = SpecificationReader(names, self.locate)
+            reader = SpecificationReader(names, self.locate, self.cuts)
             known.type = reader.type_spec(specs[0], reader.reader(at))
 
     # --- specification ---
 
     def _specification(self, parts: Iterable[Any], names: Declarations) -> None:
-        reader = SpecificationReader(names, self.locate)
+        reader = SpecificationReader(names, self.locate, self.cuts)
         for part in parts:
             for statement in part.content:
                 self._mark(statement)

@@ -1,4 +1,4 @@
-"""HPF's inquiry of the number of processors, which a serial compiler does not know: a module stands in for it."""
+"""HPF's inquiries of the processors, which a serial compiler does not know: a module stands in for it."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from aag.ir.units import Program, SourceFile, Unit
 
 MODULE = "esp_inquiry"
 _EXTRINSIC = re.compile(r"\bextrinsic\s*\([^()]*\)(?=.*\b(?:subroutine|function|program|module)\b)", re.IGNORECASE)
-_ASKED = re.compile(r"\bnumber_of_processors\s*\(", re.IGNORECASE)
+_ASKED = re.compile(r"\b(?:number_of_processors|processors_shape)\s*\(", re.IGNORECASE)
 
 
 def lines_of(text: str) -> list[str]:
@@ -38,8 +38,14 @@ def module(procs: int) -> str:
         f"module {MODULE}\n"
         "  implicit none\n"
         "contains\n"
-        "  pure integer function number_of_processors()\n"
+        "  pure integer function number_of_processors(dim)\n"
+        "    integer, intent(in), optional :: dim\n"
         f"    number_of_processors = {procs}\n"
+        "    if (present(dim)) return\n"
+        "  end function\n"
+        "  pure function processors_shape()\n"
+        "    integer :: processors_shape(1)\n"
+        f"    processors_shape = {procs}\n"
         "  end function\n"
         f"end module {MODULE}\n"
     )

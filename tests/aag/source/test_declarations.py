@@ -381,3 +381,10 @@ def test_arrays_of_the_host_and_of_modules_are_arrays(read):
 def test_lines_are_kept(read):
     text = "program p\n\n  ! note\nend\n"
     assert read(text).lines == ("program p", "", "  ! note", "end")
+
+
+def test_calls_may_be_nested_deeply_in_declarations(read):
+    text = "integer, parameter :: n = 5\nreal :: a(4), w(max(2, min(n, 3))), v(max(1, min(2, max(n, 1))))\na = 1\nend\n"
+    main = read(text).main
+    shapes = [main.entity(name).shape[0].upper for name in ("w", "v")]
+    assert [evaluate(each, {"n": 5}) for each in shapes] == [3, 2]

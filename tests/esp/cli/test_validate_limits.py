@@ -20,6 +20,21 @@ FREE = """program asks
   print *, sum(a), np
 end program asks
 """
+SHAPE = """program asks
+  integer :: lengths(1), twice(1), i
+  real :: a(8)
+!hpf$ processors p(number_of_processors(dim=1))
+!hpf$ distribute a(block) onto p
+  lengths = processors_shape()
+  twice = 2*processors_shape() + 1
+  a = lengths(1)
+  do i = 1, sum(processors_shape())
+    a(1) = a(1) + i
+  end do
+  if (size(processors_shape()) == 1) print *, sum(a), number_of_processors(1), twice
+  print *, size(processors_shape()), maxval(processors_shape()), shape(processors_shape()), processors_shape()
+end program asks
+"""
 FIXED = """c     no PROGRAM statement opens it
       integer i
       real*8 a(9)
@@ -31,7 +46,7 @@ chpf$ distribute a(cyclic)
 """
 
 
-@pytest.mark.parametrize(("text", "name"), [(FREE, "asks.hpf"), (FIXED, "asks.f")])
+@pytest.mark.parametrize(("text", "name"), [(FREE, "asks.hpf"), (SHAPE, "shape.hpf"), (FIXED, "asks.f")])
 def test_the_serial_program_answers_as_the_node_program(text, name, tmp_path, esp):
     (tmp_path / name).write_text(text)
     code, out, err = esp("validate", str(tmp_path / name), "--procs", "1,3")
