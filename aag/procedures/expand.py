@@ -22,6 +22,7 @@ from aag.ir.visitors import (
     walk_expressions,
     walk_statements,
 )
+from aag.procedures.allocation import entered, with_flags
 from aag.procedures.arguments import Binder
 from aag.procedures.binding import actuals, assign, is_constant
 from aag.procedures.declarations import FlatDeclarations
@@ -42,8 +43,8 @@ def expanded(program: Program, main: Unit) -> Unit:
     """
     expansion = _Expansion(program, main)
     if not expansion.is_needed():
-        return main
-    return expansion.unit()
+        return with_flags(main)
+    return with_flags(expansion.unit())
 
 
 class _Expansion:
@@ -298,7 +299,7 @@ class _Expansion:
             inside = self.body(made, (*stack, unit.name))
         finally:
             self._declarations.called = caller
-        return names, (enter, *copies.before, *inside, *copies.after)
+        return names, (enter, *entered(unit, names, span), *copies.before, *inside, *copies.after)
 
     def _entered(self, unit: Unit, args: Sequence[Expr], span: Span) -> s.Stmt:
         """The call by itself: in a loop an assignment, so that the loops around stay a nest of assignments."""

@@ -12,6 +12,7 @@ from aag.ir import statements as s
 from aag.ir.directives import Independent
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.visitors import calls_used, names_in
+from aag.source.allocations import allocation, with_assignments
 from aag.source.cases import case_values, chosen
 from aag.source.classify import after_group
 from aag.source.declarations import Declarations
@@ -106,6 +107,7 @@ class BodyReader:
             if stmt is None or (not found and self._defines_function(stmt)):
                 continue
             found.append(stmt)
+        found = list(with_assignments(found))
         self._names.made |= names_in(found)
         self._names.diagnostics += [*astray(found), *redefined(found)]
         return structured(tuple(found), self._names.fresh, self._names.declare_integer)
@@ -257,29 +259,7 @@ class BodyReader:
         return text if found is None else "'" + found.replace("'", "''") + "'"
 
     def _allocate(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
-        reader.at.find("allocate")
-        items = tuple(self._allocation(each, reader) for each in node.items[1].items)
-        return s.Allocate(items=items, **at.place)
-
-    def _allocation(self, node: Any, reader: Reader) -> e.Expr:
-        if type(node).__name__ != "Allocation":
-            return reader.read(node)
-        name, shape = node.items
-        if shape is None or type(name).__name__ != "Name":
-            return reader.read(name)
-        span = reader.at.group(str(name))
-        subscripts: list[e.Expr] = []
-        for spec in shape.items if type(shape).__name__.endswith("_List") else (shape,):
-            lower, upper = spec.items
-            low = reader.read_or_none(lower)
-            high = reader.read(upper)
-            subscripts.append(high if low is None else e.Section(low, high, None, span=high.span))
-        return e.Element(str(name).lower(), tuple(subscripts), span=span)
-
-    def _deallocate(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
-        reader.at.find("deallocate")
-        items = tuple(reader.read(each) for each in node.items[0].items)
-        return s.Allocate(items=items, deallocate=True, **at.place)
+        return allocation(node, reader, at.place)
 
     def _exit(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         del reader
@@ -480,7 +460,7 @@ _ACTIONS: dict[str, Callable[[BodyReader, Any, _At, Reader], s.Stmt]] = {
     "Write_Stmt": BodyReader._write,
     "Read_Stmt": BodyReader._read,
     "Allocate_Stmt": BodyReader._allocate,
-    "Deallocate_Stmt": BodyReader._deallocate,
+    "Deallocate_Stmt": BodyReader._allocate,
     "Exit_Stmt": BodyReader._exit,
     "Cycle_Stmt": BodyReader._cycle,
     "Stop_Stmt": BodyReader._stop,

@@ -3,6 +3,7 @@
 import pytest
 
 from aag.ir.expressions import Binary, Call, Element, IntLit, Section, StringLit, Var
+from aag.ir.printer import print_statement
 from aag.ir.statements import (
     Allocate,
     Assign,
@@ -206,8 +207,15 @@ def test_implied_do_in_an_item_list(body):
     assert (found.items[0].var, found.items[0].upper) == ("i", N)
 
 
+def test_allocate_assigns_its_source(body):
+    declared = "real, allocatable :: a(:), b(:)\ninteger :: k(2)\n"
+    found = body(f"{declared}if (n > 1) allocate(a(n), b(0:n), source=3.0, stat=k(2))")[0].branches[0].body
+    assert [print_statement(each) for each in found] == ["allocate(a(n), b(0:n))", "a = 3.0", "b = 3.0", "k(2) = 0"]
+
+
 def test_allocate(body):
-    first, second = body("real, allocatable :: a(:), b(:)\nallocate(a(n), b(0:n), stat=k)\ndeallocate(a, b)")
+    first, status, second = body("real, allocatable :: a(:), b(:)\nallocate(a(n), b(0:n), stat=k)\ndeallocate(a, b)")
+    assert (status.target, status.value) == (Var("k"), IntLit(0))
     assert isinstance(first, Allocate)
     assert first.items == (Element("a", (N,)), Element("b", (Section(IntLit(0), N, None),)))
     assert (second.deallocate, second.items) == (True, (Var("a"), Var("b")))

@@ -24,6 +24,7 @@ NAMES = """
     types_remapped types_inside beside literal_kinds texts common_sizes sums_of_sums left_private pivots
     sums_into_arrays deposits replicated_targets
     generics
+    allocations
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
