@@ -17,6 +17,7 @@ from msgspec import Struct, field
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
+from aag.ir.storage import member_names
 from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
@@ -196,11 +197,14 @@ class Application(Struct, frozen=True, dict=True):
         return AccessParts(self.classes()[1])
 
     def bytes_held(self) -> Ints:
-        """Bytes of data that each processor holds."""
-        total = np.zeros(self.procs, np.int64)
-        for layout in self.program.layouts.arrays.values():
-            total += layout.bytes_held()
-        return total
+        """Bytes of data that each processor holds. Of the names of an EQUIVALENCE the largest counts."""
+        held = {name: layout.bytes_held() for name, layout in self.program.layouts.arrays.items()}
+        for joined in self.program.unit.equivalences:
+            names = [name for name in member_names(joined.members) if name in held]
+            largest = max(names, key=lambda name: held[name].max(initial=0), default="")
+            for name in {*names} - {largest}:
+                held[name] = np.zeros(self.procs, np.int64)
+        return sum(held.values(), np.zeros(self.procs, np.int64))
 
     def _names(self, operation: Operation) -> frozenset[str]:
         key = ("names", operation)

@@ -1,6 +1,7 @@
 """The arguments of a call: what each dummy is while the procedure runs, and what is copied and moved around it."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,10 +13,11 @@ from aag.ir.expressions import Element, Expr, ImpliedDo, IntLit, Var
 from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import names_in, walk_expressions, walk_statements
-from aag.procedures.binding import assign, is_constant, part_of
+from aag.procedures.binding import assign, is_constant, may_cross, part_of
 from aag.procedures.declarations import FlatDeclarations, mapped_name
 from aag.procedures.effects import AssignedNames
-from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, Refused
+from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused
+from aag.procedures.sequences import in_sequence
 
 
 class Copies(Struct, kw_only=True):
@@ -130,10 +132,9 @@ class Binder:
     ) -> None:
         """An array dummy: the actual array or a part of it; an array of its own for a part that is mapped otherwise and
         for an expression."""
-        known = self._declarations.entities
         expression = not isinstance(actual, Var | Element)
-        if not expression:
-            part = part_of(entity, actual, known, names, self._declarations.constants())
+        if isinstance(actual, Var | Element):
+            part = self._part_of(entity, actual, names, unit)
             dims = (self._kept_dim(each, copies, span) for each in part.dims)
             part = ActualPart(part.array, tuple(dims))
             if part.is_whole or not _is_mapped(entity.name, unit):
@@ -149,6 +150,26 @@ class Binder:
             copies.before.append(assign(span, Var(own), actual))
         if self._changes(unit, entity) and not expression:
             copies.after.append(assign(span, actual, Var(own)))
+
+    def _part_of(self, entity: Entity, actual: Var | Element, names: CallNames, unit: Unit) -> ActualPart:
+        """What a dummy array is of the actual one, whose shape may be another one if it is not mapped."""
+        known, constants = self._declarations.entities, self._declarations.constants()
+        try:
+            part = part_of(entity, actual, known, names, constants)
+        except OtherShape as problem:
+            try:
+                return self._in_sequence(entity, actual, names, unit)
+            except Refused as reason:
+                raise Refused(f"{problem}: no sequence association, as {reason}") from None
+        if may_cross(entity, actual, known[actual.name], names, constants):
+            with suppress(Refused):
+                return self._in_sequence(entity, actual, names, unit)
+        return part
+
+    def _in_sequence(self, entity: Entity, actual: Var | Element, names: CallNames, unit: Unit) -> ActualPart:
+        if _is_mapped(entity.name, unit):
+            raise Refused(f"{entity.shown} has a mapping")
+        return in_sequence(entity, actual, self._declarations, names)
 
     def _changes(self, unit: Unit, entity: Entity) -> bool:
         """Whether a procedure may assign a dummy."""

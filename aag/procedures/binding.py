@@ -7,10 +7,10 @@ from aag.ir import statements as s
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Environment
 from aag.ir.expressions import Binary, Element, Expr, IntLit, LogicalLit, RealLit, Section, StringLit, Unary, Var
-from aag.ir.linear import linear, subtract
+from aag.ir.linear import add, linear, subtract
 from aag.ir.ranks import is_array
 from aag.ir.units import Entity, Unit
-from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, Refused, extent, same
+from aag.procedures.names import ABSENT, ActualDim, ActualPart, CallNames, OtherShape, Refused, extent, same
 from aag.wording import plural
 
 
@@ -74,7 +74,7 @@ def part_of(
 def _whole(dummy: Entity, shape: tuple[Bound, ...], array: Entity, env: Environment) -> ActualPart:
     declared = array.shape or ()
     if len(shape) != len(declared):
-        raise Refused(f"{dummy.shown} has {len(shape)} dimensions, {array.shown} has {len(declared)}")
+        raise OtherShape(f"{dummy.shown} has {plural(len(shape), 'dimension')}, {array.shown} has {len(declared)}")
     dims = [_along(mine, theirs, env) for mine, theirs in zip(shape, declared, strict=True)]
     _check_leading(dummy, array, dims, len(declared))
     return ActualPart(array.name, tuple(dims))
@@ -102,9 +102,9 @@ def _as_long(mine: Bound, lower: Expr | None, upper: Expr, env: Environment) -> 
 def _check_leading(dummy: Entity, array: Entity, dims: Sequence[ActualDim], rank: int) -> None:
     """All dimensions but the last of the dummy are whole ones, so that no element changes its place."""
     if not all(each.whole for each in dims[:-1]):
-        raise Refused(f"{dummy.shown} has other extents than {array.shown}: sequence association is not modelled")
+        raise OtherShape(f"{dummy.shown} has other extents than {array.shown}")
     if len(dims) < rank and dims[-1].upper is None:
-        raise Refused(f"{dummy.shown} may reach past a dimension of {array.shown}")
+        raise OtherShape(f"{dummy.shown} may reach past a dimension of {array.shown}")
 
 
 def _section(
@@ -156,7 +156,7 @@ def _from_element(
     """Sequence association with an element: dimensions from its first on, where none is left before its end."""
     declared = array.shape or ()
     if len(shape) > len(declared):
-        raise Refused(f"{dummy.shown} has more dimensions than {array.shown}")
+        raise OtherShape(f"{dummy.shown} has more dimensions than {array.shown}")
     dims: list[Expr | ActualDim] = []
     for at, (subscript, theirs) in enumerate(zip(subscripts, declared, strict=True)):
         if at >= len(shape):
@@ -168,11 +168,39 @@ def _from_element(
         else:
             along = ActualDim(lower=mine.lower or IntLit(1), upper=mine.upper, start=subscript)
         if at + 1 < len(shape) and not (begins and along.whole):
-            raise Refused(f"{dummy.shown} has other extents than {array.shown}: sequence association is not modelled")
+            raise OtherShape(f"{dummy.shown} has other extents than {array.shown}")
         dims.append(along)
+    if _crosses(shape, declared, subscripts, env):
+        raise OtherShape(f"{dummy.shown} reaches past a dimension of {array.shown}")
     if shape and shape[-1].upper is None and len(shape) < len(declared):
-        raise Refused(f"{dummy.shown} may reach past a dimension of {array.shown}")
+        raise OtherShape(f"{dummy.shown} may reach past a dimension of {array.shown}")
     return ActualPart(array.name, tuple(dims))
+
+
+def may_cross(dummy: Entity, actual: Expr, array: Entity, names: CallNames, env: Environment) -> bool:
+    """Whether a dummy that begins at an element may reach past a dimension, for all that is known. One that is declared
+    with one element may have any number of them."""
+    if not isinstance(actual, Element) or any(isinstance(each, Section) for each in actual.subscripts):
+        return False
+    shape = names.shape(dummy.shape or ())
+    if shape and shape[-1].upper == IntLit(1):
+        return len(shape) < len(array.shape or ())
+    return _crosses(shape, array.shape or (), actual.subscripts, env) is None
+
+
+def _crosses(
+    shape: Sequence[Bound], declared: Sequence[Bound], subscripts: Sequence[Expr], env: Environment
+) -> bool | None:
+    """Whether the last dimension of a dummy that begins at an element is longer than the rest of the actual one; None:
+    it is not known."""
+    at = len(shape) - 1
+    if not shape or len(shape) >= len(declared):
+        return False
+    end, upper = declared[at].upper, shape[at].upper
+    if end is None or upper is None:
+        return None
+    rest = linear(subtract(add(subtract(end, subscripts[at]), 1), extent(shape[at].lower, upper)), env)
+    return rest.constant < 0 if rest.is_constant else None
 
 
 def is_constant(expr: Expr, entities: Mapping[str, Entity]) -> bool:

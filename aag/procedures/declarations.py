@@ -1,7 +1,7 @@
 """The declarations of a program as one unit: names of modules, common blocks and procedures beside those of the main
 program."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from msgspec.structs import replace
@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from aag.diagnostics import NOWHERE, Span
 from aag.ir import directives as d
 from aag.ir.evaluate import Unknown, Value, evaluate
-from aag.ir.expressions import Expr, IntLit
+from aag.ir.expressions import Element, Expr, IntLit
 from aag.ir.steady import steady
-from aag.ir.units import Entity, Program, Type, Unit
+from aag.ir.units import Entity, Equivalence, Program, Type, Unit
 from aag.procedures.effects import AssignedNames
 from aag.procedures.names import CallNames, Refused
 
@@ -45,6 +45,7 @@ class FlatDeclarations:
         self.called = ""
         """The procedure whose statements are being put in place of a call."""
         self._of_modules: dict[str, dict[str, str]] = {}
+        self._aliases: dict[tuple[str, tuple[int, ...]], str] = {}
         self._locals: dict[tuple[str, str, tuple[d.Bound, ...] | None], str] = {}
 
     @property
@@ -90,6 +91,29 @@ class FlatDeclarations:
         self.private[found] = called or self.called
         self.entities[found] = replace(entity, name=found, shown=found, attributes=frozenset(), initial=None, span=span)
         return found
+
+    def mapped(self) -> frozenset[str]:
+        """The arrays that directives map, or map others with."""
+        found = {mapped_name(each) for each in self.directives}
+        found |= {each.target for each in self.directives if isinstance(each, d.Align)}
+        return frozenset(found.union(*(each.names for each in self.directives if isinstance(each, d.Dynamic))))
+
+    def alias(self, array: Entity, extents: tuple[int, ...], lower: Iterable[int]) -> str:
+        """Another name of an array, with these extents. `lower`: the lower bounds of the array."""
+        key = (array.name, extents)
+        if key not in self._aliases:
+            found = self._aliases[key] = self.unique(f"{array.name}${len(extents)}d", "again")
+            shape = tuple(d.Bound(lower=None, upper=IntLit(each)) for each in extents)
+            self.entities[found] = replace(
+                array, name=found, shown=found, shape=shape, attributes=frozenset(), initial=None
+            )
+            first = Element(array.name, tuple(map(IntLit, lower))), Element(found, (IntLit(1),) * len(extents))
+            self.equivalences.append(Equivalence(members=first, span=array.span))
+        return self._aliases[key]
+
+    def aliases_of(self, names: Container[str]) -> frozenset[str]:
+        """The other names of arrays."""
+        return frozenset(alias for (name, _), alias in self._aliases.items() if name in names)
 
     def visible(self, unit: Unit) -> dict[str, str]:
         """The names of modules and hosts that a procedure sees and that have other names in the main program."""

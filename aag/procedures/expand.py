@@ -148,6 +148,7 @@ class _Expansion:
             return statement
         claim = statement.independent
         private = {name for name, owner in self._declarations.private.items() if owner not in stack}
+        private |= self._declarations.aliases_of({*private, *claim.new})
         more = private & names_in(statement.body) - set(claim.new)
         return replace(statement, independent=replace(claim, new=(*claim.new, *sorted(more)))) if more else statement
 

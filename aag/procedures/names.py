@@ -22,6 +22,10 @@ class Refused(Exception):
     """A call that cannot be replaced by the procedure's statements; the text says why."""
 
 
+class OtherShape(Refused):
+    """A dummy array with other extents than the actual one."""
+
+
 class ActualDim(Struct, frozen=True, kw_only=True):
     """A dimension of a dummy array in one of the actual array: its index `lower` is `start` there, and so on by `step`.
 

@@ -89,7 +89,7 @@ def test_what_a_dummy_is(call, dummy, statement, expected):
     ("call", "procedure", "reason"),
     [
         ("call two(a)", "subroutine two(x)\nreal x(12,48)\nx = 1\nend subroutine\n", "sequence association"),
-        ("call two(a)", "subroutine two(x)\nreal x(576)\nx = 1\nend subroutine\n", "1 dimensions, a has 2"),
+        ("call two(a)", "subroutine two(x)\nreal x(576)\nx = 1\nend subroutine\n", "1 dimension, a has 2"),
         ("call two(a(1,1))", "subroutine two(x)\nreal x(*)\nx(1) = 1\nend subroutine\n", "reach past a dimension"),
         ("call two(a, a)", "subroutine two(x, y)\nreal x(24,24), y(24,24)\nx = y\nend subroutine\n", "one of them is"),
         ("call two(s, 1.0)", "subroutine two(x)\nreal x\nx = 1\nend subroutine\n", "has 1 arguments, the call 2"),

@@ -25,6 +25,7 @@ NAMES = """
     sums_into_arrays deposits replicated_targets
     generics
     allocations
+    sequences
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
