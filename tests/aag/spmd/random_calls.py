@@ -11,10 +11,10 @@ class Calls:
     program."""
 
     def called(self):
-        kinds = "hosted", "passed", "passed", "vectors", "vectors", "user_function", "array_function", "common"
-        kind = self.pick(*kinds)
+        several = "hosted", "passed", "passed", "vectors", "vectors", "sequence"
+        kind = self.pick(*several, "user_function", "array_function", "common")
         made = getattr(self, kind)()
-        return made if kind in ("vectors", "common") or self.chance(60) else self.generic(made)
+        return made if kind in ("vectors", "sequence", "common") or self.chance(60) else self.generic(made)
 
     def generic(self, lines):
         """The same statements; an internal procedure has a name that it shares with one of other arguments."""
@@ -121,6 +121,42 @@ class Calls:
             return None
         rest = [self.subscript([], each) for each in array.bounds[1:]]
         return f"{array.name}({', '.join([str(self.random.randint(lower, upper - length + 1)), *rest])})"
+
+    def sequence(self):
+        """A subroutine that has the elements of an array without mapping in another shape, from one on."""
+        listed = " ".join(self.directives)
+        free = [each for each in self.arrays if each.rank > 1 and not re.search(rf"\b{each.name}\b", listed)]
+        if not free:
+            return self.scalar()
+        array = self.random.choice(free)
+        first = [self.random.randint(*bounds) for bounds in array.bounds]
+        if self.chance(40):
+            first = [bounds[0] for bounds in array.bounds]
+        before, stride = 0, 1
+        for (lower, upper), subscript in zip(array.bounds, first, strict=True):
+            before += (subscript - lower) * stride
+            stride *= upper - lower + 1
+        width = self.pick(*(each for each in (1, 2, 3, 4) if before % each == 0 and stride - before >= each))
+        length = self.random.randint(1, (stride - before) // width)
+        name, actual = self.fresh(), f"{array.name}({', '.join(map(str, first))})"
+        last = self.pick("*", "m", "1")
+        shape, element = (f"l, {last}", "x(j, i)") if width > 1 else (last, "x(i)")
+        inner = ["do j = 1, l"] if width > 1 else []
+        self.random.choice((self.internal, self.external)).extend(
+            [
+                f"subroutine {name}(x, l, m, factor)",
+                "integer :: l, m, i, j",
+                f"double precision :: x({shape}), factor",
+                "do i = 1, m",
+                *inner,
+                f"{element} = 0.5d0 * {element} + factor * i / (l + m)",
+                *(["end do"] if inner else []),
+                "end do",
+                f"end subroutine {name}",
+            ]
+        )
+        given = array.name if not before and self.chance(50) else actual
+        return [f"call {name}({given}, {width}, {length}, {self.pick('0.125d0', 's')})"]
 
     def user_function(self):
         """A function of scalars, of one formula or of several statements."""
