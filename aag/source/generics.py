@@ -36,7 +36,7 @@ Candidates = tuple[Specific | None, ...]
 """The procedures behind a generic name; None: one that is not in the source."""
 
 
-class Scope(Struct, frozen=True):
+class GenericScope(Struct, frozen=True):
     """What names mean in a unit, with the generic ones."""
 
     entities: Mapping[str, Entity]
@@ -74,9 +74,9 @@ class _Resolver:
     def __init__(self, units: Mapping[str, tuple[Unit, ReadUnit]]) -> None:
         self._modules = {name: pair for name, pair in units.items() if pair[0].kind == "module"}
         outer = {name: Specific(unit) for name, (unit, _) in units.items() if unit.kind in ("subroutine", "function")}
-        self.outermost = Scope({}, {}, outer, {})
+        self.outermost = GenericScope({}, {}, outer, {})
 
-    def unit(self, unit: Unit, read: ReadUnit, outer: Scope, result: Resolution) -> Unit:
+    def unit(self, unit: Unit, read: ReadUnit, outer: GenericScope, result: Resolution) -> Unit:
         """A unit with those inside of it."""
         scope = self._inside(unit, read, outer, set())
         pairs = zip(unit.contains, read.inner, strict=True)
@@ -87,7 +87,7 @@ class _Resolver:
         entities = tuple(map(found.entity, unit.entities))
         return replace(unit, entities=entities, body=found.body(unit.body), contains=contains)
 
-    def _inside(self, unit: Unit, read: ReadUnit, outer: Scope, visited: set[str]) -> Scope:
+    def _inside(self, unit: Unit, read: ReadUnit, outer: GenericScope, visited: set[str]) -> GenericScope:
         """What names mean in a unit. `visited`: the modules that are looked at already."""
         entities, records = dict(outer.entities), dict(outer.records)
         procedures, generics = dict(outer.procedures), dict(outer.generics)
@@ -110,7 +110,7 @@ class _Resolver:
         for name, listed in read.names.generics.items():
             generics[name] = _joined(generics.get(name, ()), tuple(procedures.get(each) for each in listed))
         entities |= {each.name: each for each in unit.entities}
-        return Scope(entities, records | dict(unit.records), procedures, generics)
+        return GenericScope(entities, records | dict(unit.records), procedures, generics)
 
 
 def _joined(left: Candidates, right: Candidates) -> Candidates:
@@ -120,7 +120,7 @@ def _joined(left: Candidates, right: Candidates) -> Candidates:
 class _BodyResolver:
     """Resolves the references of one unit."""
 
-    def __init__(self, scope: Scope, read: ReadUnit, result: Resolution) -> None:
+    def __init__(self, scope: GenericScope, read: ReadUnit, result: Resolution) -> None:
         self._generics = scope.generics
         self._result = result
         self._records = scope.records
