@@ -19,6 +19,8 @@ os.environ.update(
     OMPI_MCA_rmaps_base_oversubscribe="1",
 )
 os.environ.pop("FORCE_COLOR", None)
+# Else every command that a test starts compiles all of esp anew, which is half of what it does.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Under nohup and in the background of a shell these are ignored, and so they would be by what a test starts and kills.
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
