@@ -426,7 +426,13 @@ def test_every_program_is_tested_and_described():
     assert sorted(rows) == programs
 
 
-@pytest.mark.parametrize("case", CASES, ids=case_id)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case_id(case), marks=() if at % 3 == at // 3 % 3 else pytest.mark.truth)
+        for at, case in enumerate(CASES)
+    ],
+)
 def test_runs_cleanly_and_prints_the_checksum(case):
     name, size = case
     first, second = runs(with_parameters(source_of(name), size))

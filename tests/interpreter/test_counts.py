@@ -14,7 +14,11 @@ from sag.figures import figures_of
 from sag.scenario import Scenario, export
 
 PROGRAMS = sorted(program_names())
-VALUES = {"gausspivot_array": {"row": 7}, "gausspivot_do": {"row": 7}}
+VALUES = {
+    **{name: {"n": 24} for name in ("adi", "cholesky", "floyd", "gauss", "lfk02", "lu", "nbody", "thomas", "trisolve")},
+    **{name: {"n": 24, "row": 7} for name in ("gausspivot_array", "gausspivot_do")},
+}
+"""What data decide, and small sizes for programs whose loops are walked one iteration after the other."""
 SYSTEMS = ("ipsc860", "ipsc860-f90d", "cluster-ib")
 SCENARIO = Scenario(load=["0%", "30%"], latency=["x1", "x3"], processor_speed=["x1", "x2"])
 

@@ -9,10 +9,11 @@ from tests.truth.monotone import KNOBS, SLIGHT, SYSTEMS, Case, slower
 FEW = (("laplace_bx", "cluster-ib", 15, 31), ("laplace_bb", "ring", 8, 17))
 
 
-@pytest.mark.parametrize(("program", "system", "procs", "n"), FEW)
-def test_a_few(program, system, procs, n):
-    """`make truth` asks of all."""
-    for knob in KNOBS:
+@pytest.mark.parametrize("at", range(len(FEW)))
+def test_a_few(at):
+    """Each knob with one case; `make truth` asks of all."""
+    program, system, procs, n = FEW[at]
+    for knob in list(KNOBS)[at :: len(FEW)]:
         assert not Case(program=program, system=system, procs=procs, n=n, knob=knob).faults()
 
 
@@ -51,10 +52,10 @@ def test_all(program, system):
     [
         ("laplace_bb", "bus", 15, 31, "processor_speed"),
         ("laplace", "cluster-ib", 8, 17, "bandwidth"),
-        ("sor", "bus", 5, 17, "load"),
         *(
             pytest.param(*each, marks=pytest.mark.truth)
             for each in (
+                ("sor", "bus", 5, 17, "load"),
                 ("laplace_bb", "mesh", 15, 31, "memory_speed"),
                 ("redblack", "mesh", 7, 17, "latency"),
                 ("redblack", "bus", 8, 17, "overlap"),

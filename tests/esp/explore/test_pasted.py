@@ -50,8 +50,17 @@ def pasted(text, directives, replaced):
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize("text", [SEVERAL, MODULE])
-@pytest.mark.parametrize("distribute", [None, "(BLOCK,BLOCK)", {"first": ["(BLOCK,BLOCK)", "(*,CYCLIC)"]}])
+FIRST = {"first": ["(BLOCK,BLOCK)", "(*,CYCLIC)"]}
+SOON = ("module-all", "several-one for all", "several-some of one")
+CASES = [
+    pytest.param(text, distribute, id=f"{name}-{what}", marks=() if f"{name}-{what}" in SOON else pytest.mark.truth)
+    for name, text in (("several", SEVERAL), ("module", MODULE))
+    for what, distribute in (("all", None), ("one for all", "(BLOCK,BLOCK)"), ("some of one", FIRST))
+]
+"""Advice of all for `SEVERAL` is below."""
+
+
+@pytest.mark.parametrize(("text", "distribute"), CASES)
 def test_every_choice_has_the_time_that_it_gives_when_pasted(text, distribute):
     if isinstance(distribute, dict):
         distribute = {"a" if text is SEVERAL else "u": distribute["first"]}

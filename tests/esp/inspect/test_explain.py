@@ -83,19 +83,20 @@ def test_a_reader_can_multiply_the_formula_out(program, procs, esp):
         assert whole == pytest.approx(total, rel=0.006, abs=0.006 * size), line
 
 
+@pytest.mark.parametrize("most", [3, pytest.param(6, marks=pytest.mark.truth)])
 @pytest.mark.parametrize(
     ("program", "procs", "options"),
     [
         ("laplace", 8, ()),
         ("laplace", 6, ("--load", "30%")),
         ("redblack", 4, ("--overlap", "0.4")),
-        ("gauss", 4, ("--set", "n=20")),
+        ("gauss", 4, ("--set", "n=12")),
         ("laplace_xb", 7, ("--bandwidth", "x3")),
     ],
 )
-def test_the_terms_add_up_to_the_time_exactly(program, procs, options, esp):
+def test_the_terms_add_up_to_the_time_exactly(program, procs, options, most, esp):
     said = json.loads(esp("run", program, "--procs", str(procs), *options, "--json")[1])
-    busiest = sorted(said["lines"], key=lambda each: -each["time_s"])[:6]
+    busiest = sorted(said["lines"], key=lambda each: -each["time_s"])[:most]
     for line in busiest:
         told = json.loads(esp("explain", f"{program}:{line['line']}", "--procs", str(procs), *options, "--json")[1])
         assert told["time_s"] == line["time_s"]
@@ -180,8 +181,14 @@ def test_what_would_change_it_is_what_a_what_if_predicts(esp):
         assert changes[name]["total_s"] == pytest.approx(made.time_s, rel=1e-12), name
 
 
-@pytest.mark.parametrize("width", [60, 80, 120])
-@pytest.mark.parametrize("line", [16, 36, 38, 46, 47])
+@pytest.mark.parametrize(
+    ("width", "line"),
+    [
+        pytest.param(width, line, marks=() if width == 60 or line == 36 else pytest.mark.truth)
+        for width in (60, 80, 120)
+        for line in (16, 36, 38, 46, 47)
+    ],
+)
 def test_nothing_is_wider_than_the_screen(width, line, esp, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(width))
     out = esp("explain", f"laplace:{line}", "--procs", "8")[1]
