@@ -94,9 +94,9 @@ def seeded():
 
 
 def sampled():
-    """On 2, 3 and 4 processors every second program in some mapping, and those of `seeded` in their own.
+    """On 2, 3 and 4 processors every third program in some mapping, and every second of those of `seeded` in its own.
 
-    So each program has two or three cases.
+    So each program has one or two cases.
     """
     chooser = random.Random(5)
     own = seeded()
@@ -104,14 +104,11 @@ def sampled():
         (
             procs,
             [
-                *[
-                    (name, *chooser.choice(mappings(name, procs)), chooser.choice(SIZES))
-                    for name in NAMES[(at + 1) // 2 % 2 :: 2]
-                ],
-                *[(name, {}, None, n) for name, on, n in own if on == procs],
+                *[(name, *chooser.choice(mappings(name, procs)), chooser.choice(SIZES)) for name in NAMES[at::3]],
+                *[(name, {}, None, n) for name, on, n in own[::2] if on == procs],
             ],
         )
-        for at, procs in enumerate((2, 3, 4), start=1)
+        for at, procs in enumerate((2, 3, 4))
     ]
 
 

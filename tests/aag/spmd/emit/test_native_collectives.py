@@ -11,7 +11,7 @@ from tests.aag.spmd.emit.batch import run_batch, run_serially
 from tests.aag.spmd.emit.native import Native, lowered, serial_text
 from tests.aag.spmd.emit.test_benchmarks import NAMES, source, values
 from tests.aag.spmd.emit.test_forms import FOLDER
-from tests.aag.spmd.emit.test_random_programs import on
+from tests.aag.spmd.emit.test_random_programs import PARTS, on
 
 COLLECTIVES = ("gauss", "laplace", "pbs4", "pi", "redblack")
 
@@ -53,9 +53,15 @@ def test_programs(own):
     messages_of(own, [read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf") for name in names], 5)
 
 
-@pytest.mark.parametrize("procs", [pytest.param(4, marks=pytest.mark.truth), 6])
-def test_random_programs(procs, own):
-    messages_of(own, [read_program(text, "random.hpf") for text in on(procs, range(2200, 3000))], procs)
+@pytest.mark.parametrize(
+    ("procs", "parts"),
+    [
+        pytest.param(6, tuple(PARTS)[::2], id="6-every other"),
+        *(pytest.param(each, tuple(PARTS), id=f"{each}-all", marks=pytest.mark.truth) for each in (4, 6)),
+    ],
+)
+def test_random_programs(procs, parts, own):
+    messages_of(own, [read_program(text, "random.hpf") for text in on(procs, range(2200, 3000), parts)], procs)
 
 
 def test_only_on_request():
