@@ -27,7 +27,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # `ci` finds the same examples on every run; `explore` looks for new ones (ESP_HYPOTHESIS=explore).
-hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile("ci", derandomize=True, deadline=None, database=None, max_examples=50)
 hypothesis.settings.register_profile("explore", deadline=None, max_examples=2000)
 hypothesis.settings.load_profile(os.environ.get("ESP_HYPOTHESIS", "ci"))
 

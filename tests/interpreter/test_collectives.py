@@ -92,7 +92,7 @@ ALL = pytest.mark.parametrize(
 
 
 @ALL
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(data=st.data())
 def test_everybody_ends_with_what_the_collective_promises(kind, algorithm, data):
     check_promise(kind, algorithm, data)

@@ -175,7 +175,7 @@ def test_phases_are_followed_as_events_do_in_one_operation_and_over_several(case
     np.testing.assert_allclose(got.per_processor.end_s[0], expected, rtol=1e-9)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(traffic())
 def test_one_phase_is_scheduled_as_an_event_simulation_does(case):
     procs, messages, begin, half = case

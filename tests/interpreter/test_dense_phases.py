@@ -162,7 +162,7 @@ def test_only_the_latest_of_what_depends_on_the_index_is_kept(monkeypatch, excha
     assert max(plain) == 12
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_random_dense_phases(data):
     procs = data.draw(st.sampled_from([64, 100, 256]))

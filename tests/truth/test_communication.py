@@ -38,7 +38,7 @@ def assert_within_bounds(name: str, results: list[Compared]) -> None:
 @pytest.mark.parametrize("name", CLASSES)
 def test_some_pairs_of_each_class(name):
     """A quick look, with the same choice every time; `make truth` compares all."""
-    pairs = random.Random(1994).sample(pairs_of(name, (3, 4, 6, 8)), 3)
+    pairs = random.Random(1994).sample(pairs_of(name, (3, 4, 6, 8)), 2)
     assert_within_bounds(name, [compare(pair) for pair in pairs])
 
 

@@ -78,7 +78,7 @@ def assigns(graph):
     return [one for each in g.walk(graph.body) if isinstance(each, g.Seq) for one in each.assigns]
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(programs)
 def test_totals_order_ids_and_edges_survive(parts):
     graph = graph_of(parts)
@@ -93,7 +93,7 @@ def test_totals_order_ids_and_edges_survive(parts):
     assert set(synchronize(merged).edges) == set(merged.edges)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(programs)
 def test_no_two_plain_sequences_are_neighbours(parts):
     def plain(aau):

@@ -205,7 +205,7 @@ def survives(text, file):
     return True
 
 
-@pytest.mark.parametrize("block", [*range(4), *(pytest.param(each, marks=pytest.mark.truth) for each in range(4, 12))])
+@pytest.mark.parametrize("block", [*range(2), *(pytest.param(each, marks=pytest.mark.truth) for each in range(2, 12))])
 @pytest.mark.parametrize(("source", "file"), [(FIXED, "x.f"), (FREE, "x.f90")], ids=["fixed", "free"])
 def test_damaged_sources(source, file, block):
     assert survives(source, file)

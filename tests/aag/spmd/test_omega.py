@@ -26,7 +26,7 @@ def as_set(equations, inequalities):
     return isl.Set(f"{{ [{','.join(NAMES)}] : {' and '.join(conditions) or 'true'} }}")
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(st.lists(rows(), max_size=2), st.lists(rows(), max_size=6))
 def test_feasible_as_isl_says(equations, inequalities):
     assert feasible(equations, inequalities) == (not as_set(equations, inequalities).is_empty())

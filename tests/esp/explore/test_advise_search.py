@@ -80,7 +80,7 @@ def machine(request):
     return api.load_machine(request.param if request.param in names else next(n for n in names if n != "ipsc860"))
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 10_000), st.sampled_from(OPTIONS))
 def test_no_prediction_of_a_random_program_falls_below_its_bound(machine, seed, options):
     text, procs = program(random.Random(seed), statements=5)
@@ -177,7 +177,7 @@ def test_each_advised_time_is_that_of_a_prediction_of_its_own():
 
 
 def test_the_timed_region_has_no_bound_and_is_searched_all_the_same():
-    found = esp.advise("gauss", procs=4, n=16, timed=True)
+    found = esp.advise("gauss", procs=4, n=8, timed=True)
     assert not found.excluded
     assert found.best.time_s == min(each.prediction.timed_s for each in found.ranked)
 

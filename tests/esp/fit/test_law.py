@@ -91,7 +91,7 @@ def test_a_measured_cluster_has_three_protocols():
     assert law.tried[1].believed
 
 
-@pytest.mark.parametrize("noise", [0.01, 0.05])
+@pytest.mark.parametrize("noise", [pytest.param(0.01, marks=pytest.mark.truth), 0.05])
 def test_noise_moves_the_figures_by_their_errors(noise):
     """Of the deviations, in standard errors, the mean square is 1: the errors are neither flattered nor inflated."""
     squares = []
