@@ -54,10 +54,17 @@ def test_the_command_starts_without_the_heavy_libraries():
     assert sorted(filter(_is_heavy, loaded)) == []
 
 
-@pytest.mark.parametrize("program", ["laplace_bb", "redblack", "gauss", "pipeline", "pbs1"])
-def test_a_prediction_loads_no_heavy_library(program):
+SMALL = ("--set", "n=32")
+
+
+@pytest.mark.parametrize(
+    ("program", "more"), [("laplace_bb", ()), ("redblack", SMALL), ("gauss", SMALL), ("pipeline", ()), ("pbs1", ())]
+)
+def test_a_prediction_loads_no_heavy_library(program, more):
     """numpy.ma comes in with NumPy's set functions, rich is for terminals; fparser itself asks importlib.metadata."""
-    loaded = _loaded_by(f"from esp.cli.main import main; main(['run', {program!r}, '--procs', '4', '--quiet'])")
+    loaded = _loaded_by(
+        f"from esp.cli.main import main; main(['run', {program!r}, '--procs', '4', *{more!r}, '--quiet'])"
+    )
     assert "interpreter.engine" in loaded
     unwanted = (HEAVY | {"numpy.ma", "rich"}) - {"importlib.metadata"}
     assert sorted(each for each in loaded if any(each == one or each.startswith(one + ".") for one in unwanted)) == []

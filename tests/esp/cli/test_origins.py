@@ -12,7 +12,15 @@ BROKEN = "program p\n  integer :: i\n  do i = 1, 3\n  print *, i\nend program p\
 TOO_LONG_S = 120
 
 
-@pytest.mark.parametrize("words", [("run",), ("compare",), ("compare", "--jobs", "2"), ("compare", "--jobs", "1")])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run",),
+        ("compare",),
+        ("compare", "--jobs", "2"),
+        pytest.param(("compare", "--jobs", "1"), marks=pytest.mark.truth),
+    ],
+)
 def test_what_is_wrong_with_a_program_from_a_pipe_is_said(tmp_path, words):
     path = tmp_path / "pipe.hpf"
     os.mkfifo(path)

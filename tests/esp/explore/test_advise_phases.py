@@ -119,13 +119,13 @@ def two():
 
 
 def test_where_it_pays_it_takes_what_the_program_written_by_hand_takes(two):
-    found = looked(PARTS, k=400)
+    found = looked(PARTS, k=100)
     told = found.phases
     assert told.pays
     assert told.break_even > 1
     assert [found.mappings[each.mapping].choice.shown for each in told.parts] == ["(BLOCK,*)", "(*,BLOCK)"]
     assert told.moves == 1
-    by_hand_s = esp.predict(BY_HAND, procs=8, k=400).time_s
+    by_hand_s = esp.predict(BY_HAND, procs=8, k=100).time_s
     assert by_hand_s < told.one_s
     assert told.parts_s + told.move_s == pytest.approx(by_hand_s, rel=0.05)
     assert "REDISTRIBUTE pays" in str(found)

@@ -87,7 +87,7 @@ def test_the_terminal_is_left_as_it_was_when_the_process_is_ended(tmux):
     assert tmux("display", "-p", "#{alternate_on} #{mouse_any_flag} #{cursor_flag}").split() == ["0", "0", "1"]
 
 
-@pytest.mark.parametrize("program", ["pbs2", "pi"])
+@pytest.mark.parametrize("program", [pytest.param("pbs2", marks=pytest.mark.truth), "pi"])
 def test_into_a_pipe_it_is_the_table(program, root, capsys):
     command = [sys.executable, "-m", "esp", "tui", program, "--procs", "4"]
     run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=root)
