@@ -36,6 +36,7 @@ def with_contents(unit: Unit, layouts: Layouts, given: Mapping[str, Value], limi
     found = _found(unit, frozenset(ranges), tuple(layouts.constants.items()), tuple(given.items()), limits)
     contents = dict(found.tables)
     notes = []
+    guessed = set(found.changing) & ranges.keys()
     for name, values in ranges.items():
         layout = layouts.arrays[name]
         if name in found.changing:
@@ -43,9 +44,10 @@ def with_contents(unit: Unit, layouts: Layouts, given: Mapping[str, Value], limi
         if name in contents or values is None:
             continue
         contents[name] = evenly(layout, values)
+        guessed.add(name)
         why = found.missing.get(name, "it is not used")
         notes.append(_note(f"what {name} holds is not known ({why}): taking values that are spread evenly", layout))
-    return replace(layouts, contents=contents, notes=(*layouts.notes, *notes))
+    return replace(layouts, contents=contents, notes=(*layouts.notes, *notes), guessed=frozenset(guessed))
 
 
 def index_arrays(unit: Unit, layouts: Layouts) -> Mapping[str, Range | None]:

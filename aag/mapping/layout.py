@@ -215,7 +215,8 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
 
     `grid` decides which node a linear rank runs on (Def 14). `constants`: the PARAMETER values after the
     user's. `notes`: what was assumed. `dynamics`: of a unit that remaps arrays. `contents`: what index arrays hold
-    when they are first used; for counting, as the program may change them.
+    when they are first used; for counting, as the program may change them. `guessed`: those of them that may hold
+    something else.
     """
 
     procs: int
@@ -225,6 +226,7 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     notes: tuple[Diagnostic, ...]
     dynamics: Dynamics | None = None
     contents: Mapping[str, ArrayValues] = field(default_factory=dict)
+    guessed: frozenset[str] = frozenset()
 
     @cached_property
     def environment(self) -> Mapping[str, Value]:

@@ -54,7 +54,8 @@ def _close(one: str, other: str) -> bool:
 
 
 def _tolerance(text: str) -> float:
-    return TOLERANCE if len(re.sub(r"[eE].*|\D", "", text)) > 9 else SINGLE
+    digits = re.sub(r"[eE].*|\D", "", text).lstrip("0")
+    return TOLERANCE if len(digits) > 9 else SINGLE
 
 
 def _number(text: str) -> float | None:

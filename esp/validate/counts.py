@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from aag.graph.aau import walk
 from esp import api
 from esp.validate.flow import undecided_lines
+from esp.validate.guesses import lines_by_contents
 from interpreter.engine import interpret
 from interpreter.listeners import Array, Ints, Listener
 from interpreter.result import Assumption, Result
@@ -54,7 +55,13 @@ def predicted(source: api.Source, system: System, request: api.Request) -> Predi
     known = (*found.assumptions, *computed.assumptions)
     unknown = tuple(each for each in known if _is_of_flow(each, request))
     told = tuple(each for each in found.assumptions if each.code == "while" and each not in unknown)
-    return PredictedCounts(tally.counts, unknown, undecided_lines(stages.graph, unknown, computed.taken), told)
+    undecided = undecided_lines(stages.graph, unknown, computed.taken)
+    layouts = stages.node_program.layouts
+    if chosen := lines_by_contents(stages.node_program.unit, layouts.guessed):
+        undecided |= chosen
+        notes = (each for each in layouts.notes if each.code == "W214")
+        unknown += tuple(Assumption(code="contents", text=each.message, span=each.span) for each in notes)
+    return PredictedCounts(tally.counts, unknown, undecided, told)
 
 
 def _is_of_flow(assumption: Assumption, request: api.Request) -> bool:

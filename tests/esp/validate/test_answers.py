@@ -41,6 +41,9 @@ def test_where_and_how_far_items_differ():
     told = difference("sum 1.0000000000000000", "sum 1.0000000000100000")
     assert told.startswith("1.0000000000100000 instead of 1.0000000000000000 behind 'sum' (")
     assert told.endswith(" (1e-11 of the value apart, 1e-12 is allowed)")
+    assert difference("0.577350283", "0.577350342") == ""
+    assert difference("0.577350283", "0.577450283").endswith(" (0.0002 of the value apart, 1e-05 is allowed)")
+    assert difference("0.57735028300000003", "0.57735034200000003").endswith("1e-12 is allowed)")
     assert difference("n 4", "n 5") == "5 instead of 4 behind 'n'"
     assert difference("T NaN", "T 0.0") == "0.0 instead of NaN"
     assert difference("1 2", "1 2 3") == "3 items instead of 2"
