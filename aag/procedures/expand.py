@@ -27,6 +27,7 @@ from aag.procedures.arguments import Binder
 from aag.procedures.binding import actuals, assign, is_constant
 from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
+from aag.procedures.loops import calling_loops
 from aag.procedures.names import CallNames, Refused
 from aag.procedures.returns import without_returns
 
@@ -127,7 +128,11 @@ class _Expansion:
             case s.If(branches=branches) if len(branches) > 1 and self._calls_in(branches[1:]):
                 return self._statement(_nested(statement), stack)
             case s.Forall() | s.Where():
-                return (self._simplified(statement),)
+                simple = self._simplified(statement)
+                loops = self._as_loops(simple)
+                return (simple,) if loops is None else self._statement(loops, stack)
+            case s.Assign() if (loops := self._as_loops(statement)) is not None:
+                return self._statement(loops, stack)
             case s.DoWhile(body=body, span=span):
                 before, hoisted = self._hoisted(statement, stack)
                 if before and isinstance(hoisted, s.DoWhile) and hoisted.condition is not None:
@@ -141,6 +146,20 @@ class _Expansion:
                 made = mapped(hoisted, lambda inner: self.body(inner, stack))
                 self._loops -= isinstance(statement, s.Do)
                 return (*before, self._claimed(made, stack))
+
+    def _as_loops(self, statement: s.Stmt) -> s.Stmt | None:
+        """The loops of a statement for many values that calls functions of several statements; None: it is none."""
+        entities = self._declarations.entities
+        called = {
+            each.name: each
+            for whole in walk_expressions(statement)
+            if isinstance(whole, Call) and (each := self._function(whole.name)) is not None
+        }
+        if isinstance(statement, s.Assign):
+            scalar = not is_array(statement.target, entities)
+            called = {name: each for name, each in called.items() if "elemental" in each.prefixes and not scalar}
+        long = frozenset(name for name, each in called.items() if name not in self._several and _is_of_scalars(each))
+        return calling_loops(statement, entities, long, self._declarations.integer) if long else None
 
     def _claimed(self, statement: s.Stmt, stack: tuple[str, ...]) -> s.Stmt:
         """A loop whose INDEPENDENT counts the variables of the procedures inside it as NEW."""
@@ -316,6 +335,12 @@ class _Expansion:
         assert isinstance(loop, s.Do)
         name = self._declarations.integer("return$", loop.span)
         return (replace(loop, var=name),)
+
+
+def _is_of_scalars(unit: Unit) -> bool:
+    """Whether a function computes a scalar from scalars."""
+    dummies = [unit.entity(name) for name in (*unit.arguments, unit.result or unit.name)]
+    return all(each is not None and each.shape is None for each in dummies)
 
 
 def _called(body: Iterable[s.Stmt]) -> frozenset[str]:

@@ -49,6 +49,11 @@ TEXTS = {
     ),
     "squares of a scalar": (ONE + "k = 3\n" + "k = k*k\n" * 40 + "do i = 1, k\na = a + 1\nend do\n", 0, ""),
     "squares in a loop": (ONE + "k = 3\ndo j = 1, 10000\nk = k*k\nend do\ndo i = 1, k\na = a + 1\nend do\n", 0, ""),
+    "very many squares in a loop": (
+        ONE + "k = 3\ndo j = 1, 100000\nk = k*k\nend do\ndo i = 1, k\na = a + 1\nend do\n",
+        0,
+        "",
+    ),
     "loops that only count": (
         ONE + "do i = 1, 100000\ndo j = 1, 100000\nend do\nend do\ndo k = 1, j\na(3) = 1\nend do\n",
         None,

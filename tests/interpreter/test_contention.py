@@ -178,6 +178,17 @@ def test_phases_are_followed_as_events_do_in_one_operation_and_over_several(case
 @settings(max_examples=150)
 @given(traffic())
 def test_one_phase_is_scheduled_as_an_event_simulation_does(case):
+    check_phase(case)
+
+
+@pytest.mark.truth
+@settings(max_examples=300)
+@given(traffic())
+def test_many_phases_are_scheduled_as_an_event_simulation_does(case):
+    check_phase(case)
+
+
+def check_phase(case):
     procs, messages, begin, half = case
     if not messages:
         return

@@ -165,6 +165,17 @@ def test_only_the_latest_of_what_depends_on_the_index_is_kept(monkeypatch, excha
 @settings(max_examples=20)
 @given(data=st.data())
 def test_random_dense_phases(data):
+    check_dense_phases(data)
+
+
+@pytest.mark.truth
+@settings(max_examples=100)
+@given(data=st.data())
+def test_many_random_dense_phases(data):
+    check_dense_phases(data)
+
+
+def check_dense_phases(data):
     procs = data.draw(st.sampled_from([64, 100, 256]))
     skew = np.zeros(procs)
     for _ in range(data.draw(st.integers(0, 3))):

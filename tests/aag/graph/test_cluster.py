@@ -81,6 +81,17 @@ def assigns(graph):
 @settings(max_examples=25)
 @given(programs)
 def test_totals_order_ids_and_edges_survive(parts):
+    check_merged(parts)
+
+
+@pytest.mark.truth
+@settings(max_examples=100)
+@given(programs)
+def test_totals_order_ids_and_edges_often_survive(parts):
+    check_merged(parts)
+
+
+def check_merged(parts):
     graph = graph_of(parts)
     merged = cluster(graph, "block")
     assert total(merged) == total(graph)

@@ -174,7 +174,7 @@ def check_dimension(layout, dim, every):
             assert last >= first - 1
 
 
-@settings(max_examples=150)
+@settings(max_examples=300)
 @given(mappings())
 def test_every_mapping_equals_brute_force(hpf, mapping):
     template, formats, procs, grid, first, second = mapping

@@ -162,11 +162,13 @@ class Calls:
         """A function of scalars, of one formula or of several statements."""
         name = self.fresh()
         several = ["if (x > y) then", f"{name} = 0.5d0 * x", "return", "end if"] if self.chance(50) else []
-        head = [f"double precision function {name}(x, y)", "double precision :: x, y"]
+        head = [f"elemental double precision function {name}(x, y)", "double precision, intent(in) :: x, y"]
         self.internal += [*head, *several, f"{name} = 0.25d0 * x + 0.5d0 * y", f"end function {name}"]
         one, other = self.expression([], 1), self.expression([], 1)
-        if self.chance(50):
+        if self.chance(30):
             return [f"s = {name}({one}, s) + {name}({other}, 0.5d0)"]
+        if self.chance(50):
+            return self.elementwise_function(name)
         loops, rows = self.loops(1)
         if not rows:
             return self.scalar()
@@ -174,6 +176,21 @@ class Calls:
         target = self.reference(rows, array)
         value = f"{name}({self.reference(rows)}, {self.reference(rows)})"
         return [loops[0].do(), f"{target} = {value}", "end do"]
+
+    def elementwise_function(self, name):
+        """A function of scalars for each element of an array or a section."""
+        target = self.random.choice(self.arrays)
+        alike = [each.name for each in self.arrays if each.extents == target.extents and each is not target]
+        whole = f"{target.name} = {name}({target.name}, s)"
+        if self.chance(40) or not alike:
+            return [whole]
+        if self.chance(30):
+            return [f"where ({alike[0]} > 0.4d0) {target.name} = 0.5d0 * {name}({alike[-1]}, {target.name})"]
+        sections = [self.section(each, (2,)) for each in self.random.sample(self.arrays, len(self.arrays))]
+        some = [each for each in sections if each is not None]
+        if len({each.partition("(")[0] for each in some}) < 2:
+            return [f"{target.name} = {name}({alike[-1]}, {alike[0]}) + 0.25d0 * {alike[0]}"]
+        return [f"{some[0]} = {name}({some[1]}, 0.5d0) - 0.25d0 * {name}(s, {some[1]})"]
 
     def array_function(self):
         """A function that returns an array of the shape of its argument, assigned to another array."""

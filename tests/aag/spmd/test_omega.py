@@ -29,6 +29,17 @@ def as_set(equations, inequalities):
 @settings(max_examples=200)
 @given(st.lists(rows(), max_size=2), st.lists(rows(), max_size=6))
 def test_feasible_as_isl_says(equations, inequalities):
+    check_feasible(equations, inequalities)
+
+
+@pytest.mark.truth
+@settings(max_examples=1000)
+@given(st.lists(rows(), max_size=2), st.lists(rows(), max_size=6))
+def test_feasible_as_isl_often_says(equations, inequalities):
+    check_feasible(equations, inequalities)
+
+
+def check_feasible(equations, inequalities):
     assert feasible(equations, inequalities) == (not as_set(equations, inequalities).is_empty())
 
 

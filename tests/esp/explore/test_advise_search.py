@@ -83,6 +83,17 @@ def machine(request):
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 10_000), st.sampled_from(OPTIONS))
 def test_no_prediction_of_a_random_program_falls_below_its_bound(machine, seed, options):
+    check_random(machine, seed, options)
+
+
+@pytest.mark.truth
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 10_000), st.sampled_from(OPTIONS))
+def test_no_prediction_of_many_random_programs_falls_below_its_bound(machine, seed, options):
+    check_random(machine, seed, options)
+
+
+def check_random(machine, seed, options):
     text, procs = program(random.Random(seed), statements=5)
     held = check_bound(text, procs, machine, options)
     assume(held is not None)

@@ -99,6 +99,17 @@ def _check(found, options):
 @settings(max_examples=7)
 @given(st.lists(st.sampled_from(sorted(MANY)), min_size=1, max_size=3, unique=True))
 def test_each_cell_equals_a_prediction_of_its_own(names):
+    check_cells(names)
+
+
+@pytest.mark.truth
+@settings(max_examples=40)
+@given(st.lists(st.sampled_from(sorted(MANY)), min_size=1, max_size=3, unique=True))
+def test_each_cell_of_many_equals_a_prediction_of_its_own(names):
+    check_cells(names)
+
+
+def check_cells(names):
     options = {name: MANY[name] for name in names}
     found = esp.sweep(SMALL, procs=8, **options)
     assert found.done.all()

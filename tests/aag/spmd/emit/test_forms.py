@@ -25,7 +25,7 @@ NAMES = """
     sums_into_arrays deposits replicated_targets
     generics
     allocations
-    sequences
+    sequences long_functions
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
