@@ -76,6 +76,7 @@ ELEMENTAL = {
     "modulo": np.mod,
     "min": _least,
     "max": _most,
+    "dmax1": _most,
     "merge": lambda a, b, mask: np.where(mask, a, b),
     "cshift$": lambda i, s, lo, hi: lo + (np.asarray(i) - lo + s) % max(1, int(hi) - int(lo) + 1),
     "eoshift$": lambda i, s, lo, hi: np.where(_within(np.asarray(i) + s, lo, hi), np.asarray(i) + s, -(2**26)),
