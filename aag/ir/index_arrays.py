@@ -7,8 +7,8 @@
                                                    rho(k$at(i)) = rho(k$at(i)) + w
                                                  end do
 
-So does an inspector: where iterations write is known before they run. The index array lies where the data lie that
-decide it. ``rho(int(x(i)))`` is written so, too. Arrays without a mapping stay as they are.
+An inspector does the same: where iterations write is known before they run. The index array has the mapping of the data
+that decide it. ``rho(int(x(i)))`` is treated in the same way. Arrays without a mapping remain as they are.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,8 @@ from aag.ir.directives import Align, Bound, Distribute, Independent
 from aag.ir.expressions import Call, Constructor, Element, Expr, ImpliedDo, IntLit, Section, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.liveness import wanted_after
-from aag.ir.units import Entity, Type, Unit
+from aag.ir.result_types import INTEGER
+from aag.ir.units import Entity, Unit
 from aag.ir.visitors import (
     map_expression,
     map_own,
@@ -33,8 +34,6 @@ from aag.ir.visitors import (
     walk_expressions,
     walk_statements,
 )
-
-INTEGER = Type(base="integer", bytes=4)
 
 
 class _Place(Struct, frozen=True):
@@ -67,6 +66,7 @@ class _Changer:
         self._known = {each.name: each for each in unit.entities}
         placed = [each for each in unit.directives if isinstance(each, Align | Distribute)]
         self._placed = {each.alignee if isinstance(each, Align) else each.distributee for each in placed}
+        self._shared = frozenset[str]().union(*(names_in(*each.members) for each in unit.equivalences))
         self.entities: list[Entity] = []
         self.directives: list[Align] = []
         self.found = False
@@ -125,7 +125,7 @@ class _Changer:
     ) -> _Place | None:
         """What has the value of each iteration; None where it cannot be there before the loop. `certain`: each
         iteration needs the value."""
-        if names_in(value) & (changed - {loop.var}) or not _is_pure(value):
+        if names_in(value) & (changed - {loop.var} | self._shared) or not _is_pure(value):
             return None
         if not any(isinstance(each, Call) for each in walk_expressions(value)) and self._is_integer(value):
             return _Place(value)
@@ -211,10 +211,8 @@ class _Changer:
 
     def _is_wanted(self, loop: s.Do, name: str) -> bool:
         """Whether the value of a scalar may be used after a loop, or stands for other storage."""
-        if any(name in names_in(*each.members) for each in self._unit.equivalences):
-            return True
         shared = any(name in each.names for each in self._unit.commons)
-        return shared or bool(wanted_after(loop, self._unit.body, frozenset((name,))))
+        return shared or name in self._shared or bool(wanted_after(loop, self._unit.body, frozenset((name,))))
 
 
 def _may_be_split(loop: s.Do) -> bool:

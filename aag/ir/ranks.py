@@ -14,7 +14,7 @@ def is_array(expr: Expr, entities: Mapping[str, Entity]) -> bool:
 
 
 def rank_of(expr: Expr, entities: Mapping[str, Entity]) -> int:
-    """The number of dimensions of the value of an expression; a function that is no intrinsic one gives a scalar."""
+    """The number of dimensions of the value of an expression; a function that is not intrinsic returns a scalar."""
     match expr:
         case Var(name=name):
             return len(entities[name].shape or ()) if name in entities else 0

@@ -7,12 +7,10 @@ from msgspec.structs import replace
 from aag.diagnostics import Span
 from aag.ir import statements as s
 from aag.ir.expressions import Call, Element, Expr, LogicalLit, Var
-from aag.ir.units import Entity, Type, Unit
+from aag.ir.result_types import LOGICAL
+from aag.ir.units import Entity, Unit
 from aag.ir.visitors import map_expression, map_own, mapped, names_in, walk_expressions, walk_statements
 from aag.procedures.names import CallNames
-
-_LOGICAL = Type(base="logical", bytes=4)
-
 
 _PREFIX = "allocated$"
 
@@ -34,7 +32,7 @@ def entered(unit: Unit, names: CallNames, span: Span) -> Iterator[s.Stmt]:
 
 
 def with_flags(unit: Unit) -> Unit:
-    """A program whose procedures stand in place of their calls, without ALLOCATED of allocatable arrays.
+    """A program whose calls were replaced by their procedures, without ALLOCATED of allocatable arrays.
 
     It stays for arrays that other procedures get.
     """
@@ -49,7 +47,7 @@ def with_flags(unit: Unit) -> Unit:
         Entity(
             name=flag(each.name),
             shown=f"allocated({each.shown})",
-            type=_LOGICAL,
+            type=LOGICAL,
             shape=None,
             attributes=frozenset(),
             initial=LogicalLit(False),

@@ -258,7 +258,7 @@ class FlatDeclarations:
 
 
 def _alike(one: Entity, other: Entity) -> bool:
-    """Whether two declarations say the same; the type may be that of the first letter in one of them."""
+    """Whether two declarations are equal; one of them may get its type from its first letter."""
     mine, theirs = ((each.type, each.shape, each.attributes - {"implicit"}, each.initial) for each in (one, other))
     return mine == theirs
 

@@ -158,8 +158,23 @@ class _Expansion:
         if isinstance(statement, s.Assign):
             scalar = not is_array(statement.target, entities)
             called = {name: each for name, each in called.items() if "elemental" in each.prefixes and not scalar}
-        long = frozenset(name for name, each in called.items() if name not in self._several and _is_of_scalars(each))
+        long = frozenset(name for name, each in called.items() if name not in self._several and self._is_apart(each))
         return calling_loops(statement, entities, long, self._declarations.integer) if long else None
+
+    def _is_apart(self, unit: Unit) -> bool:
+        """Whether a function computes a scalar from scalars and reads no other variables, which a loop around it might
+        assign."""
+        local = {each.name: each for each in unit.entities}
+        dummies = [local.get(name) for name in (*unit.arguments, unit.result or unit.name)]
+        if unit.commons or unit.contains or not all(each is not None and each.shape is None for each in dummies):
+            return False
+        try:
+            names = self._declarations.visible(unit)
+        except Refused:
+            return False
+        outer = (self._declarations.entities.get(names.get(name, name)) for name in names_in(unit.body) - local.keys())
+        constant = all(each is not None and "parameter" in each.attributes for each in outer)
+        return constant and not self._procedures.keys() & _called(unit.body)
 
     def _claimed(self, statement: s.Stmt, stack: tuple[str, ...]) -> s.Stmt:
         """A loop whose INDEPENDENT counts the variables of the procedures inside it as NEW."""
@@ -335,12 +350,6 @@ class _Expansion:
         assert isinstance(loop, s.Do)
         name = self._declarations.integer("return$", loop.span)
         return (replace(loop, var=name),)
-
-
-def _is_of_scalars(unit: Unit) -> bool:
-    """Whether a function computes a scalar from scalars."""
-    dummies = [unit.entity(name) for name in (*unit.arguments, unit.result or unit.name)]
-    return all(each is not None and each.shape is None for each in dummies)
 
 
 def _called(body: Iterable[s.Stmt]) -> frozenset[str]:

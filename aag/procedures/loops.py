@@ -42,7 +42,7 @@ def calling_loops(
             case s.Forall(body=(s.Assign(target=Element() as target, value=value) as inner,), mask=mask):
                 if not _calls(long, value, mask) or _is_section(target):
                     return None
-                if target.name in names_in(value, mask):
+                if target.name in names_in(value, mask, *target.subscripts):
                     return None
                 return _of_forall(statement, inner, new)
             case s.Where(branches=(s.WhereBranch(mask=mask, body=(s.Assign() as inner,)),)) if mask is not None:
@@ -89,6 +89,8 @@ def _of_arrays(
         return None
     indices = [new("i", assign.span) for _ in ranges]
     own = _element(target, indices, ranges, entities)
+    if isinstance(target, Element) and target.name in names_in(*target.subscripts):
+        return None
 
     def one(expr: Expr) -> Expr:
         match expr:

@@ -62,7 +62,7 @@ def in_sequence(dummy: Entity, actual: Expr, declarations: FlatDeclarations, nam
 def _before(
     subscripts: Sequence[Expr], lower: Sequence[int], extents: Sequence[int], width: int, env: Mapping[str, Value]
 ) -> Expr:
-    """How many rows of `width` elements stand before an element in an array with these bounds.
+    """How many rows of `width` elements are before an element in an array with these bounds.
 
     Raises:
         Refused: no whole number.

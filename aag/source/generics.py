@@ -47,7 +47,7 @@ class GenericScope(Struct, frozen=True):
 
 class Resolution(Struct):
     """Units without generic references, what was found, whether all of them are known, and whether assignments may
-    still have another meaning than that of the language."""
+    may be calls after all."""
 
     units: tuple[Unit, ...]
     diagnostics: list[Diagnostic] = field(default_factory=list)

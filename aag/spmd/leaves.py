@@ -262,13 +262,18 @@ def _access(around: Leaf | Around, element: Element, order: int) -> Access:
     return Access(element.name, element.subscripts, around.indices, around.loops, order, masks)
 
 
-def reduced_names(leaves: Sequence[Leaf], arrays: Collection[str] = ()) -> frozenset[str]:
+def reduced_names(
+    lowering: Lowering, leaves: Sequence[Leaf], claimed: Collection[str] = (), arrays: Collection[str] = ()
+) -> frozenset[str]:
     """Scalars (and those of some `arrays`) that the nest as a whole reduces into: every mention of them is
-    ``s = s op expression``, with one operation."""
+    ``s = s op expression``, with one operation. An integer to which reals are added is cut off in each iteration, so
+    that parts do not add up to the same: it must be one of the `claimed`."""
     operations: dict[str, set[str]] = {}
     for leaf in leaves:
         target, found = leaf.assign.target, update_of(leaf)
-        if found is not None and (isinstance(target, Var) or _name(target) in arrays):
+        if found is None or (_name(target) not in claimed and _is_cut(lowering, target, found[1])):
+            continue
+        if isinstance(target, Var) or _name(target) in (*claimed, *arrays):
             operations.setdefault(_name(target), set()).add(found[0])
     candidates = {name for name, found in operations.items() if len(found) == 1}
     for leaf in leaves:
@@ -280,6 +285,12 @@ def reduced_names(leaves: Sequence[Leaf], arrays: Collection[str] = ()) -> froze
         operand = names_in(leaf.assign.value) if found is None else names_in(found[1])
         candidates -= places | own | operand | names_in(leaf.mask)
     return frozenset(candidates)
+
+
+def _is_cut(lowering: Lowering, target: Expr, operand: Expr) -> bool:
+    """Whether an update converts its result to an integer."""
+    mine, theirs = (lowering.symbols.type_of(each).base for each in (target, operand))
+    return mine == "integer" and theirs in ("real", "complex")
 
 
 def scattered(leaves: Sequence[Leaf]) -> frozenset[str]:

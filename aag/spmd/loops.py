@@ -54,14 +54,13 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
         raise Unsupported("the loop uses several names for the same storage")
     home = _home_clause(lowering, statement, leaves)
     promised = frozenset(_promised(statement))
-    arrays = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
-    more: frozenset[str] = frozenset()
-    if lowering.options.on("reductions"):
-        arrays.update(scattered(leaves))
-        more = summed(lowering, leaves).difference(arrays)
-    names = reduced_names(leaves, arrays | more) if promised or lowering.options.on("reductions") else frozenset()
+    named = {name for loop in _claimed(statement) if loop.independent for name in loop.independent.reductions}
+    found = lowering.options.on("reductions")
+    arrays = scattered(leaves) if found else frozenset()
+    more = summed(lowering, leaves) - named - arrays if found else frozenset()
+    names = reduced_names(lowering, leaves, named, arrays | more) if promised or found else frozenset()
     if names & more and parallel_groups(lowering, leaves, names) is None:
-        names = reduced_names(leaves, arrays)
+        names = reduced_names(lowering, leaves, named, arrays)
     claims.check(lowering, statement, leaves, names)
     if home_of(lowering, leaves) is None:
         operands = [each for leaf in leaves if names for each in elements_in(leaf.assign.value, leaf.mask)]

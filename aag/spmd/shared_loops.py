@@ -109,7 +109,7 @@ def _reduced(lowering: Lowering, statement: ir.Do, inside: Sequence[ir.Stmt]) ->
         return {}
     leaves = [Leaf((), (), None, each) for each in inside if isinstance(each, ir.Assign)]
     others = names_in(*(part for each in inside if not isinstance(each, ir.Assign) for part in own_expressions(each)))
-    names = reduced_names(leaves) - others
+    names = reduced_names(lowering, leaves, claimed) - others
     found = {}
     for leaf in leaves:
         update = reduction(leaf, names)

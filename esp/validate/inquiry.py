@@ -1,4 +1,4 @@
-"""HPF's inquiries of the processors, which a serial compiler does not know: a module stands in for it."""
+"""HPF's inquiries of the processors, which a serial compiler does not know: a module defines them."""
 
 import re
 from collections.abc import Iterable

@@ -10,7 +10,9 @@ HEAD = """program p
 integer, parameter :: n = 9
 real :: x(n), rho(0:n), z(n)
 integer :: c(n), i, k, l, m
+real :: y(n), w(n)
 common /shared/ m
+equivalence (y, w)
 !hpf$ distribute x(block)
 !hpf$ distribute rho(block)
 """
@@ -61,6 +63,7 @@ def test_functions_in_subscripts():
         "do i = 1, n\nk = int(x(i))\nrho(k) = 1\nx(n) = 2\nend do\n",  # its data change
         "do i = 1, n\nif (i > 3) cycle\nk = int(x(i+6))\nrho(k) = 1\nend do\n",  # there is no x(i+6) elsewhere
         "do i = 1, n\nm = int(x(i))\nrho(m) = 1\nend do\n",  # others see it
+        "do i = 1, n\nk = int(y(i))\nrho(k) = 1\nw(n) = 2\nend do\n",  # its data change under another name
         "do i = 1, n\nk = int(x(i))\nif (k > 3) exit\nrho(k) = 1\nend do\n",  # may end early
     ],
 )
