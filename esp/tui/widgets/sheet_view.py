@@ -120,6 +120,11 @@ class SheetView(ScrollView, can_focus=True):
         self._ground, self._dark = self.rich_style, is_dark(self)
         return super().render_lines(crop)
 
+    def watch_show_vertical_scrollbar(self, shown: bool) -> None:
+        """A scroll bar that appears after its list was scrolled begins where the list is; textual begins at the top."""
+        if shown:
+            self.vertical_scrollbar.position = self.scroll_y
+
     def _into_view(self, *, middle: bool = False) -> None:
         """Scroll so that the cursor is seen; in the `middle` where it came from outside. It is forced: a list that has
         just become longer than its window has no scroll bar yet, without which textual would not scroll."""
