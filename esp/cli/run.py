@@ -127,12 +127,15 @@ def _predicted(
 
     from esp import api
     from esp.cli.progress import ProgressLine
-    from esp.explore.interval import interval_of
+    from esp.explore.interval import interval_of, own_walk
 
     with ProgressLine(console) as watch:
         stages = api.lower_source(source, system, request)
         made = api.interpret_stages(stages, system, request, watch=watch)
-        return replace(made, interval=interval_of(source, system, request, stages, watch)) if interval(made) else made
+        if not interval(made):
+            return made
+        walk = own_walk(stages, system, request, watch)
+        return replace(made, interval=interval_of(source, system, request, walk, watch))
 
 
 def _interval_wanted(options: argparse.Namespace, *, several: bool) -> "Callable[[Prediction], bool]":

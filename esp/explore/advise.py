@@ -38,7 +38,7 @@ from esp.explore.axes import values_of
 from esp.explore.bounds import BOUND, EXACT, Search, lower_bound, smallest
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.compare import is_written, named_formats, written_choice
-from esp.explore.interval import contenders, interval_of
+from esp.explore.interval import Walk, cheap, contenders, interval_of, own_walk
 from esp.explore.ties import Certainty, certainty, ties, timing
 from esp.prediction import assuming, first
 from esp.shown import Printed
@@ -357,6 +357,7 @@ class _Work:
         self.requests = [request_for(each, request) for each in candidates]
         self.stages: dict[int, Stages] = {}
         self.predictions: dict[int, Prediction] = {}
+        self.walks: dict[int, Walk] = {}
         self.bounds: dict[int, float] = {}
         self.impossible: dict[int, Diagnostic] = {}
         self.problem: SourceError | None = None
@@ -387,8 +388,11 @@ class _Work:
         """The time of a candidate; infinite where it does not fit in memory, and that counts."""
         try:
             if at not in self.predictions:
-                made = interpret_stages(self._lowered(at), self.system, self.requests[at])
+                stages = self._lowered(at)
+                made = interpret_stages(stages, self.system, self.requests[at])
                 self.predictions[at] = assuming(made, self.candidates[at].assumptions)
+                if cheap(made):
+                    self.walks[at] = own_walk(stages, self.system, self.requests[at])
         except SourceError as error:
             return self._failed(at, error)
         self.stages.pop(at, None)
@@ -399,7 +403,7 @@ class _Work:
         """The predictions in this order, those that could be the fastest with their intervals."""
         made = [self.predictions[at] for at in order]
         for i in contenders([self.floor(at) for at in order], made):
-            interval = interval_of(self.source, self.system, self.requests[order[i]])
+            interval = interval_of(self.source, self.system, self.requests[order[i]], self.walks.get(order[i]))
             made[i] = replace(made[i], interval=interval)
         return made
 

@@ -4,7 +4,6 @@ The source is read once, and so is the machine; each choice is lowered and inter
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import product
 from math import inf
 from os import PathLike
@@ -17,16 +16,16 @@ from aag.diagnostics import Diagnostic, SourceError, UnresolvedError
 from aag.ir.units import Form, Program
 from aag.pipeline import main_unit
 from esp import arguments
-from esp.api import Prediction, Request, Source, load_machine, predict_source, read_source, requested
+from esp.api import Prediction, Request, Source, load_machine, read_source, requested
 from esp.calling import in_python
 from esp.errors import UsageError
 from esp.explore.choices import Distributed, MappingChoice, choices_of, distributed_by
 from esp.explore.crossover import Ahead, Crossover, Scan, TimeOf, crossover, scan, sizes_below
-from esp.explore.interval import contenders, interval_of
+from esp.explore.interval import contenders
+from esp.explore.predictions import Predictions, Question
 from esp.explore.sizes import size_name, sizes_of
 from esp.explore.ties import Certainty, certainty, ties, timing
-from esp.explore.workers import Workers
-from esp.prediction import Interval, assuming, first
+from esp.prediction import assuming, first
 from esp.shown import Printed
 from esp.sources import Name
 from sag.unit import System
@@ -37,11 +36,6 @@ CHALLENGERS = 3
 
 Progress = Callable[[int, int, float], None]
 """Called with predictions made, predictions in all, and the shortest time so far."""
-
-Question = tuple[int, tuple[tuple[str, int], ...]]
-"""Number of the choice or program, and the values it has other than those asked for."""
-
-Predictions = Workers[Question, Prediction]
 
 
 class Ranked(Struct, frozen=True, kw_only=True):
@@ -191,12 +185,12 @@ def compare_choices(
     as_is = None if request.align else written  # no choice has the source's mapping where arrays are aligned anew
     own = [as_is is not None and is_written(each, as_is, distributed) for each in choices]
     wanted = [(source, each) for each in requests]
-    with _predicting(wanted, system, jobs) as predictions:
+    with Predictions(wanted, system, jobs) as predictions:
         done, impossible = _predict_all(predictions, names, own, progress)
         done = {at: assuming(each, distributed.assumptions) for at, each in done.items()}
         if named and not any(at in done for at, each in enumerate(choices) if each is not written):
             raise SourceError([impossible[0][1]])
-        order, done = _with_intervals(done, wanted, system, jobs, progress)
+        order, done = _with_intervals(done, predictions, request, len(wanted), progress)
         ranked = _ranked([(names[at], done[at], own[at], choices[at]) for at in order], request)
         crossing, scanned = None, None
         if ranked[0].prediction.fits and all(each.complete for each in done.values()):
@@ -221,9 +215,9 @@ def compare_programs(
     _refuse_scenarios(request)
     files = [each.program.file for each in sources]
     wanted = _with_own_values(sources, request)
-    with _predicting(wanted, system, jobs) as predictions:
+    with Predictions(wanted, system, jobs) as predictions:
         done, impossible = _predict_all(predictions, files, [True] * len(files), progress)
-    order, done = _with_intervals(done, wanted, system, jobs, progress)
+        order, done = _with_intervals(done, predictions, request, len(wanted), progress)
     code = [_code(sources[at].program) for at in order]
     return Comparison(
         ranked=_ranked([(files[at], done[at], True, None) for at in order], request),
@@ -264,41 +258,19 @@ def _refuse_scenarios(request: Request) -> None:
         raise UsageError("a comparison takes one value for each what-if.", hint=hint)
 
 
-def _predicting(wanted: Sequence[tuple[Source, Request]], system: System, jobs: int) -> Predictions:
-    return Workers(partial(_predicted, wanted, system), jobs)
-
-
-def _predicted(wanted: Sequence[tuple[Source, Request]], system: System, question: Question) -> Prediction:
-    at, others = question
-    source, request = wanted[at]
-    return predict_source(source, system, replace(request, values={**request.values, **dict(others)}))
-
-
-def _interval(wanted: Sequence[tuple[Source, Request]], system: System, at: int) -> Interval:
-    source, request = wanted[at]
-    return interval_of(source, system, request)
-
-
 def _with_intervals(
-    done: Mapping[int, Prediction],
-    wanted: Sequence[tuple[Source, Request]],
-    system: System,
-    jobs: int,
-    progress: Progress | None,
+    done: Mapping[int, Prediction], predictions: Predictions, request: Request, total: int, progress: Progress | None
 ) -> tuple[list[int], dict[int, Prediction]]:
     """The order of the predictions, and these with the intervals of those that could be the fastest."""
-    request = wanted[0][1]
     order = _order(done, request)
     times_s = [_time_s(done[at], request) for at in order]
     near = [order[at] for at in contenders(times_s, [done[at] for at in order])]
-    with Workers(partial(_interval, wanted, system), jobs) as intervals:
-        intervals.ahead(near)
-        found = dict(done)
-        for number, at in enumerate(near, 1):
-            found[at] = replace(done[at], interval=intervals(at))
-            if progress is not None:
-                progress(len(wanted) + number, len(wanted) + len(near), times_s[0])
-        return order, found
+    found = dict(done)
+    for number, (at, made) in enumerate(predictions.with_intervals(done, near), 1):
+        found[at] = made
+        if progress is not None:
+            progress(total + number, total + len(near), times_s[0])
+    return order, found
 
 
 def _predict_all(
@@ -328,7 +300,7 @@ def predict_each(
     source: Source, system: System, requests: Sequence[Request], *, progress: Progress | None = None, jobs: int = 1
 ) -> tuple[Prediction | SourceError, ...]:
     """The prediction for each request, or why there is none."""
-    with _predicting([(source, each) for each in requests], system, jobs) as predictions:
+    with Predictions([(source, each) for each in requests], system, jobs, intervals=False) as predictions:
         return tuple(_in_turn(predictions, len(requests), progress))
 
 

@@ -7,6 +7,7 @@ to compile is a node program of its own, so there is a walk for each with its sh
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from msgspec import Struct
 from msgspec.structs import replace
 from numpy.typing import NDArray
 
@@ -49,8 +50,27 @@ def contenders(times_s: Sequence[float], predictions: Sequence[Prediction]) -> l
     return found if len(found) > 1 else []
 
 
+class Walk(Struct, frozen=True, kw_only=True, eq=False):
+    """The time of a program that is compiled in one way, in its share of the scenarios."""
+
+    choice: Choice
+    times_s: Array
+    """In each scenario of this way, in their order."""
+    time_s: float
+    """With the machine's own figures; so is what follows."""
+    error: float
+    timed_times_s: Array | None
+    timed_s: float | None
+
+
+def own_walk(stages: Stages, system: System, request: Request, watch: Watch | None = None) -> Walk:
+    """The walk for the way in which a program is compiled for its prediction. It takes little, as all is counted."""
+    choice, which = next(each for each in _ways(system, request) if _is_own(each[0], system, request))
+    return _walk(stages, system, request, choice, which, watch)
+
+
 def interval_of(
-    source: Source, system: System, request: Request, known: Stages | None = None, watch: Watch | None = None
+    source: Source, system: System, request: Request, known: Walk | None = None, watch: Watch | None = None
 ) -> Interval:
     """Return the interval of a time.
 
@@ -58,44 +78,68 @@ def interval_of(
         source: the program.
         system: the machine.
         request: what is asked for; one scenario.
-        known: the stages of the request; without them they are made again.
+        known: the walk for the way in which it is compiled; without it, it is made.
         watch: told how far it is.
     """
-    choices = _choices(system, request)
-    different = sorted(set(choices))
+    ways = _ways(system, request)
     times, timed = np.empty(SCENARIOS), np.full(SCENARIOS, np.nan)
-    errors, variants = [], []
-    for choice in different:
-        which = [at for at, each in enumerate(choices) if each == choice]
-        asked = switched(request, dict(choice))
-        same = known is not None and compiled(system, asked) == compiled(system, request)
-        stages = known if known is not None and same else lower_source(source, system, asked)
-        scenario = uncertain_scenario(system, asked.scenario, [*which, AS_GIVEN])
-        made = interpret_stages(stages, system, replace(asked, scenario=scenario), watch=watch)
-        times[which], time_s = _drawn_and_given(made.time_s, which)
-        timed_s = None
-        if made.timed_s is not None:
-            timed[which], timed_s = _drawn_and_given(made.timed_s, which)
-        errors.append(_drawn_and_given(stated_errors(made), which)[1])
-        on = tuple(name for name, done in choice if done)
-        off = tuple(name for name, done in choice if not done)
-        variants.append(Variant(on=on, off=off, time_s=time_s, timed_s=timed_s))
+    walks = []
+    for choice, which in ways:
+        walk = known
+        if walk is None or not _is_own(choice, system, request):
+            asked = switched(request, dict(choice))
+            walk = _walk(lower_source(source, system, asked), system, asked, choice, which, watch)
+        times[which] = walk.times_s
+        if walk.timed_times_s is not None:
+            timed[which] = walk.timed_times_s
+        walks.append(walk)
+    error = max(each.error for each in walks)
     figures = dict.fromkeys(figure.group or path for path, figure in uncertain(system).items())
-    low_s, high_s = _ends(times, max(errors))
+    low_s, high_s = _ends(times, error)
     is_timed = not np.isnan(timed).any()
-    timed_low_s, timed_high_s = _ends(timed, max(errors)) if is_timed else (None, None)
+    timed_low_s, timed_high_s = _ends(timed, error) if is_timed else (None, None)
     return Interval(
         low_s=low_s,
         high_s=high_s,
         timed_low_s=timed_low_s,
         timed_high_s=timed_high_s,
         scenarios=SCENARIOS,
-        quantities=(*figures, *(f"{COMPILER}{name}" for name, _ in choices[0])),
+        quantities=(*figures, *(f"{COMPILER}{name}" for name, _ in ways[0][0])),
         times_s=times,
         timed_times_s=timed if is_timed else None,
-        model_error=max(errors),
-        undecided=tuple(variants) if len(different) > 1 else (),
+        model_error=error,
+        undecided=tuple(_variant(each) for each in walks) if len(walks) > 1 else (),
     )
+
+
+def _walk(
+    stages: Stages, system: System, asked: Request, choice: Choice, which: Sequence[int], watch: Watch | None
+) -> Walk:
+    scenario = uncertain_scenario(system, asked.scenario, [*which, AS_GIVEN])
+    made = interpret_stages(stages, system, replace(asked, scenario=scenario), watch=watch)
+    times_s, time_s = _drawn_and_given(made.time_s, which)
+    timed_times_s, timed_s = (None, None) if made.timed_s is None else _drawn_and_given(made.timed_s, which)
+    error = _drawn_and_given(stated_errors(made), which)[1]
+    return Walk(
+        choice=choice, times_s=times_s, time_s=time_s, error=error, timed_times_s=timed_times_s, timed_s=timed_s
+    )
+
+
+def _variant(walk: Walk) -> Variant:
+    on = tuple(name for name, done in walk.choice if done)
+    off = tuple(name for name, done in walk.choice if not done)
+    return Variant(on=on, off=off, time_s=walk.time_s, timed_s=walk.timed_s)
+
+
+def _is_own(choice: Choice, system: System, request: Request) -> bool:
+    now = compiled(system, request)
+    return all(now.on(name) == done for name, done in choice)
+
+
+def _ways(system: System, request: Request) -> Sequence[tuple[Choice, Sequence[int]]]:
+    """The ways to compile, each with its scenarios."""
+    choices = _choices(system, request)
+    return [(choice, [at for at, each in enumerate(choices) if each == choice]) for choice in sorted(set(choices))]
 
 
 def _choices(system: System, request: Request) -> Sequence[Choice]:

@@ -1,7 +1,7 @@
 """Predictions that do not depend on each other, made by several processes of this computer.
 
 The processes are started only when more than two seconds of work are left, which is judged by the predictions made so
-far; the first of them is no measure, as it imports what all need. Their results are the same as those of this process:
+far; the first of them imports what all need, which is taken off. Their results are the same as those of this process:
 where a process fails for whatever reason, this one repeats its work, and raises what the work raises.
 """
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 WORTH_S = 2.0
 """Processor time left that is worth more processes; each of them takes about half a second to start."""
+
+FIRST_S = 1.0
+"""What the first prediction may take for its imports."""
 
 Question = TypeVar("Question")
 Answer = TypeVar("Answer")
@@ -82,7 +85,7 @@ class Workers(Generic[Question, Answer]):
         """The processes, where they are worth it."""
         if self._jobs < 2 or self._pool is not None or len(self._waiting) < 2:
             return
-        made = self._made[1:] or [0.0]
+        made = self._made[1:] or [max(0.0, self._made[0] - FIRST_S)]
         if len(self._waiting) * sum(made) / len(made) < WORTH_S:
             return
         from concurrent.futures import ProcessPoolExecutor

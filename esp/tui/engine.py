@@ -18,7 +18,7 @@ from aag.diagnostics import SourceError
 from esp import api
 from esp.errors import EspError
 from esp.explore.impact import Swing, swings
-from esp.explore.interval import contenders, interval_of
+from esp.explore.interval import contenders, interval_of, own_walk
 from esp.inspect.ownership import pictures
 from esp.prediction import Interval
 from esp.prediction import first as time_of
@@ -197,8 +197,9 @@ class Engine:
             asked = chosen(request, choice)
 
             def tried(choice: ChoiceRow = choice, asked: api.Request = asked) -> Interval:
-                stages = self._lowered(question, request, choice)
-                return interval_of(self._source, self._system, asked, stages, self._watch(question))
+                watch = self._watch(question)
+                walk = own_walk(self._lowered(question, request, choice), self._system, asked, watch)
+                return interval_of(self._source, self._system, asked, walk, watch)
 
             interval = self._intervals.use((question.settings, choice.key), tried)
             known = replace(prediction, interval=interval)

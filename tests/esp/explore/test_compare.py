@@ -17,7 +17,7 @@ from aag.diagnostics import SourceError
 from esp import api
 from esp.cli.main import main
 from esp.errors import UsageError
-from esp.explore import compare as compare_module
+from esp.explore import predictions as predicting
 from esp.explore.crossover import Crossover, crossover, sizes_below
 from esp.output.compare import size_notes
 from esp.stated import CONTENDED, ERROR, stated_error
@@ -246,8 +246,8 @@ def test_a_size_is_named_only_outside_the_model_error():
 @pytest.mark.parametrize(("n", "beaten"), [(64, False), (256, True)])
 def test_one_process_predicts_nothing_in_vain(monkeypatch, n, beaten):
     made = []
-    predicted = compare_module.predict_source
-    monkeypatch.setattr(compare_module, "predict_source", lambda *asked: made.append(asked) or predicted(*asked))
+    lowered = predicting.lower_source
+    monkeypatch.setattr(predicting, "lower_source", lambda *asked: made.append(asked) or lowered(*asked))
     found = esp.compare("laplace_bb", procs=8, n=n)
     crossing = found.crossover
     assert (crossing.rival is not None) == beaten

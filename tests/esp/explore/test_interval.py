@@ -8,7 +8,8 @@ from msgspec.structs import replace
 
 from esp.api import interpret_stages, load_machine, lower_source, predict, read_source, requested, switched
 from esp.cli.main import main
-from esp.explore.interval import interval_of
+from esp.explore import interval
+from esp.explore.interval import interval_of, own_walk
 from sag.uncertainty import SCENARIOS, quantiles, uncertain_scenario
 
 LOOP = "forall (i = 1:1000, j = 1:1000) a(i, j) = i + j"
@@ -95,3 +96,16 @@ def test_where_messages_meet_run_predicts_it_when_asked(capsys):
     assert json.loads(capsys.readouterr().out)["interval"] is None
     assert main([*words, "--interval"]) == 0
     assert json.loads(capsys.readouterr().out)["interval"]["scenarios"] == SCENARIOS
+
+
+@pytest.mark.parametrize(("system", "others"), [("cluster-ib", 0), ("ipsc860", 1), ("ipsc860-f90d", 1)])
+def test_the_program_is_lowered_again_only_for_other_ways_to_compile_it(system, others, monkeypatch):
+    source, machine, request = read_source("laplace_bx"), load_machine(system), requested(4, n=32)
+    lowered, asked = interval.lower_source, []
+    walk = own_walk(lowered(source, machine, request), machine, request)
+    alone = interval_of(source, machine, request)
+    monkeypatch.setattr(interval, "lower_source", lambda *each: asked.append(each) or lowered(*each))
+    found = interval_of(source, machine, request, walk)
+    assert len(asked) == others
+    assert np.array_equal(found.times_s, alone.times_s)
+    assert found.undecided == alone.undecided

@@ -1,0 +1,82 @@
+"""Predictions of several choices or programs, and the intervals of those that could be the fastest, by several
+processes. A prediction that is made for its own sizes is walked through the scenarios at once, while all its counts are
+at hand; its interval then takes the other ways to compile it only (Def 19)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Self
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from esp.api import Prediction, Request, Source, interpret_stages, lower_source
+from esp.explore.interval import Walk, cheap, interval_of, own_walk
+from esp.explore.workers import Workers
+from esp.prediction import Interval
+from sag.unit import System
+
+Question = tuple[int, tuple[tuple[str, int], ...]]
+"""Number of the choice or program, and the values it has other than those asked for."""
+
+
+class _IntervalWish(Struct, frozen=True, eq=False):
+    at: int
+    walk: Walk | None
+
+
+_Answer = tuple[Prediction, Walk | None] | Interval
+
+
+class Predictions:
+    """Predictions of what is wanted on a machine. It is a context, at whose end its processes end, too."""
+
+    def __init__(
+        self, wanted: Sequence[tuple[Source, Request]], system: System, jobs: int = 1, *, intervals: bool = True
+    ) -> None:
+        """`intervals`: whether they will be asked for."""
+        answer = partial(_answer, wanted, system, intervals)
+        self._workers: Workers[Question | _IntervalWish, _Answer] = Workers(answer, jobs)
+        self._walks: dict[int, Walk] = {}
+
+    def __enter__(self) -> Self:
+        self._workers.__enter__()
+        return self
+
+    def __exit__(self, *why: object) -> None:
+        self._workers.__exit__(*why)
+
+    def ahead(self, questions: Iterable[Question]) -> None:
+        """Predictions that will be asked for, in this order."""
+        self._workers.ahead(questions)
+
+    def __call__(self, question: Question) -> Prediction:
+        """A prediction; raises what it raises."""
+        found = self._workers(question)
+        assert not isinstance(found, Interval)
+        made, walk = found
+        if walk is not None:
+            self._walks[question[0]] = walk
+        return made
+
+    def with_intervals(self, done: Mapping[int, Prediction], which: Sequence[int]) -> Iterator[tuple[int, Prediction]]:
+        """Predictions with their intervals; `which`: numbers of them."""
+        wishes = [_IntervalWish(at, self._walks.get(at)) for at in which]
+        self._workers.ahead(wishes)
+        for wish in wishes:
+            found = self._workers(wish)
+            assert isinstance(found, Interval)
+            yield wish.at, replace(done[wish.at], interval=found)
+
+
+def _answer(
+    wanted: Sequence[tuple[Source, Request]], system: System, intervals: bool, question: Question | _IntervalWish
+) -> _Answer:
+    if isinstance(question, _IntervalWish):
+        source, request = wanted[question.at]
+        return interval_of(source, system, request, question.walk)
+    at, others = question
+    source, request = wanted[at]
+    request = replace(request, values={**request.values, **dict(others)})
+    stages = lower_source(source, system, request)
+    made = interpret_stages(stages, system, request)
+    return made, own_walk(stages, system, request) if intervals and not others and cheap(made) else None
