@@ -8,7 +8,7 @@
 - linear gather: all send to the root at once, which receives in the order of columns.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -53,9 +53,15 @@ class GroupCall(Struct, frozen=True, kw_only=True, eq=False):
         """The tree from the root."""
         return tree(self.algorithm, self.procs, self.root, self.groups)
 
-    def exchange(self) -> list[Level]:
+    def exchange(self) -> Iterable[Level]:
         """The stages in which everybody gets everything."""
         return butterfly(self.algorithm, self.procs, len(self.members), self.groups)
+
+    def elements(self, level: Level) -> Ints:
+        """What each sender of a level contributes itself."""
+        if _alike(self.held):
+            return np.broadcast_to(self.held[:1], level.source.shape)
+        return self.held[level.source]
 
     def stage(
         self, level: Level, elements: Ints, *, up: bool = False, together: bool = False, combines: bool = False
@@ -66,8 +72,9 @@ class GroupCall(Struct, frozen=True, kw_only=True, eq=False):
         if up:
             source, destination = destination, source
         if (source[1:] < source[:-1]).any():
-            order = np.argsort(source)
-            source, destination, elements = source[order], destination[order], elements[order]
+            order = np.argsort(source, kind="stable")  # nodes in Gray code make long runs
+            source, destination = source[order], destination[order]
+            elements = elements if _alike(elements) else elements[order]
         return Stage(source=source, destination=destination, elements=elements, together=together, combines=combines)
 
 
@@ -89,22 +96,23 @@ def stages(
         elements = np.broadcast_to(np.take_along_axis(elements, root[:, None], axis=1), members.shape)
     order = by_node(members, node)
     if order is not None:
-        members, elements = (np.take_along_axis(each, order, axis=1) for each in (members, elements))
+        members = np.take_along_axis(members, order, axis=1)
+        elements = elements if _alike(elements) else np.take_along_axis(elements, order, axis=1)
         root = np.argmax(order == root[:, None], axis=1)
     if kind not in ROOTED:
         root = np.zeros_like(root)
     if kind == "barrier":
-        elements = np.zeros_like(members)
+        elements = np.broadcast_to(np.int64(0), members.shape)
     groups = groups_of(node[members], box) if algorithm == "auto" and box else None
     if algorithm == "auto" and groups is None:
         algorithm = "binomial"
-    call = GroupCall(algorithm=algorithm, members=members, root=root, held=elements.reshape(-1), groups=groups)
+    call = GroupCall(algorithm=algorithm, members=members, root=root, held=_flat(elements), groups=groups)
     match kind:
         case "broadcast":
             yield from _equal(call)
         case "reduction" | "barrier" if _exchanges(call):
             for level in call.exchange():
-                yield call.stage(level, call.held[level.source], combines=level.adds)
+                yield call.stage(level, call.elements(level), combines=level.adds)
         case "reduction" | "barrier":
             yield from _equal(call, up=True)
             yield from _equal(call)
@@ -118,6 +126,15 @@ def stages(
             yield from reversed(list(_gather(call, up=False)))
 
 
+def _alike(elements: Ints) -> bool:
+    """Whether it is one number that stands for all; this takes no memory for a million processors."""
+    return not any(elements.strides)
+
+
+def _flat(elements: Ints) -> Ints:
+    return np.broadcast_to(elements[:1, 0], (elements.size,)) if _alike(elements) else elements.reshape(-1)
+
+
 def _exchanges(call: GroupCall) -> bool:
     return call.algorithm == "recursive_doubling" or call.groups is not None
 
@@ -126,7 +143,7 @@ def _equal(call: GroupCall, *, up: bool = False) -> Iterator[Stage]:
     """A tree in which all messages of a group are equally long."""
     levels = call.down()
     for level in levels[::-1] if up and call.algorithm != "linear" else levels:
-        yield call.stage(level, call.held[level.source], up=up, combines=up, together=up and call.algorithm == "linear")
+        yield call.stage(level, call.elements(level), up=up, combines=up, together=up and call.algorithm == "linear")
 
 
 def _gather(call: GroupCall, *, up: bool = True) -> Iterator[Stage]:

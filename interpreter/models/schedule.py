@@ -18,7 +18,7 @@ Members of a group are ordered by physical node; a *column* is a place in that o
 Source: Def 8; collectives of hypercubes as in Fox et al., "Solving Problems on Concurrent Processors" (1988).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from itertools import groupby, zip_longest
@@ -139,12 +139,13 @@ def line(length: int, holder: Ints) -> Iterator[tuple[Ints, Ints]]:
 # --- exchanges ----------------------------------------------------------------------------------------------------
 
 
-def butterfly(algorithm: str, procs: int, count: int, groups: Sequence[AlikeGroups] | None) -> list[Level]:
+def butterfly(algorithm: str, procs: int, count: int, groups: Sequence[AlikeGroups] | None) -> Iterable[Level]:
     """The stages after which all columns of each of `count` groups have what all of them had."""
     if algorithm == "auto" and groups is not None:
-        return _together([list(_doubled(procs, each)) for each in groups])
+        parts = [_doubled(procs, each) for each in groups]
+        return parts[0] if len(parts) == 1 else _together([list(each) for each in parts])
     whole = Core((procs,), np.arange(procs), np.arange(procs), ())
-    return list(_doubled(procs, AlikeGroups(np.arange(count), whole)))
+    return _doubled(procs, AlikeGroups(np.arange(count), whole))
 
 
 def _doubled(procs: int, group: AlikeGroups) -> Iterator[Level]:
@@ -237,7 +238,7 @@ def _groups_of(wanted: _Same, box: tuple[int, ...]) -> list[AlikeGroups]:
     if not coordinates:
         return [AlikeGroups(np.arange(len(nodes)), Core((), np.zeros(1, np.int64), np.zeros(1, np.int64), ()))]
     lie = np.stack(coordinates, axis=1)
-    if (lie == lie[:1]).all():
+    if len(lie) == 1 or (lie == lie[:1]).all():
         return [AlikeGroups(np.arange(len(nodes)), core_of(lie[0]))]
     alike: dict[bytes, list[int]] = {}
     for number, shape in enumerate(lie):
