@@ -11,6 +11,7 @@ import numpy as np
 from aag.ir import expressions as e
 from aag.ir.visitors import names_in, walk_expressions
 from aag.spmd import communication, nodes, partition
+from aag.spmd.nodes import assigns_of
 from aag.spmd.steps import Phase
 from tests.aag.spmd.moved import moved_elements
 from tests.aag.spmd.nest_run import COMBINE, Nests
@@ -93,6 +94,7 @@ class Machine:
         self.now += 1
         match node:
             case nodes.Nest():
+                self.undefined(assigns_of(node))
                 Nests(self, node).run()
             case nodes.Local(assigns=assigns):
                 self.local(node, assigns)
@@ -220,6 +222,13 @@ class Machine:
             values = self.everywhere(assign.value)
             self.store(assign, np.arange(self.procs), {}, values)
         self.pending.clear()
+
+    def undefined(self, assigns):
+        """A masked assignment leaves its target as it is, which may be undefined: any value, as nobody may use it."""
+        for assign in assigns:
+            match assign.target, assign.value:
+                case e.Var(name=name), e.Call(name="merge", args=(_, old, _)) if old == assign.target:
+                    self.scalars.setdefault(name, np.full(self.procs, 77))
 
     def store(self, assign, rank, vectors, values):
         """Write one value in each row; all owners of an element must write it, and nobody else."""
