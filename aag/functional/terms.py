@@ -158,8 +158,9 @@ class Terms:
             NotComputable: it is not followed.
         """
         match expr:
-            case e.IntLit(value=value):
-                return PythonTerm(f"({value})" if value < 0 else str(value), INTEGER)
+            case e.IntLit(value=value, bytes=size):
+                of = Type(base="integer", bytes=size or INTEGER.bytes)
+                return PythonTerm(f"({value})" if value < 0 else str(value), of)
             case e.RealLit(value=value, double=double):
                 return self.literal(value, DOUBLE if double else REAL)
             case e.LogicalLit(value=value):

@@ -67,7 +67,8 @@ class Align(Directive, frozen=True, kw_only=True):
 
 
 class Format(Struct, frozen=True, kw_only=True):
-    """One dimension of DISTRIBUTE: ``BLOCK``, ``CYCLIC`` (with an optional size) or ``*``."""
+    """One dimension of DISTRIBUTE: ``BLOCK``, ``CYCLIC`` (with an optional size), ``*``, or ``GEN_BLOCK``, whose
+    sizes are the values of a constructor where the source has them in a constant."""
 
     kind: Literal["block", "cyclic", "*", "gen_block", "indirect"]
     size: Expr | None = None

@@ -264,6 +264,8 @@ def _type(expr: Expr, env: Environment) -> tuple[str, int]:
     match expr:
         case RealLit(double=double):
             return "real", 8 if double else 4
+        case IntLit(bytes=size):
+            return "integer", size or 4
         case Call(name="real" | "int" as name, args=(_, IntLit(value=size))):
             return {"int": "integer"}.get(name, name), size
     match evaluate(expr, env):

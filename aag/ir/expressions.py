@@ -26,9 +26,10 @@ class Expr:
 
 @dataclass(frozen=True, slots=True)
 class IntLit(Expr):
-    """An integer literal."""
+    """An integer literal; `bytes` of its kind, 0 where that is not known."""
 
     value: int
+    bytes: int = 4
 
 
 @dataclass(frozen=True, slots=True)

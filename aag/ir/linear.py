@@ -85,8 +85,8 @@ def add(expr: Expr, amount: Expr | int) -> Expr:
     """expr + amount, folded where both are literals and left out where nothing is added."""
     other = IntLit(amount) if isinstance(amount, int) else amount
     match expr, other:
-        case IntLit(value=a), IntLit(value=b):
-            return IntLit(a + b)
+        case IntLit(value=a, bytes=size), IntLit(value=b, bytes=wide):
+            return IntLit(a + b, max(size, wide))
         case _, IntLit(value=0):
             return expr
         case IntLit(value=0), _:
@@ -102,8 +102,8 @@ def subtract(left: Expr, right: Expr) -> Expr:
     match left, right:
         case _ if left == right:
             return IntLit(0)
-        case IntLit(value=a), IntLit(value=b):
-            return IntLit(a - b)
+        case IntLit(value=a, bytes=size), IntLit(value=b, bytes=wide):
+            return IntLit(a - b, max(size, wide))
         case _, IntLit(value=0):
             return left
         case _:
@@ -113,8 +113,8 @@ def subtract(left: Expr, right: Expr) -> Expr:
 def multiply(left: Expr, right: Expr) -> Expr:
     """left * right, folded where it is obvious."""
     match left, right:
-        case IntLit(value=a), IntLit(value=b):
-            return IntLit(a * b)
+        case IntLit(value=a, bytes=size), IntLit(value=b, bytes=wide):
+            return IntLit(a * b, max(size, wide))
         case IntLit(value=1), _:
             return right
         case _, IntLit(value=1):

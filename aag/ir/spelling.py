@@ -30,8 +30,8 @@ _PRIMARY = 10
 def spell(expr: e.Expr) -> str:
     """`expr` as Fortran."""
     match expr:
-        case e.IntLit(value=value):
-            return str(value)
+        case e.IntLit(value=value, bytes=size):
+            return str(value) if size in (0, 4) else f"{value}_{size}"
         case e.RealLit(text=text):
             return text
         case e.ComplexLit(real=real, imag=imag):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from aag.ir import statements as s
 from aag.ir.control import control_of
 from aag.ir.evaluate import Unknown, Value, evaluate
-from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
+from aag.ir.expressions import Call, Component, Element, Expr, ImpliedDo, Substring, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import calls_used, names_in, own_expressions, walk_expressions, walk_statements
@@ -62,6 +62,21 @@ def _is_plain(entity: Entity) -> bool:
     return scalar and not {"parameter", "pointer", "target"} & entity.attributes
 
 
+def _stored(items: Sequence[Expr]) -> Iterator[str]:
+    """The names that the items of a READ give values to, not those that say which elements."""
+    for item in items:
+        match item:
+            case Var(name=name) | Element(name=name):
+                yield name
+            case ImpliedDo(values=values, var=var):
+                yield var
+                yield from _stored(values)
+            case Component(base=base) | Substring(base=base):
+                yield from _stored((base,))
+            case _:
+                yield from names_in(item)
+
+
 def _assigned(statement: s.Stmt, unit: Unit, passed: Passed) -> Iterator[str]:
     match statement:
         case s.Assign(target=Var(name=name)) | s.Do(var=name):
@@ -70,7 +85,7 @@ def _assigned(statement: s.Stmt, unit: Unit, passed: Passed) -> Iterator[str]:
             yield from (each.name for each in indices)
         case s.Io(kind=kind, items=items):
             yield from control_of(statement).sets
-            yield from names_in(*items) if kind == "read" else ()
+            yield from _stored(items) if kind == "read" else ()
         case s.CallStmt(name=name, args=args, keywords=keywords):
             yield from passed(name, args, keywords)
         case s.Opaque():

@@ -7,7 +7,7 @@ from msgspec import Struct
 from aag.diagnostics import NOWHERE, Span
 from aag.ir.directives import Distribute, Format
 from aag.ir.evaluate import Unknown, Value, evaluate_int
-from aag.ir.expressions import Expr
+from aag.ir.expressions import Constructor, Expr
 from aag.mapping.arrangements import Arrangements
 from aag.mapping.distribution import Distribution
 from aag.mapping.grid import Grid
@@ -101,15 +101,11 @@ def _formats(directive: Distribute, rank: int, onto: Grid | None, report: Report
 
 
 def _refused(directive: Distribute, formats: tuple[Format, ...], report: Report) -> bool:
-    refused = [each.kind.upper() for each in formats if each.kind in ("gen_block", "indirect")]
-    for kind in refused:
-        report.add(
-            "E314",
-            f"{_said(directive)}: {kind} is not supported",
-            directive.span,
-            "use BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) or *",
-        )
-    return bool(refused)
+    indirect = any(each.kind == "indirect" for each in formats)
+    if indirect:
+        known = "use BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), GEN_BLOCK(sizes) or *"
+        report.add("E314", f"{_said(directive)}: INDIRECT is not supported", directive.span, known)
+    return indirect
 
 
 def _spread(
@@ -139,6 +135,8 @@ def _distribution(
 ) -> Distribution | None:
     lower, upper = bounds
     extent = max(0, upper - lower + 1)
+    if form.kind == "gen_block":
+        return _general(what, form, lower, extent, procs, span, env, report)
     least = max(1, -(-extent // procs))
     kind = form.kind.upper()
     block = least if form.kind == "block" else 1
@@ -166,6 +164,34 @@ def _distribution(
     return Distribution(
         kind="block" if form.kind == "block" else "cyclic", block=block, procs=procs, lower=lower, extent=extent
     )
+
+
+def _general(
+    what: str, form: Format, lower: int, extent: int, procs: int, span: Span, env: Mapping[str, Value], report: Report
+) -> Distribution | None:
+    """GEN_BLOCK: one size for each coordinate, in order; together they hold the dimension (HPF 2.0, section 8.2.2)."""
+    here = place(form.size.span if form.size is not None else NOWHERE, span)
+    if not isinstance(form.size, Constructor):
+        way_out = "give GEN_BLOCK a PARAMETER array, such as INTEGER, PARAMETER :: M(2) = (/ 3, 5 /)"
+        report.add("E314", f"{what}: the sizes of GEN_BLOCK are not constant", here, way_out)
+        return None
+    given = [_size(what, each, span, env, report) for each in form.size.values]
+    sizes = [each for each in given if each is not None]
+    if len(sizes) < len(given):
+        return None
+    many = f"{plural(len(sizes), 'size')} for {plural(procs, 'processor')}"
+    if len(sizes) != procs:
+        report.add("E308", f"{what}: GEN_BLOCK has {many}", here, "give one size for each processor of the dimension")
+        return None
+    if min(sizes) < 0 or max(sizes) > LARGEST_EXTENT:
+        wrong = next(each for each in sizes if not 0 <= each <= LARGEST_EXTENT)
+        report.add("E308", f"{what}: {wrong} cannot be the size of a block", here, "sizes are from 0 to 2**31")
+        return None
+    if sum(sizes) < extent:
+        held = f"the sizes of GEN_BLOCK hold {sum(sizes)} of {extent} indices"
+        report.add("E307", f"{what}: {held}", here, "make their sum at least the extent of the dimension")
+        return None
+    return Distribution(kind="block", block=max(1, *sizes), procs=procs, lower=lower, extent=extent, sizes=tuple(sizes))
 
 
 def _size(what: str, size: Expr, span: Span, env: Mapping[str, Value], report: Report) -> int | None:

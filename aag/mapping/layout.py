@@ -117,8 +117,8 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
 
     def _interval(self, axis: int) -> tuple[IntArray, IntArray]:
         meaning, distribution = self._spread_axis(axis)
-        start = distribution.lower + np.arange(self.grid.shape[axis], dtype=np.int64) * distribution.block
-        first, last = start - meaning.offset, start + distribution.block - 1 - meaning.offset
+        first, last = distribution.block_of(np.arange(self.grid.shape[axis]))
+        first, last = first - meaning.offset, last - meaning.offset
         if meaning.stride < 0:
             first, last = last, first
         lower, upper = self.bounds[meaning.dim]

@@ -113,6 +113,22 @@ class ActualPart(Struct, frozen=True):
                 subscripts.append(each)
         return Element(self.array, tuple(subscripts), span=element.span)
 
+    def places(self, subscripts: Iterable[Expr | d.Star]) -> Iterator[Expr | d.Star]:
+        """What subscripts of the dummy in ALIGN are in the actual array."""
+        given = iter(subscripts)
+        for each in self.dims:
+            if isinstance(each, ActualDim):
+                one = next(given)
+                yield (
+                    one
+                    if isinstance(one, d.Star)
+                    else each.section(one)
+                    if isinstance(one, Section)
+                    else each.index(one)
+                )
+            else:
+                yield each
+
     def extents(self) -> list[Expr | None]:
         """How many indices each dimension of the dummy has; None: as the actual array."""
         return [each.extent() for each in self.dims if isinstance(each, ActualDim)]
@@ -234,6 +250,12 @@ class CallNames(Struct, kw_only=True):
                 placed = subscripts and tuple(
                     each if isinstance(each, d.Star) else kept.expression(each) for each in subscripts
                 )
+                part = self.parts.get(target)
+                if part is not None and not part.is_same:
+                    every = (Section(None, None, None),) * len(part.extents())
+                    axes = (":",) * len(every) if axes is None else axes
+                    placed = tuple(part.places(placed or every))
+                    directive = replace(directive, axes=axes)
                 return replace(directive, alignee=self.of(alignee), target=self.of(target), subscripts=placed)
             case d.Distribute(distributee=name, formats=formats, onto=onto):
                 sized = formats and tuple(

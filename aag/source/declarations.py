@@ -117,6 +117,12 @@ class Declarations(Struct):
         hidden = own is not None and "parameter" not in own.attributes
         return element if table is None or hidden else element_of(table, element)
 
+    def listed(self, name: str) -> tuple[Expr, ...]:
+        """The elements of a named integer constant in array element order; none of anything else."""
+        own = self.names.get(name)
+        hidden = own is not None and "parameter" not in own.attributes
+        return () if hidden else tuple(self.tables.get(name, {}).values())
+
     def adopt(self, other: "Declarations") -> None:
         """Take over what a host or a module makes known; of tables of constants, those whose names it does not hide."""
         self.constants |= other.constants
@@ -154,12 +160,10 @@ class Declarations(Struct):
         """Make a name a default integer."""
         self.names[name] = Known(name, Span("", 0), INTEGER)
 
-    def is_double(self, kind: str) -> bool:
-        """Whether a literal of this kind has eight bytes or more."""
-        if kind.isdigit():
-            return int(kind) >= 8
-        value = self.constants.get(kind)
-        return isinstance(value, int) and value >= 8
+    def kind_bytes(self, kind: str) -> int:
+        """Bytes of a numeric literal of this kind, 0 where it is not known."""
+        value = int(kind) if kind.isdigit() else self.constants.get(kind)
+        return value if isinstance(value, int) else 0
 
     def type_of(self, name: str) -> Type:
         """The type of `name` by declaration or by the implicit rules."""

@@ -173,7 +173,9 @@ class Parser:
         match token.kind, token.text:
             case "int", text:
                 self.advance()
-                return e.IntLit(int(text.partition("_")[0]), span=self.span(token))
+                digits, _, kind = text.partition("_")
+                size = 4 if not kind else int(kind) if kind.isdigit() else 0
+                return e.IntLit(int(digits), size, span=self.span(token))
             case "real", _:
                 self.advance()
                 return real_literal(self.source.text[token.start : token.end], self.span(token))

@@ -27,8 +27,8 @@ class Declared(NamesInUse, Protocol):
     def is_text(self, name: str) -> bool:
         """Whether it is of type CHARACTER."""
 
-    def is_double(self, kind: str) -> bool:
-        """Whether literals of this named kind have eight bytes."""
+    def kind_bytes(self, kind: str) -> int:
+        """Bytes of numeric literals of this kind, 0 where it is not known."""
 
     def is_operator(self, word: str) -> bool:
         """Whether the program declares an operator of this name."""
@@ -145,7 +145,7 @@ class Reader:
 
         def one(node: e.Expr) -> e.Expr:
             if isinstance(node, e.RealLit) and "_" in node.text and not node.double:
-                return replace(node, double=self._names.is_double(node.text.partition("_")[2].lower()))
+                return replace(node, double=self._names.kind_bytes(node.text.partition("_")[2].lower()) >= 8)
             if isinstance(node, e.Element):
                 return self._names.element(node)
             return self._called(node, spell(node)) if isinstance(node, e.Call) else node
@@ -154,7 +154,10 @@ class Reader:
 
     def _int(self, node: Any) -> e.Expr:
         value, kind = node.items
-        return e.IntLit(int(value), span=self.at.span(value if kind is None else f"{value}_{kind}"))
+        if kind is None:
+            return e.IntLit(int(value), span=self.at.span(value))
+        size = self._names.kind_bytes(str(kind).lower())
+        return e.IntLit(int(value), size, span=self.at.span(f"{value}_{kind}"))
 
     def _boz(self, node: Any) -> e.Expr:
         text = str(node)
@@ -169,7 +172,7 @@ class Reader:
         if token is not None:
             text = self.at.text.text[token.start : token.end]
         low = value.lower()
-        double = "d" in low or (kind is not None and self._names.is_double(str(kind).lower()))
+        double = "d" in low or (kind is not None and self._names.kind_bytes(str(kind).lower()) >= 8)
         return e.RealLit(float(low.replace("d", "e")), text, double, span=span)
 
     def _logical(self, node: Any) -> e.Expr:

@@ -23,6 +23,9 @@ class NamesInUse(Protocol):
     def constant(self, name: str) -> e.Expr | None:
         """What a name from USE stands for, where that is a constant of another name."""
 
+    def listed(self, name: str) -> tuple[e.Expr, ...]:
+        """The elements of a named integer constant; none of anything else."""
+
 
 def resolve(expr: e.Expr, names: NamesInUse, indices: tuple[str, ...] = ()) -> e.Expr:
     """`expr` with its arrays as `Element` and constants from USE by their first names. `indices` hide other names."""
@@ -65,9 +68,14 @@ def resolve_remap(directive: d.Align | d.Distribute, names: NamesInUse) -> d.Ali
     if directive.formats is None:
         return directive
     formats = tuple(
-        each if each.size is None else replace(each, size=resolve(each.size, names)) for each in directive.formats
+        each if each.size is None else replace(each, size=_sizes(each, each.size, names)) for each in directive.formats
     )
     return replace(directive, formats=formats)
+
+
+def _sizes(form: d.Format, size: e.Expr, names: NamesInUse) -> e.Expr:
+    listed = names.listed(size.name) if form.kind == "gen_block" and isinstance(size, e.Var) else ()
+    return e.Constructor(listed, span=size.span) if listed else resolve(size, names)
 
 
 def resolve_directive(directive: d.Directive, names: NamesInUse) -> d.Directive:

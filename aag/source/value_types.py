@@ -37,9 +37,8 @@ class Meanings(Struct, frozen=True):
     def type_of(self, expr: e.Expr) -> Type | None:
         """The type of an expression; None: it is not known. A type of 0 bytes is of an unknown kind."""
         match expr:
-            case e.IntLit(value=value):
-                plain = expr.span.end_column - expr.span.column in (0, len(str(value)))
-                return INTEGER if plain else replace(INTEGER, bytes=0)
+            case e.IntLit(bytes=size):
+                return INTEGER if size == INTEGER.bytes else replace(INTEGER, bytes=size)
             case e.RealLit(double=double, text=text):
                 return replace(REAL, bytes=0) if "_" in text and not double else DOUBLE if double else REAL
             case e.LogicalLit():

@@ -6,10 +6,11 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Unary, Var
+from aag.ir.visitors import walk_statements
 from aag.spmd.elementwise import Position
 from aag.spmd.guards import both
 from aag.spmd.lowering import Lowering
-from aag.spmd.masks import first_target, must_be_kept, temporary
+from aag.spmd.masks import first_target, must_be_kept, section_of, temporary
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, uses_of
 from aag.spmd.nests import conflicts, has_inner_loop, inner_loops
@@ -21,7 +22,7 @@ from aag.spmd.symbols import Unsupported, assigned
 def lower_forall(lowering: Lowering, statement: ir.Forall) -> None:
     """Lower a FORALL statement or construct."""
     indices = tuple(lowering.index(each.name, each.lower, each.upper, each.step) for each in statement.indices)
-    _forall_body(lowering, indices, statement.mask, statement.body)
+    _forall_body(lowering, indices, _once(lowering, indices, None, statement), statement.body)
 
 
 def lower_where(lowering: Lowering, statement: ir.Where) -> None:
@@ -79,20 +80,39 @@ def _forall_body(lowering: Lowering, indices: tuple[Index, ...], mask: Expr | No
                 shape = lowering.symbols.shape(target)
                 inner, positions = lowering.elementwise.context(shape)
                 forall(lowering, indices + inner, mask, target, value, positions)
-            case ir.Forall(indices=more, mask=own, body=nested):
+            case ir.Forall(indices=more, body=nested):
                 added = tuple(lowering.index(each.name, each.lower, each.upper, each.step) for each in more)
-                _forall_body(lowering, indices + added, both(mask, own), nested)
+                every = indices + added
+                _forall_body(lowering, every, both(mask, _once(lowering, every, mask, statement)), nested)
             case ir.Where():
                 _where(lowering, statement, indices, mask)
             case _:
                 raise Unsupported(f"{type(statement).__name__} inside FORALL")
 
 
+def _once(lowering: Lowering, indices: tuple[Index, ...], around: Expr | None, statement: ir.Forall) -> Expr | None:
+    """The mask of a FORALL; computed into a temporary before its body changes what it reads. `around`: the masks of
+    constructs around, outside of which it has no value."""
+    mask = statement.mask
+    if mask is None or not must_be_kept(lowering, mask, statement.body):
+        return mask
+    targets = [each.target for each in walk_statements(statement.body) if isinstance(each, ir.Assign)]
+    sections = (section_of(lowering, indices, each) for each in targets)
+    found = next((each for each in sections if each is not None), None)
+    if found is None:
+        raise Unsupported("a FORALL that changes its own mask, without a target that each of its indices selects")
+    section, place = found
+    kept = Element(temporary(lowering, section).name, place)
+    forall(lowering, indices, around, kept, mask)
+    return kept
+
+
 def _where(lowering: Lowering, statement: ir.Where, indices: tuple[Index, ...], mask: Expr | None) -> None:
     before: Expr | None = None
     for number, branch in enumerate(statement.branches):
         own = branch.mask
-        if own is not None and must_be_kept(own, statement.branches[number:]):
+        later = [each for every in statement.branches[number:] for each in every.body]
+        if own is not None and must_be_kept(lowering, own, later):
             own = _kept(lowering, own, statement, indices)
         condition = both(before, own)
         for each in branch.body:

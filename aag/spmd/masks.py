@@ -1,15 +1,18 @@
-"""WHERE evaluates a mask once: a mask that its own construct changes is kept in a temporary array."""
+"""WHERE and FORALL evaluate a mask once: a mask that its own construct changes is kept in a temporary array."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Element, Expr, Section, Var
+from aag.ir.expressions import Element, Expr, IntLit, Section, Var
+from aag.ir.linear import add, linear
 from aag.ir.result_types import LOGICAL
 from aag.ir.visitors import names_in, walk_statements
 from aag.mapping.axes import REPLICATED, GridAxis
 from aag.mapping.layout import Layout
 from aag.spmd.lowering import Lowering
+from aag.spmd.nodes import Index
 from aag.spmd.symbols import Unsupported
 
 
@@ -21,10 +24,45 @@ def first_target(branches: Sequence[ir.WhereBranch]) -> Var | Element | None:
     return None
 
 
-def must_be_kept(mask: Expr, later: Sequence[ir.WhereBranch]) -> bool:
-    """Whether a statement of the branches from this mask on, the last one excepted, writes what the mask reads."""
-    written = [each.target.name for each in _assigned(later) if isinstance(each.target, Var | Element)]
-    return bool(names_in(mask) & set(written[:-1]))
+def must_be_kept(lowering: Lowering, mask: Expr, later: Sequence[ir.Stmt]) -> bool:
+    """Whether an assignment from this mask on, the last one excepted, writes what the mask reads."""
+    found = (each for each in walk_statements(tuple(later)) if isinstance(each, ir.Assign))
+    written = [each.target.name for each in found if isinstance(each.target, Var | Element)]
+    shared = {name for each in written[:-1] for name in lowering.sharing.get(each, ())}
+    return bool(names_in(mask) & {*written[:-1], *shared})
+
+
+def section_of(lowering: Lowering, indices: Sequence[Index], target: Expr) -> tuple[Element, tuple[Expr, ...]] | None:
+    """The section that `target` is for all values of some indices: each index alone in a subscript, but for a constant;
+    and the place in the section, from 1, that belongs to the values. None: there is none, or it leaves its array."""
+    if not isinstance(target, Element):
+        return None
+    layout, found, places = lowering.arrays[target.name], list[Expr](), list[Expr]()
+    left = {each.name: each for each in indices}
+    for subscript, (lower, upper) in zip(target.subscripts, layout.bounds, strict=True):
+        if isinstance(subscript, Section):
+            return None
+        form = linear(subscript, lowering.env)
+        own = names_in(subscript) & {each.name for each in indices}
+        if not own:
+            found.append(subscript)
+            continue
+        index = left.pop(next(iter(own)), None)
+        rest = None if index is None else form.without(index.name)
+        if index is None or rest is None or not rest.is_constant:
+            return None
+        factor = form.coefficient(index.name)
+        try:
+            ends = sorted(
+                factor * evaluate_int(each, lowering.env) + rest.constant for each in (index.lower, index.upper)
+            )
+        except Unknown:
+            return None
+        if ends[0] < lower or ends[1] > upper:
+            return None
+        found.append(Section(IntLit(ends[0]), IntLit(ends[1]), None))
+        places.append(add(subscript, 1 - ends[0]))
+    return None if left else (replace(target, subscripts=tuple(found)), tuple(places))
 
 
 def _assigned(branches: Sequence[ir.WhereBranch]) -> Iterator[ir.Assign]:

@@ -272,7 +272,11 @@ def _fits_overlap(width: int, layout: Layout, axis: int) -> bool:
     distribution = layout.axes[axis].distribution
     if distribution is None or distribution.kind != "block":
         return False
-    least = distribution.extent % distribution.block or distribution.block
+    least = (
+        min(distribution.sizes)
+        if distribution.sizes
+        else distribution.extent % distribution.block or distribution.block
+    )
     return distribution.extent == 0 or width <= least
 
 

@@ -94,8 +94,8 @@ class Symbols:
     def type_of(self, expr: Expr) -> Type:
         """The type of an expression (of an element, where it is an array)."""
         match expr:
-            case IntLit():
-                return INTEGER
+            case IntLit(bytes=size):
+                return Type(base="integer", bytes=size or INTEGER.bytes)
             case RealLit(double=double):
                 return DOUBLE if double else REAL
             case LogicalLit():

@@ -17,11 +17,11 @@ from msgspec.structs import replace
 from aag.diagnostics import SourceError, Span
 from aag.ir.directives import Align, Bound, Directive, Distribute, Format, Processors, Template
 from aag.ir.evaluate import Value
-from aag.ir.expressions import Expr, Var
+from aag.ir.expressions import Constructor, Expr, Var
 from aag.ir.spelling import spell
 from aag.ir.visitors import walk_expressions
 from aag.mapping.arrangements import UNSIZED
-from aag.mapping.formats import parse_formats
+from aag.mapping.formats import parse_formats, split_formats
 from aag.mapping.grid import squarest
 from aag.mapping.layout import Layouts
 from aag.mapping.report import Report
@@ -219,8 +219,14 @@ def _written(formats: Iterable[Format] | None) -> str:
     """Formats as a source has them, without blanks and in capitals; nothing where there are none."""
     if formats is None:
         return ""
-    sizes = ((each, "" if each.size is None else f"({spell(each.size).upper()})") for each in formats)
+    sizes = ((each, "" if each.size is None else f"({_sizes(each.size)})") for each in formats)
     return f"({','.join(each.kind.upper() + size for each, size in sizes)})"
+
+
+def _sizes(size: Expr) -> str:
+    if isinstance(size, Constructor):  # of GEN_BLOCK
+        return f"(/{','.join(spell(each).replace(' ', '') for each in size.values)}/)".upper()
+    return spell(size).upper()
 
 
 def choices_of(
@@ -272,7 +278,7 @@ def _for_targets(named: Mapping[str, str], targets: Sequence[Target], ranks: Map
     formats: dict[str, str] = {}
     for name, text in named.items():
         written = normal(text)
-        rank = written.count(",") + 1
+        rank = len(split(written))
         if name:
             _refuse_strangers(name, text, rank, ranks)
             formats[name] = written
@@ -403,4 +409,4 @@ def _directives(
 
 def split(formats: str) -> list[str]:
     """The formats of a list: ``(BLOCK,CYCLIC(4))`` is BLOCK and CYCLIC(4)."""
-    return [each.strip() for each in formats.strip()[1:-1].split(",")]
+    return list(split_formats(formats))

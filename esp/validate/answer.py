@@ -13,7 +13,7 @@ SINGLE = 1e-5
 def difference(expected: str, found: str, unsteady: frozenset[int] = frozenset()) -> str:
     """How two outputs differ: integers, logicals and words exactly, reals by `TOLERANCE`; empty where they agree.
     The items of `unsteady` (counted from 0) may be anything."""
-    left, right = expected.split(), found.split()
+    left, right = _items(expected), _items(found)
     if len(left) != len(right):
         return f"{plural(len(right), 'item')} instead of {len(left)}"
     for at, (one, other) in enumerate(zip(left, right, strict=True)):
@@ -24,8 +24,16 @@ def difference(expected: str, found: str, unsteady: frozenset[int] = frozenset()
 
 def unsteady_items(one: str, other: str) -> frozenset[int]:
     """The items that two runs of the same program print differently, such as times."""
-    left, right = one.split(), other.split()
+    left, right = _items(one), _items(other)
     return frozenset(at for at, (a, b) in enumerate(zip(left, right, strict=False)) if a != b)
+
+
+_COMPLEX = re.compile(r"\(\s*([^\s(),]+),\s*([^\s(),]+)\s*\)")
+
+
+def _items(text: str) -> list[str]:
+    """Words and numbers; the two parts of a complex number are numbers of their own."""
+    return _COMPLEX.sub(r" \1 \2 ", text).split()
 
 
 def _place(items: list[str], at: int) -> str:
@@ -39,6 +47,8 @@ def _how_far(one: str, other: str) -> str:
     if first is None or second is None or ("." not in one and "." not in other):
         return ""
     if isnan(first) or isnan(second):
+        return ""
+    if first == second:
         return ""
     apart = abs(first - second) / max(abs(first), abs(second))
     return f" ({apart:.1g} of the value apart, {_tolerance(one):g} is allowed)"

@@ -336,6 +336,9 @@ def _mapping(context: Context, name: str, layout: Layout) -> Iterator[str]:
         dealt = meaning.distribution
         cell = f"{meaning.dim + 1}, {meaning.stride}, {meaning.offset}, {dealt.lower}, {dealt.block}"
         yield f"call esp_spread({found}, {axis}, {cell})"
+        for first in range(0, len(dealt.sizes), PER_LINE):
+            sizes = ", ".join(map(str, dealt.sizes[first : first + PER_LINE]))
+            yield f"call esp_blocks({found}, {axis}, {first}, (/ {sizes} /))"
         if (name, meaning.dim) in context.names.packed:
             yield f"call esp_pack({found}, {axis}, {context.names.packed[name, meaning.dim]})"
         if dealt.kind != "block":

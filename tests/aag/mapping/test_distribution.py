@@ -18,6 +18,13 @@ def deal(extent, block, procs):
     return owners, local, hands
 
 
+def general(extent, sizes):
+    """The same for one block of its own size for each coordinate."""
+    owners = [owner for owner, size in enumerate(sizes) for _ in range(size)][:extent]
+    local = [each for size in sizes for each in range(size)][:extent]
+    return owners, local, [owners.count(owner) for owner in range(len(sizes))]
+
+
 def held(one):
     """How many cells each coordinate holds."""
     return one.held_images(np.arange(one.procs), first=one.lower, stride=1, count=one.extent)
@@ -26,6 +33,12 @@ def held(one):
 @st.composite
 def distributions(draw):
     extent, procs, lower = draw(st.integers(0, 40)), draw(st.integers(1, 9)), draw(st.integers(-7, 7))
+    if draw(st.integers(0, 2)) == 0:
+        sizes = draw(st.lists(st.integers(0, 12), min_size=procs, max_size=procs))
+        sizes[-1] += max(0, extent - sum(sizes))
+        return Distribution(
+            kind="block", block=max(1, *sizes), procs=procs, lower=lower, extent=extent, sizes=tuple(sizes)
+        )
     if draw(st.booleans()):
         least = max(1, -(-extent // procs))
         return Distribution(
@@ -36,7 +49,7 @@ def distributions(draw):
 
 @given(distributions())
 def test_owner_local_and_held_equal_dealing(one):
-    owners, local, hands = deal(one.extent, one.block, one.procs)
+    owners, local, hands = general(one.extent, one.sizes) if one.sizes else deal(one.extent, one.block, one.procs)
     cells = np.arange(one.lower, one.lower + one.extent)
     assert one.owner(cells).tolist() == owners
     assert one.local(cells).tolist() == local
@@ -52,6 +65,8 @@ def test_block_leaves_the_last_processors_empty():
 @given(distributions(), st.integers(-60, 60), st.integers(-9, 9).filter(bool), st.integers(0, 30))
 def test_held_images_counts_any_arithmetic_progression(one, first, stride, count):
     images = first + stride * np.arange(count)
+    if one.sizes:  # outside of it nobody owns anything; others repeat
+        images = images[(images >= one.lower) & (images < one.lower + one.extent)]
     expected = np.bincount(one.owner(images), minlength=one.procs)
     got = one.held_images(np.arange(one.procs), first=first, stride=stride, count=count)
     assert got.tolist() == expected.tolist()

@@ -4,7 +4,7 @@ import pytest
 
 from aag.diagnostics import SourceError
 from aag.ir.directives import Inherit, Sequence
-from aag.ir.expressions import Binary, Call, Element, IntLit, Var
+from aag.ir.expressions import Binary, Call, Constructor, Element, IntLit, Var
 from aag.ir.statements import Remap
 from aag.mapping.resolve import Overrides, resolve_mapping
 
@@ -284,10 +284,32 @@ def test_sizes_beyond_all_memories(hpf):
 
 
 def test_formats_that_are_not_supported(hpf):
+    known = "BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), GEN_BLOCK(sizes) or *"
     assert problems(hpf, hpf.distribute("t", ("gen_block", "v"), ("indirect", "v"))) == [
-        f"x.hpf:5: E314 DISTRIBUTE t: {kind} is not supported (use BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) or *)"
-        for kind in ("GEN_BLOCK", "INDIRECT")
+        f"x.hpf:5: E314 DISTRIBUTE t: INDIRECT is not supported (use {known})"
     ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ("v", "E314 {}: the sizes of GEN_BLOCK are not constant (give GEN_BLOCK a PARAMETER array, such as {})"),
+        ((9,), "E308 {}: GEN_BLOCK has 1 size for 4 processors (give one size for each processor of the dimension)"),
+        ((9, -1, 9, 9), "E308 {}: -1 cannot be the size of a block (sizes are from 0 to 2**31)"),
+        (
+            (1, 2, 3, 0),
+            "E307 {}: the sizes of GEN_BLOCK hold 6 of 10 indices (make their sum at least the extent of {})",
+        ),
+    ],
+)
+def test_sizes_of_gen_block(hpf, sizes, said):
+    size = sizes if isinstance(sizes, str) else Constructor(tuple(IntLit(each) for each in sizes))
+    unit = hpf.unit(hpf.array("a", 10), hpf.distribute("a", ("gen_block", size)))
+    with pytest.raises(SourceError) as caught:
+        resolve_mapping(unit, Overrides(procs=4), 99)
+    parts = said.split("{}")
+    text = str(caught.value)
+    assert all(part in text for part in parts)
 
 
 def test_distribute_options(hpf):
@@ -297,8 +319,8 @@ def test_distribute_options(hpf):
         distribute={"T": "(BLOK,*)", "A": "(*,*)", "vv": "block", "v": "(block", "V": "(*,*)"},
     ) == [
         (
-            "E315 ‹distribute T=(BLOK,*)›: 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n) and * "
-            "(for example ‹distribute 't=(BLOCK,*)'›)"
+            "E315 ‹distribute T=(BLOK,*)›: 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n), "
+            "GEN_BLOCK((/ sizes /)) and * (for example ‹distribute 't=(BLOCK,*)'›)"
         ),
         "E303 ‹distribute A=(*,*)›: A is aligned with t (distribute t instead)",
         "E301 ‹distribute vv=block›: there is no array or template vv (known: a, t, v)",

@@ -36,7 +36,7 @@ ONE, TWO = IntLit(1), IntLit(2)
 
 CASES = {
     "1": ONE,
-    "1_8": ONE,
+    "1_8": IntLit(1, 8),
     "1.5": RealLit(1.5, "1.5"),
     "1.": RealLit(1.0, "1."),
     ".5e-3": RealLit(0.0005, ".5e-3"),

@@ -27,6 +27,9 @@ def owner(form, extent, procs, at):
             return at // (int(size) if size else -(-extent // procs))
         case "cyclic":
             return at // int(size or 1) % procs
+        case "gen_block":
+            sizes = [int(each) for each in size.strip("(/ ").split(",")]
+            return next(coordinate for coordinate in range(procs) if at < sum(sizes[: coordinate + 1]))
     return None
 
 

@@ -23,7 +23,15 @@ def rank_of(coords, shape):
 
 
 def cell_owner(distribution, cell):
-    """BLOCK(b) and CYCLIC(b) deal blocks of b cells in turn."""
+    """BLOCK(b) and CYCLIC(b) deal blocks of b cells in turn; GEN_BLOCK gives each coordinate a block of its own size.
+    Beyond the cells the ends count."""
+    if distribution.sizes:
+        left = cell - distribution.lower
+        for coordinate, size in enumerate(distribution.sizes):
+            if left < size:
+                return coordinate
+            left -= size
+        return len(distribution.sizes) - 1
     return (cell - distribution.lower) // distribution.block % distribution.procs
 
 

@@ -4,6 +4,7 @@ A `Writer` makes choices with a random number generator and writes Fortran text.
 inside its array; no FORALL stores twice to one element.
 """
 
+import re
 from dataclasses import dataclass, field
 from math import prod
 
@@ -106,11 +107,23 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
         self.random.shuffle(shape)
         return tuple(shape)
 
-    def formats(self, rank, spread, extents):
-        dims = self.random.sample(range(rank), spread)
+    def formats(self, rank, shape, extents):
+        dims = sorted(self.random.sample(range(rank), len(shape)))
+        procs = dict(zip(dims, shape, strict=True))
         wide = f"block({max(extents) + self.random.randrange(2)})"
-        kinds = ("block", "block", "cyclic", "cyclic(2)", "cyclic(3)", wide)
-        return ", ".join(self.pick(*kinds) if dim in dims else "*" for dim in range(rank))
+        kinds = ("block", "block", "cyclic", "cyclic(2)", "cyclic(3)", wide, "gen_block", "gen_block")
+        found = [self.pick(*kinds) if dim in procs else "*" for dim in range(rank)]
+        for dim, kind in enumerate(found):
+            if kind == "gen_block":
+                found[dim] = f"gen_block({self.sizes(extents[dim], procs[dim])})"
+        return ", ".join(found)
+
+    def sizes(self, extent, procs):
+        """Sizes of blocks that hold a dimension, some of them empty, some with more room than there is."""
+        cuts = sorted(self.random.randint(0, extent) for _ in range(procs - 1))
+        found = [high - low for low, high in zip([0, *cuts], [*cuts, extent], strict=True)]
+        found[-1] += self.random.randrange(2)
+        return f"(/ {','.join(map(str, found))} /)"
 
     def map(self, array):
         how = self.random.randrange(100)
@@ -121,7 +134,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
         if how < 30 and others:
             self.directives.append(f"align with {self.random.choice(others).name} :: {array.name}")
         elif how < 55 and len(shape) <= array.rank:
-            formats = self.formats(array.rank, len(shape), array.extents)
+            formats = self.formats(array.rank, shape, array.extents)
             self.directives.append(f"distribute {array.name}({formats}) onto {name}")
         else:
             self.align(array, name, shape)
@@ -150,7 +163,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
         template = template or f"t_{array.name}"
         self.templates[template] = extents
         self.directives.append(f"template {template}({', '.join(f'{a}:{b}' for a, b in bounds)})")
-        self.directives.append(f"distribute {template}({self.formats(rank, len(shape), extents)}) onto {grid}")
+        self.directives.append(f"distribute {template}({self.formats(rank, shape, extents)}) onto {grid}")
         text = f"align {array.name}({axes}) with {template}({', '.join(subscripts)})"
         (self.again if again else self.directives).append(f"re{text}" if again else text)
 
@@ -244,7 +257,16 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
             if target is not None:
                 mask = f", {self.mask(rows)}" if self.chance(30) else ""
                 head = ", ".join(each.text() for each in loops)
-                return [f"forall ({head}{mask}) {target} = {self.expression(rows)}"]
+                first = f"{target} = {self.expression(rows)}"
+                wide = [each for each in self.arrays if each.rank >= len(loops)]
+                names = {each.name for each in loops}
+                alone = all(len(names & set(re.findall(r"\w+", each.text()))) == 1 for each in loops)
+                other = self.target(self.random.choice(wide), loops, rows) if alone and self.chance(30) else None
+                if other is None:
+                    return [f"forall ({head}{mask}) {first}"]
+                if mask and self.chance(50):
+                    mask = f", {target} > 0.4d0"  # which the first assignment changes
+                return [f"forall ({head}{mask})", first, f"{other} = {self.expression(rows)}", "end forall"]
         return self.scalar()
 
     def section(self, array, extents):
@@ -458,6 +480,8 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
             inner = self.random.randint(1, 3)
             left = self.section(self.random.choice(flat), (rows, inner))
             right = self.section(self.random.choice(flat), (inner, columns))
+            # gfortran's MATMUL crashes where some sections go down.
+            left, right = (each and re.sub(r"(-?\d+):(-?\d+):-1", r"\2:\1", each) for each in (left, right))
             value = f"matmul({left}, {right}) / {inner}"
         return self.scalar() if "None" in value else [f"{into} = {value}"]
 

@@ -87,7 +87,7 @@ class Calls:
             grids = [(grid, shape) for grid, shape in self.grids.items() if len(shape) <= each.rank]
             if grids and self.chance(50):
                 grid, shape = self.random.choice(grids)
-                formats = self.formats(each.rank, len(shape), each.extents)
+                formats = self.formats(each.rank, shape, each.extents)
                 lines.append(f"!hpf$ distribute {renamed[each.name]}({formats}) onto {grid}")
         used = [grid for grid in self.grids if any(line.endswith(grid) for line in lines)]
         return [*(f"!hpf$ processors {grid}({', '.join(map(str, self.grids[grid]))})" for grid in used), *lines]

@@ -38,4 +38,4 @@ class Remaps:
         if not grids:
             return f"redistribute {name}({', '.join('*' for _ in extents)})"
         grid, shape = self.random.choice(grids)
-        return f"redistribute {name}({self.formats(len(extents), len(shape), extents)}) onto {grid}"
+        return f"redistribute {name}({self.formats(len(extents), shape, extents)}) onto {grid}"

@@ -42,8 +42,9 @@ class Tables:
         if like and self.chance(40):
             self.directives.append(f"align with {self.random.choice(like).name} :: {table.name}")
         elif lines and self.chance(50):
-            formats = self.formats(1, 1, (upper - lower + 1,))
-            self.directives.append(f"distribute {table.name}({formats}) onto {self.random.choice(lines)}")
+            line = self.random.choice(lines)
+            formats = self.formats(1, self.grids[line], (upper - lower + 1,))
+            self.directives.append(f"distribute {table.name}({formats}) onto {line}")
 
     def through(self, rows, bounds, form):
         """A subscript that goes through an index array, or None."""

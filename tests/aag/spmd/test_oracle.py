@@ -124,7 +124,13 @@ def of(array, *directives, body=(), procs=2):
 
 def test_owners_by_hand():
     one = (t.Array("a", ((1, 10),)),)
-    expected = {"block": "0000111122", "cyclic": "0120120120", "cyclic(2)": "0011220011", "block(5)": "0000011111"}
+    expected = {
+        "block": "0000111122",
+        "cyclic": "0120120120",
+        "cyclic(2)": "0011220011",
+        "block(5)": "0000011111",
+        "gen_block((/ 2,0,9 /))": "0022222222",
+    }
     for form, ranks in expected.items():
         owners = Owners(of(one, "processors g0(3)", f"distribute a({form}) onto g0"), 3)
         assert [owners.of("a", (at,)) for at in range(1, 11)] == [frozenset((int(rank),)) for rank in ranks]

@@ -38,6 +38,12 @@ end program
 
 def test_where_and_how_far_items_differ():
     assert difference("sum 1.0", "sum 1.0") == ""
+    assert (
+        difference("(1.6477841626804350,9.41451803804862486E-002)", "(1.6477841626804348,9.41451803804862586E-002)")
+        == ""
+    )
+    assert "(2.0" not in difference("(1.0, 2.0)", "(1.0, 2.5)") != ""
+    assert difference("0", "0.000") == "0.000 instead of 0"
     told = difference("sum 1.0000000000000000", "sum 1.0000000000100000")
     assert told.startswith("1.0000000000100000 instead of 1.0000000000000000 behind 'sum' (")
     assert told.endswith(" (1e-11 of the value apart, 1e-12 is allowed)")

@@ -11,7 +11,7 @@ module esp_runtime
   implicit none
   private
   public :: esp_map, esp_plan, esp_turns, esp_me, esp_procs
-  public :: esp_start, esp_finish, esp_line, esp_grid, esp_spread, esp_fixed, esp_bounds, esp_store, esp_range
+  public :: esp_start, esp_finish, esp_line, esp_grid, esp_spread, esp_blocks, esp_fixed, esp_bounds, esp_store, esp_range
   public :: esp_pack, esp_mine, esp_here, esp_owns, esp_owner, esp_stored, esp_code, esp_place, esp_owned, esp_first
   public :: esp_within
   public :: esp_circular, esp_claim
@@ -46,6 +46,8 @@ module esp_runtime
     integer :: lower(most_axes) = 1, upper(most_axes) = 0
     integer :: first(most_axes) = 1, last(most_axes) = 0
     type(esp_table) :: table(most_axes)
+    ! GEN_BLOCK: the first cell of each coordinate of an axis, from 0, and behind them that of nobody.
+    type(esp_table) :: begin(most_axes)
   end type esp_map
 
   ! A growing list of numbers.
@@ -189,6 +191,20 @@ contains
     map%axis(axis) = esp_axis(spread, dim, stride, offset, lower, block, 0)
   end subroutine esp_spread
 
+  ! The sizes of the blocks of some coordinates from `first` on, in order, for GEN_BLOCK.
+  subroutine esp_blocks(map, axis, first, sizes)
+    type(esp_map), intent(inout) :: map
+    integer, intent(in) :: axis, first, sizes(:)
+    integer :: each
+    if (first == 0) then
+      allocate(map%begin(axis)%at(0:map%extent(axis)))
+      map%begin(axis)%at(0) = 0
+    end if
+    do each = 1, size(sizes)
+      map%begin(axis)%at(first + each) = map%begin(axis)%at(first + each - 1) + sizes(each)
+    end do
+  end subroutine esp_blocks
+
   subroutine esp_fixed(map, axis, coordinate)
     type(esp_map), intent(inout) :: map
     integer, intent(in) :: axis, coordinate
@@ -204,8 +220,13 @@ contains
     integer :: low, high, dim
     associate (its => map%axis(axis))
       dim = its%dim
-      low = its%lower + map%here(axis) * its%block - its%offset
-      high = low + its%block - 1
+      if (associated(map%begin(axis)%at)) then
+        low = its%lower + map%begin(axis)%at(map%here(axis)) - its%offset
+        high = its%lower + map%begin(axis)%at(map%here(axis) + 1) - 1 - its%offset
+      else
+        low = its%lower + map%here(axis) * its%block - its%offset
+        high = low + its%block - 1
+      end if
       if (its%stride < 0) then
         first = -floor_of(-high, its%stride)
         last = floor_of(low, its%stride)
@@ -266,9 +287,29 @@ contains
     type(esp_map), intent(in) :: map
     integer, intent(in) :: axis, index
     associate (its => map%axis(axis))
-      coordinate_of = modulo(floor_of(its%stride * index + its%offset - its%lower, its%block), map%extent(axis))
+      if (associated(map%begin(axis)%at)) then
+        coordinate_of = block_of(map%begin(axis)%at, its%stride * index + its%offset - its%lower, map%extent(axis))
+      else
+        coordinate_of = modulo(floor_of(its%stride * index + its%offset - its%lower, its%block), map%extent(axis))
+      end if
     end associate
   end function coordinate_of
+
+  ! The last of some blocks, of which some may be empty, that begins at a cell or before it.
+  integer function block_of(begin, cell, blocks)
+    integer, intent(in) :: begin(0:), cell, blocks
+    integer :: high, middle
+    block_of = 0
+    high = blocks - 1
+    do while (block_of < high)
+      middle = (block_of + high + 1) / 2
+      if (begin(middle) <= cell) then
+        block_of = middle
+      else
+        high = middle - 1
+      end if
+    end do
+  end function block_of
 
   ! Whether this processor lies where an index of the dimension on `axis` lives.
   logical function esp_mine(map, axis, index)

@@ -33,14 +33,24 @@ def mapped(writer):
                 found.append(f"align {array.name}(d) with {other.name}({', '.join(at)})")
                 continue
         grid = writer.random.choice([at for at, shape in enumerate(shapes) if len(shape) <= rank])
-        spread = writer.random.sample(range(rank), len(shapes[grid]))
+        spread = dict(zip(sorted(writer.random.sample(range(rank), len(shapes[grid]))), shapes[grid], strict=True))
         formats = [
-            pick("block", "block", "cyclic", "cyclic", "cyclic(2)", "cyclic(3)") if dim in spread else "*"
+            pick("block", "block", "cyclic", "cyclic", "cyclic(2)", "cyclic(3)", "gen_block") if dim in spread else "*"
             for dim in range(rank)
         ]
+        for dim, form in enumerate(formats):
+            if form == "gen_block":
+                formats[dim] = f"gen_block({sizes(writer.random, array.bounds[dim], spread[dim])})"
         found.append(f"distribute {array.name}({', '.join(formats)}) onto g{grid}")
         placed.append(array)
     return tuple(found)
+
+
+def sizes(random, bounds, procs):
+    """Sizes of blocks that hold a dimension, some of them empty."""
+    extent = bounds[1] - bounds[0] + 1
+    cuts = sorted(random.randint(0, extent) for _ in range(procs - 1))
+    return f"(/ {','.join(str(high - low) for low, high in zip([0, *cuts], [*cuts, extent], strict=True))} /)"
 
 
 def inside(one, other):

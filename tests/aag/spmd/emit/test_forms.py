@@ -25,7 +25,7 @@ NAMES = """
     sums_into_arrays deposits replicated_targets
     generics
     allocations
-    sequences long_functions
+    sequences long_functions aligned_parts kept_masks long_literals
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
@@ -51,6 +51,11 @@ def test_programs(procs, native, system):
     read = [read_program((FOLDER / f"{name}.hpf").read_text(), f"{name}.hpf") for name in names]
     requests = [(each, Request(procs=procs)) for each in read]
     check_batch(native, system, requests, answer_only=UNKNOWN)
+
+
+def test_general_blocks(native, system):
+    program = read_program((FOLDER / "general_blocks.hpf").read_text(), "general_blocks.hpf")
+    check(native, program, system, 3)
 
 
 @pytest.mark.parametrize("procs", [1, *(pytest.param(each, marks=pytest.mark.truth) for each in (2, 3)), 6])
