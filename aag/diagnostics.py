@@ -8,6 +8,8 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
+from aag.wording import is_name
+
 
 class Span(Struct, frozen=True):
     """A stretch of source text. Lines and columns count from 1; column 0 means that only the line is known.
@@ -85,8 +87,9 @@ class UnresolvedError(SourceError):
 
     @property
     def missing(self) -> dict[str, Diagnostic]:
-        """The variables, and the first place that needs each of them, for a prompt."""
+        """The variables, and the first place that needs each of them, for a prompt; without functions."""
         first: dict[str, Diagnostic] = {}
         for name, found in zip(self.names, self.diagnostics, strict=True):
-            first.setdefault(name, found)
+            if is_name(name):
+                first.setdefault(name, found)
         return first

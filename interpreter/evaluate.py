@@ -16,6 +16,7 @@ from aag.ir.statements import Assign
 from aag.ir.values import ArrayValues
 from aag.ir.visitors import backward_slice, elements_in, names_in
 from aag.spmd.nodes import DoNode, Nest
+from aag.wording import is_name
 from interpreter.errors import InterpretationError
 
 Env = dict[str, Value | ArrayValues]
@@ -188,9 +189,7 @@ class Scalars:
                     code="E501",
                     span=place,
                     message=f"the flow depends on {each}, which cannot be computed",
-                    hint=f"the program computes it: ‹set {each.upper()}=VALUE› overrides its value"
-                    if each in computed
-                    else f"give it with ‹set {each.upper()}=VALUE›",
+                    hint=_way_out(each, computed=each in computed),
                 )
                 for each, place in wanted.items()
             ),
@@ -417,6 +416,14 @@ class Scalars:
                 env[name] = replay[name]
             else:
                 env.pop(name, None)
+
+
+def _way_out(name: str, *, computed: bool) -> str:
+    """How the user gives the value of a name that decides the flow; functions have none."""
+    if not is_name(name):
+        return ""
+    given = f"‹set {name.upper()}=VALUE›"
+    return f"the program computes it: {given} overrides its value" if computed else f"give it with {given}"
 
 
 def _parts(condition: Expr | None) -> Iterator[Expr]:

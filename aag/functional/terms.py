@@ -16,6 +16,7 @@ from aag.ir import expressions as e
 from aag.ir.evaluate import Value
 from aag.ir.linear import linear
 from aag.ir.result_types import DOUBLE, INTEGER, LOGICAL, REAL, wider
+from aag.ir.spelling import spell
 from aag.ir.units import Type, Unit
 from aag.ir.visitors import names_in, walk_expressions
 
@@ -177,7 +178,7 @@ class Terms:
                 return self.call(expr)
             case e.Constructor(values=values):
                 return self._constructor(values)
-        raise NotComputable(f"{type(expr).__name__} is not followed")
+        raise NotComputable(f"{spell(expr)} is not followed")
 
     def call(self, call: e.Call) -> PythonTerm:
         """The text of a function reference."""

@@ -18,6 +18,7 @@ from aag.ir.control import control_of
 from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value
 from aag.ir.linear import linear
+from aag.ir.spelling import spell
 from aag.ir.units import Unit
 from aag.ir.visitors import bodies, names_in
 
@@ -145,7 +146,7 @@ class _Writer:
     def _assign(self, statement: s.Assign) -> None:
         lines, terms, target = self._lines, self._terms, statement.target
         if not isinstance(target, e.Var | e.Element):
-            raise NotComputable(f"an assignment to {type(target).__name__} is not followed")
+            raise NotComputable(f"an assignment to {spell(target)} is not followed")
         if target.name in terms.constants:
             return
         term = terms.term(statement.value)

@@ -6,14 +6,14 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Unary, Var
-from aag.ir.visitors import walk_statements
+from aag.ir.visitors import map_expression, walk_statements
 from aag.spmd.elementwise import Position
 from aag.spmd.guards import both
 from aag.spmd.lowering import Lowering
 from aag.spmd.masks import first_target, must_be_kept, section_of, temporary
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, uses_of
-from aag.spmd.nests import conflicts, has_inner_loop, inner_loops
+from aag.spmd.nests import conflicts, has_inner_loop, inner_loops, inner_reductions, reduced_type
 from aag.spmd.nodes import Index, Nest, Reference
 from aag.spmd.order import in_order
 from aag.spmd.symbols import Unsupported, assigned
@@ -43,6 +43,33 @@ def forall(
     element = assigned(lowering.elementwise.element(target, positions, names), target.span)
     computed = lowering.elementwise.element(value, positions, names)
     condition = None if mask is None else lowering.elementwise.element(mask, positions, names)
+    computed = _one_reduction(lowering, indices, condition, element, computed)
+    _store(lowering, indices, condition, element, computed)
+
+
+def _one_reduction(
+    lowering: Lowering, indices: tuple[Index, ...], condition: Expr | None, element: Element, value: Expr
+) -> Expr:
+    """A value with one reduction over a loop of its own at most: the others, as in ``matmul(a, b) + matmul(b, a)``, are
+    computed into temporaries before, where each index selects elements of the target."""
+    for call in inner_reductions(value)[:-1]:
+        found = section_of(lowering, indices, element)
+        if found is None:
+            return value
+        section, place = found
+        kept = Element(temporary(lowering, section, reduced_type(lowering, call)).name, place)
+        _store(lowering, indices, condition, kept, call)
+        value = _replaced(value, call, kept)
+    return value
+
+
+def _replaced(expr: Expr, call: Expr, other: Expr) -> Expr:
+    return map_expression(expr, lambda each: other if each == call else each)
+
+
+def _store(
+    lowering: Lowering, indices: tuple[Index, ...], condition: Expr | None, element: Element, computed: Expr
+) -> None:
     if condition is not None and has_inner_loop(condition):
         computed, condition = Call("merge", (computed, element, condition)), None
     home = Reference(array=element.name, subscripts=element.subscripts, indices=indices)

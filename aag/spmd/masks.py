@@ -8,6 +8,7 @@ from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Element, Expr, IntLit, Section, Var
 from aag.ir.linear import add, linear
 from aag.ir.result_types import LOGICAL
+from aag.ir.units import Type
 from aag.ir.visitors import names_in, walk_statements
 from aag.mapping.axes import REPLICATED, GridAxis
 from aag.mapping.layout import Layout
@@ -71,8 +72,8 @@ def _assigned(branches: Sequence[ir.WhereBranch]) -> Iterator[ir.Assign]:
         yield from (each for each in walk_statements(branch.body) if isinstance(each, ir.Assign))
 
 
-def temporary(lowering: Lowering, like: Var | Element) -> Var:
-    """A new logical array of the shape of `like`, each element beside the one of `like` that it belongs to.
+def temporary(lowering: Lowering, like: Var | Element, of: Type = LOGICAL) -> Var:
+    """A new array of the shape of `like`, each element beside the one of `like` that it belongs to.
 
     Raises:
         Unsupported: the section has bounds that are not known before the program runs.
@@ -93,11 +94,11 @@ def temporary(lowering: Lowering, like: Var | Element) -> Var:
         REPLICATED if lowering.is_alone else _axis(axis, layout, at, places, kept)
         for at, axis in enumerate(layout.axes)
     ]
-    name = lowering.elementwise.fresh("mask")
-    lowering.symbols.declare(name, LOGICAL)
+    name = lowering.elementwise.fresh("mask" if of == LOGICAL else "part")
+    lowering.symbols.declare(name, of)
     lowering.arrays[name] = Layout(
         array=name,
-        element_bytes=LOGICAL.bytes,
+        element_bytes=of.bytes,
         bounds=tuple((1, places[dim][2] or 0) for dim in kept),
         grid=layout.grid,
         axes=tuple(axes),

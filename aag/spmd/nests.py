@@ -9,6 +9,7 @@ from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, Unary, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.result_types import INTEGER
 from aag.ir.statements import Assign
+from aag.ir.units import Type
 from aag.ir.visitors import children, elements_in, map_expression, names_in
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.elementwise import INNER, MASKED
@@ -28,7 +29,7 @@ def inner_loops(
     another one, which has loops inside those of the outer one.
     """
     span = lowering.span
-    found = [each for each in _calls(value) if is_inner(each)]
+    found = inner_reductions(value)
     if not found:
         return indices, (Assign(span=span, target=target, value=value),), ()
     if len(found) > 1:
@@ -37,7 +38,7 @@ def inner_loops(
     name = lowering.elementwise.fresh("s")
     loops, element = _unnest(call)
     op = REDUCTIONS[call.name.removesuffix(INNER)]
-    lowering.symbols.declare(name, INTEGER if op.op == "count" else lowering.symbols.type_of(element))
+    lowering.symbols.declare(name, reduced_type(lowering, call))
     match element:
         case Call(name=wrapped, args=(taken, mask)) if wrapped == MASKED:
             step: Expr = Call("merge", (op.accumulated(Var(name), taken), Var(name), mask))
@@ -52,6 +53,18 @@ def inner_loops(
     every, innermost, deeper = inner_loops(lowering, Var(name), step, indices + loops)
     deeper = deeper or ((),) * (len(every) - 1)
     return every, innermost, (*deeper[: depth - 1], around, *deeper[depth:])
+
+
+def inner_reductions(expr: Expr) -> list[Call]:
+    """The reductions over a loop of their own in an element of an array expression, without those inside them."""
+    return [each for each in _calls(expr) if is_inner(each)]
+
+
+def reduced_type(lowering: Lowering, call: Call) -> Type:
+    """The type of such a reduction."""
+    if REDUCTIONS[call.name.removesuffix(INNER)].op == "count":
+        return INTEGER
+    return lowering.symbols.type_of(_unnest(call)[1])
 
 
 def has_inner_loop(expr: Expr) -> bool:

@@ -477,13 +477,19 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
         if self.chance(50):
             value = f"0.5d0 * transpose({self.section(self.random.choice(flat), (columns, rows))})"
         else:
-            inner = self.random.randint(1, 3)
-            left = self.section(self.random.choice(flat), (rows, inner))
-            right = self.section(self.random.choice(flat), (inner, columns))
-            # gfortran's MATMUL crashes where some sections go down.
-            left, right = (each and re.sub(r"(-?\d+):(-?\d+):-1", r"\2:\1", each) for each in (left, right))
-            value = f"matmul({left}, {right}) / {inner}"
+            value = self.product(flat, rows, columns)
+            if self.chance(30):  # two reductions over loops of their own
+                value = f"0.5d0 * {value} + 0.5d0 * {self.product(flat, rows, columns)}"
         return self.scalar() if "None" in value else [f"{into} = {value}"]
+
+    def product(self, flat, rows, columns):
+        """A product of two sections."""
+        inner = self.random.randint(1, 3)
+        left = self.section(self.random.choice(flat), (rows, inner))
+        right = self.section(self.random.choice(flat), (inner, columns))
+        # gfortran's MATMUL crashes where some sections go down.
+        left, right = (each and re.sub(r"(-?\d+):(-?\d+):-1", r"\2:\1", each) for each in (left, right))
+        return f"matmul({left}, {right}) / {inner}"
 
     def function(self):
         """Intrinsic functions that the serial interpreter of these tests lacks: node programs show what they are."""
