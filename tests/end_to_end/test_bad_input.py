@@ -356,8 +356,8 @@ esp: --set: 'n' is not of the form NAME=VALUE. For example --set N=256.
         "--distribute A=(BLOK)",
         2,
         """\
-E315 --distribute a=(BLOK): 'blok' is none of BLOCK, BLOCK(n), CYCLIC, CYCLIC(n)
-    and *
+E315 --distribute a=(BLOK): 'blok' is none of BLOCK, BLOCK(n), CYCLIC,
+    CYCLIC(n), GEN_BLOCK((/ sizes /)) and *
        hint: for example --distribute 'a=(BLOCK,*)'
 """,
     ),
