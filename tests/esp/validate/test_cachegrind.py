@@ -51,6 +51,11 @@ def test_lines_of_the_node_program_belong_to_the_source_line_quoted_before_them(
     assert measured.source_lines(text, ["program x", " a = 0", "b = a ! all"]) == [0, 2, 2, 2, 2, 2, 3, 3, 0, 0]
 
 
+def test_the_condition_around_a_nest_belongs_to_no_line():
+    text = "!    1  if (k == n) a = 0\nif (k == n) then\n  do i = 1, 2\n    if (a(i) > 0) a(i) = 0\n"
+    assert measured.source_lines(text, ["if (k == n) a = 0"]) == [1, 0, 1, 1]
+
+
 def test_a_comment_that_begins_with_a_number_is_no_quotation():
     assert measured.source_lines("!    2  of 3 ways\nx = 1\n", ["a", "b"]) == [0, 0]
 
