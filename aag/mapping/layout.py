@@ -15,6 +15,7 @@ from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
+from aag.ir.expressions import Expr, IntLit
 from aag.ir.values import ArrayValues
 from aag.mapping.axes import GridAxis
 from aag.mapping.configuration import Dynamics
@@ -25,6 +26,7 @@ from aag.mapping.grid import Grid, IntArray
 class Layout(Struct, frozen=True, kw_only=True, dict=True):
     """The mapping of one array. `bounds`: declared (lower, upper) of each dimension; P is the size of `grid`.
 
+    `written`: the same bounds as expressions of literals and named constants, as far as the source has them (D12).
     `template` is the ultimate align target: a template, another array, or the array itself where it is
     distributed directly; empty where nothing is said. `span`: the directive that decided, or the declaration.
     """
@@ -36,6 +38,12 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
     axes: tuple[GridAxis, ...]
     template: str
     span: Span
+    written: tuple[tuple[Expr, Expr], ...] = ()
+
+    @property
+    def declared(self) -> tuple[tuple[Expr, Expr], ...]:
+        """The bounds of each dimension as expressions: as written, else their values."""
+        return self.written or tuple((IntLit(lower), IntLit(upper)) for lower, upper in self.bounds)
 
     @property
     def rank(self) -> int:

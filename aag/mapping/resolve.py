@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from aag.diagnostics import NOWHERE, Span
 from aag.ir.directives import Align, Template
@@ -20,7 +21,7 @@ from aag.mapping.constants import WITHOUT_VALUE, constants_of
 from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.mapping.report import Report
-from aag.mapping.scope import Scope, scope_of
+from aag.mapping.scope import Scope, scope_of, written_bounds
 from aag.mapping.settable import settable
 from aag.mapping.tables import TableReader, Tables, tables_of
 from aag.wording import plural
@@ -104,7 +105,11 @@ def resolve_mapping(
     resolution.check(scope)
     report.extend(note for name, note in arrangements.assumed.items() if name in {grid.name, *resolution.used})
     found = {entity.name: resolution.layout(entity, grid) for entity in scope.arrays()}
-    arrays = {name: layout for name, layout in found.items() if layout is not None}
+    arrays = {
+        name: replace(layout, written=written_bounds(scope.entities[name], scope, constants, layout.bounds))
+        for name, layout in found.items()
+        if layout is not None
+    }
     if arrangements.procs > 1 and unit.kind == "program":
         _note_undistributed(arrangements.procs, arrays, scope, report)
     _note_empty([layout for layout in arrays.values() if not layout.elements], scope, report)

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from aag.ir.directives import Align, Bound, Directive, Distribute, Dynamic, Inherit, Processors, Sequence, Template
 from aag.ir.evaluate import Unknown, Value, evaluate_int
-from aag.ir.expressions import Element, Expr, OpaqueExpr, Section
+from aag.ir.expressions import Element, Expr, IntLit, OpaqueExpr, Section
 from aag.ir.statements import Allocate
 from aag.ir.units import Entity, Program, Unit
-from aag.ir.visitors import walk_statements
+from aag.ir.visitors import names_in, walk_statements
 from aag.mapping.inquiries import inquired
 from aag.mapping.report import Report, place
 
@@ -138,6 +138,25 @@ def bounds_of_array(
         way_out if mapped else "",
     )
     return None
+
+
+def written_bounds(
+    entity: Entity, scope: Scope, constants: Mapping[str, Value], bounds: Bounds
+) -> tuple[tuple[Expr, Expr], ...]:
+    """The bounds of an array as the source has them, where they follow from its named constants, else their values."""
+
+    def one(written: Expr | None, value: int) -> Expr:
+        if written is None or not names_in(written) <= constants.keys():
+            return IntLit(value)
+        try:
+            return written if evaluate_int(written, constants) == value else IntLit(value)
+        except Unknown:
+            return IntLit(value)
+
+    shape = tuple(inquired(bound, scope.shape, {entity.name}) for bound in scope.shape(entity.name))
+    return tuple(
+        (one(bound.lower, lower), one(bound.upper, upper)) for bound, (lower, upper) in zip(shape, bounds, strict=True)
+    )
 
 
 def _bounds(

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
-from aag.ir.expressions import Element, Expr, IntLit, Var
+from aag.ir.expressions import Element, Expr, Var
 from aag.ir.visitors import map_expression, names_in, walk_expressions
 from aag.spmd.groups import home_of
 from aag.spmd.leaves import Leaf
@@ -49,10 +49,10 @@ def _wider(lowering: Lowering, name: str, loop: ir.Do, leaves: Sequence[Leaf]) -
     ends = _range(lowering, loop, target)
     if ends is None:
         return ""
-    bounds = (*lowering.arrays[name].bounds, ends)
+    bounds = (*lowering.arrays[name].declared, ends)
     names = [*(f"{name}$dim{at}" for at in range(len(bounds) - 1)), loop.var]
     dims = tuple(
-        Index(name=each, lower=IntLit(lower), upper=IntLit(upper), step=None)
+        Index(name=each, lower=lower, upper=upper, step=None)
         for each, (lower, upper) in zip(names, bounds, strict=True)
     )
     place = Reference(array=target.name, subscripts=target.subscripts, indices=home.indices)
@@ -65,14 +65,14 @@ def _wider(lowering: Lowering, name: str, loop: ir.Do, leaves: Sequence[Leaf]) -
     return wider
 
 
-def _range(lowering: Lowering, loop: ir.Do, target: Element) -> tuple[int, int] | None:
+def _range(lowering: Lowering, loop: ir.Do, target: Element) -> tuple[Expr, Expr] | None:
     """The first and last value of a loop variable, or those that a subscript of an assigned element may have."""
     try:
-        first, last = sorted(evaluate_int(bound, lowering.env) for bound in (loop.lower, loop.upper))
+        first, last = (evaluate_int(bound, lowering.env) for bound in (loop.lower, loop.upper))
     except Unknown:
-        bounds = zip(target.subscripts, lowering.arrays[target.name].bounds, strict=True)
+        bounds = zip(target.subscripts, lowering.arrays[target.name].declared, strict=True)
         return next((ends for subscript, ends in bounds if subscript == Var(loop.var)), None)
-    return first, last
+    return (loop.lower, loop.upper) if first <= last else (loop.upper, loop.lower)
 
 
 def _names(leaf: Leaf) -> frozenset[str]:

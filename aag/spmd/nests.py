@@ -88,7 +88,7 @@ def places_of(lowering: Lowering, assign: Assign, mask: Expr | None, update: tup
         if any(names_in(each.subscripts[dim]) & together for dim in decisive):
             left = True
             continue
-        lowest = (IntLit(lower) for lower, _ in layout.bounds)
+        lowest = (lower for lower, _ in layout.declared)
         places = (low if names_in(own) & together else own for own, low in zip(each.subscripts, lowest, strict=True))
         found.append(Element(each.name, tuple(places), span=each.span))
     if left and not found:

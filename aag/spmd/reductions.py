@@ -296,6 +296,7 @@ def result_layout(name: str, home: Reference | None, kept: tuple[Index, ...], ki
         array=name,
         element_bytes=kind.bytes,
         bounds=bounds,
+        written=tuple((index.lower, index.upper) for index in kept),
         grid=grid,
         axes=tuple(axes),
         template="",

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.ir import statements as ir
-from aag.ir.expressions import Call, Element, Expr, IntLit, Section, Var
+from aag.ir.expressions import Call, Element, Expr, Section, Var
 from aag.ir.linear import linear
 from aag.ir.liveness import exposed, wanted_after
 from aag.ir.visitors import (
@@ -198,7 +198,7 @@ def _home(lowering: Lowering, mentions: Sequence[_Mention], index: Index, change
             layout, subscripts = lowering.arrays[each.element.name], each.element.subscripts
             decisive = {axis.dim for axis in layout.axes if axis.role == "dim"}
             places = tuple(
-                subscript if dim in decisive else IntLit(layout.bounds[dim][0])
+                subscript if dim in decisive else layout.declared[dim][0]
                 for dim, subscript in enumerate(subscripts)
             )
             return Reference(array=layout.array, subscripts=places, indices=(index,))
@@ -324,14 +324,14 @@ def _use(lowering: Lowering, mention: _Mention, home: Reference, changes: frozen
     known = frozenset(each.name for each in mention.indices)
     subscripts: list[Expr] = []
     more: list[Index] = []
-    for (lower, upper), each in zip(layout.bounds, element.subscripts, strict=True):
+    for (lower, upper), each in zip(layout.declared, element.subscripts, strict=True):
         names = names_in(each)
         exact = not isinstance(each, Section) and not elements_in(each) and not names & (changes - known)
         if exact and not (mention.conditional and names) and not lowering.symbols.shape(each):
             subscripts.append(each)
             continue
         name = lowering.elementwise.fresh("all")
-        more.append(Index(name=name, lower=IntLit(lower), upper=IntLit(upper), step=None))
+        more.append(Index(name=name, lower=lower, upper=upper, step=None))
         subscripts.append(Var(name))
     used = names_in(*subscripts) | {index.name}
     kept: list[Index] = []

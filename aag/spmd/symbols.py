@@ -146,13 +146,13 @@ class Symbols:
         """
         match expr:
             case Var(name=name) if self.is_array(name):
-                return tuple(Extent(IntLit(lower), IntLit(upper)) for lower, upper in self.layouts[name].bounds)
+                return tuple(Extent(lower, upper) for lower, upper in self.layouts[name].declared)
             case Element(name=name, subscripts=subscripts):
-                bounds = self.layouts[name].bounds if name in self.layouts else ()
+                bounds = self.layouts[name].declared if name in self.layouts else ()
                 return tuple(
                     extent
                     for dim, each in enumerate(subscripts)
-                    for extent in self._along(each, *(bounds[dim] if dim < len(bounds) else (1, 1)))
+                    for extent in self._along(each, *(bounds[dim] if dim < len(bounds) else (IntLit(1), IntLit(1))))
                 )
             case Unary(operand=operand):
                 return self.shape(operand)
@@ -165,7 +165,7 @@ class Symbols:
             case _:
                 return ()
 
-    def _along(self, subscript: Expr, lower: int, upper: int) -> tuple[Extent, ...]:
+    def _along(self, subscript: Expr, lower: Expr, upper: Expr) -> tuple[Extent, ...]:
         """The dimension that a section or a vector subscript makes of one with these bounds."""
         if isinstance(subscript, Section):
             return (whole(self._folded(subscript), lower, upper),)
@@ -396,9 +396,9 @@ def _count(rank: int) -> Extent:
     return Extent(IntLit(1), IntLit(rank))
 
 
-def whole(section: Section, lower: int, upper: int) -> Extent:
+def whole(section: Section, lower: Expr, upper: Expr) -> Extent:
     """A section with its missing bounds filled in from the declared ones."""
-    return Extent(section.lower or IntLit(lower), section.upper or IntLit(upper), section.step)
+    return Extent(section.lower or lower, section.upper or upper, section.step)
 
 
 def zero(kind: Type) -> Expr:

@@ -78,7 +78,7 @@ ELEMENTAL = {
     "max": _most,
     "dmax1": _most,
     "merge": lambda a, b, mask: np.where(mask, a, b),
-    "cshift$": lambda i, s, lo, hi: lo + (np.asarray(i) - lo + s) % max(1, int(hi) - int(lo) + 1),
+    "cshift$": lambda i, s, lo, hi: lo + (np.asarray(i) - lo + s) % np.maximum(1, np.asarray(hi) - lo + 1),
     "eoshift$": lambda i, s, lo, hi: np.where(_within(np.asarray(i) + s, lo, hi), np.asarray(i) + s, -(2**26)),
     "merge$eoshift": lambda value, other, place, lo, hi: np.where(_within(np.asarray(place), lo, hi), value, other),
 }

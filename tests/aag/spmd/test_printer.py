@@ -87,7 +87,7 @@ def test_communication_says_pattern_array_and_references():
     ]
     assert shown("print *, x")[:2] == [
         "    1  gather x to processor 0",
-        "           x(i$1) for i$1 in 1:64 on every processor",
+        "           x(i$1) for i$1 in 1:n on every processor",
     ]
 
 
@@ -112,7 +112,7 @@ def test_what_is_here_already():
 
 def test_reductions():
     assert shown("s = maxval(abs(x - y))") == [
-        "    1  do my i$1 in 1:64 where x(i$1) lives",
+        "    1  do my i$1 in 1:n where x(i$1) lives",
         "         s = max(s, abs(x(i$1) - y(i$1)))   ! my part of the max",
         "       end do",
         "    1  combine max along grid axis 1, 8 bytes, the result on all",
@@ -123,7 +123,7 @@ def test_reductions():
 
 def test_masks_and_temporaries():
     assert shown("where (y > 0) x = 1 / y")[:4] == [
-        "    1  do my i$1 in 1:64 where x(i$1) lives",
+        "    1  do my i$1 in 1:n where x(i$1) lives",
         "         if (y(i$1) > 0) then",
         "           x(i$1) = 1 / y(i$1)",
         "         end if",
@@ -133,11 +133,11 @@ def test_masks_and_temporaries():
 
 def test_what_stands_around_an_inner_loop():
     lines = shown("x = matmul(a, y)")
-    nest = lines[lines.index("    1  do my i$1 in 1:64 where x(i$1) lives") :]
+    nest = lines[lines.index("    1  do my i$1 in 1:n where x(i$1) lives") :]
     assert nest == [
-        "    1  do my i$1 in 1:64 where x(i$1) lives",
+        "    1  do my i$1 in 1:n where x(i$1) lives",
         "         s$3 = 0",
-        "         do i$2 = 1, 64",
+        "         do i$2 = 1, n",
         "           s$3 = s$3 + a(i$1, i$2) * y(i$2)",
         "         end do",
         "         x(i$1) = s$3",
