@@ -10,7 +10,10 @@ needs from elsewhere and then runs, each processor its own iterations in their o
 
 from collections.abc import Hashable, Sequence
 
+from msgspec import Struct
+
 from aag.ir.expressions import Binary, Element, Expr, Unary, Var
+from aag.ir.spelling import spell
 from aag.ir.visitors import elements_in, names_in
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.leaves import Leaf, reads_of, reduction, writes_of
@@ -22,26 +25,36 @@ from aag.spmd.nodes import Index, Need, Reference
 Groups = list[list[Leaf]]
 
 
+class Obstacle(Struct, frozen=True):
+    """Why a nest does not run in parallel."""
+
+    why: str
+
+
 def parallel_groups(
     lowering: Lowering,
     leaves: Sequence[Leaf],
     names: frozenset[str],
     promised: frozenset[Hashable] = frozenset(),
     new: frozenset[str] = frozenset(),
-) -> Groups | None:
-    """The groups of a nest that may run in parallel; None where there are none.
+) -> Groups | Obstacle:
+    """The groups of a nest that may run in parallel, or why there are none.
 
     `names` are the scalars that it reduces into, `promised` the loops that are INDEPENDENT: they carry nothing, but
     in the arrays that are `new` in every iteration, as all iterations use one.
     """
-    if any(_foreign_indices(leaf, leaves) for leaf in leaves):
-        return None
-    if any(index.reads & changed(leaves) for leaf in leaves for index in leaf.indices):
-        return None
+    foreign = frozenset().union(*(_foreign_indices(leaf, leaves) for leaf in leaves))
+    if foreign:
+        return Obstacle(f"an assignment reads {min(foreign)}, the variable of another loop")
+    deciding = frozenset().union(*(index.reads for leaf in leaves for index in leaf.indices)) & changed(leaves)
+    if deciding:
+        return Obstacle(f"the bounds of a loop depend on {min(deciding)}, which the nest assigns")
+    obstacle = ""
     for groups in _candidates(lowering, leaves, names):
-        if scalars_stay(lowering, groups, names) and _arrays_stay(lowering, groups, names, promised, new):
+        obstacle = shared_scalar(lowering, groups, names) or _shared_element(lowering, groups, names, promised, new)
+        if not obstacle:
             return groups
-    return None
+    return Obstacle(obstacle)
 
 
 def _candidates(lowering: Lowering, leaves: Sequence[Leaf], names: frozenset[str]) -> list[Groups]:
@@ -127,10 +140,11 @@ def home_of(lowering: Lowering, group: Sequence[Leaf]) -> Leaf | None:
 # --- arrays -----------------------------------------------------------------------------------------------------
 
 
-def _arrays_stay(
+def _shared_element(
     lowering: Lowering, groups: Groups, names: frozenset[str], promised: frozenset[Hashable], new: frozenset[str]
-) -> bool:
-    """Whether the order of every two accesses to one element is kept; updates of `names` may come in any order."""
+) -> str:
+    """Two accesses to one element whose order would not be kept, in words; empty where there are none. Updates of
+    `names` may come in any order."""
     leaves = [leaf for group in groups for leaf in group]
     number_of = [number for number, group in enumerate(groups) for _ in group]
     varying = changed(leaves)
@@ -148,17 +162,29 @@ def _arrays_stay(
             if access.array != write.array:
                 continue
             if number_of[other] > number_of[at] and access is not write and comes(access, write):
-                return False
+                return _in_words(access, write)
             if number_of[at] > number_of[other] and comes(write, access):
-                return False
+                return _in_words(access, write)
     homes = [home_of(lowering, group) for group in groups]
     for other, read in reads:
         number = number_of[other]
         sources = [write for at, write in writes if number_of[at] == number and write.array == read.array]
         near = not sources or _is_local(lowering, read, homes[number])
-        if not near and any(comes(write, read) for write in sources):
-            return False
-    return True
+        carried = () if near else (write for write in sources if comes(write, read))
+        for write in carried:
+            return _in_words(read, write)
+    return ""
+
+
+def _in_words(access: Access, write: Access) -> str:
+    """That two accesses may be to one element."""
+    one, other = (
+        each.array if each.subscripts is None else spell(Element(each.array, each.subscripts))
+        for each in (access, write)
+    )
+    if one == other:
+        return f"several iterations may use the same {one}"
+    return f"{one} may be the {other} that another iteration assigns"
 
 
 def _is_local(lowering: Lowering, read: Access, home: Leaf | None) -> bool:
@@ -182,25 +208,28 @@ def changed(leaves: Sequence[Leaf]) -> frozenset[str]:
 # --- scalars ----------------------------------------------------------------------------------------------------
 
 
-def scalars_stay(
+def shared_scalar(
     lowering: Lowering, groups: Groups, names: frozenset[str], crossing: frozenset[str] = frozenset()
-) -> bool:
-    """Whether every scalar that the nest assigns is private: each processor finds there what it wrote itself.
+) -> str:
+    """A scalar that the nest assigns and that is not private, in words: a processor may read what another one wrote.
+    Empty where there is none.
 
     `crossing` are indices whose iterations run on several processors, besides those that a group's target says.
     """
     leaves = [leaf for group in groups for leaf in group if not reduction(leaf, names)]
     assigned = {leaf.assign.target.name for leaf in leaves if isinstance(leaf.assign.target, Var)}
-    if any(places(leaf) & assigned for leaf in leaves):
-        return False
+    deciding = frozenset().union(*map(places, leaves)) & assigned
+    if deciding:
+        return f"{min(deciding)}, which the nest assigns, decides which elements it uses"
     for group in groups:
         own = {leaf.assign.target.name for leaf in group if isinstance(leaf.assign.target, Var)}
         spread = crossing | spread_names(lowering, group)
         for at, leaf in enumerate(group):
             read = _read_names(leaf) & assigned
-            if read - own or any(not _has_private(group, at, name, spread) for name in read):
-                return False
-    return True
+            shared = [name for name in sorted(read) if name not in own or not _has_private(group, at, name, spread)]
+            if shared:
+                return f"an iteration may read the value of {shared[0]} from another one"
+    return ""
 
 
 def _has_private(group: Sequence[Leaf], at: int, name: str, spread: frozenset[str]) -> bool:

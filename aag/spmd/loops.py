@@ -1,6 +1,7 @@
 """DO loops: parallel nests where no iteration reads what another wrote; owned and plain loops elsewhere (Def 16)."""
 
 from collections.abc import Hashable, Iterator, Sequence
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -8,39 +9,56 @@ from msgspec.structs import replace
 from aag.ir import statements as ir
 from aag.ir.evaluate import Environment, Unknown, evaluate_int
 from aag.ir.expressions import Call, Element, Expr, Var
-from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.liveness import wanted_after
 from aag.ir.visitors import bodies, elements_in, map_expression, names_in
 from aag.spmd import claims
 from aag.spmd.dependence import Dependence
 from aag.spmd.expansion import expanded
-from aag.spmd.groups import Groups, changed, home_of, parallel_groups, places, same_owner, scalars_stay, spread_names
+from aag.spmd.groups import (
+    Groups,
+    Obstacle,
+    changed,
+    home_of,
+    parallel_groups,
+    places,
+    same_owner,
+    shared_scalar,
+    spread_names,
+)
 from aag.spmd.leaves import Leaf, leaves_of, reads_of, reduced_names, reduction, scattered, summed, update_of, writes_of
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import nest_names
 from aag.spmd.needs import Use, classify, uses_of
 from aag.spmd.nests import has_inner_loop, inner_loops, places_of
-from aag.spmd.nodes import Combine, Local, Need, Nest, Node, OwnedLoop, Reference, assigns_of
+from aag.spmd.nodes import Need, Nest, Node, OwnedLoop, Reference, assigns_of
+from aag.spmd.partials import Partial, combine
 from aag.spmd.reductions import reduce_into
 from aag.spmd.symbols import Unsupported
 
 MORE = "the loop contains more than assignments"
 
 
-def lower_nest(lowering: Lowering, statement: ir.Do) -> str | None:
-    """Lower a DO loop, with or without INDEPENDENT, as a nest; else why it is none, which may be empty."""
-    lowered = False
+class NestOutcome(Struct, frozen=True):
+    """How a nest was lowered, empty where it was not, and why not in parallel."""
+
+    runs: Literal["", "parallel", "in turn"]
+    why: str = ""
+
+
+def lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
+    """Lower a DO loop, with or without INDEPENDENT, as a nest, if it is one."""
+    outcome = NestOutcome("")
 
     def attempt() -> None:
-        nonlocal lowered
-        lowered = _lower_nest(lowering, statement)
+        nonlocal outcome
+        outcome = _lower_nest(lowering, statement)
 
     why = lowering.attempt(attempt)
-    return None if lowered else why
+    return NestOutcome("", why) if why else outcome
 
 
-def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
-    """Lower a nest of loops over distributed data as a whole; False where its owners cannot take turns.
+def _lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
+    """Lower a nest of loops over distributed data as a whole, unless its owners cannot take turns.
 
     Raises:
         Unsupported: it is no such nest.
@@ -59,29 +77,39 @@ def _lower_nest(lowering: Lowering, statement: ir.Do) -> bool:
     arrays = scattered(leaves) if found else frozenset()
     more = summed(lowering, leaves) - named - arrays if found else frozenset()
     names = reduced_names(lowering, leaves, named, arrays | more) if promised or found else frozenset()
-    if names & more and parallel_groups(lowering, leaves, names) is None:
+    if names & more and isinstance(parallel_groups(lowering, leaves, names), Obstacle):
         names = reduced_names(lowering, leaves, named, arrays)
     claims.check(lowering, statement, leaves, names)
     if home_of(lowering, leaves) is None:
         operands = [each for leaf in leaves if names for each in elements_in(leaf.assign.value, leaf.mask)]
         if not any(lowering.is_distributed(each.name) for each in operands):
             raise Unsupported("the loop writes no distributed data")
-    if not _live(lowering, statement, leaves, names):
-        groups = parallel_groups(lowering, leaves, names)
-        if groups is None and promised:
-            groups = parallel_groups(lowering, leaves, names, promised, _new(statement))
-            if groups is not None:
-                claims.trusted(lowering, statement)
-        if groups is None and promised:
-            groups = _with_wider_arrays(lowering, statement, leaves, names)
-        if groups is not None:
-            new = _private(statement, leaves) & changed(leaves)
-            claims.outlived(lowering, statement, wanted_after(statement, lowering.unit.body, new) if new else new)
-            _lower_parallel(lowering, groups, home, names)
-            return True
+    groups = _groups(lowering, statement, leaves, names, promised)
+    if not isinstance(groups, Obstacle):
+        new = _private(statement, leaves) & changed(leaves)
+        claims.outlived(lowering, statement, wanted_after(statement, lowering.unit.body, new) if new else new)
+        _lower_parallel(lowering, groups, home, names)
+        return NestOutcome("parallel")
     if promised:
         raise Unsupported("an inner loop carries values from one processor to another")
-    return _lower_sequential(lowering, statement, leaves)
+    return NestOutcome("in turn" if _lower_sequential(lowering, statement, leaves) else "", groups.why)
+
+
+def _groups(
+    lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], names: frozenset[str], promised: frozenset[Hashable]
+) -> Groups | Obstacle:
+    """The groups of a nest that may run in parallel, as the dependence test or INDEPENDENT says."""
+    live = _live(lowering, statement, leaves, names)
+    if live:
+        return Obstacle(f"the value of {min(live)} is used after the loop")
+    groups = parallel_groups(lowering, leaves, names)
+    if isinstance(groups, Obstacle) and promised:
+        found = parallel_groups(lowering, leaves, names, promised, _new(statement))
+        if isinstance(found, Obstacle):
+            return _with_wider_arrays(lowering, statement, leaves, names) or groups
+        claims.trusted(lowering, statement)
+        return found
+    return groups
 
 
 def _with_wider_arrays(
@@ -90,11 +118,11 @@ def _with_wider_arrays(
     """The groups of a nest with an element of NEW arrays for each iteration, if that makes it parallel."""
     wide, added = expanded(lowering, list(_claimed(statement)), leaves)
     groups = parallel_groups(lowering, wide, names) if added else None
-    if groups is None:
+    if groups is None or isinstance(groups, Obstacle):
         for each in added:
             del lowering.arrays[each]
-    else:
-        claims.filled(lowering, [each.partition("$")[0] for each in added])
+        return None
+    claims.filled(lowering, [each.partition("$")[0] for each in added])
     return groups
 
 
@@ -231,35 +259,6 @@ def _lower_parallel(
             part.end(lowering, nest.home)
 
 
-class Partial(Struct, frozen=True):
-    """A reduction among other assignments: a processor reduces into `name`, and in the end `into` = `update`."""
-
-    name: str
-    into: str
-    operation: str
-    update: Expr
-
-    @classmethod
-    def of(cls, lowering: Lowering, target: Var, operation: str) -> "Partial":
-        """A variable for the partial results of a reduction."""
-        name = lowering.elementwise.fresh(target.name)
-        lowering.symbols.declare(name, lowering.symbols.type_of(target))
-        return cls(name, target.name, operation, REDUCTIONS[operation].combined(target, Var(name)))
-
-    def begin(self, lowering: Lowering) -> None:
-        """Set the partial result before the loop."""
-        _set(
-            lowering,
-            self.name,
-            REDUCTIONS[self.operation].start(Var(self.into), lowering.symbols.type_of(Var(self.into))),
-        )
-
-    def end(self, lowering: Lowering, home: Reference | None) -> None:
-        """Combine the partial results after it."""
-        combine(lowering, home, self.operation, Var(self.name))
-        _set(lowering, self.into, self.update)
-
-
 def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) -> tuple[list[Leaf], list[Partial]]:
     """A group with its reductions into variables of their own, unless it is one reduction and nothing else."""
     simple = len(group) == 1 and not has_inner_loop(group[0].assign.value)
@@ -284,11 +283,6 @@ def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) 
 
 def _renamed(expr: Expr, old: Var, new: Var) -> Expr:
     return map_expression(expr, lambda each: new if each == old else each)
-
-
-def _set(lowering: Lowering, name: str, value: Expr) -> None:
-    assign = ir.Assign(span=lowering.span, target=Var(name), value=value)
-    lowering.emit(Local(span=lowering.span, assigns=(assign,), defines=frozenset((name,))))
 
 
 def _nest(
@@ -380,29 +374,6 @@ def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *
     return chosen
 
 
-def combine(lowering: Lowering, home: Reference | None, operation: str, result: Expr, *, named: bool = True) -> None:
-    """The global half of a reduction that iterations at a home have begun. `named`: their nest does not say what they
-    reduce into."""
-    if home is None:
-        return
-    layout = lowering.arrays[home.array]
-    axes = tuple(axis for axis, meaning in enumerate(layout.axes) if meaning.role != "replicated")
-    if all(layout.grid.shape[axis] == 1 for axis in axes):
-        return
-    kind = lowering.symbols.type_of(result)
-    lowering.emit(
-        Combine(
-            span=lowering.span,
-            op=operation,
-            home=home,
-            axes=axes,
-            element_bytes=kind.bytes,
-            operation_class=REDUCTIONS[operation].step_class(kind),
-            result=result.name if named and isinstance(result, Var) else "",
-        )
-    )
-
-
 # --- sequential -------------------------------------------------------------------------------------------------
 
 
@@ -468,7 +439,7 @@ def _has_turns(lowering: Lowering, statement: ir.Do, leaves: Sequence[Leaf], fir
     return (
         all(leaf.loops == (statement,) and leaf.mask is None for leaf in leaves)
         and all(same_owner(lowering, first.indices, home, each) for each in elements_written)
-        and scalars_stay(lowering, [list(leaves)], frozenset(), frozenset((first.indices[0].name,)))
+        and not shared_scalar(lowering, [list(leaves)], frozenset(), frozenset((first.indices[0].name,)))
         and not _live(lowering, statement, leaves, frozenset())
         and not any(has_inner_loop(leaf.assign.value) for leaf in leaves)
         and not any(is_array(name) for leaf in leaves for name in places(leaf))

@@ -20,6 +20,7 @@ from aag.spmd.assignments import lower_assign
 from aag.spmd.calls import lower_call
 from aag.spmd.claims import check_forall
 from aag.spmd.conformance import check_shapes, outside
+from aag.spmd.findings import find_loop, find_nest
 from aag.spmd.foralls import lower_forall, lower_where
 from aag.spmd.guards import both
 from aag.spmd.hostinput import lower_input
@@ -67,6 +68,7 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
         notes=tuple(dict.fromkeys(lowering.notes)),
         warnings=tuple(outside(unit, layouts.arrays, lowering.env)),
         complete=lowering.complete,
+        loops=tuple(lowering.loops),
     )
 
 
@@ -161,15 +163,20 @@ def _leave(statement: ir.Stop | ir.Return | ir.Exit | ir.Cycle) -> Leave:
 
 def _loop(lowering: Lowering, statement: ir.Do) -> None:
     """A DO loop: as a nest, else shared among the owners of what it writes, else run by every processor."""
-    why = lower_nest(lowering, statement)
-    if why is None:
+    before = len(lowering.pending)
+    outcome = lower_nest(lowering, statement)
+    if outcome.runs:
+        find_nest(lowering, statement, outcome, lowering.pending[before:])
         return
+    at = len(lowering.loops)
     other = "" if lowering.is_alone else lowering.attempt(lambda: _shared(lowering, statement))
+    why = outcome.why
     if other or lowering.is_alone:
         if other and why and statement.independent is not None:
             reason = other if why == MORE else why
             lowering.note("W204", f"INDEPENDENT has no effect; every processor runs the whole loop: {reason}")
         _do(lowering, statement, None)
+    find_loop(lowering, statement, other if why in ("", MORE) else why, shared=not other, at=at)
 
 
 def _shared(lowering: Lowering, statement: ir.Do) -> None:

@@ -19,7 +19,7 @@ from aag.spmd.elementwise import Elementwise
 from aag.spmd.names import comm_names, impure_functions, whole_functions
 from aag.spmd.needs import ANYWHERE, Use, deciding, operations, uses_of
 from aag.spmd.nodes import Communicate, Index, Nest, Node, Reference, Unmodelled
-from aag.spmd.program import Options
+from aag.spmd.program import LoopFinding, Options
 from aag.spmd.reach import Reach
 from aag.spmd.symbols import Symbols, Unsupported
 
@@ -50,6 +50,7 @@ class Lowering:
         self.sharing = sharing(unit)
         self.impure = impure_functions(program, unit)
         self.notes: list[Diagnostic] = []
+        self.loops: list[LoopFinding] = []
         self.errors: list[Diagnostic] = []
         self.complete = program.complete
         self.span = unit.span
@@ -91,14 +92,14 @@ class Lowering:
         return tuple(self._nodes)
 
     def attempt(self, lower: Callable[[], None]) -> str:
-        """Try a way of lowering: its nodes and notes stay only where it does not raise `Unsupported`. Returns why it
-        did, or nothing."""
-        notes = len(self.notes)
+        """Try a way of lowering: its nodes, notes and findings stay only where it does not raise `Unsupported`. Returns
+        why it did, or nothing."""
+        notes, loops = len(self.notes), len(self.loops)
         with self.collecting() as nodes:
             try:
                 lower()
             except Unsupported as problem:
-                del self.notes[notes:]
+                del self.notes[notes:], self.loops[loops:]
                 return str(problem)
         self._nodes += nodes
         return ""

@@ -1,10 +1,11 @@
 """The node program as a whole, and the compiler optimisations that can be switched off."""
 
 from collections.abc import Mapping
+from typing import Literal
 
 from msgspec import Struct
 
-from aag.diagnostics import Diagnostic
+from aag.diagnostics import Diagnostic, Span
 from aag.ir.units import Type, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd.nodes import Node
@@ -44,10 +45,28 @@ class Options(Struct, frozen=True, kw_only=True):
         return name in self.enabled or (name not in self.disabled and name not in ON_REQUEST)
 
 
+class LoopFinding(Struct, frozen=True, kw_only=True):
+    """How one DO loop of the source runs, and why not in parallel.
+
+    ``parallel``: each processor runs its own iterations; ``in turn``: the owners run theirs one after the other;
+    ``alone``: inside an iteration that one processor runs by itself; ``everywhere``: every processor runs all of it.
+    `nest`: the line of the outermost loop that was divided with it.
+    """
+
+    span: Span
+    var: str
+    runs: Literal["parallel", "in turn", "alone", "everywhere"]
+    nest: int
+    home: str = ""
+    """Whose owner runs an iteration."""
+    why: str = ""
+
+
 class NodeProgram(Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     """What every processor runs. `layouts` include those of temporaries; `types` those of all scalars and arrays.
 
-    `notes` are assumptions of lowering; `complete` is False where something could not be modelled.
+    `notes` are assumptions of lowering; `complete` is False where something could not be modelled. `loops`: how the DO
+    loops of the source run.
     """
 
     unit: Unit
@@ -61,3 +80,4 @@ class NodeProgram(Struct, frozen=True, kw_only=True, eq=False, weakref=True):
     warnings: tuple[Diagnostic, ...] = ()
     """Mistakes of the program that leave it predictable."""
     complete: bool
+    loops: tuple[LoopFinding, ...] = ()

@@ -31,11 +31,11 @@ from aag.ir.visitors import (
 )
 from aag.spmd import claims
 from aag.spmd.leaves import Leaf, reduced_names, reduction
-from aag.spmd.loops import Partial
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
 from aag.spmd.needs import Use, classify
 from aag.spmd.nodes import Index, Need, Reference
+from aag.spmd.partials import Partial
 from aag.spmd.symbols import Unsupported
 
 _PLAIN = (
@@ -198,8 +198,7 @@ def _home(lowering: Lowering, mentions: Sequence[_Mention], index: Index, change
             layout, subscripts = lowering.arrays[each.element.name], each.element.subscripts
             decisive = {axis.dim for axis in layout.axes if axis.role == "dim"}
             places = tuple(
-                subscript if dim in decisive else layout.declared[dim][0]
-                for dim, subscript in enumerate(subscripts)
+                subscript if dim in decisive else layout.declared[dim][0] for dim, subscript in enumerate(subscripts)
             )
             return Reference(array=layout.array, subscripts=places, indices=(index,))
     raise Unsupported("an iteration writes elements of several processors")

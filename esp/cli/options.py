@@ -116,6 +116,7 @@ def add_program(
         metavar="[NAME=](...)",
         action="append",
         default=[],
+        type=distribution,
         help="another distribution: '(BLOCK,*)', or for one template or array 'T=(BLOCK,*)' (repeatable)",
     )
     if aligned:
@@ -308,6 +309,14 @@ def request_of(options: argparse.Namespace, procs: int | None) -> "Request":
         budget=given["budget"] if isinstance(given.get("budget"), int) else BUDGET,  # that of `esp check` is a file
     )
     return switched(request, switches_of(given.get("opt", [])))
+
+
+def distribution(text: str) -> str:
+    """``NAME=(...)`` also where it is written as in a directive: ``NAME(...)``."""
+    found = re.fullmatch(r"\s*([A-Za-z]\w*)\s*(\(.*\))\s*", text)
+    if found is None or found[1].upper() in ("BLOCK", "CYCLIC", "GEN_BLOCK"):
+        return text
+    return f"{found[1]}={found[2]}"
 
 
 def _distributions(given: list[str]) -> dict[str, str]:

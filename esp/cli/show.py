@@ -1,4 +1,4 @@
-"""`esp show`: one stage of the road from text to prediction."""
+"""`esp show`: one stage of the analysis."""
 
 import argparse
 from typing import TYPE_CHECKING
@@ -9,12 +9,10 @@ from esp.errors import UsageError
 if TYPE_CHECKING:  # the API brings NumPy, which `esp show --help` need not wait for
     from esp.api import Request, Source
 
-if TYPE_CHECKING:  # the API brings NumPy, which `esp show --help` need not wait for
-    pass
-
 STAGES = {
     "ir": "the program as esp reads it, as Fortran",
     "layouts": "which processors own which elements",
+    "loops": "the DO loops: which run in parallel, which do not, and why",
     "node": "the node program: what each processor does",
     "aag": "the application abstraction graph",
     "saag": "the same, synchronised: with the communication between its units",
@@ -28,6 +26,7 @@ EXAMPLES = "stages:\n" + "".join(f"  {name:8} {what}\n" for name, what in STAGES
 EXAMPLES += """
 examples:
   esp show layouts laplace.hpf --procs 8
+  esp show loops sor.hpf --procs 4
   esp show node laplace.hpf --procs 4 --opt hoist=off
   esp show saag laplace.hpf --format dot | dot -Tsvg -o laplace.svg
 """
@@ -78,6 +77,10 @@ def _stage(options: argparse.Namespace, source: "Source", request: "Request") ->
 
         return describe_layouts(api.map_source(source, system, request))
     stages = api.lower_source(source, system, request)
+    if options.stage == "loops":
+        from aag.spmd.loop_table import describe_loops
+
+        return describe_loops(stages.node_program)
     if options.stage == "node":
         from aag.spmd.printer import print_node
 

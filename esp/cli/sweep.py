@@ -9,7 +9,7 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 from aag.wording import plural
-from esp.cli.options import add_budget, add_form, add_output, add_partial, add_timed, console_of, jobs_of
+from esp.cli.options import add_budget, add_form, add_output, add_partial, add_timed, console_of, distribution, jobs_of
 from esp.errors import PredictionError, UsageError
 from esp.values import pairs_many, value_of
 
@@ -60,7 +60,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--set", metavar="NAME=V,...", action="append", default=[], help="values (repeatable)")
     group.add_argument("--grid", metavar="PxQ,...", help="processor grids")
     distribute = "repeated for one name: its values; all: BLOCK, CYCLIC and * everywhere"
-    group.add_argument("--distribute", metavar="[NAME=](...)|all", action="append", default=[], help=distribute)
+    group.add_argument(
+        "--distribute", metavar="[NAME=](...)|all", action="append", default=[], type=distribution, help=distribute
+    )
     add_changes(group)
     group.add_argument("--opt", metavar="NAME=on,off", action="append", default=[], help="an optimisation (repeatable)")
     group.add_argument("--io", metavar="on,off", default="on", help="whether input and output count")

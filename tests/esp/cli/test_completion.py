@@ -82,7 +82,7 @@ def test_bash_completes_programs_and_files(bash):
 
 
 def test_bash_completes_what_stands_in_order(bash):
-    assert bash("esp", "show", "") == {"ir", "layouts", "node", "aag", "saag"}
+    assert bash("esp", "show", "") == {"ir", "layouts", "loops", "node", "aag", "saag"}
     assert bash("esp", "show", "ir", "gau") == {"gauss", "gausspivot_array", "gausspivot_do"}
     assert bash("esp", "show", "--system", "ipsc860", "--form", "=", "free", "s") == {"saag"}
 

@@ -57,8 +57,8 @@ def test_nothing_on_standard_input(esp, fake):
 
 
 def test_options_become_the_request(esp, fake):
-    words = (
-        "--procs 4 --grid 2x2 --distribute TEMP=(BLOCK,*) --distribute B=(*,CYCLIC(2)) "
+    words = (  # a distribution may also be written as in a directive
+        "--procs 4 --grid 2x2 --distribute TEMP=(BLOCK,*) --distribute B(*,CYCLIC(2)) "
         "--set N=256 --set tol=1d-3 --set debug=.false. "
         "--load 30% --bandwidth x2 --latency x0.5 --processor-speed x1e9 --memory-speed 50% "
         "--overlap 0.4 --io off --opt hoist=off --opt coalesce=on --system-set cube.network.long.startup=120us "
