@@ -18,7 +18,7 @@ from aag.ir.intrinsics import INTRINSICS
 from aag.ir.spelling import spell
 from aag.ir.units import Entity, Record, Type, Unit
 from aag.ir.visitors import map_expression, map_own, mapped, names_in
-from aag.source.expressions import operator
+from aag.source.expression_parser import operator
 from aag.source.units import ReadUnit
 from aag.source.value_types import Meanings
 

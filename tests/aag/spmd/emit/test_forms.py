@@ -26,7 +26,7 @@ NAMES = """
     generics
     allocations
     sequences long_functions aligned_parts kept_masks long_literals
-    two_products
+    two_products pivot_search
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
@@ -37,6 +37,7 @@ UNKNOWN = (
     "names.hpf",
     "left_private.hpf",
     "pivots.hpf",
+    "pivot_search.hpf",
     "guarded.hpf",
     "skipped.hpf",
     "procedures.hpf",
