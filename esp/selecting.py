@@ -1,12 +1,12 @@
 """Scalars that only select elements, as the row of a pivot: where a run cannot tell one value, one is taken (D8).
 
-Such a scalar decides which processor owns an element, and no bound and no branch. It is then taken to select the middle
-of the dimension, which the result says.
+Such a scalar decides which processor owns an element, and no bound and no branch, unless through the contents of arrays
+that are not of integers. It is then taken to select the middle of the dimension, which the result says.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from aag.ir import statements as s
 from aag.ir.evaluate import Unknown, Value, evaluate_int
@@ -41,8 +41,10 @@ def selected(unit: Unit, name: str, constants: Mapping[str, Value]) -> Selected 
         constants: The values of constants and of given scalars.
     """
     statements = tuple(walk_statements(unit.body))
-    assigns = [each for each in statements if isinstance(each, s.Assign)]
-    if name in backward_slice(names_in(*_deciding(statements)), assigns) or _scatters(unit.body, name):
+    content = frozenset(each.name for each in unit.entities if each.shape is not None and each.type.base != "integer")
+    deciding = (_decided(each, content) for each in _deciding(statements))
+    assigns = [structs.replace(each, value=_decided(each.value, content)) for each in _assigns(statements, content)]
+    if name in backward_slice(names_in(*deciding) - content, assigns) or _scatters(unit.body, name):
         return None
     own = {id(each) for one in statements if _is_index(one, name) for each in walk_statements((one,))}
     for statement in statements:
@@ -83,6 +85,21 @@ def _deciding(statements: Iterable[s.Stmt]) -> Iterator[Expr]:
             yield from _sections(whole)
             if not plain:
                 yield map_expression(whole, _without)
+
+
+def _assigns(statements: Iterable[s.Stmt], content: frozenset[str]) -> Iterator[s.Assign]:
+    """The assignments, but for those to the arrays of `content`."""
+    for each in statements:
+        if isinstance(each, s.Assign):
+            target = each.target
+            if not (isinstance(target, Var | Element) and target.name in content):
+                yield each
+
+
+def _decided(expr: Expr, content: frozenset[str]) -> Expr:
+    """An expression with nothing in place of elements of the arrays of `content`: which way a program takes because of
+    them is never read from a prediction, so that it does not matter either which elements these are."""
+    return map_expression(expr, lambda each: IntLit(0) if isinstance(each, Element) and each.name in content else each)
 
 
 def _sections(expr: Expr) -> Iterator[Expr]:

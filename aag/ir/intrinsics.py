@@ -80,15 +80,17 @@ class Reduction(Struct, frozen=True, kw_only=True):
     first: Expr | None = None
     located: bool = False
 
-    def start(self, into: Expr, of: Type) -> Expr:
-        """What changes nothing when it is combined, into a variable of a type."""
+    def start(self, into: Expr, of: Type, *, some: bool) -> Expr:
+        """What changes nothing when it is combined, into a variable of a type. `some`: there is a value to combine it
+        with, else MAXVAL and MINVAL return the greatest finite value, with its sign or without."""
         if self.first is not None:
             return self.first
         if self.located:
             return Call(of.derived, (IntLit(0), IntLit(0)))
         if of.base == "character":
             return Call("repeat", (Call("achar", (IntLit(0 if self.op == "max" else 255),)), IntLit(of.bytes)))
-        most = Call("huge", (into,))
+        infinite = some and of.base == "real" and of.bytes in (4, 8)
+        most = Call("infinity$" if infinite else "huge", (into,))
         if self.op == "min":
             return most
         return Binary("-", Unary("-", most), IntLit(1)) if of.base == "integer" else Unary("-", most)
@@ -375,6 +377,7 @@ _ROWS = (
     *_row("cshift$ eoshift$", "i shift lower upper", charge=o.fixed(**{"int.add": 1})),
     *_row("merge$eoshift", "value boundary place lower upper", charge=o.fixed(**{"int.add": 1})),
     *_row("pair$", "value place", charge=FREE),
+    *_row("infinity$", "x", charge=FREE),
     *_row("masked$", "value mask", charge=FREE),
     *_row("count$", "mask index lower upper", type="integer", charge=FREE),
 )

@@ -1,7 +1,8 @@
 """Our own parser of expressions: for directives, and for what is too deeply nested for fparser.
 
     expr     = operands and operators with Fortran's precedence (see _LEVELS)
-    primary  = literal | name { "(" args ")" | "%" name } | "(" expr ")" | "(/" values "/)" | "[" values "]"
+    primary  = literal | name { "(" args ")" | "%" name } [ part ] | "(" expr ")" | "(/" values "/)" | "[" values "]"
+    part     = "(" [expr] ":" [expr] ")", of a text
     args     = one of: expr, keyword "=" expr, [expr] ":" [expr] [":" expr]
 
 A name with arguments becomes `Call`; `aag.source.resolving` turns it into `Element` once declarations are
@@ -19,6 +20,15 @@ _LEVELS: tuple[dict[str, str], ...] = ({".eqv.": ".eqv.", ".neqv.": ".neqv."}, {
 MODERN = {".eq.": "==", ".ne.": "/=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">="}
 """The old spelling of the relational operators and the modern one."""
 _RELATIONAL = {**MODERN, **{op: op for op in MODERN.values()}}
+
+
+_INTRINSIC = frozenset((".true.", ".false.", ".not.", *_RELATIONAL, *(op for level in _LEVELS for op in level)))
+"""The operators of the language that dots enclose, and what looks like them."""
+
+
+def operator(word: str) -> str:
+    """The name of what an operator calls."""
+    return f"operator({word})"
 
 
 class SyntaxProblem(Exception):
@@ -50,10 +60,14 @@ def string_value(text: str) -> str:
 
 
 class Parser:
-    """Tokens of one text, read from left to right. The base of the directive parser."""
+    """Tokens of one text, read from left to right. The base of the directive parser.
 
-    def __init__(self, text: Text, start: int = 0, end: int | None = None) -> None:
+    `defined`: whether the text may have operators that the program defines; such an operator becomes a call.
+    """
+
+    def __init__(self, text: Text, start: int = 0, end: int | None = None, *, defined: bool = False) -> None:
         self.source = text
+        self._defined = defined
         tokens = tokenize(text.text if end is None else text.text[:end])
         self.tokens = [token for token in tokens if token.start >= start]
         self.at = 0
@@ -107,7 +121,17 @@ class Parser:
 
     def expression(self) -> e.Expr:
         """One expression."""
-        return self._logical(0)
+        left = self._logical(0)
+        while self._at_defined():
+            name = operator(self.advance().text)
+            right = self._logical(0)
+            left = e.Call(name, (left, right), span=join_spans(left.span, right.span))
+        return left
+
+    def _at_defined(self) -> bool:
+        """Whether an operator of the program comes next."""
+        text = self.token.text
+        return self._defined and self.token.kind == "op" and len(text) > 1 and text[0] == "." and text not in _INTRINSIC
 
     def _logical(self, level: int) -> e.Expr:
         if level == len(_LEVELS):
@@ -193,6 +217,9 @@ class Parser:
                 return self._parenthesis()
             case "name", _:
                 return self._designator()
+            case "op", _ if self._at_defined():
+                self.advance()
+                return e.Call(operator(token.text), (self._primary(),), span=self.span(token))
         raise SyntaxProblem(f"expected an expression{self.found()}", token)
 
     def _parenthesis(self) -> e.Expr:
@@ -244,6 +271,8 @@ class Parser:
         expr: e.Expr = e.Var(first.text, span=self.span(first))
         if self.token.text == "(" and self.token.kind == "op":
             expr = self._reference(first)
+            if self.token.text == "(" and self.token.kind == "op":
+                return self._part(expr, first)
         while self.accept("%"):
             field = self.expect_name("a component")
             subscripts: tuple[e.Expr, ...] = ()
@@ -253,6 +282,15 @@ class Parser:
                 subscripts = inner.args
             expr = e.Component(expr, field, subscripts, span=self.span(first))
         return expr
+
+    def _part(self, base: e.Expr, first: Token) -> e.Expr:
+        """Characters of an element, which is a call until the declarations are known."""
+        opening = self.advance()
+        limits = self.subscript()
+        if not isinstance(limits, e.Section) or limits.step is not None:
+            raise SyntaxProblem("expected characters of a text, as in (1:2)", opening)
+        self.expect(")")
+        return e.Substring(base, limits.lower, limits.upper, span=self.span(first))  # type: ignore[arg-type]  # a call
 
     def _reference(self, first: Token) -> e.Expr:
         self.expect("(")

@@ -15,7 +15,7 @@ from aag.ir import expressions as e
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.spelling import spell
 from aag.ir.visitors import map_expression
-from aag.source.expression_parser import MODERN, join_spans, string_value
+from aag.source.expression_parser import MODERN, join_spans, operator, string_value
 from aag.source.joining import Text
 from aag.source.resolving import NamesInUse, of_machine, resolve
 from aag.source.tokens import Token, tokenize
@@ -148,6 +148,9 @@ class Reader:
                 return replace(node, double=self._names.kind_bytes(node.text.partition("_")[2].lower()) >= 8)
             if isinstance(node, e.Element):
                 return self._names.element(node)
+            if isinstance(node, e.Call) and node.name.startswith("operator("):
+                word = node.name.removeprefix("operator(").removesuffix(")")
+                return node if self._names.is_operator(word) else e.OpaqueExpr(word, span=node.span)
             return self._called(node, spell(node)) if isinstance(node, e.Call) else node
 
         return map_expression(resolve(expr, self._names), one)
@@ -300,11 +303,6 @@ class Reader:
 
     def _keyword(self, node: Any) -> e.Expr:
         return self.read(node.items[1])
-
-
-def operator(word: str) -> str:
-    """The name of what an operator calls."""
-    return f"operator({word})"
 
 
 INTRINSIC_OPERATORS = frozenset("+ - * / ** // == /= < <= > >= .and. .or. .eqv. .neqv. .not.".split())

@@ -18,7 +18,7 @@ from aag.ir.intrinsics import INTRINSICS
 from aag.ir.spelling import spell
 from aag.ir.units import Entity, Record, Type, Unit
 from aag.ir.visitors import map_expression, map_own, mapped, names_in
-from aag.source.expressions import operator
+from aag.source.expression_parser import operator
 from aag.source.units import ReadUnit
 from aag.source.value_types import Meanings
 
@@ -179,7 +179,17 @@ class _BodyResolver:
         if found.none:
             return statement
         target, value = statement.target, statement.value
-        if found.unit is None or self._simple or names_in(target) & names_in(value):
+        if found.unit is None or self._simple:
+            self._result.defined = True
+            return statement
+        reads = _variable(target) in names_in(value)
+        if reads and _variable(value):  # what is passed is the value, not what the procedure assigns
+            mine = self._known.type_of(value)
+            if self._known.rank_of(value) != 0 or mine is None or mine.base not in ("integer", "real", "complex"):
+                self._result.defined = True
+                return statement
+            value = e.Unary("+", value, span=value.span)
+        elif reads and self._known.rank_of(value) != 0:
             self._result.defined = True
             return statement
         return s.CallStmt(span=statement.span, label=statement.label, name=found.unit.name, args=(target, value))
@@ -289,6 +299,17 @@ class _BodyResolver:
             None if mine is None or "external" in dummy.attributes else _is_of(mine, dummy.type, exact=specific.exact)
         )
         return fits if rank is not None or fits is False else None
+
+
+def _variable(expr: e.Expr) -> str:
+    """The name of the variable of which something is a part; empty for other values."""
+    match expr:
+        case e.Var(name=name) | e.Element(name=name):
+            return name
+        case e.Component(base=base) | e.Substring(base=base):
+            return _variable(base)
+        case _:
+            return ""
 
 
 class _Found(Struct, frozen=True):

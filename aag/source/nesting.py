@@ -187,7 +187,7 @@ def _deep_groups(text: str, marks: list[re.Match[str]]) -> list[tuple[int, int]]
 
 
 def _parsed(row: Row, start: int, end: int) -> Expr:
-    parser = Parser(row.statement.text, start, end)
+    parser = Parser(row.statement.text, start, end, defined=True)
     expr = parser.expression()
     if parser.token.kind != "end":
         raise SyntaxProblem("not an expression", parser.token)

@@ -11,8 +11,8 @@ from aag.ir.units import Common, Equivalence, Unit
 from aag.source.data_values import give
 from aag.source.declarations import Declarations, Known
 from aag.source.derived_types import DerivedTypeReader
-from aag.source.expression_parser import MODERN
-from aag.source.expressions import INTRINSIC_OPERATORS, Locator, Reader, operator
+from aag.source.expression_parser import MODERN, operator
+from aag.source.expressions import INTRINSIC_OPERATORS, Locator, Reader
 from aag.source.parsing import NOT_UNDERSTOOD, UNFORESEEN
 from aag.source.shapes import TypeReader
 

@@ -26,6 +26,7 @@ from aag.ir.expressions import (
     IntLit,
     Section,
     StringLit,
+    Substring,
     Unary,
     Var,
 )
@@ -114,6 +115,11 @@ class Elementwise:
                 )
             case Call():
                 return self._call(expr, positions, bound)
+            case Substring(base=base, lower=lower, upper=upper):
+                ends = (each if each is None else self.element(each, (), bound) for each in (lower, upper))
+                text = self.element(base, positions, bound)
+                assert isinstance(text, Var | Element)
+                return Substring(text, *ends, span=expr.span)
             case Component(base=Var(name=name) as base, field_name=field) if "$" in name:
                 return Component(self.element(base, positions, bound), field)
             case Constructor() if positions:

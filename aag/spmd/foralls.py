@@ -87,7 +87,9 @@ def _store(
         outer=outer,
         leading=tuple(min(1, len(level)) for level in outer),
         mask=condition,
-        copies=conflicts(home, uses, lowering.env) or _shares(lowering, element.name, uses),
+        copies=conflicts(home, uses, lowering.env)
+        or _shares(lowering, element.name, uses)
+        or element.name in lowering.read_by_calls(computed, condition),
     )
     lowering.bring(nest, uses)
     nest = in_order(nest, home, lowering.options)

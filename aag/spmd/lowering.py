@@ -14,9 +14,10 @@ from aag.ir import statements as ir
 from aag.ir.expressions import Call, Constructor, Expr
 from aag.ir.storage import sharing
 from aag.ir.units import Program, Unit
+from aag.ir.visitors import calls_used
 from aag.mapping.layout import Layouts
 from aag.spmd.elementwise import Elementwise
-from aag.spmd.names import comm_names, impure_functions, whole_functions
+from aag.spmd.names import comm_names, impure_functions, read_by_functions, whole_functions
 from aag.spmd.needs import ANYWHERE, Use, deciding, operations, uses_of
 from aag.spmd.nodes import Communicate, Index, Nest, Node, Reference, Unmodelled
 from aag.spmd.program import LoopFinding, Options
@@ -49,6 +50,7 @@ class Lowering:
         self.elementwise = Elementwise(self.symbols, self.env, self._computed)
         self.sharing = sharing(unit)
         self.impure = impure_functions(program, unit)
+        self._read_by = read_by_functions(program, unit)
         self.notes: list[Diagnostic] = []
         self.loops: list[LoopFinding] = []
         self.errors: list[Diagnostic] = []
@@ -125,6 +127,11 @@ class Lowering:
         """Whether the source has a procedure of this name, which hides an intrinsic one."""
         units = (*self.program.units, *self.unit.contains)
         return any(each.name == name for each in units)
+
+    def read_by_calls(self, *exprs: Expr | None) -> frozenset[str]:
+        """The variables that the functions that expressions call read besides their arguments."""
+        calls = frozenset(name for each in exprs if each is not None for name in calls_used(each))
+        return frozenset(name for each in calls for name in self._read_by.get(each, ()))
 
     def is_distributed(self, name: str) -> bool:
         """Whether some processor may lack some element of the array, and needs it."""

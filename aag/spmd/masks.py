@@ -30,7 +30,7 @@ def must_be_kept(lowering: Lowering, mask: Expr, later: Sequence[ir.Stmt]) -> bo
     found = (each for each in walk_statements(tuple(later)) if isinstance(each, ir.Assign))
     written = [each.target.name for each in found if isinstance(each.target, Var | Element)]
     shared = {name for each in written[:-1] for name in lowering.sharing.get(each, ())}
-    return bool(names_in(mask) & {*written[:-1], *shared})
+    return bool((names_in(mask) | lowering.read_by_calls(mask)) & {*written[:-1], *shared})
 
 
 def section_of(lowering: Lowering, indices: Sequence[Index], target: Expr) -> tuple[Element, tuple[Expr, ...]] | None:

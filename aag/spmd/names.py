@@ -5,7 +5,7 @@ from collections.abc import Container
 from aag.diagnostics import Span
 from aag.ir.expressions import Call, Expr
 from aag.ir.units import Program, Unit
-from aag.ir.visitors import elements_in, names_in, own_expressions, walk_expressions, walk_statements
+from aag.ir.visitors import calls_used, elements_in, names_in, own_expressions, walk_expressions, walk_statements
 from aag.spmd.nodes import Held, Need, Nest, Operation, Reference, assigns_of
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices
@@ -100,6 +100,20 @@ def impure_functions(program: Program, unit: Unit) -> dict[str, Unit | None]:
     known: dict[str, Unit | None] = {**dict.fromkeys(_external(unit)), **_functions(program, unit)}
     safe = {name for name, each in known.items() if each and {"pure", "elemental"} & set(each.prefixes)}
     return {name: each for name, each in known.items() if name not in safe}
+
+
+def read_by_functions(program: Program, unit: Unit) -> dict[str, frozenset[str]]:
+    """The variables of its host that each function reads, itself or through others that it calls."""
+    known = _functions(program, unit)
+    calls = {name: known.keys() & calls_used(each.body) for name, each in known.items()}
+    found = {
+        name: names_in(each.body) - {own.name for own in each.entities} - known.keys() for name, each in known.items()
+    }
+    while True:  # until no call brings more
+        more = {name: each.union(*(found[other] for other in calls[name])) for name, each in found.items()}
+        if more == found:
+            return found
+        found = more
 
 
 def calls_any(expr: Expr | None, names: Container[str]) -> bool:

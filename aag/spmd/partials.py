@@ -29,7 +29,7 @@ class Partial(Struct, frozen=True):
         _set(
             lowering,
             self.name,
-            REDUCTIONS[self.operation].start(Var(self.into), lowering.symbols.type_of(Var(self.into))),
+            REDUCTIONS[self.operation].start(Var(self.into), lowering.symbols.type_of(Var(self.into)), some=True),
         )
 
     def end(self, lowering: Lowering, home: Reference | None) -> None:

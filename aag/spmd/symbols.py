@@ -154,7 +154,7 @@ class Symbols:
                     for dim, each in enumerate(subscripts)
                     for extent in self._along(each, *(bounds[dim] if dim < len(bounds) else (IntLit(1), IntLit(1))))
                 )
-            case Unary(operand=operand):
+            case Unary(operand=operand) | Substring(base=operand):
                 return self.shape(operand)
             case Binary(left=left, right=right):
                 return self.shape(left) or self.shape(right)

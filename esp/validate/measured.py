@@ -40,6 +40,7 @@ FLAGS = (
     "-fno-gcse",
     "-Wl,--wrap=exp",
     "-Wl,--wrap=expf",
+    "-Wl,--wrap=pow",
 )
 
 Pair = tuple[float, float]
@@ -148,28 +149,55 @@ def _reduced(body: Sequence[Node]) -> set[str]:
 def telling(text: str, arrays: Mapping[str, str], results: Sequence[str], gap_bytes: int) -> str:
     """The main program, which before it ends says where its arrays lie and uses its results: else a compiler leaves
     out what nobody needs. `arrays`: name -> name in Fortran; `results`: scalars."""
-    lines, now, kept = [], 0, dict[str, None]()
+    text, temporaries = with_lasting_temporaries(text)
+    lines: list[str] = []
     for line in lines_of(text):
         bare = line.strip()
-        quoted = re.match(r"! {1,4}(\d+)  ", bare)
-        if quoted:
-            now = int(quoted[1])
-        temporary = re.match(r"deallocate\((values\w*)(?:, (taken\w*))?\)", bare)
         if bare == "call esp_finish()":
-            lines += [f"call esp_lies('{name}', loc({shown}))" for name, shown in arrays.items()]
-            lines += [f"call esp_lies('{name}', esp_kept({at}))" for at, name in enumerate(kept, start=1)]
+            lines += [f"call esp_lies('{name}', loc({shown}))" for name, shown in {**arrays, **temporaries}.items()]
             lines += [f"call esp_uses(({name}))" for name in results]
         elif gap_bytes and re.match(r"allocate\(\w+\(map_", bare):
             lines.append(f"call esp_gap({gap_bytes}_8)")
-        elif temporary:
-            for shown in filter(None, temporary.groups()):
-                kept[f"{shown[:5].replace('value', 'values')}@{now}"] = None
-                at = list(kept).index(f"{shown[:5].replace('value', 'values')}@{now}") + 1
-                lines.append(f"if ({at} <= size(esp_kept)) esp_kept({at}) = loc({shown})")
         lines.append(line)
         if bare == "use esp_runtime":
             lines.append("  use esp_measured")
     return "\n".join(lines) + "\n"
+
+
+def with_lasting_temporaries(text: str) -> tuple[str, dict[str, str]]:
+    """The main program with one temporary for all nests that need one of a type, kept from one to the next: the heap
+    would give each of them the same place, but it throws lines out of the cache. And the temporary of each source line
+    (`aag.spmd.course.temporaries`)."""
+    first: dict[str, str] = {}
+    kept = {
+        name: first.setdefault(f"{kind} {name[:5]}", name)
+        for kind, name in re.findall(r"^ *(.+), allocatable :: ((?:values|taken)_\d+)\(:\)$", text, re.MULTILINE)
+    }
+    lines, now, found = [], 0, dict[str, str]()
+    for line in lines_of(text):
+        quoted = re.match(r" *! {1,4}(\d+)  ", line)
+        if quoted:
+            now = int(quoted[1])
+            lines.append(line)
+            continue
+        shared = re.sub(r"\b(?:values|taken)_\d+\b", lambda name: kept.get(name[0], name[0]), line)
+        bare = shared.strip()
+        declared = re.search(r", allocatable :: (\w+)\(:\)$", line)
+        made = re.fullmatch(r"allocate\(((values|taken)_\d+)\((\w+)\)\)", bare)
+        if declared and kept.get(declared[1], declared[1]) != declared[1]:
+            continue
+        if made and made[1] in kept:
+            name, what, size = made.groups()
+            found[f"{what}@{now}"] = name
+            lines += [
+                f"if (allocated({name})) then",
+                f"if (size({name}) /= {size}) deallocate({name})",
+                "end if",
+                f"if (.not. allocated({name})) {bare}",
+            ]
+        elif not re.fullmatch(r"deallocate\((?:values|taken)_\d+(?:, taken_\d+)?\)", bare):
+            lines.append(shared)
+    return "\n".join(lines) + "\n", found
 
 
 def _addresses(errors: str) -> dict[str, int]:

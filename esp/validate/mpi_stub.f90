@@ -111,10 +111,7 @@ module esp_measured
   use, intrinsic :: iso_c_binding, only: c_intptr_t, c_size_t, c_ptr
   implicit none
   private
-  public :: esp_gap, esp_kept, esp_lies, esp_uses
-
-  ! Where temporaries lay last.
-  integer(c_intptr_t), save :: esp_kept(256) = 0
+  public :: esp_gap, esp_lies, esp_uses
 
 contains
 
@@ -188,3 +185,41 @@ function esp_expf(x) result(y) bind(C, name='__wrap_expf')
   real(c_float) :: y
   y = real(esp_exp(real(x, c_double)), c_float)
 end function esp_expf
+
+! The power, which in the C library reads tables as well: the exponential of y log(x), with 2 atanh((m - 1) / (m + 1)) for
+! the logarithm of the mantissa m of x, and of 2. Of negative x only whole powers are defined.
+function esp_pow(x, y) result(power) bind(C, name='__wrap_pow')
+  use, intrinsic :: iso_c_binding, only: c_double, c_int64_t
+  implicit none
+  interface
+    function esp_exp(x) bind(C, name='__wrap_exp')
+      import :: c_double
+      real(c_double), value :: x
+      real(c_double) :: esp_exp
+    end function esp_exp
+  end interface
+  real(c_double), value :: x, y
+  real(c_double) :: power, root, square, sum, logarithm
+  integer(c_int64_t) :: bits
+  integer :: of, term
+  power = 0
+  if (x == 0) return
+  bits = transfer(abs(x), bits)
+  logarithm = 0
+  !GCC$ unroll 1
+  do of = 1, 2
+    root = 2
+    if (of == 2) root = transfer(ior(iand(bits, shiftl(1_c_int64_t, 52) - 1), shiftl(1023_c_int64_t, 52)), root)
+    root = (root - 1) / (root + 1)
+    square = root * root
+    sum = 0
+    !GCC$ unroll 1
+    do term = 43, 1, -2
+      sum = sum * square + 2 / real(term, c_double)
+    end do
+    logarithm = logarithm + sum * root
+    if (of == 1) logarithm = logarithm * (shiftr(bits, 52) - 1023)
+  end do
+  power = esp_exp(y * logarithm)
+  if (x < 0 .and. modulo(int(y), 2) == 1) power = -power
+end function esp_pow

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.ir.expressions import Call, Element, Expr, IntLit, LogicalLit, Var
+from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, LogicalLit, Var
 from aag.ir.intrinsics import REDUCTIONS
 from aag.ir.linear import linear
 from aag.ir.spelling import spell
 from aag.ir.statements import Assign
 from aag.ir.visitors import names_in
+from aag.spmd.elementwise import INNER
 from aag.spmd.emit.context import Context, is_own
 from aag.spmd.emit.moves import combine
 from aag.spmd.emit.text import indented
@@ -146,13 +147,19 @@ def _started(context: Context, node: Nest, each: Assign) -> Assign:
     """The start of an inner MAXVAL or MINVAL is the least or greatest number, which lowering leaves to us."""
     for inner in assigns_of(node):
         value = inner.value
-        if isinstance(value, Call) and value.name == "merge":
+        masked = isinstance(value, Call) and value.name == "merge"
+        if isinstance(value, Call) and masked:
             value = value.args[0]
         match value:
             case Call(name="max" | "min" as op, args=(Var(name=name) as first, _)) if (
                 first == each.target == inner.target and is_own(first) and isinstance(each.value, IntLit)
             ):
-                return replace(each, value=REDUCTIONS[op].start(first, context.type_of(name)))
+                of, start = context.type_of(name), REDUCTIONS[op].start
+                none = start(first, of, some=False)
+                depth = next((at for at, beside in enumerate(node.outer, start=1) if each in beside), 0)
+                if masked or not depth:
+                    return replace(each, value=none)
+                return replace(each, value=_first(start(first, of, some=True), none, node.indices[depth:]))
             case _:
                 pass
     return each
@@ -229,7 +236,11 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
         context.declare(f"{context.declared(target.name, line)} :: {before}")
         yield f"{before} = {name}"
     how = REDUCTIONS[node.reduce]
-    yield f"{name} = {spell(how.start(Var(name), context.type_of(target.name)))}"
+    some, kind_of = bool(before) or _accumulates(context, node, target), context.type_of(target.name)
+    first = how.start(Var(name), kind_of, some=some)
+    if not some and node.mask is None:
+        first = _first(how.start(Var(name), kind_of, some=True), first, node.indices)
+    yield f"{name} = {context.spell(first, line)}"
     if how.located:
         step = _better(context, context.spell(target, line), accumulated.value, node)
     else:
@@ -264,6 +275,29 @@ def _by_hand(context: Context, node: Nest, target: Var) -> bool:
     if not isinstance(statement, Assign) or statement.target != target:
         return False
     return target.name in names_in(statement.value) or isinstance(statement.value, LogicalLit)
+
+
+def _accumulates(context: Context, node: Nest, target: Var | Element) -> bool:
+    """Whether the source says ``a(i) = a(i) op ...``, so that the result is combined with the old value."""
+    statement = context.statement(node.assigns[0].span) or context.statement(node.span)
+    if not isinstance(statement, Assign) or not isinstance(statement.target, Var | Element):
+        return False
+    return target.name.startswith(f"{statement.target.name}{INNER}")
+
+
+def _first(some: Expr, none: Expr, indices: Iterable[Index]) -> Expr:
+    """What to begin a reduction with: the one where its loops have an iteration, else the other."""
+    if some == none:
+        return none
+    found: Expr | None = None
+    for index in indices:
+        if isinstance(index.lower, IntLit) and isinstance(index.upper, IntLit) and index.step is None:
+            if index.lower.value > index.upper.value:
+                return none
+            continue
+        entered = Binary("<=", index.lower, index.upper)
+        found = entered if found is None else Binary(".and.", found, entered)
+    return some if found is None else Call("merge", (some, none, found))
 
 
 # --- debugging --------------------------------------------------------------------------------------------------

@@ -189,6 +189,22 @@ def test_deep_and_long_expressions_are_exact(body, text):
     assert stmt.value == ours(text)
 
 
+def test_deep_expressions_have_parts_of_texts_and_operators_of_the_program(read):
+    program = read(
+        "module m\ninterface operator(.to.)\nmodule procedure f\nend interface\ncontains\n"
+        "integer function f(x, y)\ninteger, intent(in) :: x, y\nf = x + y\nend function\nend module\n"
+        "program p\nuse m\ncharacter(len=4) :: c(9)\ninteger :: k\n"
+        "k = max(abs(ichar(c(2)(k:k+1))), abs(mod(1 + k .to. 3 * k .to. 2, 7)))\nend program\n"
+    )
+    assert program.complete
+    first, second = program.main.body[-1].value.args
+    part = Substring(Element("c", (TWO,)), Var("k"), Binary("+", Var("k"), ONE))
+    assert first == Call("abs", (Call("ichar", (part,)),))
+    sum_, product = Binary("+", ONE, Var("k")), Binary("*", IntLit(3), Var("k"))
+    calls = second.args[0].args[0]
+    assert (calls.args[0].args, calls.args[1]) == ((sum_, product), TWO)
+
+
 def test_a_deep_expression_in_a_condition_knows_its_kinds(body):
     (stmt,) = body("integer, parameter :: dp = 8\nreal v(9)\nif (v(v(v(v(v(v(v(v(int(1.0_dp))))))))) > 0) y = 1")
     node = stmt.branches[0].condition.left

@@ -309,6 +309,9 @@ end program
         ("p1 = 2 * x", {"from_number"}),
         ("x = p1%x", set()),
         ("p1 = p2", set()),
+        ("p1 = p1%x", {"from_number"}),
+        ("many(i) = 2.0 * i", {"from_number"}),
+        ("many(2) = many(1)%x + 1", {"from_number"}),
     ],
 )
 def test_operators_and_assignments_are_calls(statement, expected):
@@ -317,7 +320,7 @@ def test_operators_and_assignments_are_calls(statement, expected):
     assert calls_used(program.main.body) == expected
 
 
-@pytest.mark.parametrize("statement", ["p1 = p1%x", "forall (i = 1:4) many(i) = 2.0"])
+@pytest.mark.parametrize("statement", ["forall (i = 1:4) many(i) = 2.0"])
 def test_assignments_that_cannot_be_calls_are_left_out(statement):
     program = read_program(OPERATORS.format(statement), "p.f90")
     assert not program.complete

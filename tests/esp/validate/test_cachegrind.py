@@ -9,6 +9,7 @@ from esp import api
 from esp.cli.main import main
 from esp.errors import PredictionError
 from esp.output.validate import validation_text
+from esp.tools import call
 from esp.validate import cachegrind, measured, valgrind
 from esp.validate.cachegrind import MissComparison, MissRow
 
@@ -72,6 +73,61 @@ def test_the_main_program_says_where_its_arrays_lie():
         "call esp_uses((q))",
         "  call esp_finish()",
     ]
+
+
+def test_nests_of_one_type_share_a_temporary_that_lasts():
+    text = """\
+  double precision, allocatable :: values_1(:)
+  logical, allocatable :: taken_1(:)
+  double precision, allocatable :: values_2(:)
+  integer, allocatable :: values_3(:)
+  !    4  a = cshift(a, 1)
+    allocate(values_1(at_1))
+    allocate(taken_1(at_1))
+    deallocate(values_1, taken_1)
+  !    5  b = cshift(b, 1)
+    allocate(values_2(at_2))
+    b(i) = values_2(at_2)
+    deallocate(values_2)
+  !    6  k = cshift(k, 1)
+    allocate(values_3(at_3))
+"""
+    made, found = measured.with_lasting_temporaries(text)
+    assert found == {"values@4": "values_1", "taken@4": "taken_1", "values@5": "values_1", "values@6": "values_3"}
+    assert "deallocate(values_1)" in made
+    assert "values_2" not in made
+    assert "b(i) = values_1(at_2)" in made
+    assert "if (size(values_1) /= at_2) deallocate(values_1)" in made
+    assert "if (.not. allocated(values_3)) allocate(values_3(at_3))" in made
+
+
+POWERS = """\
+program powers
+  use, intrinsic :: iso_c_binding, only: c_double
+  interface
+    function power(x, y) bind(C, name='__wrap_pow')
+      import :: c_double
+      real(c_double), value :: x, y
+      real(c_double) :: power
+    end function power
+  end interface
+  integer :: i, j
+  real(8) :: worst
+  worst = abs(power(-2d0, 3d0) + 8) + abs(power(-2d0, 2d0) - 4) + abs(power(0d0, 2d0))
+  do i = 1, 200
+    do j = -20, 20
+      worst = max(worst, abs(power(i * 0.37d0, j * 0.31d0) / (i * 0.37d0)**(j * 0.31d0) - 1))
+    end do
+  end do
+  if (worst < 1d-12) print '(a)', 'good'
+end program powers
+"""
+
+
+def test_powers_are_those_of_the_library(tmp_path):
+    (tmp_path / "powers.f90").write_text(POWERS)
+    call(["gfortran", "-O2", "powers.f90", str(measured.STUB), "-o", "powers"], "no powers", tmp_path)
+    assert call([str(tmp_path / "powers")], "no powers", tmp_path) == "good\n"
 
 
 # --- what is said -----------------------------------------------------------------------------------------------

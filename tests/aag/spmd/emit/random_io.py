@@ -211,6 +211,30 @@ class Writer:
         nothing = f"{name}({self.pick('2:1', '2:min(k, 1)')}{rest})"
         return self.pick(f"{reduce}({name}{self.pick('', dim)})", f"{reduce}({nothing})", f"{ordered}({name}{dim})")
 
+    def parts(self):
+        """Characters of the elements of sections, read and assigned, in groups of any depth."""
+        array = self.random.choice(self.arrays)
+        if array.kind != "character(len=3)":
+            yield from self.update()
+            return
+        name, other, n = array.name, self.like(array).name, array.extents[0]
+        rest = ", :" * (len(array.extents) - 1)
+        characters = self.pick("(1:1)", "(2:2)", "(3:3)", "(min(k, 3):min(k, 3))")
+        here, there = self.pick(("1:n-1", "2:n"), (":", ":"), ("2:n:2", "1:n-1:2"), (":", "n:1:-1"))
+        here, there = (f"{each.replace('n', str(n))}{rest}" for each in (here, there))
+        part = f"{other}({there}){characters}"
+        match self.pick("read", "count", "deep", "target", "where"):
+            case "read":
+                yield f"  {name}({here}) = {self.pick(part, f'{part} // {name}({here})(:2)')}"
+            case "count":
+                yield f"  print *, {self.pick('count', 'any')}({part} {self.pick('>', '/=')} 'd')"
+            case "deep":
+                yield f"  print *, maxval(abs(mod(ichar({part}), 7)))"
+            case "target":
+                yield f"  {name}({here})(2:{self.pick('2', '', '3')}) = {other}({there})(1:{self.pick('1', '2')})"
+            case _:
+                yield f"  where ({part} < 'f') {name}({here}) = {part}"
+
     def update(self):
         array = self.random.choice(self.arrays)
         rest = ", 1" if len(array.extents) == 2 else ""
@@ -306,6 +330,7 @@ class Writer:
             self.shift,
             self.shift,
             self.section,
+            self.parts,
             self.reduce,
             self.write,
             self.show,

@@ -26,7 +26,7 @@ NAMES = """
     generics
     allocations
     sequences long_functions aligned_parts kept_masks long_literals
-    two_products
+    two_products pivot_search infinite
 """.split()
 KERNELS = "beside matmul shallow life heat_sub qr fft_transpose".split()
 
@@ -37,6 +37,7 @@ UNKNOWN = (
     "names.hpf",
     "left_private.hpf",
     "pivots.hpf",
+    "pivot_search.hpf",
     "guarded.hpf",
     "skipped.hpf",
     "procedures.hpf",
@@ -187,3 +188,48 @@ def test_inspector_of_a_multicast_walks_what_moves_and_not_who_computes_with_it(
     assert text.count("exit ! the same for all j") == 1
     text = emit(lowered(source("laplace"), 4, values("laplace", 12))).files["laplace.f90"]
     assert "the same for all" not in text
+
+
+HIDDEN = """\
+program hidden
+  integer, parameter :: n = 12
+  integer :: a(n), b(n), c(n), d(n), e(n), i
+!hpf$ distribute a(block)
+  forall (i = 1:n) a(i) = mod(3*i, 7)
+  forall (i = 1:n) c(i) = mod(i, 3)
+  b = a
+  d = b
+  forall (i = 2:n) b(i) = near(i)
+  print *, b
+  d = b
+  where (mod(a, 2) == 1) b = near(a)
+  print *, b
+  e = c
+  forall (i = 2:n, above(i) > 0)
+    c(i) = -i
+    b(i) = c(i)
+  end forall
+  print *, b, c
+contains
+  elemental integer function near(k)
+    integer, intent(in) :: k
+    integer :: q
+    near = 0
+    do q = k - 1, k
+      near = near + {0}(max(1, q))
+    end do
+  end function
+  elemental integer function above(k)
+    integer, intent(in) :: k
+    above = 0
+    if ({1}(k) > 0) above = {1}(k - 1)
+  end function
+end program
+"""
+
+
+def test_values_are_computed_first_where_functions_read_what_is_assigned(native):
+    # gfortran itself overlooks what functions read of their host, so the serial program reads copies.
+    program = read_program(HIDDEN.format("b", "c"), "hidden.hpf")
+    answer, _ = native.answer(lowered(program, 3))
+    assert_same(native.expected(HIDDEN.format("d", "e")), answer)
