@@ -10,7 +10,6 @@ import numpy as np
 from aag.functional.support import Many, Meter
 from aag.functional.tables import NotComputable
 
-
 _BITWISE: dict[str, tuple[np.ufunc, int]] = {
     "and": (np.bitwise_and, -1),
     "or": (np.bitwise_or, 0),

@@ -126,10 +126,11 @@ class Argument(Struct, frozen=True):
 
 
 class Intrinsic(Struct, frozen=True, kw_only=True):
-    """One row. `accepts`: the same arguments with their types; `required`: how many of the arguments must be there, which stand first; `charge`: the price of a call,
-    None where a nest takes its place; `value`: the function that computes it for scalars, which gets the required
-    arguments by position and the others by name (for the form `type`: the base and bytes of a type); `expansion`: for
-    the form `expanded`, what stands for a call whose first argument has the given type."""
+    """One row. `accepts`: the arguments with their types; `required`: how many of them must be there, which come
+    first; `charge`: the price of a call, None where a nest takes its place; `value`: the function that computes it for
+    scalars, which gets the required arguments by position and the others by name (for the form `type`: the base and
+    bytes of a type); `expansion`: for the form `expanded`, the expression that replaces a call whose first argument has
+    the given type."""
 
     name: str
     arguments: tuple[str, ...]
