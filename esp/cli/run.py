@@ -51,7 +51,7 @@ LineRanges: TypeAlias = tuple[tuple[int, int], ...]
 VIEWS = ("annotate", "lines", "aau", "per_processor")
 
 
-class Form(Struct, frozen=True, kw_only=True):
+class OutputForm(Struct, frozen=True, kw_only=True):
     """What a form of the output can show besides its table: `views`, several of them `together`, intervals of one
     prediction or of each `in_tables`."""
 
@@ -62,9 +62,9 @@ class Form(Struct, frozen=True, kw_only=True):
 
 
 FORMS = {
-    "text": Form(views=VIEWS, interval=True),
-    "json": Form(views=("aau", "per_processor"), together=True, interval=True, in_tables=True),
-    "csv": Form(views=("aau", "per_processor")),
+    "text": OutputForm(views=VIEWS, interval=True),
+    "json": OutputForm(views=("aau", "per_processor"), together=True, interval=True, in_tables=True),
+    "csv": OutputForm(views=("aau", "per_processor")),
 }
 """Form by the option that asks for it; `text` is the form without an option. All else is refused."""
 
