@@ -29,13 +29,7 @@ OTHERWISE = "Choose another folder with -o (esp validate: --keep)."
 
 
 def emitted(
-    source: api.Source,
-    system: System,
-    request: api.Request,
-    *,
-    poisons: bool = False,
-    traces: bool = False,
-    native: bool = False,
+    source: api.Source, system: System, request: api.Request, *, traces: bool = False, native: bool = False
 ) -> Emission:
     """The sources of a program's node program, with the collectives of a machine. `traces`: it can write traces;
     `native`: its collectives are MPI's own.
@@ -44,7 +38,7 @@ def emitted(
         aag.diagnostics.SourceError: mapping or values prevent it, or parts of the program cannot be written as Fortran.
     """
     stages = api.lower_source(source, system, request)
-    return emitted_of(stages, system, request, poisons=poisons, traces=traces, native=native)
+    return emitted_of(stages, system, request, traces=traces, native=native)
 
 
 def emitted_of(

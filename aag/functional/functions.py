@@ -40,7 +40,15 @@ _IN_NUMPY = {
 }
 _ROUNDED = {"floor": ("math.floor", "np.floor"), "ceiling": ("math.ceil", "np.ceil")}
 _TESTS = frozenset(("any", "all", "count", "parity"))
-_REDUCED = {"sum": "add", "product": "mul", "maxval": "max", "minval": "min"}
+_REDUCED = {
+    "sum": "add",
+    "product": "mul",
+    "maxval": "max",
+    "minval": "min",
+    "iall": "and",
+    "iany": "or",
+    "iparity": "xor",
+}
 _ARRAYS = frozenset(("cshift", "eoshift", "transpose", "matmul", "spread", "reshape", "pack", "shape"))
 
 

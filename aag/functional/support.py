@@ -12,7 +12,6 @@ from aag.functional.tables import NotComputable, RunLimits
 
 Many = NDArray[Any]
 Number = int | float | bool
-Subscript = int | slice | Many
 
 SCALAR_STEP = 100
 """Operations that a scalar statement counts for: about as long as so many elements take in NumPy."""

@@ -10,11 +10,22 @@ import numpy as np
 from aag.functional.support import Many, Meter
 from aag.functional.tables import NotComputable
 
+_BITWISE: dict[str, tuple[np.ufunc, int]] = {
+    "and": (np.bitwise_and, -1),
+    "or": (np.bitwise_or, 0),
+    "xor": (np.bitwise_xor, 0),
+}
+"""Function and the value that changes nothing."""
+
 
 def reduced(name: str, values: Any, dim: int | None = None, mask: Any = None) -> Any:
-    """SUM, PRODUCT, MAXVAL and MINVAL, one value after the other."""
+    """SUM, PRODUCT, MAXVAL, MINVAL, IALL, IANY and IPARITY, one value after the other."""
     values = np.asarray(values)
     kind = values.dtype
+    if name in _BITWISE:
+        combine, start = _BITWISE[name]
+        kept = values if mask is None else np.where(mask, values, kind.type(start))
+        return _plain(combine.reduce(kept, axis=None if dim is None else dim - 1, initial=kind.type(start)))
     if name in ("max", "min"):
         least, most = (-np.inf, np.inf) if kind.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
         neutral: Any = least if name == "max" else most

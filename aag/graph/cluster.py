@@ -8,7 +8,7 @@ loop or procedure.
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from msgspec.structs import replace
+from msgspec.structs import fields, replace
 
 from aag.graph import aau as g
 from aag.graph.tally import add_work
@@ -126,8 +126,13 @@ def _blocks(body: Sequence[g.AAU]) -> list[list[g.AAU]]:
     return blocks
 
 
+_ADDED = frozenset(("work", "assigns", *g.AAU.__struct_fields__))
+"""What `_merged` puts together. A unit with anything else remains alone, so that nothing is lost."""
+_KEPT_APART = tuple((each.name, each.default) for each in fields(g.Seq) if each.name not in _ADDED)
+
+
 def _is_mergeable(aau: g.AAU) -> bool:
-    return isinstance(aau, g.Seq) and not (aau.clock_mark or aau.leave or aau.unmodelled)
+    return isinstance(aau, g.Seq) and all(getattr(aau, name) == nothing for name, nothing in _KEPT_APART)
 
 
 def _merged(number: int, block: Sequence[g.Seq]) -> g.Seq:

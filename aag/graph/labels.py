@@ -14,7 +14,7 @@ def label_of(node: n.Node) -> str:
     """What a node does, in a few words."""
     match node:
         case n.Local(assigns=assigns):
-            return ", ".join(f"{_text(each.target)} = ..." for each in assigns) or "declaration"
+            return ", ".join(f"{_text(each.target)} = ..." for each in assigns) or "no work"
         case n.Nest(indices=indices, reduce=reduce):
             loops = ", ".join(index.name for index in indices if not _MADE.fullmatch(index.name))
             what = f"{reduce} into " if reduce else ""

@@ -5,6 +5,7 @@ Every stage reads this table. A new function is a row; where it is new in kind, 
 """
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -62,6 +63,11 @@ FREE = o.fixed()
 """The price of what the compiler or the descriptor of an array says."""
 
 
+_LETTERS = {"i": "integer", "r": "real", "z": "complex", "l": "logical", "c": "character"}
+"""Base types by the letters that rows have for them."""
+_ARGUMENT = re.compile(r"(\w+)(\??)(?::(\w+)|([=~])(\w+))?")
+
+
 class Reduction(Struct, frozen=True, kw_only=True):
     """How values are combined.
 
@@ -110,14 +116,27 @@ class Reduction(Struct, frozen=True, kw_only=True):
         return self.step if self.step == "logical" else f"{of.operation_kind}.{self.step}"
 
 
+class Argument(Struct, frozen=True):
+    """An argument of a function. `types`: the base types that it may have; empty: all. `follows`: an argument whose
+    base type it shares; where not `exactly`, any number goes with any number."""
+
+    name: str
+    optional: bool = False
+    types: tuple[str, ...] = ()
+    follows: str = ""
+    exactly: bool = True
+
+
 class Intrinsic(Struct, frozen=True, kw_only=True):
-    """One row. `required`: how many of the arguments must be there, which stand first; `charge`: the price of a call,
-    None where a nest takes its place; `value`: the function that computes it for scalars, which gets the required
-    arguments by position and the others by name (for the form `type`: the base and bytes of a type); `expansion`: for
-    the form `expanded`, what stands for a call whose first argument has the given type."""
+    """One row. `accepts`: the arguments with their types; `required`: how many of them must be there, which come
+    first; `charge`: the price of a call, None where a nest takes its place; `value`: the function that computes it for
+    scalars, which gets the required arguments by position and the others by name (for the form `type`: the base and
+    bytes of a type); `expansion`: for the form `expanded`, the expression that replaces a call whose first argument has
+    the given type."""
 
     name: str
     arguments: tuple[str, ...]
+    accepts: tuple[Argument, ...]
     required: int
     form: Form
     type: Typing
@@ -201,14 +220,21 @@ def _row(
     reduction: str = "",
     expansion: Callable[[Call, Type], Expr] | None = None,
 ) -> Iterator[Intrinsic]:
-    """One row for each of `names`. A question mark follows an optional argument; arguments that are not listed may be
-    there as well."""
-    words = arguments.split()
-    for name in names.split():
+    """One row for each of `names`.
+
+    An argument is written ``name:irzlc`` or ``name?:irzlc``: a question mark if it is optional, then the letters of the
+    types that it may have (`_LETTERS`; without them all types). ``b=a``: `b` has the type of `a`. ``b~a``: the same,
+    but numbers of all types go together. A letter after the name of a function (``csqrt:z``) is the type of its first
+    argument instead. A function without listed arguments accepts any.
+    """
+    for text in names.split():
+        name, _, own = text.partition(":")
+        accepts = tuple(_listed(arguments, own))
         yield Intrinsic(
             name=name,
-            arguments=tuple(each.rstrip("?") for each in words),
-            required=sum(not each.endswith("?") for each in words),
+            arguments=tuple(each.name for each in accepts),
+            accepts=accepts,
+            required=sum(not each.optional for each in accepts),
             form=form,
             type=type,
             charge=charge,
@@ -218,150 +244,158 @@ def _row(
         )
 
 
+def _listed(words: str, own: str) -> Iterator[Argument]:
+    """The arguments that a row lists. `own`: letters in place of those of the first argument."""
+    types: dict[str, tuple[str, ...]] = {"": ()}
+    for name, optional, letters, mark, follows in _ARGUMENT.findall(words):
+        chosen = own if own and len(types) == 1 else letters
+        types[name] = tuple(_LETTERS[each] for each in chosen) or types[follows]
+        yield Argument(name, bool(optional), types[name], follows, mark != "~")
+
+
 _SINE = o.on_result("sin")
 _LOG = o.on_result("log")
 _BITS = o.fixed(logical=1)
-_ARRAY = "array dim? mask?"
-_MASK = "mask dim?"
-_PLACE = "array dim? mask? kind? back?"
+_OF_NUMBERS = "array:irz dim?:i mask?:l"
+_OF_ORDERED = "array:irc dim?:i mask?:l"
+_OF_BITS = "array:i dim?:i mask?:l"
+_OF_LOGICAL = "mask:l dim?:i"
+_PLACE = f"{_OF_ORDERED} kind?:i back?:l"
 _LIBRARY = "sum copy maxval minval count product all any iall iany iparity parity".split()
 
 _ROWS = (
     # numbers
-    *_row("abs cabs", "a", "elemental", "part", o.size, v.absolute),
-    *_row("dabs iabs", "a", charge=o.size, value=v.absolute),
-    *_row("max amax1 dmax1 max0", "a1 a2", type="common", charge=o.extreme, value=v.largest),
-    *_row("min amin1 dmin1 min0", "a1 a2", type="common", charge=o.extreme, value=v.least),
-    *_row("amax0 amin0", "a1 a2", type="real", charge=o.extreme),
-    *_row("max1 min1", "a1 a2", type="integer", charge=o.extreme),
-    *_row("mod amod dmod", "a p", type="common", charge=o.remainder, value=v.mod),
-    *_row("modulo", "a p", type="common", charge=o.remainder, value=v.modulo),
-    *_row("sign dsign isign", "a b", charge=o.on_first(cmp=1), value=v.sign),
-    *_row("dim ddim idim", "x y", type="common", charge=o.on_first(add=1, cmp=1), value=v.dim),
-    *_row("aint dint", "a kind?", charge=o.fixed(convert=2), value=lambda x: float(int(v.real(x)))),
-    *_row("anint dnint", "a kind?", charge=o.fixed(convert=2), value=lambda x: float(v.nint(x))),
-    *_row("int ifix idint", "a kind?", type="integer", charge=o.rounding(), value=lambda x: int(v.real(x))),
-    *_row("nint idnint", "a kind?", type="integer", charge=o.rounding(add=1), value=v.nint),
-    *_row("floor", "a kind?", type="integer", charge=o.rounding(cmp=1), value=lambda x: math.floor(v.real(x))),
-    *_row("ceiling", "a kind?", type="integer", charge=o.rounding(cmp=1), value=lambda x: math.ceil(v.real(x))),
-    *_row("real", "a kind?", type="kind", charge=o.conversion, value=v.real),
-    *_row("float sngl", "a", type="real", charge=o.conversion, value=v.real),
-    *_row("dble dfloat dreal", "a", type="double", charge=o.conversion, value=v.real),
-    *_row("cmplx", "x y? kind?", type="complex", charge=o.conversion),
-    *_row("dcmplx", "x y?", type="double complex", charge=o.conversion),
-    *_row("logical", "l kind?", type="logical", charge=o.conversion),
-    *_row("aimag dimag", "z", type="part", charge=FREE),
-    *_row("conjg dconjg", "z", charge=o.on_first(add=1)),
-    *_row("dprod", "x y", type="double", charge=o.on_result("mul")),
+    *_row("abs cabs:z", "a:irz", "elemental", "part", o.size, v.absolute),
+    *_row("dabs:r iabs:i", "a:ir", charge=o.size, value=v.absolute),
+    *_row("max amax1:r dmax1:r max0:i", "a1:irc a2=a1", type="common", charge=o.extreme, value=v.largest),
+    *_row("min amin1:r dmin1:r min0:i", "a1:irc a2=a1", type="common", charge=o.extreme, value=v.least),
+    *_row("amax0 amin0", "a1:i a2=a1", type="real", charge=o.extreme),
+    *_row("max1 min1", "a1:r a2=a1", type="integer", charge=o.extreme),
+    *_row("mod amod:r dmod:r", "a:ir p=a", type="common", charge=o.remainder, value=v.mod),
+    *_row("modulo", "a:ir p=a", type="common", charge=o.remainder, value=v.modulo),
+    *_row("sign dsign:r isign:i", "a:ir b=a", charge=o.on_first(cmp=1), value=v.sign),
+    *_row("dim ddim:r idim:i", "x:ir y=x", type="common", charge=o.on_first(add=1, cmp=1), value=v.dim),
+    *_row("aint dint", "a:r kind?:i", charge=o.fixed(convert=2), value=lambda x: float(int(v.real(x)))),
+    *_row("anint dnint", "a:r kind?:i", charge=o.fixed(convert=2), value=lambda x: float(v.nint(x))),
+    *_row("int ifix:r idint:r", "a:irz kind?:i", type="integer", charge=o.rounding(), value=lambda x: int(v.real(x))),
+    *_row("nint idnint", "a:r kind?:i", type="integer", charge=o.rounding(add=1), value=v.nint),
+    *_row("floor", "a:r kind?:i", type="integer", charge=o.rounding(cmp=1), value=lambda x: math.floor(v.real(x))),
+    *_row("ceiling", "a:r kind?:i", type="integer", charge=o.rounding(cmp=1), value=lambda x: math.ceil(v.real(x))),
+    *_row("real", "a:irz kind?:i", type="kind", charge=o.conversion, value=v.real),
+    *_row("float:i sngl:r", "a:ir", type="real", charge=o.conversion, value=v.real),
+    *_row("dble dfloat:i dreal:z", "a:irz", type="double", charge=o.conversion, value=v.real),
+    *_row("cmplx", "x:irz y?:ir kind?:i", type="complex", charge=o.conversion),
+    *_row("dcmplx", "x:irz y?:ir", type="double complex", charge=o.conversion),
+    *_row("logical", "l:l kind?:i", type="logical", charge=o.conversion),
+    *_row("aimag dimag", "z:z", type="part", charge=FREE),
+    *_row("conjg dconjg", "z:z", charge=o.on_first(add=1)),
+    *_row("dprod", "x:r y=x", type="double", charge=o.on_result("mul")),
     # mathematics
-    *_row("sqrt csqrt dsqrt", "x", charge=o.on_result("sqrt"), value=v.elementary(math.sqrt)),
-    *_row("exp cexp dexp", "x", charge=o.on_result("exp"), value=v.elementary(math.exp)),
-    *_row("log alog clog dlog", "x", charge=_LOG, value=v.elementary(math.log)),
-    *_row("log10 alog10 dlog10", "x", charge=_LOG, value=v.elementary(math.log10)),
-    *_row("sin csin dsin", "x", charge=_SINE, value=v.elementary(math.sin)),
-    *_row("cos ccos dcos", "x", charge=_SINE, value=v.elementary(math.cos)),
-    *_row("tan dtan", "x", charge=_SINE, value=v.elementary(math.tan)),
-    *_row("asin dasin", "x", charge=_SINE, value=v.elementary(math.asin)),
-    *_row("acos dacos", "x", charge=_SINE, value=v.elementary(math.acos)),
-    *_row("atan", "x y?", charge=_SINE, value=v.arctangent),
-    *_row("datan", "x", charge=_SINE, value=v.arctangent),
-    *_row("atan2 datan2", "y x", type="common", charge=_SINE, value=lambda y, x: math.atan2(v.real(y), v.real(x))),
-    *_row("sinh cosh tanh dsinh dcosh dtanh", "x", charge=_SINE),
-    *_row(
-        "asinh acosh atanh erf erfc erfc_scaled gamma log_gamma bessel_j0 bessel_j1 bessel_y0 bessel_y1",
-        "x",
-        charge=CALL,
-    ),
-    *_row("hypot", "x y", charge=CALL),
+    *_row("sqrt csqrt:z dsqrt:r", "x:rz", charge=o.on_result("sqrt"), value=v.elementary(math.sqrt)),
+    *_row("exp cexp:z dexp:r", "x:rz", charge=o.on_result("exp"), value=v.elementary(math.exp)),
+    *_row("log alog:r clog:z dlog:r", "x:rz", charge=_LOG, value=v.elementary(math.log)),
+    *_row("log10 alog10 dlog10", "x:r", charge=_LOG, value=v.elementary(math.log10)),
+    *_row("sin csin:z dsin:r", "x:rz", charge=_SINE, value=v.elementary(math.sin)),
+    *_row("cos ccos:z dcos:r", "x:rz", charge=_SINE, value=v.elementary(math.cos)),
+    *_row("tan dtan:r", "x:rz", charge=_SINE, value=v.elementary(math.tan)),
+    *_row("asin dasin:r", "x:rz", charge=_SINE, value=v.elementary(math.asin)),
+    *_row("acos dacos:r", "x:rz", charge=_SINE, value=v.elementary(math.acos)),
+    *_row("atan", "x:rz y?=x", charge=_SINE, value=v.arctangent),
+    *_row("datan", "x:r", charge=_SINE, value=v.arctangent),
+    *_row("atan2 datan2", "y:r x=y", type="common", charge=_SINE, value=lambda y, x: math.atan2(v.real(y), v.real(x))),
+    *_row("sinh cosh tanh dsinh:r dcosh:r dtanh:r", "x:rz", charge=_SINE),
+    *_row("asinh acosh atanh", "x:rz", charge=CALL),
+    *_row("erf erfc erfc_scaled gamma log_gamma bessel_j0 bessel_j1 bessel_y0 bessel_y1", "x:r", charge=CALL),
+    *_row("hypot", "x:r y=x", charge=CALL),
     # bits
-    *_row("iand", "i j", charge=_BITS, value=lambda i, j: v.whole(i) & v.whole(j)),
-    *_row("ior", "i j", charge=_BITS, value=lambda i, j: v.whole(i) | v.whole(j)),
-    *_row("ieor", "i j", charge=_BITS, value=lambda i, j: v.whole(i) ^ v.whole(j)),
-    *_row("not", "i", charge=_BITS, value=lambda i: ~v.whole(i)),
-    *_row("ishft", "i shift", charge=_BITS, value=v.shifted),
-    *_row("shiftl", "i shift", charge=_BITS, value=v.shifted),
-    *_row("shiftr", "i shift", charge=_BITS, value=lambda i, shift: v.shifted(i, -v.whole(shift))),
-    *_row("shifta", "i shift", charge=_BITS, value=lambda i, shift: v.whole(i) >> v.whole(shift)),
-    *_row("ishftc", "i shift size?", charge=_BITS),
-    *_row("ibset ibclr", "i pos", charge=_BITS),
-    *_row("ibits", "i pos len", charge=_BITS),
-    *_row("btest", "i pos", type="logical", charge=_BITS),
-    *_row("bge bgt ble blt", "i j", type="logical", charge=_BITS),
-    *_row("maskl maskr", "i kind?", type="integer", charge=_BITS),
-    *_row("dshiftl dshiftr", "i j shift", charge=o.fixed(logical=3)),
-    *_row("bessel_jn bessel_yn", "n x", type="second", charge=CALL),
-    *_row("merge_bits", "i j mask", charge=o.fixed(logical=3)),
-    *_row("popcnt poppar leadz trailz", "i", type="integer", charge=CALL),
-    *_row("merge", "tsource fsource mask", charge=_BITS),
+    *_row("iand", "i:i j=i", charge=_BITS, value=lambda i, j: v.whole(i) & v.whole(j)),
+    *_row("ior", "i:i j=i", charge=_BITS, value=lambda i, j: v.whole(i) | v.whole(j)),
+    *_row("ieor", "i:i j=i", charge=_BITS, value=lambda i, j: v.whole(i) ^ v.whole(j)),
+    *_row("not", "i:i", charge=_BITS, value=lambda i: ~v.whole(i)),
+    *_row("ishft", "i:i shift:i", charge=_BITS, value=v.shifted),
+    *_row("shiftl", "i:i shift:i", charge=_BITS, value=v.shifted),
+    *_row("shiftr", "i:i shift:i", charge=_BITS, value=lambda i, shift: v.shifted(i, -v.whole(shift))),
+    *_row("shifta", "i:i shift:i", charge=_BITS, value=lambda i, shift: v.whole(i) >> v.whole(shift)),
+    *_row("ishftc", "i:i shift:i size?:i", charge=_BITS),
+    *_row("ibset ibclr", "i:i pos:i", charge=_BITS),
+    *_row("ibits", "i:i pos:i len:i", charge=_BITS),
+    *_row("btest", "i:i pos:i", type="logical", charge=_BITS),
+    *_row("bge bgt ble blt", "i:i j:i", type="logical", charge=_BITS),
+    *_row("maskl maskr", "i:i kind?:i", type="integer", charge=_BITS),
+    *_row("dshiftl dshiftr", "i:i j=i shift:i", charge=o.fixed(logical=3)),
+    *_row("bessel_jn bessel_yn", "n:i x:r", type="second", charge=CALL),
+    *_row("merge_bits", "i:i j=i mask=i", charge=o.fixed(logical=3)),
+    *_row("popcnt poppar leadz trailz", "i:i", type="integer", charge=CALL),
+    *_row("merge", "tsource fsource=tsource mask:l", charge=_BITS),
     # the parts of a real
-    *_row("exponent", "x", type="integer", charge=CALL),
-    *_row("fraction rrspacing spacing", "x", charge=CALL),
-    *_row("nearest", "x s", charge=CALL),
-    *_row("scale set_exponent", "x i", charge=CALL),
+    *_row("exponent", "x:r", type="integer", charge=CALL),
+    *_row("fraction rrspacing spacing", "x:r", charge=CALL),
+    *_row("nearest", "x:r s:r", charge=CALL),
+    *_row("scale set_exponent", "x:r i:i", charge=CALL),
     # characters
-    *_row("adjustl adjustr", "string", charge=CALL),
-    *_row("achar char", "i kind?", type="character", charge=FREE),
-    *_row("iachar ichar", "c kind?", type="integer", charge=FREE),
-    *_row("index", "string substring back? kind?", type="integer", charge=CALL),
-    *_row("scan", "string set back? kind?", type="integer", charge=CALL),
-    *_row("verify", "string set back? kind?", type="integer", charge=CALL),
-    *_row("len_trim", "string kind?", type="integer", charge=CALL),
-    *_row("lge lgt lle llt", "string_a string_b", type="logical", charge=CALL),
-    *_row("repeat", "string ncopies", "scalar", charge=CALL),
-    *_row("trim", "string", "scalar", charge=CALL),
-    *_row("new_line", "a", "scalar", charge=CALL),
+    *_row("adjustl adjustr", "string:c", charge=CALL),
+    *_row("achar char", "i:i kind?:i", type="character", charge=FREE),
+    *_row("iachar ichar", "c:c kind?:i", type="integer", charge=FREE),
+    *_row("index", "string:c substring:c back?:l kind?:i", type="integer", charge=CALL),
+    *_row("scan", "string:c set:c back?:l kind?:i", type="integer", charge=CALL),
+    *_row("verify", "string:c set:c back?:l kind?:i", type="integer", charge=CALL),
+    *_row("len_trim", "string:c kind?:i", type="integer", charge=CALL),
+    *_row("lge lgt lle llt", "string_a:c string_b:c", type="logical", charge=CALL),
+    *_row("repeat", "string:c ncopies:i", "scalar", charge=CALL),
+    *_row("trim", "string:c", "scalar", charge=CALL),
+    *_row("new_line", "a:c", "scalar", charge=CALL),
     # what is asked about a type
     *_row("kind", "x", "type", "integer", FREE, v.kind),
-    *_row("digits", "x", "type", "integer", FREE, v.digits),
-    *_row("huge", "x", "type", "first", FREE, v.huge),
-    *_row("tiny", "x", "type", "first", FREE, v.tiny),
-    *_row("epsilon", "x", "type", "first", FREE, v.epsilon),
-    *_row("maxexponent", "x", "type", "integer", FREE, v.max_exponent),
-    *_row("minexponent", "x", "type", "integer", FREE, v.min_exponent),
-    *_row("precision", "x", "type", "integer", FREE, v.precision),
-    *_row("radix", "x", "type", "integer", FREE, lambda *_: 2),
-    *_row("range", "x", "type", "integer", FREE, v.decimal_range),
-    *_row("bit_size", "i", "type", "first", FREE, v.bits),
-    *_row("storage_size", "a kind?", "type", "integer", FREE, v.bits),
-    *_row("len", "string kind?", "type", "integer", FREE),
-    *_row("selected_int_kind", "r", "scalar", "integer", FREE, lambda r: 4 if v.whole(r) <= 9 else 8),
-    *_row("selected_real_kind", "p? r?", "scalar", "integer", FREE, v.real_kind),
+    *_row("digits", "x:ir", "type", "integer", FREE, v.digits),
+    *_row("huge", "x:ir", "type", "first", FREE, v.huge),
+    *_row("tiny", "x:r", "type", "first", FREE, v.tiny),
+    *_row("epsilon", "x:r", "type", "first", FREE, v.epsilon),
+    *_row("maxexponent", "x:r", "type", "integer", FREE, v.max_exponent),
+    *_row("minexponent", "x:r", "type", "integer", FREE, v.min_exponent),
+    *_row("precision", "x:rz", "type", "integer", FREE, v.precision),
+    *_row("radix", "x:ir", "type", "integer", FREE, lambda *_: 2),
+    *_row("range", "x:irz", "type", "integer", FREE, v.decimal_range),
+    *_row("bit_size", "i:i", "type", "first", FREE, v.bits),
+    *_row("storage_size", "a kind?:i", "type", "integer", FREE, v.bits),
+    *_row("len", "string:c kind?:i", "type", "integer", FREE),
+    *_row("selected_int_kind", "r:i", "scalar", "integer", FREE, lambda r: 4 if v.whole(r) <= 9 else 8),
+    *_row("selected_real_kind", "p?:i r?:i", "scalar", "integer", FREE, v.real_kind),
     # what is asked about an array
-    *_row("size lbound ubound", "array dim? kind?", "bounds", "integer", FREE),
-    *_row("shape", "source kind?", "bounds", "integer", FREE),
+    *_row("size lbound ubound", "array dim?:i kind?:i", "bounds", "integer", FREE),
+    *_row("shape", "source kind?:i", "bounds", "integer", FREE),
     *_row("allocated associated present", "a b?", "scalar", "logical", FREE),
     # reductions
-    *_row("sum", _ARRAY, "reduction", reduction="sum"),
-    *_row("product", _ARRAY, "reduction", reduction="product"),
-    *_row("maxval", _ARRAY, "reduction", reduction="max"),
-    *_row("minval", _ARRAY, "reduction", reduction="min"),
-    *_row("iall", _ARRAY, "reduction", reduction="iall"),
-    *_row("iany", _ARRAY, "reduction", reduction="iany"),
-    *_row("iparity", _ARRAY, "reduction", reduction="iparity"),
-    *_row("all", _MASK, "reduction", "logical", reduction="all"),
-    *_row("any", _MASK, "reduction", "logical", reduction="any"),
-    *_row("parity", _MASK, "reduction", "logical", reduction="parity"),
-    *_row("count", "mask dim? kind?", "reduction", "integer", reduction="count"),
+    *_row("sum", _OF_NUMBERS, "reduction", reduction="sum"),
+    *_row("product", _OF_NUMBERS, "reduction", reduction="product"),
+    *_row("maxval", _OF_ORDERED, "reduction", reduction="max"),
+    *_row("minval", _OF_ORDERED, "reduction", reduction="min"),
+    *_row("iall", _OF_BITS, "reduction", reduction="iall"),
+    *_row("iany", _OF_BITS, "reduction", reduction="iany"),
+    *_row("iparity", _OF_BITS, "reduction", reduction="iparity"),
+    *_row("all", _OF_LOGICAL, "reduction", "logical", reduction="all"),
+    *_row("any", _OF_LOGICAL, "reduction", "logical", reduction="any"),
+    *_row("parity", _OF_LOGICAL, "reduction", "logical", reduction="parity"),
+    *_row("count", "mask:l dim?:i kind?:i", "reduction", "integer", reduction="count"),
     *_row("maxloc", _PLACE, "location", "integer", reduction="maxloc"),
     *_row("minloc", _PLACE, "location", "integer", reduction="minloc"),
-    *_row("findloc", "array value dim? mask? kind? back?", "expanded", "integer", expansion=_findloc),
-    *_row("norm2", "x dim?", "expanded", expansion=_norm2),
-    *_row("dot_product", "vector_a vector_b", "expanded", "common", expansion=_dot_product),
+    *_row("findloc", "array value~array dim?:i mask?:l kind?:i back?:l", "expanded", "integer", expansion=_findloc),
+    *_row("norm2", "x:r dim?:i", "expanded", expansion=_norm2),
+    *_row("dot_product", "vector_a:irzl vector_b~vector_a", "expanded", "common", expansion=_dot_product),
     # other functions of arrays
-    *_row("matmul", "matrix_a matrix_b", "matmul", "common"),
+    *_row("matmul", "matrix_a:irzl matrix_b~matrix_a", "matmul", "common"),
     *_row("transpose", "matrix", "transpose"),
-    *_row("cshift", "array shift dim?", "shift"),
-    *_row("eoshift", "array shift boundary? dim?", "shift"),
-    *_row("spread", "source dim ncopies", "spread"),
-    *_row("reshape", "source shape pad? order?", "reshape"),
-    *_row("pack", "array mask vector?", ""),
-    *_row("unpack", "vector mask field", ""),
-    *_row("transfer", "source mold size?", ""),
-    *_row("grade_up grade_down", "array dim?", "", "integer"),
+    *_row("cshift", "array shift:i dim?:i", "shift"),
+    *_row("eoshift", "array shift:i boundary?=array dim?:i", "shift"),
+    *_row("spread", "source dim:i ncopies:i", "spread"),
+    *_row("reshape", "source shape:i pad?=source order?:i", "reshape"),
+    *_row("pack", "array mask:l vector?=array", ""),
+    *_row("unpack", "vector mask:l field=vector", ""),
+    *_row("transfer", "source mold size?:i", ""),
+    *_row("grade_up grade_down", "array dim?:i", "", "integer"),
     *_row(" ".join(f"{each}_{how}" for each in _LIBRARY for how in ("scatter", "prefix", "suffix")), "", ""),
     *_row("global_alignment hpf_alignment", "", "scalar", charge=CALL),
     # the machine
-    *_row("number_of_processors", "dim?", "scalar", "integer", FREE),
+    *_row("number_of_processors", "dim?:i", "scalar", "integer", FREE),
     *_row("processors_shape", "", "scalar", "integer", FREE),
     *_row("active_num_procs ilen this_image num_images iargc mclock", "", "scalar", "integer", charge=CALL),
     *_row(

@@ -43,9 +43,9 @@ def print_unit(unit: Unit) -> str:
     return "\n".join(_folded(_unit(unit, ""))) + "\n"
 
 
-def print_statement(stmt: s.Stmt, indent: str = "") -> str:
+def print_statement(stmt: s.Stmt) -> str:
     """One statement with its body."""
-    return "\n".join(_folded(_statement(stmt, indent)))
+    return "\n".join(_folded(_statement(stmt, "")))
 
 
 # --- units ---

@@ -65,6 +65,11 @@ class If(Stmt, frozen=True, kw_only=True, eq=False):
     branches: tuple[Branch, ...]
 
 
+def guarded(condition: Expr, body: tuple[Stmt, ...], span: Span, label: str = "") -> If:
+    """An IF without ELSE around some statements."""
+    return If(branches=(Branch(condition=condition, body=body, span=span),), span=span, label=label)
+
+
 class Case(Struct, frozen=True, kw_only=True, eq=False):
     """One CASE: values and Sections (ranges); None is CASE DEFAULT."""
 

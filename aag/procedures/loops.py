@@ -72,7 +72,7 @@ def _of_forall(forall: s.Forall, inner: s.Assign, new: NewIndex) -> s.Stmt:
 
     body: s.Stmt = s.Assign(span=inner.span, target=own(inner.target), value=own(inner.value))
     if forall.mask is not None:
-        body = _guarded(own(forall.mask), body)
+        body = s.guarded(own(forall.mask), (body,), body.span)
     for each in reversed(forall.indices):
         body = _loop(names[each.name].name, each.lower, each.upper, each.step, body)
     return body
@@ -114,7 +114,7 @@ def _of_arrays(
 
     body: s.Stmt = s.Assign(span=assign.span, target=own, value=one(assign.value))
     if mask is not None:
-        body = _guarded(one(mask), body)
+        body = s.guarded(one(mask), (body,), body.span)
     for name, (lower, upper) in reversed(list(zip(indices, ranges, strict=True))):
         body = _loop(name, lower, upper, None, body)
     return body
@@ -164,10 +164,6 @@ def _element(
         return Element(expr.name, tuple(places), span=expr.span)
     subscripts = tuple(next(places) if isinstance(each, Section) else each for each in expr.subscripts)
     return Element(expr.name, subscripts, span=expr.span)
-
-
-def _guarded(condition: Expr, body: s.Stmt) -> s.Stmt:
-    return s.If(span=body.span, branches=(s.Branch(condition=condition, body=(body,), span=body.span),))
 
 
 def _loop(name: str, lower: Expr, upper: Expr, step: Expr | None, body: s.Stmt) -> s.Do:

@@ -46,12 +46,10 @@ def join_spans(first: Span, last: Span) -> Span:
     return Span(first.file, first.line, first.column, last.end_line, last.end_column)
 
 
-def real_literal(text: str, span: Span, *, double: bool = False) -> e.RealLit:
+def real_literal(text: str, span: Span) -> e.RealLit:
     """The literal that `text` spells: ``1.5``, ``1d0``, ``1.0_8``."""
     body, _, kind = text.lower().partition("_")
-    return e.RealLit(
-        value=float(body.replace("d", "e")), text=text, double=double or "d" in body or kind == "8", span=span
-    )
+    return e.RealLit(value=float(body.replace("d", "e")), text=text, double="d" in body or kind == "8", span=span)
 
 
 def string_value(text: str) -> str:

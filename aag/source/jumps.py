@@ -116,7 +116,7 @@ class _Builder:
             region = region[:-1]
         elif (condition := _condition(tail, label)) is not None:
             leaving = s.Exit(span=tail.span, name=name)
-            region = [*region[:-1], _if(tail, _negated(condition), (leaving,))]
+            region = [*region[:-1], s.guarded(_negated(condition), (leaving,), tail.span)]
         elif not ends(tail):
             region = [*region, s.Exit(span=tail.span, name=name)]
         if region:
@@ -144,7 +144,7 @@ class _Builder:
                 ),
             )
             chosen = e.Binary("==", e.Var(place, span=head.span), e.IntLit(number, span=head.span), span=head.span)
-            choices.append(_if(head, chosen, (_assign(place, 0, head), jump(label, head.span))))
+            choices.append(s.guarded(chosen, (_assign(place, 0, head), jump(label, head.span)), head.span))
         choices[0] = replace(choices[0], label=head.label)
         return [*before, *choices, replace(head, label=""), *items[first + 1 :]]
 
@@ -234,7 +234,7 @@ def _simplified(stmt: s.If) -> Items:
     if branches[-1].condition is None and not branches[-1].body:
         branches = branches[:-1]
     if len(branches) == 2 and branches[1].condition is None and not branches[0].body and branches[0].condition:
-        return [_if(stmt, _negated(branches[0].condition), branches[1].body, stmt.label)]
+        return [s.guarded(_negated(branches[0].condition), branches[1].body, stmt.span, stmt.label)]
     if len(branches) == 2 and branches[1].condition is None:
         first, second = branches
         match first.condition:
@@ -299,10 +299,6 @@ def _negated(condition: e.Expr) -> e.Expr:
     if isinstance(condition, e.Unary) and condition.op == ".not.":
         return condition.operand
     return e.Unary(".not.", condition, span=condition.span)
-
-
-def _if(at: s.Stmt, condition: e.Expr, body: Body, label: str = "") -> s.If:
-    return s.If(branches=(s.Branch(condition=condition, body=body, span=at.span),), span=at.span, label=label)
 
 
 def _assign(name: str, value: int, at: s.Stmt, label: str = "") -> s.Stmt:

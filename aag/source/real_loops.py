@@ -95,10 +95,10 @@ class _Rewriter:
             return begin, replace(plain, body=(*loop.body, advance))
         last = self._integer("last", span)
         count = s.Assign(target=last, value=trips, span=span)
-        later = _if(e.Binary(">", counter, e.IntLit(1, span=span), span=span), advance, span)
+        later = s.guarded(e.Binary(">", counter, e.IntLit(1, span=span), span=span), (advance,), span)
         ended = e.Binary(">", counter, last, span=span)
         any_trip = e.Binary(">", last, e.IntLit(0, span=span), span=span)
-        end = _if(e.Binary(".and.", ended, any_trip, span=span), advance, span)
+        end = s.guarded(e.Binary(".and.", ended, any_trip, span=span), (advance,), span)
         return begin, count, replace(plain, upper=last, body=(later, *loop.body)), end
 
     def _integer(self, prefix: str, span: Span) -> e.Var:
@@ -131,10 +131,6 @@ def _cycles(body: Body, name: str, *, inside: bool = False) -> bool:
         if any(_cycles(inner, name, inside=within) for inner in bodies(stmt)):
             return True
     return False
-
-
-def _if(condition: e.Expr, then: s.Stmt, span: Span) -> s.If:
-    return s.If(branches=(s.Branch(condition=condition, body=(then,), span=span),), span=span)
 
 
 def _deleted(span: Span) -> Diagnostic:

@@ -191,8 +191,7 @@ class BodyReader:
         reader.at.find("if")
         condition = reader.read(node.items[0])
         inner = self._inner(node.items[1], at, reader)
-        branch = s.Branch(condition=condition, body=(inner,), span=at.span)
-        return s.If(branches=(branch,), **at.place)
+        return s.guarded(condition, (inner,), **at.place)
 
     def _forall_stmt(self, node: Any, at: _At, reader: Reader) -> s.Stmt:
         reader.at.find("forall")
@@ -342,7 +341,7 @@ class BodyReader:
         place = self._place(index)
         span = self._rows[index].span
         if mask is not None:
-            body = (s.If(branches=(s.Branch(condition=mask, body=body, span=span),), span=span),)
+            body = (s.guarded(mask, body, span),)
         names = tuple(each.name for each in indices) if len(indices) > 1 else ()
         promise = self._independent(index) or Independent(span=span, indices=names)
         for each in reversed(indices):

@@ -10,10 +10,9 @@ from msgspec import Struct
 from aag.diagnostics import Diagnostic, Span
 from aag.ir import expressions as e
 from aag.ir import statements as s
-from aag.ir.intrinsics import INTRINSICS, Intrinsic
+from aag.ir.intrinsics import INTRINSICS, Argument, Intrinsic
 from aag.ir.units import Entity, Record, Unit
 from aag.ir.visitors import children, own_expressions, walk_statements
-from aag.source.argument_types import FORMS_WITH_ARGUMENTS, SAME, accepted
 from aag.source.callcheck import changed_inputs, misfits, procedures
 from aag.source.units import ReadUnit
 
@@ -32,6 +31,7 @@ _COMPARISONS = frozenset(("==", "/=", "<", "<=", ">", ">="))
 _LOGICAL = frozenset((".and.", ".or.", ".eqv.", ".neqv."))
 HINT = "correct the expression or a declaration"
 _TEXT = "// joins texts; a comment begins with !"
+_ANY = Argument("")
 _TEXTS = ("adjustl", "adjustr", "repeat", "trim", "new_line")
 
 
@@ -298,7 +298,7 @@ class Checker:
         row = INTRINSICS.get(call.name)
         if row is None:
             return ""
-        if row.form in FORMS_WITH_ARGUMENTS and not self.fits(call, row, bases, named):
+        if row.arguments and not self.fits(call, row, bases, named):
             return ""
         return _result(row, bases)
 
@@ -310,23 +310,30 @@ class Checker:
             message = f"{name}: found {len(bases) + len(named)} arguments, expected at most {most}"
             self.error(message, call.span, call.span, "remove an argument")
             return False
-        keys = [row.arguments[at] if at < most else "a2" for at in range(len(bases))]
+        if len(bases) > most and not variable:
+            return True  # BESSEL_JN and BESSEL_YN of a range of orders
+        keys = [row.arguments[min(at, most - 1)] for at in range(len(bases))]
         if "mask" in row.arguments and len(bases) == 2 and keys[1] == "dim" and bases[1] == "logical":
             keys[1] = "mask"
         given = [*zip(keys, bases, call.args, strict=True)]
         given += [(key, named[key], value) for key, value in call.keywords]
+        accepts = {each.name: each for each in row.accepts}
+        first: dict[str, str] = {}
         for key, base, value in given:
-            allowed = accepted(call.name, key)
-            if base and allowed and base not in allowed:
-                expected = " or ".join(allowed)
-                message = f"the argument {key.upper()} of {name} must be {expected}, but is {base}"
+            argument = accepts.get(key, row.accepts[-1] if variable else _ANY)
+            if base and argument.types and base not in argument.types:
+                message = f"the argument {key.upper()} of {name} must be {' or '.join(argument.types)}, but is {base}"
                 self.error(message, value.span, call.span)
                 return False
-        alike = {base for base in bases[:2] if base} if call.name in SAME and len(bases) > 1 else set()
-        if len(alike) > 1:
-            message = f"the arguments of {name} must have one type, but are {bases[0]} and {bases[1]}"
-            self.error(message, call.span, call.span)
-            return False
+            first.setdefault(key, base)
+        for key, base, _ in given:
+            argument = accepts.get(key, row.accepts[-1] if variable else _ANY)
+            other = first.get(argument.follows, "")
+            if base and other and base != other and (argument.exactly or not {base, other} <= NUMERIC):
+                alike = "have one type" if argument.exactly else "both be numbers or have one type"
+                message = f"the arguments of {name} must {alike}, but are {other} and {base}"
+                self.error(message, call.span, call.span)
+                return False
         return True
 
 

@@ -17,7 +17,7 @@ from aag.spmd.amounts import amount
 from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any, comm_names, scalars
 from aag.spmd.needs import Use, reference_to, uses_of
-from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, SharedValues, Value
+from aag.spmd.nodes import Communicate, Gather, HostIo, Index, Local, Need, SharedValues, Value, deciding_indices
 from aag.spmd.symbols import Unsupported, inquired
 
 TEXT_BYTES = {"int": 12, "r4": 17, "r8": 26, "c8": 36, "c16": 54, "logical": 2}
@@ -198,13 +198,7 @@ def _places(item: Item) -> frozenset[str]:
 def _moving(item: Item) -> tuple[Index, ...]:
     """The loops that decide the place of a value: those around whose index nothing mentions bring it once."""
     subscripts = item.element.subscripts if isinstance(item.element, Element) else ()
-    wanted = names_in(*subscripts)
-    kept: list[Index] = []
-    for index in reversed(item.indices):
-        if index.name in wanted:
-            kept.insert(0, index)
-            wanted |= index.reads
-    return tuple(kept)
+    return deciding_indices(item.indices, names_in(*subscripts))
 
 
 def items_of(lowering: Lowering, item: Expr, around: tuple[Index, ...]) -> list[Item]:

@@ -28,6 +28,7 @@ from aag.spmd.nodes import (
     Pattern,
     Reference,
     assigns_of,
+    deciding_indices,
 )
 from aag.spmd.symbols import Symbols, Unsupported
 
@@ -93,12 +94,7 @@ def need_of(element: Element, indices: Sequence[Index], home: Reference | None, 
 def _deciding(reference: Reference, home: Reference | None) -> tuple[Index, ...]:
     """The indices of a reference that decide what is read, and where; the others only say how often."""
     names = names_in(*reference.subscripts, *(() if home is None else home.subscripts))
-    kept: list[Index] = []
-    for index in reversed(reference.indices):
-        if index.name in names:
-            kept.insert(0, index)
-            names |= index.reads
-    return tuple(kept)
+    return deciding_indices(reference.indices, names)
 
 
 def deciding(nest: Nest, symbols: Symbols) -> tuple[list[Use], list[Use]]:

@@ -67,6 +67,16 @@ class Index(Struct, frozen=True, kw_only=True, dict=True):
         return (self.lower, self.upper) if self.step is None else (self.lower, self.upper, self.step)
 
 
+def deciding_indices(indices: Sequence[Index], names: frozenset[str]) -> tuple[Index, ...]:
+    """The indices that some names depend on: those among the names, and those in the bounds of such indices."""
+    kept: list[Index] = []
+    for index in reversed(indices):
+        if index.name in names:
+            kept.insert(0, index)
+            names |= index.reads
+    return tuple(kept)
+
+
 class Reference(Struct, frozen=True, kw_only=True, dict=True):
     """A reference to an array inside the index space `indices` of the statement that makes it."""
 

@@ -33,6 +33,9 @@ from aag.spmd.vector import (
     is_decided_by_indices,
 )
 
+CLASSED_ABOVE = 1024
+"""So many processors are looked at one by one."""
+
 
 class Trips(Struct, frozen=True, eq=False):
     """How often the loops of a nest run on each processor.
@@ -119,10 +122,10 @@ def executions(home: Reference | None, indices: Sequence[Index], layouts: Layout
     return np.ascontiguousarray(_levels(home, indices, layouts, env)[0][0][:, -1])
 
 
-def shape_classes(layouts: Layouts, limit: int = 1024) -> ShapeClasses:
-    """Ranks whose local parts have equal shapes. Up to `limit` processors every rank stands for itself."""
+def shape_classes(layouts: Layouts) -> ShapeClasses:
+    """Ranks whose local parts have equal shapes. Up to `CLASSED_ABOVE` processors every rank is a class of its own."""
     procs = layouts.procs
-    if procs <= limit:
+    if procs <= CLASSED_ABOVE:
         every = np.arange(procs, dtype=np.int64)
         return ShapeClasses(every, every)
     class_of = np.zeros(procs, dtype=np.int64)

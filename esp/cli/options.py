@@ -190,11 +190,12 @@ def add_scenario(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_forms(parser: argparse.ArgumentParser | argparse._ArgumentGroup, page: str) -> None:
-    """JSON or CSV instead of text; `page`: where their fields are described."""
+def add_forms(parser: argparse.ArgumentParser | argparse._ArgumentGroup, page: str) -> argparse._MutuallyExclusiveGroup:
+    """JSON or CSV instead of text; `page`: where their fields are described. Returns the group, for further forms."""
     forms = parser.add_mutually_exclusive_group()
     forms.add_argument("--json", action="store_true", help=f"print JSON, described in {page}")
     forms.add_argument("--csv", action="store_true", help="the table as comma-separated values")
+    return forms
 
 
 def named(text: str) -> str:

@@ -4,6 +4,8 @@ import argparse
 import time
 from typing import TYPE_CHECKING, TypeAlias
 
+from msgspec import Struct
+
 from aag.wording import plural
 from esp.cli.options import (
     add_forms,
@@ -47,6 +49,29 @@ LineRanges: TypeAlias = tuple[tuple[int, int], ...]
 """First and last line of each range."""
 
 VIEWS = ("annotate", "lines", "aau", "per_processor")
+
+
+class OutputForm(Struct, frozen=True, kw_only=True):
+    """What a form of the output can show besides its table: `views`, several of them `together`, intervals of one
+    prediction or of each `in_tables`."""
+
+    views: tuple[str, ...]
+    together: bool = False
+    interval: bool = False
+    in_tables: bool = False
+
+
+FORMS = {
+    "text": OutputForm(views=VIEWS, interval=True),
+    "json": OutputForm(views=("aau", "per_processor"), together=True, interval=True, in_tables=True),
+    "csv": OutputForm(views=("aau", "per_processor")),
+}
+"""Form by the option that asks for it; `text` is the form without an option. All else is refused."""
+
+
+def form_of(options: argparse.Namespace) -> str:
+    """The form of the output."""
+    return next((name for name in FORMS if getattr(options, name, False)), "text")
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -144,10 +169,9 @@ def _interval_wanted(options: argparse.Namespace, *, several: bool) -> "Callable
 
     if options.interval:
         return possible
-    elsewhere = (
-        several or options.csv or options.unroll or (not options.json and any(vars(options)[each] for each in VIEWS))
-    )
-    return (lambda _: False) if elsewhere else cheap
+    name = form_of(options)
+    apart = name == "text" and any(vars(options)[each] for each in VIEWS)  # a view has no place for it
+    return cheap if FORMS[name].interval and not (several or options.unroll or apart) else lambda _: False
 
 
 def _trace(source: "Source", system: "System", request: "Request", file: str, console: "Console") -> "Request":
@@ -165,8 +189,11 @@ def _trace(source: "Source", system: "System", request: "Request", file: str, co
 
 
 def _refuse_contradictions(options: argparse.Namespace, procs: tuple[int, ...] | None) -> None:
-    chosen = ["--" + name.replace("_", "-") for name in VIEWS if getattr(options, name)]
-    if len(chosen) > 1 and not options.json:
+    views = [name for name in VIEWS if getattr(options, name)]
+    chosen = [f"--{name.replace('_', '-')}" for name in views]
+    name = form_of(options)
+    form = FORMS[name]
+    if len(chosen) > 1 and not form.together:
         raise UsageError(f"{' and '.join(chosen)} contradict each other.", hint="Choose one view.")
     if options.trace is not None:
         if procs is not None and len(procs) > 1:
@@ -175,15 +202,16 @@ def _refuse_contradictions(options: argparse.Namespace, procs: tuple[int, ...] |
             raise UsageError("a trace goes to a file, beside the profile.", where="--trace")
     if procs is not None and len(procs) > 1 and chosen:
         raise UsageError(f"{chosen[0]} needs one processor count.", hint="Give --procs a single number.")
-    if options.interval and procs is not None and len(procs) > 1 and not options.json:
+    if options.interval and procs is not None and len(procs) > 1 and not form.in_tables:
         hint = "Give --procs a single number, or add --json."
         raise UsageError("a table of processor counts has no intervals.", where="--interval", hint=hint)
-    if options.interval and options.csv:
-        raise UsageError("--csv has no intervals.", where="--interval", hint="Use --json.")
-    for view in {"--annotate", "--lines"} & set(chosen):
-        if options.json or options.csv:
-            hint = "--json and --csv contain every line."
-            raise UsageError(f"{view} is for reading, --json and --csv are for programs.", hint=hint)
+    if options.interval and not form.interval:
+        raise UsageError(f"--{name} has no intervals.", where="--interval", hint="Use --json.")
+    for view, option in zip(views, chosen, strict=True):
+        if view not in form.views:
+            raise UsageError(
+                f"--{name} contains every line and does not show {option}.", hint="Leave out one of the two."
+            )
 
 
 def _line_ranges(text: str | None) -> LineRanges:

@@ -66,9 +66,6 @@ _OF_ALL: Mapping[str, LimitKey] = {
     "efficiency": LimitKey("fraction", at_least=True),
 }
 
-_RATIOS = frozenset({"imbalance", "estimated", "waiting"})
-"""What may shrink where more is charged: ratios, and what processors wait for each other."""
-
 _SECTIONS = ("format", "limits", "lines", "procs")
 
 ROUNDING = 1e-12

@@ -9,13 +9,22 @@ from esp.explore.ties import FAR
 from esp.incomplete import reasons as why_partial
 from esp.output.columns import Column, TableRow, table
 from esp.output.compare import certainty_json, more, sure_notes, without_prediction
-from esp.output.figures import NOT_FITTING, ROUNDING, constants, grid, messages, missed_by_all, source_text
+from esp.output.figures import (
+    NOT_FITTING,
+    ROUNDING,
+    constants,
+    grid,
+    messages,
+    missed_by_all,
+    ranked_columns,
+    source_text,
+)
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes
 from esp.output.pasted import pasted
 from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
-from esp.prediction import CATEGORIES, Prediction, first, four
+from esp.prediction import Prediction, first, four
 
 MOST_EXCLUDED = 4
 """Choices that are shown although they were not predicted."""
@@ -424,14 +433,10 @@ def _phases_told(found: Advice, told: Phases) -> dict[str, Any]:
 
 
 def _ranked(each: Advised) -> dict[str, Any]:
-    parts = zip(CATEGORIES, four(each.prediction.parts), strict=True)
     return {
         "rank": each.rank,
         **_choice(each.candidate),
-        "time_s": each.time_s,
-        **{f"{name}_s": part_s for name, part_s in parts},
-        "messages": each.prediction.messages,
-        "bytes": each.prediction.bytes,
+        **ranked_columns(each.prediction, each.time_s),
         "stated_error": each.error,
         "tie": each.tie,
         "complete": each.prediction.complete,
@@ -447,10 +452,7 @@ def advice_rows(found: Advice) -> list[dict[str, object]]:
             "mapping": each.candidate.shown,
             "processors": each.candidate.procs,
             "grid": grid(each.candidate.grid),
-            "time_s": each.time_s,
-            **{f"{name}_s": part_s for name, part_s in zip(CATEGORIES, four(each.prediction.parts), strict=True)},
-            "messages": each.prediction.messages,
-            "bytes": each.prediction.bytes,
+            **ranked_columns(each.prediction, each.time_s),
             "tie": each.tie,
             "written": each.candidate.written,
             "complete": each.prediction.complete,

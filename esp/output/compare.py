@@ -9,14 +9,14 @@ from esp.explore.ties import Certainty
 from esp.incomplete import reasons
 from esp.output.cells import rows_as_csv
 from esp.output.columns import Column, TableRow, table
-from esp.output.figures import NOT_FITTING, constants, grid
+from esp.output.figures import NOT_FITTING, constants, grid, ranked_columns
 from esp.output.numbers import listed, one_of, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes, trusted
 from esp.output.pasted import pasted
 from esp.output.profile import asked_for, assumed_notes, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.output.sureness import ranged, ranking
-from esp.prediction import CATEGORIES, Prediction, four
+from esp.prediction import Prediction, four
 
 _END = {1: "upper", -1: "lower", 0: None}
 _DONE = {1: "on", -1: "off"}
@@ -290,19 +290,12 @@ def certainty_json(found: Certainty) -> dict[str, Any]:
 
 
 def _choice(each: Ranked) -> dict[str, Any]:
-    comp, comm, wait, ovhd = four(each.prediction.parts)
     return {
         "rank": each.rank,
         "choice": each.shown,
         "distribute": {} if each.choice is None else dict(each.choice.formats),
         "grid": list(each.grid),
-        "time_s": each.time_s,
-        "computation_s": comp,
-        "communication_s": comm,
-        "waiting_s": wait,
-        "overhead_s": ovhd,
-        "messages": each.prediction.messages,
-        "bytes": each.prediction.bytes,
+        **ranked_columns(each.prediction, each.time_s),
         "stated_error": each.error,
         "tie": each.tie,
         "written": each.written,
@@ -318,10 +311,7 @@ def comparison_rows(found: Comparison) -> list[dict[str, object]]:
             "rank": each.rank,
             "choice": each.shown,
             "grid": grid(each.grid),
-            "time_s": each.time_s,
-            **{f"{name}_s": part_s for name, part_s in zip(CATEGORIES, four(each.prediction.parts), strict=True)},
-            "messages": each.prediction.messages,
-            "bytes": each.prediction.bytes,
+            **ranked_columns(each.prediction, each.time_s),
             "tie": each.tie,
             "written": each.written,
             "complete": each.prediction.complete,

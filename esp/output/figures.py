@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from esp.output.numbers import count, data, listed, memory, plural, seconds, significant, value
-from esp.prediction import Plain, Prediction, first
+from esp.prediction import CATEGORIES, Plain, Prediction, first, four
 from interpreter.result import AauMetrics, LineMetrics, MessageSummary
 
 ROUNDING = 1e-12
@@ -38,6 +38,12 @@ def not_fitting(predictions: Sequence[Prediction]) -> str:
 def without_rounding(time_s: float, total_s: float) -> float:
     """A time, or nothing where it is a rounding error of the whole."""
     return time_s if abs(time_s) > ROUNDING * total_s else 0.0
+
+
+def ranked_columns(prediction: Prediction, time_s: float) -> dict[str, float]:
+    """Time, its four categories and the messages of a choice among others, as JSON and CSV name them."""
+    parts = {f"{name}_s": part_s for name, part_s in zip(CATEGORIES, four(prediction.parts), strict=True)}
+    return {"time_s": time_s, **parts, "messages": prediction.messages, "bytes": prediction.bytes}
 
 
 def uncharged(prediction: Prediction) -> frozenset[tuple[str, int]]:

@@ -45,12 +45,12 @@ def several(
     return text_of({"runs": runs, "impossible": reasons})
 
 
-def text_of(told: Mapping[str, Any], *, schema: int = SCHEMA) -> str:
-    """The document of any command: `schema` and the version of esp, then what it tells.
+def text_of(told: Mapping[str, Any]) -> str:
+    """The document of any command: the versions of the format and of esp, then what it tells.
 
     One field a line, in a list of objects one object a line: short, yet a `diff` says what changed.
     """
-    whole = {"schema": schema, "version": __version__, **told}
+    whole = {"schema": SCHEMA, "version": __version__, **told}
     fields = [f" {_dump(name)}: {_value(value)}" for name, value in whole.items()]
     return "{\n" + ",\n".join(fields) + "\n}\n"
 

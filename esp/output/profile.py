@@ -126,14 +126,14 @@ def _particulars(prediction: Prediction) -> list[str]:
     return told
 
 
-def hot_lines(prediction: Prediction, screen: Screen, most: int = HOT_LINES) -> str:
+def hot_lines(prediction: Prediction, screen: Screen) -> str:
     """The table of the lines that take the time, the longest first."""
     ranked = hottest_first(prediction.lines)
     if not ranked:
         return "No line takes any time."
     least_s = _WORTH_A_LINE * first(prediction.time_s)
     worth = sum(1 for each in ranked if first(each.parts.time_s) >= least_s)
-    many = min(most, max(worth, _FIRST_FEW))
+    many = min(HOT_LINES, max(worth, _FIRST_FEW))
     # One line too many is shown rather than counted: "and 1 more" would take as much room.
     shown = ranked if len(ranked) <= many + 1 else ranked[:many]
     text = line_table(prediction, shown, screen)

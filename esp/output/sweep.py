@@ -69,7 +69,7 @@ def rounded(label: str) -> str:
     return _FRACTION.sub(lambda found: f"{float(found[0]):.4g}", label.strip())
 
 
-def sweep_text(sweep: Sweep, screen: Screen, *, versus: str = "", following: str = "") -> str:
+def sweep_text(sweep: Sweep, screen: Screen, *, versus: str = "") -> str:
     """The times as a table: one axis as columns where there is room, the others as rows; parts where one axis is left.
 
     `versus`: an axis; instead of times the changes against its first value are shown.
@@ -81,8 +81,6 @@ def sweep_text(sweep: Sweep, screen: Screen, *, versus: str = "", following: str
         blocks.append(shown)
     notes = _notes(sweep, screen)
     notes[:0] = [] if versus else _winners(sweep, screen)
-    if following:
-        notes.append(paragraph("next", following, screen.columns))
     return "\n\n".join([*blocks, *(["\n".join(notes)] if notes else [])]) + "\n"
 
 

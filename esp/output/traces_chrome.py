@@ -61,16 +61,7 @@ def _events(trace: Trace) -> Iterator[str]:
     lines = {each.id: each.line for each in trace.about.places}
     for first in range(0, begin.size, CHUNK):
         part = slice(first, first + CHUNK)
-        rows = zip(
-            trace.rank[part].tolist(),
-            begin[part].tolist(),
-            duration[part].tolist(),
-            trace.aau[part].tolist(),
-            trace.kind[part].tolist(),
-            trace.partner[part].tolist(),
-            trace.size_bytes[part].tolist(),
-            strict=True,
-        )
+        rows = trace.rows(begin, duration, part)
         yield "".join(
             f',\n{{"name":"{KINDS[kind]} {names[aau]}","cat":"{KINDS[kind]}","ph":"X","ts":{ts!r},"dur":{dur!r},'
             f'"pid":0,"tid":{rank},"args":{{"aau":{aau},"line":{lines[aau]}'

@@ -89,18 +89,8 @@ def _events(
 ) -> None:
     """Write all events; those of a processor do not overlap, not even by rounding."""
     inside: list[int | None] = [None] * trace.procs
-    rows = zip(
-        trace.rank.tolist(),
-        begin.tolist(),
-        end.tolist(),
-        trace.aau.tolist(),
-        trace.kind.tolist(),
-        trace.partner.tolist(),
-        trace.size_bytes.tolist(),
-        strict=True,
-    )
     last = [0] * trace.procs
-    for rank, began, ended, aau, kind, partner, size in rows:
+    for rank, began, ended, aau, kind, partner, size in trace.rows(begin, end):
         writer = writers[rank]
         start = max(began, last[rank])
         stop = max(ended, start)

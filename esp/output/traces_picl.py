@@ -46,18 +46,8 @@ def _records(trace: Trace) -> tuple[Ints, Floats, list[str]]:
     last = dict.fromkeys(range(trace.procs), 0.0)
     for node in range(trace.procs):
         add(-3, -901, 0.0, node)
-    rows = zip(
-        trace.rank.tolist(),
-        began.tolist(),
-        trace.end.tolist(),
-        trace.aau.tolist(),
-        trace.kind.tolist(),
-        trace.partner.tolist(),
-        trace.size_bytes.tolist(),
-        _absorbed(trace).tolist(),
-        strict=True,
-    )
-    for node, start, end, aau, kind, partner, size, absorbed in rows:
+    rows = zip(trace.rows(began, trace.end), _absorbed(trace).tolist(), strict=True)
+    for (node, start, end, aau, kind, partner, size), absorbed in rows:
         last[node] = end
         if absorbed:
             continue

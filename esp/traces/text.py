@@ -34,16 +34,7 @@ def text_of(trace: Trace) -> Iterator[str]:
     yield "".join(f"{line}\n" for line in header(trace.about))
     for first in range(0, trace.rank.size, CHUNK):
         part = slice(first, first + CHUNK)
-        rows = zip(
-            trace.rank[part].tolist(),
-            trace.begin[part].tolist(),
-            trace.duration[part].tolist(),
-            trace.aau[part].tolist(),
-            trace.kind[part].tolist(),
-            trace.partner[part].tolist(),
-            trace.size_bytes[part].tolist(),
-            strict=True,
-        )
+        rows = trace.rows(trace.begin, trace.duration, part)
         yield "".join(
             f"{rank} {begin!r} {duration!r} {aau} {KINDS[kind]} {'-' if partner == NOBODY else partner} {size}\n"
             for rank, begin, duration, aau, kind, partner, size in rows

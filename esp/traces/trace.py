@@ -1,6 +1,7 @@
 """A trace in memory: events as columns, and the table of the AAUs that they belong to."""
 
-from typing import Literal
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -76,6 +77,14 @@ class Trace(Struct, frozen=True, kw_only=True, eq=False):
         places = sorted((each.id, each.line) for each in self.about.places)
         ids, lines = np.array(places, np.int64).reshape(-1, 2).T
         return lines[np.searchsorted(ids, self.aau)]
+
+    def rows(
+        self, begin: Floats | Ints, end: Floats | Ints, part: slice = slice(None)
+    ) -> Iterator[tuple[int, Any, Any, int, int, int, int]]:
+        """Rank, `begin`, `end`, AAU, kind, partner and bytes of each event of a part. `begin` and `end` are the columns
+        of a format, in its unit; a duration can take the place of `end`."""
+        columns = (self.rank, begin, end, self.aau, self.kind, self.partner, self.size_bytes)
+        return zip(*(each[part].tolist() for each in columns), strict=True)
 
     def is_kind(self, kind: int) -> Ints:
         """Positions of the events of a kind."""

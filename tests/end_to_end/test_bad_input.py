@@ -524,8 +524,8 @@ esp: argument --csv: not allowed with argument --json. `esp run --help` lists
         "--json --line 3",
         2,
         """\
-esp: --lines is for reading, --json and --csv are for programs. --json and --csv
-     contain every line.
+esp: --json contains every line and does not show --lines. Leave out one of the
+     two.
 """,
     ),
     (

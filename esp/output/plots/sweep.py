@@ -18,6 +18,7 @@ from esp.output.plots.style import COLUMN_INCHES, INK, MAP, PAGE_INCHES, SOFT, k
 from esp.output.sweep import rounded, shared_by_all
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 Form = Literal["curves", "map", "bars", "speedup"]
@@ -100,13 +101,10 @@ def figure(sweep: Sweep, *, form: str = "", versus: str = "") -> "Figure":
             return _bars(sweep)
 
 
-def _curves(sweep: Sweep, versus: str) -> "Figure":
-    below = _below(sweep.axes)
-    assert below is not None
-    values = np.moveaxis(100.0 * sweep.change(versus) if versus else sweep.time_s, below, -1)
+def _over(sweep: Sweep, below: int, values: NDArray[np.float64]) -> tuple[list[NamedCurve], "Figure", "Axes"]:
+    """The curves of values whose last dimension is the axis `below`, and an empty picture for them."""
     others = [axis for at, axis in enumerate(sweep.axes) if at != below]
-    under = sweep.axes[below]
-    over = np.array(under.numbers)
+    over = np.array(sweep.axes[below].numbers)
     curves = [
         NamedCurve(_label(others, at), over, values[at], *_look(at, values.shape))
         for at in np.ndindex(*values.shape[:-1])
@@ -114,8 +112,16 @@ def _curves(sweep: Sweep, versus: str) -> "Figure":
     wide = max(len(each.name) for each in curves) > LONG_LABEL
     picture, axes = new_figure(PAGE_INCHES if wide else COLUMN_INCHES, 2.4 + 0.1 * max(0, len(curves) - 8))
     axes.grid(visible=True, axis="y")
-    scales.number_axis(axes, "x", under)
-    axes.set_xlabel(heading(under))
+    scales.number_axis(axes, "x", sweep.axes[below])
+    return curves, picture, axes
+
+
+def _curves(sweep: Sweep, versus: str) -> "Figure":
+    below = _below(sweep.axes)
+    assert below is not None
+    values = np.moveaxis(100.0 * sweep.change(versus) if versus else sweep.time_s, below, -1)
+    curves, picture, axes = _over(sweep, below, values)
+    axes.set_xlabel(heading(sweep.axes[below]))
     if versus:
         axes.set_ylabel(fill(_against(sweep, versus), _LONGEST_TITLE))
         axes.yaxis.set_major_formatter(lambda value, _: f"{value:+g}%" if value else "0%")
@@ -146,16 +152,8 @@ def _speedup(sweep: Sweep) -> "Figure":
     below = _below(sweep.axes, "speedup")
     assert below is not None
     values = speedup(sweep)
-    others = [axis for at, axis in enumerate(sweep.axes) if at != below]
+    curves, picture, axes = _over(sweep, below, values)
     over = np.array(sweep.axes[below].numbers)
-    curves = [
-        NamedCurve(_label(others, at), over, values[at], *_look(at, values.shape))
-        for at in np.ndindex(*values.shape[:-1])
-    ]
-    wide = max(len(each.name) for each in curves) > LONG_LABEL
-    picture, axes = new_figure(PAGE_INCHES if wide else COLUMN_INCHES, 2.4 + 0.1 * max(0, len(curves) - 8))
-    axes.grid(visible=True, axis="y")
-    scales.number_axis(axes, "x", sweep.axes[below])
     ideal = over / over.min()
     scales.log_axis(axes, "y", scales.limits(np.concatenate([values.ravel(), ideal])), scales.number_tick)
     axes.set_xlabel("processors")

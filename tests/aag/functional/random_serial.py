@@ -278,6 +278,8 @@ class Serial:
             ["rc(-2:3) = 0.1d0 * matmul(rb, ra(2:6))"],
             ["rb = spread(ra(1:6), 2, 5)"],
             ["m = 1 + mod(count(rb > x), 5)"],
+            ["ib(:, 1) = iany(ib, 2, mask=rb > x)", "k = iparity(ia)", "ic(0) = mod(k, 9)"],
+            ["ia(1) = iand(iall(ia + 8), 7)", "ib(1, :) = iparity(ib, dim=1) / 2"],
             ["done = any(ia > 5) .or. all(ic < 9)", "if (done) x = 0.5d0 * x"],
             ["ia(1:1) = maxloc(ra)", "ia(2:3) = minloc(rb)"],
             ["m = 1 + mod(maxloc(ra, 1), 5)"],

@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from aag.diagnostics import SourceError
 from aag.ir.evaluate import evaluate
 from aag.ir.expressions import Call, ComplexLit, Constructor, IntLit, LogicalLit, RealLit, StringLit
 from aag.ir.intrinsics import INTRINSICS, REDUCTIONS, charged
@@ -89,7 +90,7 @@ def patterns(row):
 
 @pytest.fixture(scope="module")
 def accepted(tmp_path_factory):
-    """For each function the calls that gfortran takes, with the bits of their results."""
+    """All functions, the calls that gfortran accepts with the bits of their results, and those that it refuses."""
     if shutil.which("gfortran") is None:
         pytest.skip("needs gfortran")
     folder = tmp_path_factory.mktemp("intrinsics")
@@ -104,24 +105,25 @@ def accepted(tmp_path_factory):
     tried = "".join(f"print *, storage_size({spell(call)})\n" for _, _, call in asked)
     (folder / "x.f90").write_text(tried + "end\n")
     words = ["gfortran", "-fsyntax-only", "-w", "-fmax-errors=0", "-fno-range-check", "x.f90"]
-    said = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False).stderr
-    wrong = {int(line.split(":")[1]) for line in said.splitlines() if line.startswith("x.f90:")}
+    errors = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False).stderr
+    wrong = {int(line.split(":")[1]) for line in errors.splitlines() if line.startswith("x.f90:")}
     good = [each for at, each in enumerate(asked, start=1) if at not in wrong]
     chosen = "".join(f"print *, storage_size({spell(call)})\n" for _, _, call in good)
     (folder / "y.f90").write_text(chosen + "end\n")
     subprocess.run(["gfortran", "-w", "-fno-range-check", "y.f90", "-o", "y"], cwd=folder, check=True)
     bits = subprocess.run([folder / "y"], capture_output=True, text=True, check=True).stdout.split()
-    return rows, [(*each, int(size)) for each, size in zip(good, bits, strict=True)]
+    refused = [each for at, each in enumerate(asked, start=1) if at in wrong]
+    return rows, [(*each, int(size)) for each, size in zip(good, bits, strict=True)], refused
 
 
 def test_arguments_have_the_names_of_gfortran(accepted):
-    rows, found = accepted
+    rows, found, _ = accepted
     modelled = {each.name for each in rows if each.arguments and each.form}
     assert modelled - {row.name for row, *_ in found} == set()
 
 
 def test_results_have_the_sizes_of_gfortran(accepted):
-    _, found = accepted
+    _, found, _ = accepted
     wrong = [
         (spell(call), bits)
         for row, kinds, call, bits in found
@@ -173,7 +175,7 @@ def test_values_are_those_of_gfortran(tmp_path):
 
 def test_every_value_is_that_of_gfortran(accepted, tmp_path):
     """Every elemental function that has a value, of the arguments in `VALUES`."""
-    _, found = accepted
+    _, found, _ = accepted
     numbers = [
         Call(row.name, tuple(each for _, each in call.keywords))
         for row, kinds, call, _ in found
@@ -185,10 +187,27 @@ def test_every_value_is_that_of_gfortran(accepted, tmp_path):
 
 
 def test_types_that_gfortran_accepts_are_accepted(accepted):
-    _, found = accepted
+    _, found, _ = accepted
     text = "".join(f"print *, {spell(call)}\n" for _, _, call, _ in found) + "end\n"
     assert len(found) > 400
     assert [each.source_line for each in read_program(text, "x.f90").diagnostics if each.code == "E136"] == []
+
+
+def test_types_that_gfortran_refuses_are_refused(accepted):
+    """Calls whose arguments gfortran refuses in all kinds, ACOSH(0.5) apart, whose value is out of range."""
+    _, found, refused = accepted
+
+    def bases(row, kinds):
+        return row.name, *(each.base for each in kinds)
+
+    good = {bases(row, kinds) for row, kinds, *_ in found}
+    wrong = [call for row, kinds, call in refused if bases(row, kinds) not in good | {("acosh", "real")}]
+    text = "".join(f"print *, {spell(call)}\n" for call in wrong) + "end\n"
+    assert len(wrong) > 3000
+    with pytest.raises(SourceError) as caught:
+        read_program(text, "x.f90")
+    lines = {each.span.line for each in caught.value.diagnostics if each.code == "E136"}
+    assert [spell(call) for at, call in enumerate(wrong, start=1) if at not in lines] == []
 
 
 def test_a_call_with_all_arguments_is_read():

@@ -186,6 +186,12 @@ i = popcnt(x)
 x = bessel_j0(i)
 x = gamma(i)
 x = hypot(i, i)
+x = dsqrt(l)
+i = iabs(x)
+x = dot_product(a, ma)
+i = len(i)
+i = ibits(i, 1, x)
+x = bessel_jn(1.0, x)
 x = aint(i)
 x = anint(i)
 x = norm2(ma)
@@ -244,6 +250,8 @@ MESSAGES = {
     " (correct the expression or a declaration)",
     "x = max(1, 2.0)": "13:5: E136 the arguments of MAX must have one type, but are integer and real"
     " (correct the expression or a declaration)",
+    "x = dot_product(a, ma)": "13:5: E136 the arguments of DOT_PRODUCT must both be numbers or have one type, but are"
+    " real and logical (correct the expression or a declaration)",
     "allocate (a(8))": "13:11: E137 ALLOCATE: a is neither ALLOCATABLE nor a POINTER (declare it as ALLOCATABLE)",
 }
 

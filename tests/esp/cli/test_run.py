@@ -1,3 +1,4 @@
+import argparse
 import csv
 import io
 import json
@@ -12,6 +13,7 @@ import pytest
 from aag.diagnostics import Diagnostic, SourceError, Span, UnresolvedError
 from esp import api
 from esp.api import predict
+from esp.cli import run
 from esp.cli.options import procs_of
 from esp.explore.advise import numbers_of
 from esp.explore.axes import values_of
@@ -108,7 +110,7 @@ def test_without_procs_the_program_decides(esp, fake):
         ("--annotate --per-processor", "--annotate and --per-processor contradict"),
         ("--procs 1,2 --annotate", "--annotate needs one processor count"),
         ("--json --csv", "not allowed with argument"),
-        ("--json --annotate", "--annotate is for reading"),
+        ("--json --annotate", "--json contains every line and does not show --annotate"),
         ("--systm ipsc860", "Did you mean --system?"),
         ("--system cray", "cray: file not found"),
     ],
@@ -264,6 +266,14 @@ def test_csv(esp, fake, words, column, rows):
     read = list(csv.DictReader(io.StringIO(out)))
     assert len(read) == rows
     assert all(row[column] for row in read)
+
+
+def test_every_form_says_what_it_shows():
+    """What excludes `--json` is another form of the output."""
+    parser = argparse.ArgumentParser()
+    run.configure(parser)
+    groups = [{each.dest for each in group._group_actions} for group in parser._mutually_exclusive_groups]
+    assert [each for each in groups if "json" in each] == [run.FORMS.keys() - {"text"}]
 
 
 @pytest.mark.parametrize(

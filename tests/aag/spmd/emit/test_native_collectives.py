@@ -1,9 +1,11 @@
 """MPI's own collectives instead of messages: the same answers, and none of their messages is counted."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from aag.ir.intrinsics import REDUCTIONS, SENT
 from aag.pipeline import read_program
 from aag.spmd.emit import emit
 from esp.validate.answer import difference
@@ -70,3 +72,9 @@ def test_only_on_request():
     assert not any("MPI_Bcast" in text or "native" in text for text in messages.values())
     assert "MPI_Bcast" in collectives["esp_native.f90"]
     assert "!native" not in "".join(collectives.values())
+
+
+def test_every_reduction_has_an_operation_of_mpi():
+    text = emit(lowered(source("gauss"), 2, values("gauss", 12)), native=True).files["esp_native.f90"]
+    cases = set(re.findall(r"case \('(\w+)'\)", text))
+    assert [op for op in SENT.values() if not REDUCTIONS[op].located and op not in cases] == []
