@@ -85,6 +85,26 @@ def likeness_of_operation(operation: Operation, layouts: Layouts) -> Likeness | 
     return names.likeness(shape, free)
 
 
+def copy_shape(need: Need, layouts: Layouts) -> Hashable:
+    """What all needs have in common that bring the same elements to the same processors."""
+    home = need.home
+    names = _Names(layouts, [need.reference.indices, () if home is None else home.indices])
+    if (need.reference.reads | (home.reads if home else frozenset())) & names.indices.keys():
+        return need
+    where = None if home is None else (tuple(map(names.expr, home.subscripts)), tuple(map(names.index, home.indices)))
+    subscripts = tuple(map(names.expr, need.reference.subscripts))
+    indices = tuple(map(names.index, need.reference.indices))
+    if names.arrays:  # a subscript goes through one
+        return need
+    return need.reference.array, subscripts, indices, where, None if home is None else _mapped(layouts, home.array)
+
+
+def _mapped(layouts: Layouts, name: str) -> Hashable:
+    """How an array is mapped, without its name."""
+    found = layouts.arrays[name]
+    return found.element_bytes, found.bounds, found.grid, found.axes
+
+
 def _plain(indices: Sequence[Index], subscripts: Iterable[Expr]) -> bool:
     """Whether no array decides, and no bound reads a scalar that has the name of an index further in."""
     inside = {index.name for index in indices}
@@ -155,8 +175,7 @@ class _Names:
 
     def likeness(self, shape: Hashable, others: Iterable[str]) -> Likeness:
         """With how each array is mapped, and the alphabetical order of names: chance takes indices in it."""
-        layouts = [self.layouts.arrays[name] for name in self.arrays]
-        mapped = tuple((each.element_bytes, each.bounds, each.grid, each.axes) for each in layouts)
+        mapped = tuple(_mapped(self.layouts, name) for name in self.arrays)
         known = self.indices | self.arrays
         order = tuple(known.get(name, name) for name in sorted({*self.indices, *others}))
         return Likeness((shape, mapped, order), tuple(self.arrays))
