@@ -27,7 +27,7 @@ from aag.mapping.constants import initial_values
 from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses, touches_of_memory
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.formulas import Known, formulas_at
-from aag.spmd.likeness import likeness_of_nest, likeness_of_operation
+from aag.spmd.likeness import Likeness, likeness_of_nest, likeness_of_operation
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
 from aag.spmd.program import NodeProgram
@@ -39,7 +39,7 @@ from interpreter import shared
 Ints = NDArray[np.int64]
 Answer = TypeVar("Answer")
 Key = tuple[object, ...]
-Asked = TypeVar("Asked", Nest, Operation)
+Asked = TypeVar("Asked", bound=Nest | Operation)
 Ask = Callable[[Environment, Along | None], tuple[Answer, ...]]
 """A question about some values of scalars, one of them with several values."""
 
@@ -268,13 +268,7 @@ class Application(Struct, frozen=True, dict=True):
         key = ("first like", node)
         found: Any = self.answers.find(key)
         if found is None:
-            found = node, {}
-            layouts = self.program.layouts
-            alike = (
-                likeness_of_nest(node, layouts, self._known(node))
-                if isinstance(node, Nest)
-                else likeness_of_operation(node, layouts)
-            )
+            found, alike = (node, {}), self._likeness(node)
             if alike is not None:
                 question = ("alike", alike.shape)
                 first: Any = self.answers.find(question)
@@ -284,6 +278,11 @@ class Application(Struct, frozen=True, dict=True):
                     found = first[0], dict(zip(first[1], alike.names, strict=True))
             self.answers.keep(key, found, 0)
         return found  # type: ignore[no-any-return]  # keys of different questions are different
+
+    def _likeness(self, node: Nest | Operation) -> Likeness | None:
+        if isinstance(node, Nest):
+            return likeness_of_nest(node, self.program.layouts, self._known(node))
+        return likeness_of_operation(node, self.program.layouts)
 
     def _answer(
         self, question: Key, names: frozenset[str], env: Environment, ask: Ask[Answer], nbytes: Callable[[Answer], int]

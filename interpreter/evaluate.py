@@ -452,7 +452,8 @@ def _counter_steps(names: Iterable[str], body: Body, env: Env, changed: frozense
     """The steps of those scalars that the body changes by ``name = name + constant`` only, once and always."""
     own: dict[str, list[Assign]] = {}
     for one in assigns(body):
-        own.setdefault(one.target.name, []).append(one)  # type: ignore[union-attr]  # they assign to scalars
+        if isinstance(one.target, Var):
+            own.setdefault(one.target.name, []).append(one)
     here = {id(one) for each in body if isinstance(each, g.Seq) for one in each.assigns}
     found = {}
     for name in names:
