@@ -4,16 +4,19 @@
 that a node uses, never on a machine or a scenario, and is not changed once it was given. So `Answers` holds answers by
 these values for as long as the program lives: whoever interprets it again, on another network for example, finds them.
 Where a loop is about to give a scalar one value after the other (`expect`), the first question that depends on it is
-answered for many of them at once, in closed form or by vectors.
+answered for many of them at once, in closed form or by vectors. Nests and operations that are alike but for the names
+of indices and arrays (`aag.spmd.likeness`) share their answers.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from msgspec import Struct, field
+from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from aag.ir.evaluate import Environment, Unknown, Value
@@ -21,9 +24,10 @@ from aag.ir.storage import member_names
 from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.mapping.constants import initial_values
-from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses
+from aag.spmd.access import AccessParts, AccessSweep, ArrayAccess, accesses, touches_of_memory
 from aag.spmd.communication import combine_call, steps
 from aag.spmd.formulas import Known, formulas_at
+from aag.spmd.likeness import Likeness, likeness_of_nest, likeness_of_operation
 from aag.spmd.nodes import Combine, Nest, Operation, OwnedLoop
 from aag.spmd.partition import Segments, Trips, segments, shape_classes, trips
 from aag.spmd.program import NodeProgram
@@ -35,6 +39,7 @@ from interpreter import shared
 Ints = NDArray[np.int64]
 Answer = TypeVar("Answer")
 Key = tuple[object, ...]
+Asked = TypeVar("Asked", bound=Nest | Operation)
 Ask = Callable[[Environment, Along | None], tuple[Answer, ...]]
 """A question about some values of scalars, one of them with several values."""
 
@@ -89,6 +94,8 @@ class Application(Struct, frozen=True, dict=True):
     """The values that loops are giving to scalars."""
     reach: dict[Key, int] = field(default_factory=dict)
     """For how many values at once a question about a node can be asked."""
+    latest_streams: dict[Nest, tuple[Key, tuple[Stream, ...]]] = field(default_factory=dict)
+    """The references of nests one by one, and the values for which they hold."""
 
     @property
     def procs(self) -> int:
@@ -121,6 +128,9 @@ class Application(Struct, frozen=True, dict=True):
 
     def trips(self, nest: Nest, env: Environment) -> Trips:
         """Iterations of each processor."""
+        return self._shared(nest, lambda one: self._trips(one, env))[0]
+
+    def _trips(self, nest: Nest, env: Environment) -> Trips:
         return self._answer(
             ("trips", nest),
             nest.uses,
@@ -156,6 +166,16 @@ class Application(Struct, frozen=True, dict=True):
 
     def accesses(self, nest: Nest, env: Environment) -> tuple[ArrayAccess, ...]:
         """Array references of a nest on the representatives of the classes."""
+        found, names = self._shared(nest, lambda one: self._accesses(one, env))
+        if not names:
+            return found
+        own = touches_of_memory(nest, self.program.layouts)
+        return tuple(
+            replace(each, array=_renamed(each.array, names), touch=touch)
+            for each, touch in zip(found, own, strict=True)
+        )
+
+    def _accesses(self, nest: Nest, env: Environment) -> tuple[ArrayAccess, ...]:
         layouts, parts = self.program.layouts, self._parts
         return self._answer(
             ("accesses", nest),
@@ -172,12 +192,33 @@ class Application(Struct, frozen=True, dict=True):
         layouts = self.program.layouts
         if isinstance(nest, AccessSweep):
             return (stream_of(nest, layouts, env, int(ranks[0]), budget, self._known(nest)),) * ranks.size
+        found, names = self._shared(nest, lambda one: self._streams(one, env, ranks, budget // ranks.size))
+        if not names:
+            return found
         return tuple(
-            stream_of(nest, layouts, env, int(rank), budget // ranks.size, self._known(nest)) for rank in ranks
+            replace(
+                each,
+                arrays=tuple(_renamed(name, names) for name in each.arrays),
+                anywhere=tuple(_renamed(name, names) for name in each.anywhere),
+            )
+            for each in found
         )
+
+    def _streams(self, nest: Nest, env: Environment, ranks: Ints, budget: int) -> tuple[Stream, ...]:
+        """Of each nest those for the latest values: they are large, and few loops come back to earlier values."""
+        values = tuple([env.get(name) for name in sorted(nest.uses)])
+        known = self.latest_streams.get(nest)
+        if known is None or known[0] != values:
+            layouts, formulas = self.program.layouts, self._known(nest)
+            found = tuple(stream_of(nest, layouts, env, int(rank), budget, formulas) for rank in ranks)
+            known = self.latest_streams[nest] = values, found
+        return known[1]
 
     def steps(self, operation: Operation, env: Environment) -> tuple[Step, ...]:
         """What a communication does."""
+        return self._shared(operation, lambda one: self._steps(one, env))[0]
+
+    def _steps(self, operation: Operation, env: Environment) -> tuple[Step, ...]:
         layouts = self.program.layouts
         return self._answer(
             ("steps", operation),
@@ -213,6 +254,35 @@ class Application(Struct, frozen=True, dict=True):
             found = scalars_of(operation)
             self.answers.keep(key, found, 0)
         return found
+
+    def _shared(self, node: Asked, ask: Callable[[Asked], Answer]) -> tuple[Answer, Mapping[str, str]]:
+        """The answer about the first node that is like this one, and its names with those of this node instead. Where
+        there is none, this node is asked, so that what is raised has its names."""
+        first, names = self._first_like(node)
+        if first is not node:
+            with suppress(Unknown, TooLarge):
+                return ask(first), names
+        return ask(node), {}
+
+    def _first_like(self, node: Asked) -> tuple[Asked, Mapping[str, str]]:
+        key = ("first like", node)
+        found: Any = self.answers.find(key)
+        if found is None:
+            found, alike = (node, {}), self._likeness(node)
+            if alike is not None:
+                question = ("alike", alike.shape)
+                first: Any = self.answers.find(question)
+                if first is None:
+                    self.answers.keep(question, (node, alike.names), 0)
+                else:
+                    found = first[0], dict(zip(first[1], alike.names, strict=True))
+            self.answers.keep(key, found, 0)
+        return found  # type: ignore[no-any-return]  # keys of different questions are different
+
+    def _likeness(self, node: Nest | Operation) -> Likeness | None:
+        if isinstance(node, Nest):
+            return likeness_of_nest(node, self.program.layouts, self._known(node))
+        return likeness_of_operation(node, self.program.layouts)
 
     def _answer(
         self, question: Key, names: frozenset[str], env: Environment, ask: Ask[Answer], nbytes: Callable[[Answer], int]
@@ -268,6 +338,12 @@ class Application(Struct, frozen=True, dict=True):
                         for each, answer in zip(some, found, strict=True)
                     }
         return {values: ask(env, None)[0]}
+
+
+def _renamed(name: str, names: Mapping[str, str]) -> str:
+    """The name of an array, or of a buffer for what comes from afar (`aag.spmd.access.buffer_of`)."""
+    array, far, buffer = name.rpartition("$far")
+    return f"{names[array]}{far}{buffer}" if far else names[name]
 
 
 def scalars_of(operation: Operation) -> frozenset[str]:

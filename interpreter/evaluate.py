@@ -387,11 +387,7 @@ class Scalars:
         changed = defined(body) & self.relevant
         if not changed:
             return
-        counters = {
-            name: step
-            for name in changed - self.graph.untraced
-            if (step := _counter_step(name, body, start, changed)) is not None
-        }
+        counters = _counter_steps(changed - self.graph.untraced, body, start, changed)
         for name, step in counters.items():
             value = start.get(name)
             if isinstance(value, int):
@@ -452,13 +448,26 @@ def own_leave(left: str, name: str) -> str:
     return left
 
 
-def _counter_step(name: str, body: Body, env: Env, changed: frozenset[str]) -> int | None:
-    """The step of a scalar that the body changes by ``name = name + constant`` only, once and always."""
-    own = [one for one in assigns(body) if isinstance(one.target, Var) and one.target.name == name]
-    here = [one for each in body if isinstance(each, g.Seq) for one in each.assigns]
-    if len(own) != 1 or own[0] not in here:
-        return None
-    match own[0].value:
+def _counter_steps(names: Iterable[str], body: Body, env: Env, changed: frozenset[str]) -> dict[str, int]:
+    """The steps of those scalars that the body changes by ``name = name + constant`` only, once and always."""
+    own: dict[str, list[Assign]] = {}
+    for one in assigns(body):
+        if isinstance(one.target, Var):
+            own.setdefault(one.target.name, []).append(one)
+    here = {id(one) for each in body if isinstance(each, g.Seq) for one in each.assigns}
+    found = {}
+    for name in names:
+        match own.get(name):
+            case [one] if id(one) in here:
+                step = _counter_step(name, one.value, env, changed)
+                if step is not None:
+                    found[name] = step
+    return found
+
+
+def _counter_step(name: str, value: Expr, env: Env, changed: frozenset[str]) -> int | None:
+    """The step of a scalar to which this value is assigned."""
+    match value:
         case Binary(op="+", left=Var(name=left), right=step) if left == name:
             sign = 1
         case Binary(op="-", left=Var(name=left), right=step) if left == name:

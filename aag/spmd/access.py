@@ -158,11 +158,7 @@ def accesses(
 
 
 def _all(nest: Nest, layouts: Layouts, walk: "_Walk") -> tuple[ArrayAccess, ...]:
-    every = [
-        (touch, layouts.arrays[touch.element.name])
-        for touch in touches(nest)
-        if touch.element.name in layouts.arrays and layouts.arrays[touch.element.name].rank
-    ]
+    every = [(touch, layouts.arrays[touch.element.name]) for touch in touches_of_memory(nest, layouts)]
     far = with_far(nest, layouts, [layout for _, layout in every])
     buffers = [None if touch.write or far is None else buffer_of(touch.element, nest, far) for touch, _ in every]
     boxes: dict[str, tuple[Ints, Ints]] = {}
@@ -222,6 +218,12 @@ def touches(nest: Nest) -> tuple[Touch, ...]:
         before, after = nest.around(level)
         found = [*touched(before, level), *found, *touched(after, level, after=True)]
     return tuple(found)
+
+
+def touches_of_memory(nest: Nest, layouts: Layouts) -> list[Touch]:
+    """Those of them that are elements of arrays in memory."""
+    arrays = layouts.arrays
+    return [each for each in touches(nest) if each.element.name in arrays and arrays[each.element.name].rank]
 
 
 def touched(assigns: Sequence[Assign], depth: int, *, after: bool = False, source: int = 0) -> list[Touch]:

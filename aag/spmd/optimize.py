@@ -1,6 +1,6 @@
 """Moving and dropping communication: hoisting out of loops, and redundant messages (Def 9), each switchable."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from aag.ir.visitors import elements_in, names_in
 from aag.mapping.layout import Layouts
 from aag.spmd.dependence import Access, Dependence
 from aag.spmd.guards import both, is_plain, is_safe, narrowed
+from aag.spmd.likeness import copy_shape
 from aag.spmd.names import comm_names, held_names, need_names, reference_names, scalars
 from aag.spmd.needs import classify, grouped
 from aag.spmd.nodes import (
@@ -289,6 +290,10 @@ class _Redundant:
         self.running: frozenset[str] = frozenset()
         self.touched: dict[Reference, Touched] = {}
         self.moved: dict[Need, Moved] = {}
+        self.shapes: dict[Need, Hashable] = {}
+        self.compared: frozenset[Need] | None = frozenset()
+        """What is valid on entry to the loops around, and is compared with what is at their ends; None: in a branch, as
+        other branches may bring anything."""
         self.verdicts: dict[tuple[int, int], Verdict] = {}
 
     def body(self, nodes: Sequence[Node], facts: Facts) -> tuple[tuple[Node, ...], Facts]:
@@ -321,8 +326,11 @@ class _Redundant:
             entry = self._after(effects(body), entry)
         certain = not jumps and isinstance(node, DoNode) and runs(node, self.env)
         outer, self.running = self.running, self.running | own
+        compared = self.compared
         try:
             while True:
+                if compared is not None:
+                    self.compared = compared.union(held.need for several in entry.values() for held in several)
                 inside, end = self.body(body, entry)
                 after = self._after(Effects((), own), _widened(end, node))
                 again = _common(entry, after)
@@ -330,14 +338,16 @@ class _Redundant:
                     return inside, after if certain else entry
                 entry = again
         finally:
-            self.running = outer
+            self.running, self.compared = outer, compared
 
     def _branches(self, branches: tuple[NodeBranch, ...], facts: Facts) -> tuple[tuple[NodeBranch, ...], Facts]:
         new, ends = [], []
+        compared, self.compared = self.compared, None
         for branch in branches:
             body, end = self.body(branch.body, facts)
             new.append(replace(branch, body=body))
             ends.append(end)
+        self.compared = compared
         if all(branch.condition is not None for branch in branches):
             ends.append(facts)
         after = ends[0]
@@ -355,11 +365,24 @@ class _Redundant:
             return None, facts
         again = frozenset(operation.needs)
         brought = [Held(need=need) for need in operation.needs]
-        later = {**facts, operation.array: (*(each for each in held if each.need not in again), *brought)}
+        left = [each for each in held if each.need not in again and not self._replaced(each, operation)]
+        later = {**facts, operation.array: (*left, *brought)}
         if not isinstance(operation, Exchange):
             return replace(node, operation=replace(operation, needs=needs)), later
         reduced = replace(operation, needs=needs, held=held)
         return replace(node, operation=reduced, uses=comm_names(self.symbols, reduced)), later
+
+    def _replaced(self, held: Held, operation: Operation) -> bool:
+        """Whether an operation brings all of what is partly stale by now: a long program brings the same many times."""
+        if not held.stale or self.compared is None or held.need in self.compared:
+            return False
+        return any(self._shape(each) == self._shape(held.need) for each in operation.needs)
+
+    def _shape(self, need: Need) -> Hashable:
+        found = self.shapes.get(need)
+        if found is None:
+            found = self.shapes[need] = copy_shape(need, self.layouts)
+        return found
 
     def _after(self, changed: Effects, facts: Facts) -> Facts:
         """What is still valid after some effects; a write to part of an array makes a held reference partly stale."""
