@@ -28,7 +28,7 @@ def source(name):
 
 def values(name, n):
     constants = {entity.name for entity in main_unit(source(name)).entities if "parameter" in entity.attributes}
-    wanted = {"n": n, "m": n + 1, "k": 3, "reps": 2}
+    wanted = {"n": n, "m": n + 1, "k": 3, "reps": 2, "w": 4}
     return {each: value for each, value in wanted.items() if each in constants}
 
 
