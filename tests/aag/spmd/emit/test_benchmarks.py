@@ -79,11 +79,12 @@ def grids(procs, rank):
 
 
 def mappings(name, procs):
-    """That of the program, then every format in every dimension on every grid."""
+    """That of the program, then every format in every dimension on every grid; with three dimensions two formats."""
     target, rank = TARGETS[name]
+    choices = FORMATS if rank < 3 else ("block", "cyclic", "*")
     return [({}, None)] + [
         ({target: f"({','.join(formats)})"}, grid)
-        for formats in product(FORMATS, repeat=rank)
+        for formats in product(choices, repeat=rank)
         if name not in WHOLE_COLUMNS or formats[0] == "*"
         for grid in grids(procs, rank - formats.count("*"))
     ]
