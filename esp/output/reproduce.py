@@ -129,7 +129,7 @@ def accuracy_text(found: Accuracy, screen: Screen) -> str:
     what = (
         f"Node programs run on {procs} processors of a simulated iPSC/860. Computation takes the predicted time, so "
         "the errors are of communication and waiting. On one processor there is none. The paper compares with "
-        "measured times."
+        "measured times, so its errors include those of machine parameters."
     )
     notes = [*_statements(found.checked, screen), paragraph("note", what, screen.columns)]
     if found.rows:

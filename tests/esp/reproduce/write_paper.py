@@ -20,19 +20,19 @@ INTRODUCTION = """\
 # Experiments of the ESP paper
 
 M. Parashar and S. Hariri, "Interpretive Performance Prediction for Parallel Application Development", checks the
-predictions of its tool against an iPSC/860, and shows how to use a performance predictor. `esp reproduce` repeats these
-experiments. Each figure takes seconds. The paper reports about ten minutes for an experiment by interpretation and 27 to
-60 minutes by measurement (Fig. 7).
+predictions of its tool against an iPSC/860, and shows how to use a performance predictor. `esp reproduce` repeats
+these experiments. Each figure takes seconds. The paper reports about ten minutes for an experiment by interpretation
+and 27 to 60 minutes by measurement (Fig. 7).
 
     esp reproduce
     esp reproduce fig18 --plot fig18.svg
     esp reproduce fig18 --csv
 
-The paper shows curves without numbers. So the command prints the predicted numbers and checks statements about them. They
-follow below, marked with a bar: those of the paper, and those that describe the prediction. The exit code is 3 if a
-statement does not hold. The second command of each experiment makes the same predictions and takes all options, so
-you can change it. `--timed` excludes the work of the programs before and after their kernel (Def 5). All times are for the
-iPSC/860 of `systems/ipsc860.yaml`.
+The paper shows curves without numbers. So the command prints the predicted numbers and checks statements about them.
+They follow below, marked with a bar: those of the paper, and those that describe the prediction. The exit code is 3 if
+a statement does not hold. The second command of each experiment makes the same predictions and takes all options, so
+you can change it. `--timed` excludes the work of the programs before and after their kernel (Def 5). All times are for
+the iPSC/860 of `systems/ipsc860.yaml`.
 
 This page, its numbers and curves are made from the table in `esp/reproduce/experiments.py`, by
 `python -m tests.esp.reproduce.write_paper`.
@@ -61,9 +61,11 @@ ACCURACY = """\
 The paper compares predictions with times measured on an iPSC/860, for sixteen programs and distributions on 1, 2, 4
 and 8 processors. This command executes the emitted node programs on a simulated iPSC/860 instead (SimGrid). Computation
 takes the predicted time there. So the errors are those of communication and waiting alone, and there are none on one
-processor. [accuracy.md](accuracy.md) describes this method and others, which check computation and caches. The command
-takes about ten minutes and needs gfortran, make and SimGrid. `--only lfk02,pi` and `--most 512` choose programs and
-sizes.
+processor. They say nothing about the parameters of the machine, as the errors of the paper do.
+[accuracy.md](accuracy.md) describes this method and others, which check computation and caches.
+
+The command takes about ten minutes and needs gfortran, make and SimGrid. `--only lfk02,pi` and `--most 512` choose
+programs and sizes.
 
 > In the worst case the prediction is within 20 % of the execution. (paper)
 >
