@@ -256,7 +256,8 @@ def elements_of(assigns: Sequence[Assign], mask: Expr | None, reduced: bool = Fa
     found: list[tuple[Element, bool]] = []
     written: dict[str, Element] = {}
     for assign in assigns:
-        reads = elements_in(assign.value, mask)
+        places = assign.target.subscripts if isinstance(assign.target, Element) else ()
+        reads = elements_in(assign.value, mask, *places)
         found += [
             (each, False)
             for each in dict.fromkeys(reads)

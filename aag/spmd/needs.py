@@ -101,14 +101,17 @@ def deciding(nest: Nest, symbols: Symbols) -> tuple[list[Use], list[Use]]:
     """The array elements that decide what a nest does: those that all processors need, and those that whoever runs an
     iteration needs.
 
-    Who runs it is found out by all. Bounds of inner loops are of interest where the loops around them run.
+    Who runs it is found out by all. Bounds of inner loops are of interest where the loops around them run, and so is
+    to which element an iteration contributes where each processor reduces into an array of its own.
     """
     subscripts = [] if nest.home is None else list(nest.home.subscripts)
     targets = [each.target for each in assigns_of(nest)]
-    subscripts += [part for each in targets if isinstance(each, Element) for part in each.subscripts]
+    places = [part for each in targets if isinstance(each, Element) for part in each.subscripts]
     everywhere = [use for each in subscripts for use in uses_of(each, nest.indices, symbols)]
+    own = [use for each in places for use in uses_of(each, nest.indices, symbols)]
+    if not nest.reduce:
+        everywhere, own = everywhere + own, []
     where = frozenset() if nest.home is None else names_in(*nest.home.subscripts)
-    own: list[Use] = []
     for depth, index in enumerate(nest.indices):
         found = [use for part in index.bounds for use in uses_of(part, nest.indices[:depth], symbols)]
         decided = not where & {each.name for each in nest.indices[depth:]}

@@ -153,19 +153,27 @@ def reduce_into(
     """Lower ``s(j) = s(j) op expression`` in a nest of loops: a vector of partial results on each processor, one
     combination, and the update of the array with the result.
 
+    Where the subscripts are other expressions, as in ``s(cell(i))``, and every processor has all of the array, the
+    partial results are an array like it.
+
     Raises:
-        Unsupported: the subscripts are not distinct indices of the nest with known ranges of their own.
+        Unsupported: such an array is distributed.
     """
     op, element = REDUCTIONS[update[0]], update[1]
     kept = tuple(index for index in indices if Var(index.name) in into.subscripts)
     names = frozenset(index.name for index in indices)
     used = names_in(*into.subscripts) & names
     plain = used == {index.name for index in kept}
-    if not plain or len(kept) == len(indices) or any(index.reads & names or index.step for index in kept):
-        raise Unsupported("a reduction into an array whose elements are not named by indices of their own")
     name = lowering.elementwise.fresh(into.name)
     lowering.symbols.declare(name, lowering.symbols.type_of(into))
-    _reduce(lowering, name, op, element, mask, indices, kept)
+    places: tuple[Expr, ...] = ()
+    if not plain or len(kept) == len(indices) or any(index.reads & names or index.step for index in kept):
+        if lowering.is_distributed(into.name):
+            raise Unsupported("a reduction into an array whose elements are not named by indices of their own")
+        places = into.subscripts
+        kept, whole = lowering.elementwise.context(lowering.symbols.shape(Var(into.name)))
+        into = Element(into.name, tuple(each.at for each in whole), span=into.span)
+    _reduce(lowering, name, op, element, mask, indices, kept, places)
     result = Element(name, tuple(Var(index.name) for index in kept)) if kept else Var(name)
     forall(lowering, kept, None, into, op.accumulated(into, result))
 
@@ -178,9 +186,10 @@ def _reduce(
     mask: Expr | None,
     indices: tuple[Index, ...],
     kept: tuple[Index, ...] | None,
+    places: tuple[Expr, ...] = (),
 ) -> Expr:
     """A nest of partial results and their combination, into the variable `name`: one value, or (`kept` indices) an
-    array of them."""
+    array of them. An iteration contributes to the element at `places`, by default that of its `kept` indices."""
     symbols = lowering.symbols
     kind = symbols.type_of(Var(name))
     names = frozenset(index.name for index in indices)
@@ -190,8 +199,9 @@ def _reduce(
     result: Reference | None = None
     if kept:
         lowering.arrays[name] = result_layout(name, home, kept, kind, lowering)
-        target = Element(name, tuple(Var(index.name) for index in kept))
-        result = Reference(array=name, subscripts=target.subscripts, indices=kept)
+        own = tuple(Var(index.name) for index in kept)
+        target = Element(name, places or own)
+        result = Reference(array=name, subscripts=own, indices=kept)
     nest = Nest(
         span=lowering.span,
         indices=indices,

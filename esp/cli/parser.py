@@ -29,6 +29,7 @@ COMMANDS = {
     "check": "check a prediction against a budget, for continuous integration",
     "compile": "write the node program as Fortran with MPI",
     "validate": "run the node program and compare results and messages with it",
+    "reproduce": "repeat the experiments of the ESP paper, and check what is stated about them",
     "system": "machines: list, show, check, fit one to a ping-pong",
     "examples": "bundled programs: list, copy",
     "completion": "print a completion script for bash, zsh or fish",

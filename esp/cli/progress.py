@@ -55,6 +55,11 @@ class ProgressLine:
             best = f", shortest so far {seconds(best_s)}" if best_s < float("inf") else ""
             self._write(f"{done:,} of {total:,} predictions{best}, {self._spent(done / max(1, total))}")
 
+    def executions(self, done: int, total: int, following: str) -> None:
+        """So many of the executions are done, and which one is next."""
+        if self._is_time():
+            self._write(f"{done:,} of {total:,} executions, now {following}, {self._spent(done / max(1, total))}")
+
     def search(self, step: "SearchProgress") -> None:
         """So many choices are bounded and predicted, and the best so far."""
         if self._is_time():

@@ -31,6 +31,7 @@ MORE = {
         ("diff", "laplace_bb", "laplace_bx", "--procs", "4"),
     ],
     "check": [("check", "called.hpf", "--procs", "2", "--budget", "budget.yaml")],
+    "reproduce": [("reproduce", "fig15")],
     "system-fit": [("system", "fit", "kinks.txt")],
 }
 """Schema -> further commands whose output it describes."""

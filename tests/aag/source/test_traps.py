@@ -181,7 +181,8 @@ def test_no_statement_is_lost(read, root):
         program = read(text, path.name)
         lines = [line.split("!")[0].strip().lower() for line in text.splitlines()]
         counted = sum(line.startswith(("do ", "do while")) for line in lines)
-        found = [type(each).__name__ for unit in program.units for each in walk_statements(unit.body)]
+        units = [each for unit in program.units for each in (unit, *unit.contains)]
+        found = [type(each).__name__ for unit in units for each in walk_statements(unit.body)]
         assert found.count("Do") + found.count("DoWhile") == counted, path.name
         assert program.complete
 

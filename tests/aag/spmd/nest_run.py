@@ -29,6 +29,7 @@ class Nests:
     def run(self):
         self.check_trips()
         row, rank = np.nonzero(self.runs.T)
+        self.distinct = np.unique(row, return_index=True)[1]
         vectors = {name: value[row] for name, value in self.vectors.items()}
         self.check_mask(rank, vectors)
         parts = [(expr, vectors, rank) for expr in self.expressions()]
@@ -212,8 +213,5 @@ class Nests:
         """(P, E): elements of which a processor saw every term; also owners where there is none."""
         terms = np.zeros(copies.owned.shape, dtype=np.int64)
         np.add.at(terms, (rank, code), 1)
-        _, every, _ = self.machine.place(
-            self.nest.assigns[0].target, np.zeros(self.count, dtype=np.int64), self.vectors
-        )
-        total = np.bincount(every, minlength=copies.owned.shape[1])
+        total = np.bincount(code[self.distinct], minlength=copies.owned.shape[1])
         return (terms == total) & ((total > 0) | copies.owned)

@@ -61,7 +61,8 @@ class Tables:
         """A statement with index arrays."""
         self.indirect_share = 60
         try:
-            return self.statement(("forall", "do", "independent", "scalar", "vector_subscript", "computed_subscript"))
+            kinds = ("forall", "do", "independent", "scalar", "vector_subscript", "computed_subscript", "deposit")
+            return self.statement(kinds)
         finally:
             self.indirect_share = 0
 
@@ -101,3 +102,21 @@ class Tables:
         lines += [f"  {guard}{target}({place}) = 0.5d0 * {target}({place}) + {read}", "end do"]
         claim = ["!hpf$ independent" + (", new(at0)" if scalar else "")] if self.chance(25) and other != target else []
         return [*claim, *lines]
+
+    def deposit(self):
+        """A loop in which several iterations may update one element, with a claim that this is a reduction or without
+        one."""
+        table = self.random.choice(self.tables)
+        flat = [each.name for each in self.arrays if each.bounds == (table.fits,)]
+        if not flat:
+            return self.scalar()
+        target, (lower, upper) = self.random.choice(flat), table.fits
+        like = [each.name for each in self.arrays if each.bounds == (table.bounds,) and each.name != target]
+        doubled = f"{lower} + mod(2 * ({table.name}(i) - ({lower})), {upper - lower + 1})"
+        element = f"{target}({self.pick(f'{table.name}(i)', doubled)})"
+        part = f"0.125d0 * {self.random.choice(like)}(i)" if like and self.chance(70) else "0.0625d0 * i"
+        update = self.pick(f"{element} + {part}", f"{element} - {part}", f"max({element}, {part})")
+        guard = f"if (mod(i, 3) > {self.pick(0, 1)}) " if self.chance(20) else ""
+        claim = [f"!hpf$ independent, reduction({target})"] if self.chance(70) else []
+        first, last = table.bounds
+        return [*claim, f"do i = {first}, {last}", f"  {guard}{element} = {update}", "end do"]

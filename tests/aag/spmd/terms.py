@@ -68,6 +68,7 @@ ELEMENTAL = {
     "sqrt": np.sqrt,
     "sin": np.sin,
     "cos": np.cos,
+    "atan": np.arctan,
     "dble": lambda a: np.asarray(a, dtype=np.float64),
     "real": lambda a, *_: np.asarray(a, dtype=np.float64),
     "float": lambda a: np.asarray(a, dtype=np.float64),

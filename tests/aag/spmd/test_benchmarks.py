@@ -12,8 +12,13 @@ from tests.aag.spmd.machine import Machine
 from tests.aag.spmd.serial import Serial
 
 FOLDER = Path(__file__).resolve().parents[3] / "benchmarks_hpf"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.hpf") if path.stem != "lfk14")
-"""Index arrays are more than the machine of these tests understands; lfk14 runs natively."""
+BEYOND = ("lfk14", "cg_sparse", "fft3d", "fft_transpose", "heat_sub")
+"""Programs with index arrays in the bounds of loops or on both sides, or with calls: more than the machine of these
+tests understands. They run natively (`emit/test_benchmarks.py`)."""
+AGAIN = ("multigrid",)
+"""Another level of the same array is written between two messages, after which copies of a level do not count as valid,
+so that some elements are sent again."""
+NAMES = sorted(path.stem for path in FOLDER.glob("*.hpf") if path.stem not in BEYOND)
 PROCS = (1, 2, 3, 4, 5, 7, 8, 16)
 QUICK = (1, 3, 4, 8)
 SIZES = (5, 11)
@@ -28,7 +33,7 @@ def source(name):
 
 def values(name, n):
     constants = {entity.name for entity in main_unit(source(name)).entities if "parameter" in entity.attributes}
-    wanted = {"n": n, "m": n + 1, "k": 3, "reps": 2}
+    wanted = {"n": n, "m": n + 1, "k": 3, "reps": 2, "w": 4}
     return {each: value for each, value in wanted.items() if each in constants}
 
 
@@ -42,7 +47,7 @@ def serial(name, n):
 def check(name, n, procs, options, distribute=None):
     overrides = Overrides(procs=procs, values=values(name, n), distribute=distribute or {})
     node_program = lower(source(name), overrides, procs, options)
-    machine = Machine(node_program, exact=options is PLAIN, frugal=options is FULL).run()
+    machine = Machine(node_program, exact=options is PLAIN, frugal=options is FULL and name not in AGAIN).run()
     truth = serial(name, n)
     for array, expected in truth.arrays.items():
         if f"{array}$2" in machine.copies:  # its last version, whichever that is, enters the checksum

@@ -25,6 +25,7 @@ ASKED = {
     "query": [("query", *LAPLACE)],
     "diff": [("diff", "laplace", *LAPLACE)],
     "check": [("check", *LAPLACE, "--budget", "budget.yaml")],
+    "reproduce": [("reproduce",), ("reproduce", "fig21")],
     "system": [("system", "show", "ipsc860"), ("system", "fit", "table.txt")],
 }
 """Command -> how its JSON is asked for."""

@@ -49,6 +49,19 @@ TARGETS = {
     "adi": ("u", 2),
     "thomas": ("u", 2),
     "trisolve": ("a", 2),
+    "cg": ("a", 2),
+    "cg_sparse": ("x", 1),
+    "fft3d": ("x", 3),
+    "fft_transpose": ("x", 2),
+    "heat_sub": ("u", 2),
+    "implicit": ("u", 2),
+    "life": ("temp", 2),
+    "matmul": ("temp", 2),
+    "multigrid": ("temp", 2),
+    "particle": ("x", 1),
+    "qr": ("a", 2),
+    "shallow": ("temp", 2),
+    "shallow_do": ("temp", 2),
 }
 """What each program distributes, and its rank."""
 WHOLE_COLUMNS = ("gausspivot_array", "gausspivot_do")
@@ -66,11 +79,12 @@ def grids(procs, rank):
 
 
 def mappings(name, procs):
-    """That of the program, then every format in every dimension on every grid."""
+    """That of the program, then every format in every dimension on every grid; with three dimensions two formats."""
     target, rank = TARGETS[name]
+    choices = FORMATS if rank < 3 else ("block", "cyclic", "*")
     return [({}, None)] + [
         ({target: f"({','.join(formats)})"}, grid)
-        for formats in product(FORMATS, repeat=rank)
+        for formats in product(choices, repeat=rank)
         if name not in WHOLE_COLUMNS or formats[0] == "*"
         for grid in grids(procs, rank - formats.count("*"))
     ]
@@ -83,7 +97,7 @@ def source(name):
 
 def values(name, n):
     constants = {entity.name for entity in main_unit(source(name)).entities if "parameter" in entity.attributes}
-    wanted = {"n": n, "m": n + 1, "k": 3, "reps": 2}
+    wanted = {"n": n, "m": n + 1, "k": 3, "reps": 2, "w": 4}
     return {each: value for each, value in wanted.items() if each in constants}
 
 

@@ -22,7 +22,7 @@ NAMES = """
     restored strides remapping_calls functions_anywhere dimensions three_deep two_mappings equal_names
     gathered scattered sparse two_turns columns particles components complex_pairs nested_types derived_dummies
     types_remapped types_inside beside literal_kinds texts common_sizes sums_of_sums left_private pivots
-    sums_into_arrays deposits replicated_targets
+    sums_into_arrays deposits histograms replicated_targets
     generics
     allocations
     sequences long_functions aligned_parts kept_masks long_literals
