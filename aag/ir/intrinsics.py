@@ -29,11 +29,13 @@ Form = Literal[
     "matmul",
     "spread",
     "reshape",
+    "prefix",
     "bounds",
     "type",
     "scalar",
 ]
-"""What a function makes of arrays. Empty: not modelled. `expanded`: rewritten with other functions; `bounds`: what the
+"""What a function makes of arrays. Empty: not modelled; `prefix`: a scan of one dimension, as the whole value that is
+assigned. `expanded`: rewritten with other functions; `bounds`: what the
 declaration of an array says; `type`: a constant that depends on the type only; `scalar`: there are no arrays."""
 
 Typing = Literal[
@@ -81,7 +83,7 @@ class Reduction(Struct, frozen=True, kw_only=True):
     located: bool = False
 
     def start(self, into: Expr, of: Type) -> Expr:
-        """What changes nothing when it is combined, into a variable of a type."""
+        """What changes nothing when it is combined, into a variable of a type: an integer may stand for its value."""
         if self.first is not None:
             return self.first
         if self.located:
@@ -222,7 +224,9 @@ _BITS = o.fixed(logical=1)
 _ARRAY = "array dim? mask?"
 _MASK = "mask dim?"
 _PLACE = "array dim? mask? kind? back?"
-_LIBRARY = "sum copy maxval minval count product all any iall iany iparity parity".split()
+_SCANS = "sum maxval minval product all any iall iany iparity parity".split()
+_TESTS = frozenset(("all", "any", "parity"))
+_SCANNED = {"maxval": "max", "minval": "min"}
 
 _ROWS = (
     # numbers
@@ -356,7 +360,20 @@ _ROWS = (
     *_row("unpack", "vector mask field", ""),
     *_row("transfer", "source mold size?", ""),
     *_row("grade_up grade_down", "array dim?", "", "integer"),
-    *_row(" ".join(f"{each}_{how}" for each in _LIBRARY for how in ("scatter", "prefix", "suffix")), "", ""),
+    *(
+        row
+        for each in _SCANS
+        for row in _row(
+            f"{each}_prefix {each}_suffix",
+            "mask dim? segment? exclusive?" if each in _TESTS else "array dim? mask? segment? exclusive?",
+            "prefix",
+            reduction=_SCANNED.get(each, each),
+        )
+    ),
+    *_row("count_prefix count_suffix", "mask dim? segment? exclusive?", "", "integer"),
+    *_row("copy_prefix copy_suffix", "array dim? segment?", ""),
+    *_row(" ".join(f"{each}_scatter" for each in (*_SCANS, "copy")), "array base", "", "second"),
+    *_row("count_scatter", "mask base", "", "second"),
     *_row("global_alignment hpf_alignment", "", "scalar", charge=CALL),
     # the machine
     *_row("number_of_processors", "dim?", "scalar", "integer", FREE),

@@ -219,8 +219,8 @@ class Elementwise:
             case "type" if self._symbols.shape(call.args[0]) or isinstance(call.args[0], StringLit):
                 kind = self._symbols.type_of(call.args[0])
                 return IntLit(kind.bytes) if call.name == "len" else Call(call.name, (zero(kind),), span=call.span)
-            case "" if found is not None:
-                raise Unsupported(f"{call.name.upper()} is not modelled")
+            case "" | "prefix" if found is not None:
+                raise Unsupported(f"{call.name.upper()} is not modelled here")
             case _ if call.name in self._symbols.whole_functions:
                 # Its arrays go by reference; what it reads of them is not known here (lowering says so).
                 scalars = [arg for arg in call.args if not self._symbols.shape(arg)]
