@@ -115,7 +115,8 @@ class Spaces:
         plain = self.plain(value)
         if plain is not None:
             return Space(plain, self._ranges(plain))
-        for each in children(value) if _is_elemental(value) else ():
+        shifted = isinstance(value, Call) and value.name in ("cshift", "eoshift")
+        for each in children(value) if shifted or _is_elemental(value) else ():
             if rank_of(each, self.known):
                 return self.space(each)
         raise NoSpaceError
