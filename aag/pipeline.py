@@ -27,8 +27,8 @@ from aag.spmd.verify import verify
 
 
 def main_unit(program: Program) -> Unit:
-    """The main program with the bodies of the procedures that it calls, other statements for PACK and its like, and index
-    arrays for computed subscripts.
+    """The main program with the bodies of the procedures that it calls, with other statements for PACK and its like,
+    and with index arrays for computed subscripts.
 
     Raises:
         SourceError: there is none, or there are several.

@@ -1,4 +1,4 @@
-"""PACK, UNPACK and the scatter, prefix and suffix functions of HPF_LIBRARY as scans, FORALLs and updates.
+"""PACK, UNPACK, MVBITS and the scatter, prefix and suffix functions of HPF_LIBRARY as scans, FORALLs and updates.
 
     v = pack(a, m)                  c = merge(1, 0, m)
                                     k = sum_prefix(c, dim=1)
@@ -28,12 +28,13 @@ from aag.ir.ranks import rank_of
 from aag.ir.result_types import INTEGER, constant_of, type_of
 from aag.ir.spaces import NoSpaceError, Space, Spaces
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import map_expression, map_operands, map_own, mapped, names_in, walk_expressions
+from aag.ir.visitors import calls_used, map_expression, map_operands, map_own, mapped, names_in, walk_expressions
 
 _HOWS = ("prefix", "suffix", "scatter")
 _FUNCTIONS = frozenset(
     ("pack", "unpack", *(name for name in INTRINSICS if name.rpartition("_")[2] in _HOWS and "_" in name))
 )
+_BITS = "mvbits"
 PLACES = "place$of"
 """How the names of arrays begin that hold the places of elements in what PACK makes."""
 _REDUCED = {"max": "maxval", "min": "minval"}
@@ -46,8 +47,8 @@ def with_array_functions(unit: Unit, hidden: frozenset[str] = frozenset()) -> Un
 
     `hidden`: names of procedures of the program, which hide intrinsic ones. What cannot be replaced remains.
     """
-    wanted = _FUNCTIONS - hidden - {each.name for each in unit.entities}
-    if not any(isinstance(each, Call) and each.name in wanted for each in walk_expressions(unit.body)):
+    wanted = (_FUNCTIONS | {_BITS}) - hidden - {each.name for each in unit.entities}
+    if not wanted & calls_used(unit.body):
         return unit
     changer = _Changer(unit, wanted)
     body = changer.body(unit.body)
@@ -82,6 +83,8 @@ class _Changer(Spaces):
                 last = tuple(self._assign(statement, target, self._value(value)))
             case s.If(branches=(first, *rest)) if first.condition is not None:
                 last = (replace(statement, branches=(replace(first, condition=self._inner(first.condition)), *rest)),)
+            case s.CallStmt(name=name, args=(_, _, _, Var() | Element(), _) as args) if name == _BITS in self._wanted:
+                last = (_bits_moved(statement, args),)
             case s.Io(kind="print" | "write") | s.CallStmt() | s.SelectCase() | s.Do():
                 last = (map_own(statement, self._inner),)
         yield from self.made
@@ -355,3 +358,13 @@ class _Changer(Spaces):
 def _scan_of(call: Call, name: str, value: Expr, dim: IntLit | None) -> Call:
     """A scan of another value."""
     return Call(name, (value,), () if dim is None else (("dim", dim),), span=call.span)
+
+
+def _bits_moved(call: s.CallStmt, args: tuple[Expr, ...]) -> s.Assign:
+    """MVBITS as an assignment: the bits of `to`, without those that come from elsewhere, and those. All bits of its
+    kind are ``not(to - to)``."""
+    source, first, length, to, place = args
+    coming = Call("ishft", (Call("ibits", (source, first, length)), place))
+    gone = Call("ishft", (Call("ibits", (Call("not", (Binary("-", to, to),)), IntLit(0), length)), place))
+    kept = Call("iand", (to, Call("not", (gone,))))
+    return s.Assign(span=call.span, label=call.label, target=to, value=Call("ior", (kept, coming)))

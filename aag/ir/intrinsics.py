@@ -358,7 +358,7 @@ _ROWS = (
     *_row("reshape", "source shape pad? order?", "reshape"),
     *_row("pack", "array mask vector?", ""),
     *_row("unpack", "vector mask field", ""),
-    *_row("transfer", "source mold size?", ""),
+    *_row("transfer", "source mold size?", "scalar", "second", FREE),
     *_row("grade_up grade_down", "array dim?", "", "integer"),
     *(
         row

@@ -63,7 +63,7 @@ def lower_scan(lowering: Lowering, target: Var | Element, call: Call) -> None:
         return
     lowering.note(
         "W220",
-        f"{call.name.upper()} along a CYCLIC dimension of {element.name}: it is copied to a BLOCK one, and back",
+        f"{call.name.upper()} along a CYCLIC dimension of {element.name}: the array is copied to BLOCK, and back",
         "distribute the dimension BLOCK",
     )
     copy = _in_blocks(lowering, element, axis)

@@ -360,7 +360,8 @@ contains
     type(esp_map), intent(in) :: map
     integer, intent(in) :: index(:)
     integer :: dim
-    esp_stored = .true.
+    esp_stored = inside(map, index)
+    if (.not. esp_stored) return
     do dim = 1, map%rank
       if (associated(map%table(dim)%at)) then
         esp_stored = esp_stored .and. map%table(dim)%at(index(dim)) > 0
