@@ -7,6 +7,7 @@ from aag.functional.tables import RunLimits
 from aag.graph.aau import Graph
 from aag.graph.build import build_graph
 from aag.graph.synchronize import synchronize
+from aag.ir.array_functions import with_array_functions
 from aag.ir.index_arrays import with_index_arrays
 from aag.ir.units import Program, Unit
 from aag.mapping.layout import Layouts
@@ -26,7 +27,8 @@ from aag.spmd.verify import verify
 
 
 def main_unit(program: Program) -> Unit:
-    """The main program with the bodies of the procedures that it calls, and with index arrays for computed subscripts.
+    """The main program with the bodies of the procedures that it calls, with other statements for PACK and its like,
+    and with index arrays for computed subscripts.
 
     Raises:
         SourceError: there is none, or there are several.
@@ -55,7 +57,9 @@ def main_unit(program: Program) -> Unit:
                 )
             ]
         )
-    return with_index_arrays(expanded(program, program.main))
+    whole = expanded(program, program.main)
+    procedures = frozenset(each.name for each in (*program.units, *whole.contains))
+    return with_index_arrays(with_array_functions(whole, procedures))
 
 
 def map_arrays(program: Program, overrides: Overrides, default_procs: int) -> Layouts:

@@ -72,7 +72,7 @@ def settled(
             return attempt(known), known
         except UnresolvedError as error:
             names = error.missing.keys() - known.values.keys() - {f"trips_{line}" for line in known.trips}
-            if not request.budget or len(names) < len(error.missing):
+            if not names or not request.budget or len(names) < len(error.missing):
                 raise
             more, missing = _computed(program, given_values(request), frozenset(names), request.budget)
             taken = _taken(program, given_values(request), tuple(sorted(missing)))

@@ -11,6 +11,7 @@ from aag.diagnostics import Diagnostic
 from aag.functional.run import NO_LIMITS, computed
 from aag.functional.tables import Found, RunLimits, Table, WantedValues
 from aag.ir import statements as s
+from aag.ir.array_functions import PLACES
 from aag.ir.evaluate import Value
 from aag.ir.expressions import Call, Element, Expr, Var
 from aag.ir.units import Unit
@@ -43,9 +44,13 @@ def with_contents(unit: Unit, layouts: Layouts, given: Mapping[str, Value], limi
             notes.append(_note(f"{name} changes: taking what it holds when it is first used", layout))
         if name in contents or values is None:
             continue
-        contents[name] = evenly(layout, values)
         guessed.add(name)
         why = found.missing.get(name, "it is not used")
+        if name.startswith(PLACES):
+            contents[name] = every_second(layout)
+            notes.append(_note(f"the mask of PACK is not known ({why}): assuming every second element", layout))
+            continue
+        contents[name] = evenly(layout, values)
         notes.append(_note(f"what {name} holds is not known ({why}): taking values that are spread evenly", layout))
     return replace(layouts, contents=contents, notes=(*layouts.notes, *notes), guessed=frozenset(guessed))
 
@@ -110,6 +115,13 @@ def evenly(layout: Layout, values: Range) -> Table:
     stride = next(each for each in range(max(1, round(GOLDEN * many)), many + 2) if gcd(each, many) == 1)
     chosen = lower + np.arange(count, dtype=np.int64) * stride % many
     return Table(chosen.reshape(layout.extents, order="F"), tuple(low for low, _ in layout.bounds))
+
+
+def every_second(layout: Layout) -> Table:
+    """The places of elements in what PACK makes, where it takes every second one; 0 for the others."""
+    number = np.arange(1, prod(layout.extents) + 1, dtype=np.int64)
+    places = np.where(number % 2, (number + 1) // 2, 0)
+    return Table(places.reshape(layout.extents, order="F"), tuple(low for low, _ in layout.bounds))
 
 
 def _note(message: str, layout: Layout) -> Diagnostic:

@@ -83,7 +83,7 @@ class Functions(Terms):
             return True
         given = self._arguments(call, found)
         match found.form:
-            case "elemental" | "shift" | "transpose" | "spread":
+            case "elemental" | "shift" | "transpose" | "spread" | "prefix":
                 return True
             case "reduction":
                 return "dim" in given and self._rank(call.args[0]) > 1
@@ -302,6 +302,8 @@ class Functions(Terms):
         options = "".join(f", {key}={terms[key].text}" for key in list(terms)[1:] if key in ("dim", "mask"))
         if name in _REDUCED:
             return PythonTerm(f"reduced({_REDUCED[name]!r}, {spent}{options})", first.type, many, 0 if many else 1)
+        if found.form == "prefix":
+            return self._scan(found, given, terms, spent)
         if name in _TESTS:
             return PythonTerm(f"truth({name!r}, {spent}{options})", INTEGER if name == "count" else LOGICAL, many)
         if name in ("maxloc", "minloc") and not {"kind", "back"} & terms.keys():
@@ -337,6 +339,18 @@ class Functions(Terms):
             case "pack" if terms.keys() == {"array", "mask"}:
                 return PythonTerm(f"packed({first.text}, {terms['mask'].text})", kind, many=True)
         raise NotComputable(f"{name.upper()} is not followed")
+
+    def _scan(
+        self, found: Intrinsic, given: Mapping[str, e.Expr], terms: Mapping[str, PythonTerm], spent: str
+    ) -> PythonTerm:
+        """A scan of one dimension."""
+        first = terms[found.arguments[0]]
+        name = found.name.rpartition("_")[0]
+        if name not in _REDUCED or terms.keys() - {found.arguments[0], "dim", "exclusive"} or not first.many:
+            raise NotComputable(f"{found.name.upper()} is not followed")
+        exclusive = given.get("exclusive") == e.LogicalLit(True)
+        how = f"{terms['dim'].text}, {exclusive}, {found.name.endswith('_suffix')}, {dtype(first.type)!r}"
+        return PythonTerm(f"scanned({_REDUCED[name]!r}, {spent}, {how})", first.type, many=True)
 
 
 _BITWISE = {"iand": "&", "ior": "|", "ieor": "^"}

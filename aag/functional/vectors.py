@@ -222,7 +222,8 @@ class Vectors:
         for one in statement.body:
             if not isinstance(one, s.Assign) or not isinstance(one.target, e.Element):
                 raise NotComputable("FORALL with other statements than assignments")
-            body.append((one, one.target))
+            if one.target.name in terms.arrays:  # the others are of no interest
+                body.append((one, one.target))
         names = [each.name for each in statement.indices]
         pieces = [
             part for each in statement.indices for part in (each.lower, each.upper, each.step) if part is not None

@@ -27,10 +27,7 @@ def reduced(name: str, values: Any, dim: int | None = None, mask: Any = None) ->
         kept = values if mask is None else np.where(mask, values, kind.type(start))
         return _plain(combine.reduce(kept, axis=None if dim is None else dim - 1, initial=kind.type(start)))
     if name in ("max", "min"):
-        least, most = (-np.inf, np.inf) if kind.kind == "f" else (np.iinfo(kind).min, np.iinfo(kind).max)
-        neutral: Any = least if name == "max" else most
-        if kind.kind == "f":
-            neutral = np.finfo(kind).min if name == "max" else np.finfo(kind).max
+        neutral = _extreme(name, kind)
         function = np.maximum if name == "max" else np.minimum
         kept = values if mask is None else np.where(mask, values, kind.type(neutral))
         return _plain(function.reduce(kept, axis=None if dim is None else dim - 1, initial=kind.type(neutral)))
@@ -114,6 +111,25 @@ def shifted_out(values: Many, by: Any, boundary: Any = None, dim: int = 1) -> Ma
     else:
         into[-by:] = of[: count + by]
     return result
+
+
+def _extreme(name: str, kind: np.dtype[Any]) -> Any:
+    """The least or greatest value of a type, which a maximum or minimum begins with."""
+    ends: Any = np.finfo(kind) if kind.kind == "f" else np.iinfo(kind)
+    return ends.min if name == "max" else ends.max
+
+
+def scanned(name: str, values: Any, dim: int, exclusive: bool, backwards: bool, dtype: str) -> Many:
+    """SUM_PREFIX, and other scans of one dimension."""
+    function = {"add": np.add, "mul": np.multiply, "max": np.maximum, "min": np.minimum}[name]
+    axis, kind = dim - 1, np.dtype(dtype)
+    turned = np.flip(values, axis) if backwards else np.asarray(values)
+    found = function.accumulate(turned, axis=axis, dtype=kind)
+    if exclusive and turned.shape[axis]:
+        first = {"add": 0, "mul": 1}.get(name, _extreme(name, kind) if name in ("max", "min") else 0)
+        shape = [1 if at == axis else extent for at, extent in enumerate(turned.shape)]
+        found = np.concatenate([np.full(shape, first, kind), np.delete(found, -1, axis)], axis)
+    return np.flip(found, axis) if backwards else found
 
 
 def spread(values: Any, dim: int, copies: int, meter: Meter) -> Many:

@@ -417,6 +417,8 @@ class _Writer:
             for one in statement.body:
                 if not isinstance(one, s.Assign) or not isinstance(one.target, e.Element):
                     raise NotComputable("FORALL with other statements than assignments to elements or sections")
+                if one.target.name not in terms.arrays:
+                    continue  # it is of no interest
                 lines.at = one.span.line
                 term = terms.term(one.value)
                 text = terms.converted(term, terms.type_of(one.target.name))

@@ -138,8 +138,9 @@ class _Builder:
                 return g.Comm(**common, operation=operation)
             case n.HostIo():
                 return g.Comm(**common, host=node)
-            case n.Combine(operation_class=operation):
-                work = g.Work(computation=counts(combination(operation)))
+            case n.Combine(operation_class=operation, prefix=prefix):
+                steps = [counts(combination(operation))] * (2 if prefix else 1)  # a scan: what it passes on, its result
+                work = g.Work(computation=add_counts(*steps))
                 return g.SyncSeq(**common, combine=node, work=work)
             case n.ClockMark():
                 work = g.Work(computation=(("call", 1.0),))

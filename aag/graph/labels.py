@@ -21,8 +21,8 @@ def label_of(node: n.Node) -> str:
             return f"{what}{_targets(node)}" + (f" for ({loops})" if loops else "")
         case n.Communicate(operation=operation):
             return f"{operation.pattern} {operation.array}"
-        case n.Combine(op=op):
-            return f"reduction {op}"
+        case n.Combine(op=op, prefix=prefix):
+            return f"{'scan' if prefix else 'reduction'} {op}"
         case n.HostIo(kind=kind):
             return {"write": "print", "format": "internal file", "control": "file"}.get(kind, kind)
         case n.DoNode(var=var, lower=lower, upper=upper, step=step):

@@ -30,11 +30,13 @@ Form = Literal[
     "matmul",
     "spread",
     "reshape",
+    "prefix",
     "bounds",
     "type",
     "scalar",
 ]
-"""What a function makes of arrays. Empty: not modelled. `expanded`: rewritten with other functions; `bounds`: what the
+"""What a function makes of arrays. Empty: not modelled; `prefix`: a scan of one dimension, as the whole value that is
+assigned. `expanded`: rewritten with other functions; `bounds`: what the
 declaration of an array says; `type`: a constant that depends on the type only; `scalar`: there are no arrays."""
 
 Typing = Literal[
@@ -87,7 +89,8 @@ class Reduction(Struct, frozen=True, kw_only=True):
     located: bool = False
 
     def start(self, into: Expr, of: Type, *, some: bool) -> Expr:
-        """What changes nothing when it is combined, into a variable of a type. `some`: there is a value to combine it
+        """What changes nothing when it is combined, into a variable of a type: an integer may
+        stand for its value. `some`: there is a value to combine it
         with, else MAXVAL and MINVAL return the greatest finite value, with its sign or without."""
         if self.first is not None:
             return self.first
@@ -261,7 +264,9 @@ _OF_ORDERED = "array:irc dim?:i mask?:l"
 _OF_BITS = "array:i dim?:i mask?:l"
 _OF_LOGICAL = "mask:l dim?:i"
 _PLACE = f"{_OF_ORDERED} kind?:i back?:l"
-_LIBRARY = "sum copy maxval minval count product all any iall iany iparity parity".split()
+_SCANS = "sum maxval minval product all any iall iany iparity parity".split()
+_TESTS = frozenset(("all", "any", "parity"))
+_SCANNED = {"maxval": "max", "minval": "min"}
 
 _ROWS = (
     # numbers
@@ -390,9 +395,22 @@ _ROWS = (
     *_row("reshape", "source shape:i pad?=source order?:i", "reshape"),
     *_row("pack", "array mask:l vector?=array", ""),
     *_row("unpack", "vector mask:l field=vector", ""),
-    *_row("transfer", "source mold size?:i", ""),
+    *_row("transfer", "source mold size?:i", "scalar", "second", FREE),
     *_row("grade_up grade_down", "array dim?:i", "", "integer"),
-    *_row(" ".join(f"{each}_{how}" for each in _LIBRARY for how in ("scatter", "prefix", "suffix")), "", ""),
+    *(
+        row
+        for each in _SCANS
+        for row in _row(
+            f"{each}_prefix {each}_suffix",
+            f"{_OF_LOGICAL if each in _TESTS else 'array dim?:i mask?:l'} segment?:l exclusive?:l",
+            "prefix",
+            reduction=_SCANNED.get(each, each),
+        )
+    ),
+    *_row("count_prefix count_suffix", f"{_OF_LOGICAL} segment?:l exclusive?:l", "", "integer"),
+    *_row("copy_prefix copy_suffix", "array dim?:i segment?:l", ""),
+    *_row(" ".join(f"{each}_scatter" for each in (*_SCANS, "copy")), "array base", "", "second"),
+    *_row("count_scatter", "mask base", "", "second"),
     *_row("global_alignment hpf_alignment", "", "scalar", charge=CALL),
     # the machine
     *_row("number_of_processors", "dim?:i", "scalar", "integer", FREE),

@@ -1,10 +1,11 @@
 """The types of operations and of intrinsic functions, from those of what they are applied to."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
-from aag.ir.intrinsics import Typing
+from aag.ir import expressions as e
+from aag.ir.intrinsics import INTRINSICS, Typing
 from aag.ir.units import Type
 
 INTEGER = Type(base="integer", bytes=4)
@@ -12,6 +13,8 @@ REAL = Type(base="real", bytes=4)
 DOUBLE = Type(base="real", bytes=8)
 LOGICAL = Type(base="logical", bytes=4)
 
+COMPARING = frozenset((".and.", ".or.", ".eqv.", ".neqv.", "==", "/=", "<", "<=", ">", ">="))
+"""Operators whose result is logical."""
 _ORDER = ("logical", "integer", "real", "complex")
 
 
@@ -50,3 +53,47 @@ def result_of(rule: Typing, types: Sequence[Type], size: int) -> Type:
             return Type(base=rule, bytes=size or INTEGER.bytes)
         case "first" | "part":
             return replace(first, bytes=size) if size else first
+
+
+def type_of(expr: e.Expr, types: Mapping[str, Type]) -> Type:
+    """The type of an expression (of an element, where it is an array), from the types of variables."""
+    match expr:
+        case e.IntLit(bytes=size):
+            return Type(base="integer", bytes=size or INTEGER.bytes)
+        case e.RealLit(double=double):
+            return DOUBLE if double else REAL
+        case e.LogicalLit():
+            return LOGICAL
+        case e.ComplexLit():
+            return Type(base="complex", bytes=8)
+        case e.Var(name=name) | e.Element(name=name):
+            return types.get(name, INTEGER if name[:1] in "ijklmn" else REAL)
+        case e.Unary(operand=operand):
+            return type_of(operand, types)
+        case e.Binary(op=op) if op in COMPARING:
+            return LOGICAL
+        case e.Binary(left=left, right=right):
+            return wider(type_of(left, types), type_of(right, types))
+        case e.Call(name=name) if name in INTRINSICS:
+            given = INTRINSICS[name].bound(expr)
+            kind = given.pop("kind", None)
+            found = [type_of(each, types) for each in given.values()]
+            return result_of(INTRINSICS[name].type, found or [REAL], kind.value if isinstance(kind, e.IntLit) else 0)
+        case _:
+            return REAL
+
+
+def constant_of(value: int, of: Type) -> e.Expr:
+    """A small number as a constant of just that type; of LOGICAL, whether it is not 0."""
+    match of.base:
+        case "real" if of.bytes in (REAL.bytes, DOUBLE.bytes):
+            return e.RealLit(float(value), f"{value}.0{'d0' if of == DOUBLE else ''}", double=of == DOUBLE)
+        case "complex":
+            return e.Call("cmplx", (e.IntLit(value), e.IntLit(0), e.IntLit(of.bytes // 2)))
+        case "logical":
+            literal = e.LogicalLit(bool(value))
+            return literal if of == LOGICAL else e.Call("logical", (literal, e.IntLit(of.bytes)))
+        case "integer":
+            return e.IntLit(value) if of == INTEGER else e.Call("int", (e.IntLit(value), e.IntLit(of.bytes)))
+        case _:
+            return e.Call("real", (e.IntLit(value), e.IntLit(of.bytes)))

@@ -10,8 +10,11 @@ Names of a common block that no EQUIVALENCE set mentions share nothing within th
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from aag.ir.expressions import Element, Expr, Var
+from aag.ir.directives import Bound
+from aag.ir.expressions import Element, Expr, Section, Var
+from aag.ir.statements import Allocate
 from aag.ir.units import Unit
+from aag.ir.visitors import walk_statements
 
 
 def storage_of(unit: Unit) -> Mapping[str, str]:
@@ -64,3 +67,22 @@ def member_names(members: Iterable[Expr]) -> tuple[str, ...]:
 
 
 __all__ = ["member_names", "sharing", "storage_of"]
+
+
+def allocations(unit: Unit) -> dict[str, tuple[Bound, ...]]:
+    """The shape of the first ALLOCATE of each name."""
+    shapes: dict[str, tuple[Bound, ...]] = {}
+    for statement in walk_statements(unit.body):
+        if isinstance(statement, Allocate) and not statement.deallocate:
+            for item in statement.items:
+                if isinstance(item, Element):
+                    shapes.setdefault(item.name, tuple(map(_bound, item.subscripts)))
+    return shapes
+
+
+def _bound(subscript: Expr) -> Bound:
+    match subscript:
+        case Section(lower=lower, upper=upper):
+            return Bound(lower=lower, upper=upper)
+        case _:
+            return Bound(lower=None, upper=subscript)

@@ -9,10 +9,10 @@ from msgspec import Struct
 
 from aag.ir.directives import Align, Bound, Directive, Distribute, Dynamic, Inherit, Processors, Sequence, Template
 from aag.ir.evaluate import Unknown, Value, evaluate_int
-from aag.ir.expressions import Element, Expr, IntLit, OpaqueExpr, Section
-from aag.ir.statements import Allocate
+from aag.ir.expressions import Expr, IntLit, OpaqueExpr
+from aag.ir.storage import allocations
 from aag.ir.units import Entity, Program, Unit
-from aag.ir.visitors import names_in, walk_statements
+from aag.ir.visitors import names_in
 from aag.mapping.inquiries import inquired
 from aag.mapping.report import Report, place
 
@@ -87,7 +87,7 @@ def scope_of(unit: Unit, visible: tuple[Unit, ...]) -> Scope:
         hidden = own.keys() | {name for directive in each.directives for name in declared_by(directive)}
         directives = tuple(old for old in directives if not hidden & set(named_by(old))) + each.directives
         entities |= own
-        allocated |= _allocations(each)
+        allocated |= allocations(each)
     return Scope(
         unit=unit, entities=MappingProxyType(entities), directives=directives, allocated=MappingProxyType(allocated)
     )
@@ -185,22 +185,3 @@ def _too_large(bounds: Row[tuple[int, int]]) -> bool:
     ends = [abs(end) for bound in bounds for end in bound]
     extents = [max(0, upper - lower + 1) for lower, upper in bounds]
     return max([0, *ends, *extents]) > LARGEST_EXTENT or prod(extents) > LARGEST_SIZE
-
-
-def _allocations(unit: Unit) -> dict[str, tuple[Bound, ...]]:
-    """The shape of the first ALLOCATE of each name."""
-    shapes: dict[str, tuple[Bound, ...]] = {}
-    for statement in walk_statements(unit.body):
-        if isinstance(statement, Allocate) and not statement.deallocate:
-            for item in statement.items:
-                if isinstance(item, Element):
-                    shapes.setdefault(item.name, tuple(map(_bound, item.subscripts)))
-    return shapes
-
-
-def _bound(subscript: Expr) -> Bound:
-    match subscript:
-        case Section(lower=lower, upper=upper):
-            return Bound(lower=lower, upper=upper)
-        case _:
-            return Bound(lower=None, upper=subscript)

@@ -8,6 +8,7 @@ from aag.spmd.lowering import Lowering
 from aag.spmd.names import calls_any
 from aag.spmd.nodes import Local
 from aag.spmd.reductions import extract, is_full
+from aag.spmd.scans import is_scan, lower_scan
 from aag.spmd.symbols import Unsupported, result_type
 
 
@@ -23,7 +24,9 @@ def lower_assign(lowering: Lowering, statement: ir.Assign) -> None:
         raise Unsupported("assignment to a component of a derived type")
     lowering.symbols.check_variable(target)
     shape = lowering.symbols.shape(target)
-    if shape:
+    if shape and isinstance(statement.value, Call) and is_scan(lowering, statement.value):
+        lower_scan(lowering, target, statement.value)
+    elif shape:
         indices, positions = lowering.elementwise.context(shape)
         forall(lowering, indices, None, target, _called(lowering, statement.value), positions)
     elif isinstance(target, Element) and lowering.is_distributed(target.name):

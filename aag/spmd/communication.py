@@ -79,14 +79,17 @@ def combine_call(combine: Combine, layouts: Layouts, env: Environment) -> Collec
         elements = np.ones_like(groups)
     if not len(groups):
         return None
+    if combine.prefix == "down":
+        groups, elements = groups[:, ::-1], elements[:, ::-1]
+    kind = "scan" if combine.prefix else "reduction"
     return CollectiveCall(
-        kind="reduction",
-        members=groups,
+        kind=kind,
+        members=np.ascontiguousarray(groups),
         root=np.zeros(len(groups), dtype=np.int64),
         elements=np.ascontiguousarray(elements),
         element_bytes=combine.element_bytes,
         contiguous=True,
-        name=f"reduction {combine.op}",
+        name=f"{kind} {combine.op}",
     )
 
 

@@ -225,8 +225,10 @@ class Elementwise:
             case "type" if self._symbols.shape(call.args[0]) or isinstance(call.args[0], StringLit):
                 kind = self._symbols.type_of(call.args[0])
                 return IntLit(kind.bytes) if call.name == "len" else Call(call.name, (zero(kind),), span=call.span)
-            case "" if found is not None:
-                raise Unsupported(f"{call.name.upper()} is not modelled")
+            case "scalar" if call.name == "transfer" and self._has_arrays(call):
+                raise Unsupported("TRANSFER of arrays is not modelled")
+            case "" | "prefix" if found is not None:
+                raise Unsupported(f"{call.name.upper()} is not modelled here")
             case _ if call.name in self._symbols.whole_functions:
                 # Its arrays go by reference; what it reads of them is not known here (lowering says so).
                 scalars = [arg for arg in call.args if not self._symbols.shape(arg)]
@@ -235,6 +237,10 @@ class Elementwise:
                 args = tuple(self.element(arg, positions, bound) for arg in call.args)
                 named = tuple((key, self.element(value, positions, bound)) for key, value in call.keywords)
                 return Call(call.name, args, named, span=call.span)
+
+    def _has_arrays(self, call: Call) -> bool:
+        given = (*call.args, *(value for _, value in call.keywords))
+        return any(map(self._symbols.shape, given)) or len(given) > 2
 
     def _shift(self, call: Call, given: dict[str, Expr], positions: Sequence[Position], bound: frozenset[str]) -> Expr:
         shape = self._symbols.shape(call.args[0])

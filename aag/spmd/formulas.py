@@ -17,6 +17,7 @@ from aag.ir.expressions import Binary, Call, Element, Expr, LogicalLit, RealLit,
 from aag.ir.linear import linear
 from aag.ir.statements import Assign
 from aag.ir.units import Type
+from aag.ir.values import ArrayValues
 from aag.ir.visitors import names_in
 from aag.spmd.elementwise import FILLED
 from aag.spmd.nodes import (
@@ -218,6 +219,8 @@ class _Evaluation:
                 return self._variable(name)
             case Element(name=name, subscripts=subscripts) if name in self.known:
                 return self._shifted(self.known[name], subscripts, [self.of(each) for each in subscripts])
+            case Element(name=name) if isinstance(self.env.get(name), ArrayValues):
+                return np.asarray(evaluate_vector(expr, self.env, self.vectors), np.int64)
             case Unary(op=op, operand=operand):
                 value = self.of(operand)
                 return ~value if op == ".not." else -value if op == "-" else value

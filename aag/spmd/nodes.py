@@ -224,7 +224,8 @@ class Combine(Node, frozen=True, kw_only=True, eq=False):
     results are combined with `op`; the result is on all processors of those axes afterwards.
 
     A full reduction combines one value; with DIM= all elements that a processor has of the array of results, `kept`.
-    `result` is the scalar that is reduced, where the nest before it does not say so."""
+    `result` is the scalar that is reduced, where the nest before it does not say so. `prefix`: each processor gets the
+    combination of what those before it have along the axis, in the direction ``up`` or ``down`` of coordinates."""
 
     op: str
     home: Reference
@@ -233,6 +234,7 @@ class Combine(Node, frozen=True, kw_only=True, eq=False):
     operation_class: str
     kept: Reference | None = None
     result: str = ""
+    prefix: Literal["", "up", "down"] = ""
 
 
 class Value(Struct, frozen=True, kw_only=True):

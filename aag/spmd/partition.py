@@ -97,7 +97,7 @@ def trips(
         raise TooLarge("data are computed for one value after the other")
     levels, bounded = _levels(nest.home, nest.indices, layouts, env, along)
     masked: Sequence[Ints | None] = [None] * len(levels)
-    if nest.mask is not None and not bounded and (known or is_decided_by_indices(nest.mask)):
+    if nest.mask is not None and not bounded and (known or is_decided_by_indices(nest.mask) or _goes_through(nest)):
         with suppress(*(() if along else (Unknown, TooLarge))):
             found = _counted(nest.home, nest.indices, layouts, env, mask=nest.mask, along=along, known=known)
             masked = [np.ascontiguousarray(each[:, -1]) for each in found]
@@ -109,6 +109,13 @@ def trips(
         Trips(level[:, 1:] if nest.indices else level[:, :0], np.ascontiguousarray(level[:, -1]), bounded, mask, tests)
         for level, mask, tests in zip(levels, masked, tested, strict=True)
     )
+
+
+def _goes_through(nest: Nest) -> bool:
+    """Whether the mask reads only index arrays that decide where iterations live: their contents are known."""
+    read = elements_in(nest.mask)
+    deciding = names_in(*elements_in(*nest.home.subscripts)) if nest.home is not None else frozenset()
+    return bool(read) and all(each.name in deciding for each in read)
 
 
 def _depth(nest: Nest, home: Reference) -> int:

@@ -245,6 +245,9 @@ def _grouped(needs: Iterable[n.Need]) -> Iterator[str]:
 
 def _combine(node: n.Combine) -> str:
     kept = f" for each ({', '.join(index.name for index in node.kept.indices)})" if node.kept else ""
+    if node.prefix:
+        order = "" if node.prefix == "up" else ", from the last on"
+        return f"scan {node.op} along {_axes(node.axes)}, {node.element_bytes} bytes{kept}, without the own part{order}"
     return f"combine {node.op} along {_axes(node.axes)}, {node.element_bytes} bytes{kept}, the result on all"
 
 

@@ -31,7 +31,7 @@ class Phase(Struct, frozen=True, kw_only=True, eq=False):
 class CollectiveCall(Struct, frozen=True, kw_only=True, eq=False):
     """One collective in G disjoint groups at once.
 
-    `kind`: broadcast, concatenation, transpose, gather, reduction. `members` (G, p): the linear ranks of each
+    `kind`: broadcast, concatenation, transpose, gather, reduction, scan. `members` (G, p): the linear ranks of each
     group; the root is column `root[g]` (0 where the kind has none). `elements` (G, p): what each member
     contributes (broadcast: only the root's entry counts). `bounded`: as in `Phase`.
     """

@@ -311,8 +311,8 @@ class _Enumeration:
         number = np.arange(values.size)
         while len(body) == 1 and isinstance(body[0], Mine) and body[0].subscript is not None:
             others = names_in(body[0].subscript) - {name}
-            if others & vectors.keys():
-                break
+            if others & vectors.keys() or others - self.env.keys() - self.layouts.arrays.keys():
+                break  # loops around decide, too
             number = number[self._mine(body[0], {name: values[number]}, number.size)]
             body = body[0].body
         return number, body

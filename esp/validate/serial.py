@@ -10,6 +10,7 @@ from esp.tools import call, tool
 from esp.validate.given import GivenInput
 from esp.validate.inquiry import is_asked, lines_of, text_of, with_use, write_module
 from esp.validate.job import Job
+from esp.validate.library import MODULE, is_used, module
 
 _BITS = re.compile(r"\bx['\"][0-9a-f]+['\"]|['\"][0-9a-f]+['\"][boxz]\b", re.IGNORECASE)
 """Constants in the spelling of other compilers, which gfortran reads with an option."""
@@ -28,12 +29,17 @@ class Serial:
         self._limit_s = job.limit_s
         self._given = job.given
         self._answers: dict[Path, str] = {}
-        if any(is_asked(each) for each in program.sources):
-            files = [with_values(text, job.texts) for text in with_use(program)]
-            self._programs = {each: compiled(files, program.sources, folder / str(each), procs=each) for each in procs}
+        asked = any(is_asked(each) for each in program.sources)
+        texts = with_use(program) if asked else [text_of(each) for each in program.sources]
+        files = [with_values(text, job.texts) for text in texts]
+        library = module(files) if is_used(program) else ""
+        if asked:
+            self._programs = {
+                each: compiled(files, program.sources, folder / str(each), procs=each, library=library)
+                for each in procs
+            }
         else:
-            files = [with_values(text_of(each), job.texts) for each in program.sources]
-            self._programs = dict.fromkeys(procs, compiled(files, program.sources, folder))
+            self._programs = dict.fromkeys(procs, compiled(files, program.sources, folder, library=library))
 
     def answer(self, procs: int) -> str:
         """What it prints, where it takes `procs` for the number of processors.
@@ -68,14 +74,20 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def compiled(texts: Sequence[str], sources: Sequence[SourceFile], folder: Path, *, procs: int | None = None) -> Path:
-    """The executable of a serial program: the texts of its files, which are in the form of `sources`.
+def compiled(
+    texts: Sequence[str], sources: Sequence[SourceFile], folder: Path, *, procs: int | None = None, library: str = ""
+) -> Path:
+    """The executable of a serial program: the texts of its files, which are in the form of `sources`. `library`: the
+    text of the module HPF_LIBRARY, if it is used.
 
     Raises:
         esp.errors.PredictionError: it does not compile.
     """
     folder.mkdir(parents=True, exist_ok=True)
     names = [] if procs is None else [write_module(folder, procs)]
+    if library:
+        names.append(f"{MODULE}.f90")
+        (folder / names[-1]).write_text(library)
     flags = ["-ffree-line-length-none"]
     for number, (text, source) in enumerate(zip(texts, sources, strict=True), 1):
         stem = "serial" if len(texts) == 1 else f"serial{number}"

@@ -5,6 +5,8 @@
 - reduction: an exchange in which receivers combine, or by a tree up to its root and down again;
 - concatenation: an exchange, a tree up and down, or a ring: stage s sends to the next column what came s stages ago;
 - transpose: pairwise, stage s exchanges with column xor s (with columns +- s where p is not 2^k); ring, always so;
+- scan: stage s sends to the column 2^s further on what a column has combined so far; columns are in the order of the
+  members, whatever the algorithm of the machine;
 - linear gather: all send to the root at once, which receives in the order of columns.
 """
 
@@ -81,7 +83,7 @@ class GroupCall(Struct, frozen=True, kw_only=True, eq=False):
 ROOTED = ("broadcast", "gather", "scatter")
 """Collectives whose root somebody chooses; others that use a tree have it at the first node of the group."""
 
-KINDS = (*ROOTED, "reduction", "concatenation", "transpose", "barrier")
+KINDS = (*ROOTED, "reduction", "concatenation", "transpose", "barrier", "scan")
 
 
 def stages(
@@ -94,6 +96,9 @@ def stages(
     """
     if kind == "broadcast":
         elements = np.broadcast_to(np.take_along_axis(elements, root[:, None], axis=1), members.shape)
+    if kind == "scan":
+        yield from _scan(members, elements)
+        return
     order = by_node(members, node)
     if order is not None:
         members = np.take_along_axis(members, order, axis=1)
@@ -124,6 +129,18 @@ def stages(
             yield from _gather(call)
         case "scatter":
             yield from reversed(list(_gather(call, up=False)))
+
+
+def _scan(members: Ints, elements: Ints) -> Iterator[Stage]:
+    """Messages to the column 1, 2, 4, ... further on; the receiver combines."""
+    away = 1
+    while away < members.shape[1]:
+        source, destination, sent = (
+            each.ravel() for each in (members[:, :-away], members[:, away:], elements[:, :-away])
+        )
+        order = np.argsort(source, kind="stable")
+        yield Stage(source=source[order], destination=destination[order], elements=sent[order], combines=True)
+        away *= 2
 
 
 def _alike(elements: Ints) -> bool:

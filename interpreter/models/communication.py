@@ -37,7 +37,7 @@ PACKING = (("index.1d", 1.0), ("load", 1.0), ("loop.iteration", 1.0), ("store", 
 """What gathering one element of a strided section takes on a machine that has no figure for packing."""
 
 
-EQUAL = ("broadcast", "reduction")
+EQUAL = ("broadcast", "reduction", "scan")
 """Collectives in which every message carries what one processor contributes."""
 
 
@@ -194,7 +194,7 @@ def _collective(run: Run, network: NetworkCosts, call: CollectiveCall, combine: 
     """Stages as batches; a collective that the machine does not describe is built as suits its topology."""
     how = network.collectives.get(call.kind)
     algorithm = "auto" if how is None else how.algorithm
-    if how is None:
+    if how is None and call.kind != "scan":
         run.books.assume(
             "collective",
             f"the machine {run.machine.name} names no algorithm for {call.kind}: "
@@ -281,7 +281,7 @@ def _pack_collective(
 ) -> tuple[list[tuple[Cost, Ints]], list[tuple[Cost, Ints]]]:
     """Each member packs what it contributes and unpacks what it gets."""
     packing = packing_of(run, network, call.element_bytes, contiguous=call.contiguous)
-    if packing is None or call.kind in ("reduction", "barrier") or call.members.shape[1] < 2:
+    if packing is None or call.kind in ("reduction", "barrier", "scan") or call.members.shape[1] < 2:
         return [], []
     own = call.elements
     total = own.sum(axis=1, keepdims=True)

@@ -13,7 +13,8 @@ from interpreter.state import Run
 
 
 def reduce(run: Run, aau: SyncSeq) -> None:
-    """Partial results are combined; all processors have the result afterwards."""
+    """Partial results are combined; all processors have the result afterwards, or (a scan) what those before them
+    have."""
     execute(run, aau.id, _plan(run, aau))
 
 
@@ -22,7 +23,9 @@ def _plan(run: Run, aau: SyncSeq) -> Plan:
     """What the reduction of an AAU does with the values that hold now."""
     call = run.application.combine_call(aau.combine, run.env)
     steps = () if call is None else (call,)
-    return make_plan(run, steps, array=aau.combine.home.array, pattern_name="reduction", combine=aau.work)
+    return make_plan(
+        run, steps, array=aau.combine.home.array, pattern_name=call.kind if call else "reduction", combine=aau.work
+    )
 
 
 def everybody(run: Run, kind: str, elements: int, element_bytes: int) -> CollectiveCall:

@@ -76,8 +76,7 @@ class Body:
 
     @_node.register
     def _(self, node: n.Combine) -> Iterator[str]:
-        kind = self.context.kind(node.result, node.span.line)
-        yield combine(self.context, node, self.context.names.of(node.result), kind)
+        yield combine(self.context, node, node.result)
 
     @_node.register
     def _(self, node: n.OwnedLoop) -> Iterator[str]:

@@ -376,7 +376,7 @@ def _template(name: str) -> str:
 
 def _moves(kind: Kind, parts: Collection[str]) -> str:
     """The run-time routines for one kind of data; MPI reduces by itself what it can."""
-    cases = [f"      case ('{op}')\n        values = {text}" for op, text in kind.combined.items()]
+    cases = [f"    case ('{op}')\n      values = {text}" for op, text in kind.combined.items()]
     text = _template("esp_moves.f90")
     found = {
         "TYPE": kind.declaration,

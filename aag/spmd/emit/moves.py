@@ -3,8 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from aag.ir.expressions import Element, Expr
-from aag.ir.intrinsics import SENT
+from aag.ir.expressions import Element, Expr, IntLit
+from aag.ir.intrinsics import REDUCTIONS, SENT
+from aag.ir.result_types import constant_of
 from aag.ir.spelling import spell
 from aag.ir.visitors import names_in
 from aag.spmd.communication import special_axes
@@ -13,6 +14,7 @@ from aag.spmd.emit.renaming import own_names, own_names_of
 from aag.spmd.emit.text import comment, indented
 from aag.spmd.nodes import Combine, Communicate, Concatenate, Gather, Index, Multicast, Need, Operation
 from aag.spmd.relation import wrap_signs
+from aag.spmd.symbols import zero
 
 
 def communicate(context: Context, node: Communicate) -> Iterator[str]:
@@ -193,12 +195,19 @@ def _over(
         yield from indented(["end do"], depth)
 
 
-def combine(context: Context, node: Combine, result: str, kind: str, array: str = "") -> str:
-    """The call of a reduction's global half, of a scalar or of what is owned of an array."""
+def combine(context: Context, node: Combine, variable: str, *, owned: bool = False) -> str:
+    """The call of a reduction's global half or of a scan: of a scalar, or of what is `owned` of an array."""
     layout = context.layouts.arrays[node.home.array]
     axes = ", ".join(".true." if axis in node.axes else ".false." for axis in range(len(layout.grid.shape)))
     op = SENT.get(node.op, node.op)
-    head = f"'{op}', {context.map_of(node.home.array)}, (/ {axes} /), {node.span.line}"
-    if array:
-        return f"call esp_reduce_owned_{kind}({head}, {context.map_of(array)}, {result})"
-    return f"call esp_reduce_{kind}({head}, {result})"
+    given = [f"'{op}'", context.map_of(node.home.array), f"(/ {axes} /)", str(node.span.line)]
+    if node.prefix:
+        of = context.type_of(variable)
+        start = REDUCTIONS[op].start(zero(of), of, some=False)
+        start = constant_of(start.value, of) if isinstance(start, IntLit) else start
+        given += [".true." if node.prefix == "down" else ".false.", spell(start)]
+    if owned:
+        given.append(context.map_of(variable))
+    routine = f"esp_{'scan' if node.prefix else 'reduce'}{'_owned' if owned else ''}"
+    kind = context.kind(variable, node.span.line)
+    return f"call {routine}_{kind}({', '.join([*given, context.names.of(variable)])})"

@@ -78,12 +78,15 @@ def own_bounds(context: Context, share: Narrowing, index: Index, line: int) -> t
     """The bounds of a loop as far as they are this processor's; empty: those of the source."""
     if not share.low.get(index.name):
         return "", ""
+    if index.step == IntLit(-1):
+        first = _narrowed("min", context.spell(index.lower, line), share.high[index.name], index, context, line)
+        return first, f"max({', '.join([context.spell(index.upper, line), *share.low[index.name]])})"
     low = _narrowed("max", context.spell(index.lower, line), share.low[index.name], index, context, line)
     return low, f"min({', '.join([context.spell(index.upper, line), *share.high[index.name]])})"
 
 
 def _narrowed(what: str, given: str, bounds: list[str], index: Index, context: Context, line: int) -> str:
-    if index.step is None or index.step == IntLit(1):
+    if index.step is None or index.step in (IntLit(1), IntLit(-1)):
         return f"{what}({', '.join([given, *bounds])})"
     least = bounds[0] if len(bounds) == 1 else f"max({', '.join(bounds)})"
     return f"esp_first({given}, {context.spell(index.step, line)}, {least})"
@@ -116,7 +119,7 @@ def _narrow(context: Context, share: Narrowing, index: Index, subscript: Expr, a
     """Narrow the bounds of a loop so that index + constant is mine; whether that is possible."""
     form = linear(subscript, context.layouts.environment)
     rest = form.without(index.name)
-    stepped = index.step is None or (isinstance(index.step, IntLit) and index.step.value > 0)
+    stepped = index.step is None or (isinstance(index.step, IntLit) and index.step.value >= -1)
     if form.coefficient(index.name) != 1 or not rest.is_constant or not stepped:
         return False
     shift = rest.constant
@@ -228,7 +231,6 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
     (accumulated,) = node.assigns
     target, line = accumulated.target, node.span.line
     assert isinstance(target, Var | Element)
-    kind = context.kind(target.name, line)
     name = context.names.of(target.name)
     before = ""
     if isinstance(target, Var) and _by_hand(context, node, target):
@@ -248,10 +250,7 @@ def _reduction(context: Context, node: Nest, following: Combine | None) -> Itera
     yield from loops(context, node, lambda _: _masked(context, node, [step]))
     if following is not None:
         yield from context.at(following)
-    if following is not None and isinstance(target, Element):
-        yield combine(context, following, name, kind, target.name)
-    elif following is not None:
-        yield combine(context, following, name, kind)
+        yield combine(context, following, target.name, owned=isinstance(target, Element))
     if before:
         yield f"{name} = {spell(how.combined(Var(name), Var(before)))}"
 

@@ -64,11 +64,11 @@ def test_one_processor_does_not_combine_with_itself(graph_of, outline):
 
 
 def test_a_clock_a_leave_and_what_is_not_modelled_are_marked(graph_of):
-    graph = graph_of("call system_clock(it)\ndo\n  exit\nend do\nx = pack(a(1, :), x > 0)")
+    graph = graph_of("call system_clock(it)\ndo\n  exit\nend do\nx = grade_up(a(1, :))")
     simple = [each for each in g.walk(graph.body) if isinstance(each, g.Seq)]
     assert [each.clock_mark for each in simple] == [True, False, False]
     assert [each.leave for each in simple] == ["", "exit", ""]
-    assert "PACK" in simple[2].unmodelled
+    assert "GRADE_UP" in simple[2].unmodelled
 
 
 @pytest.mark.parametrize("name", ["laplace", "gauss", "pipeline", "redblack", "pbs3", "lfk22", "pbs4"])

@@ -12,6 +12,7 @@ from tests.aag.spmd.random_bodies import Bodies
 from tests.aag.spmd.random_calls import Calls
 from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
+from tests.aag.spmd.random_packs import Packs
 from tests.aag.spmd.random_records import Records
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
@@ -54,7 +55,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, Tables):
+class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Remaps, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -64,6 +65,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
     results: list = field(default_factory=list)
     tables: list = field(default_factory=list)
     indirect_share: int = 0
+    library: bool = False
     internal: list = field(default_factory=list)
     external: list = field(default_factory=list)
     interfaces: list = field(default_factory=list)
@@ -562,7 +564,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Records, Reductions, Remaps, T
         return lines
 
     def text(self, body):
-        lines = ["program random", "  implicit none"]
+        lines = ["program random", *(["  use hpf_library"] if self.library else []), "  implicit none"]
         for array in (*self.arrays, *self.results):
             bounds = ", ".join(f"{lower}:{upper}" for lower, upper in array.bounds)
             lines.append(f"  double precision :: {array.name}({bounds})")
@@ -589,5 +591,6 @@ def program(random, names="abcd", statements=6, kinds=ALL):
         writer.group()
     if "remap" in kinds:
         writer.prepare()
-    first = writer.tabulate() if "indirect" in kinds else []
+    writer.library = "packed" in kinds
+    first = writer.tabulate() if {"indirect", "packed"} & set(kinds) else []
     return writer.text([*first, *writer.block(statements, kinds)]), writer.procs

@@ -7,7 +7,7 @@ module esp_moves_@KIND@
   private
   public :: esp_move_@KIND@, esp_reduce_@KIND@, esp_reduce_owned_@KIND@, esp_put_@KIND@, esp_get_@KIND@
   public :: esp_fetch_@KIND@, esp_fill_@KIND@, esp_poison_@KIND@, esp_poison_all_@KIND@
-  public :: esp_await_@KIND@
+  public :: esp_await_@KIND@, esp_scan_@KIND@, esp_scan_owned_@KIND@
 
   type, public :: esp_@KIND@ !pair
     sequence !pair
@@ -140,6 +140,7 @@ contains
     @TYPE@, intent(inout) :: values(:)
     integer, allocatable :: members(:)
     integer(esp_byte) :: out(bytes * size(values)), in(bytes * size(values))
+    @TYPE@ :: other(size(values))
     type(esp_stage_list) :: list
     integer :: n, column, stage, at, to, from
     logical :: adds
@@ -163,20 +164,96 @@ contains
       else if (from >= 0) then
         call esp_receive(in, n, members(from))
       end if
-      if (from >= 0 .and. adds) call combine()
-      if (from >= 0 .and. .not. adds) values = transfer(in, values)
+      if (from >= 0) other = transfer(in, values)
+      if (from >= 0 .and. adds) call combine(op, values, other)
+      if (from >= 0 .and. .not. adds) values = other
     end do
-  contains
-    subroutine combine()
-      @TYPE@ :: other(size(values))
-      other = transfer(in, values)
-      select case (op)
-@COMBINE@
-      case default
-        call esp_stop('no such reduction: ' // op)
-      end select
-    end subroutine combine
   end subroutine reduce
+
+  ! Combine two vectors into the first.
+  subroutine combine(op, values, other)
+    character(len=*), intent(in) :: op
+    @TYPE@, intent(inout) :: values(:)
+    @TYPE@, intent(in) :: other(:)
+    select case (op)
+@COMBINE@
+    case default
+      call esp_stop('no such reduction: ' // op)
+    end select
+  end subroutine combine
+
+  ! Each processor gets the combination of the values of those before it along some axes of a grid, the first one
+  ! `start`. `down`: those with higher coordinates come before it.
+  subroutine esp_scan_@KIND@(op, map, axes, line, down, start, value)
+    character(len=*), intent(in) :: op
+    type(esp_map), intent(in) :: map
+    logical, intent(in) :: axes(:), down
+    integer, intent(in) :: line
+    @TYPE@, intent(in) :: start
+    @TYPE@, intent(inout) :: value
+    @TYPE@ :: values(1)
+    values(1) = value
+    call scan_over(op, map, axes, line, down, start, values)
+    value = values(1)
+  end subroutine esp_scan_@KIND@
+
+  ! The same for all elements that this processor owns of the array `a` with the mapping `own`.
+  subroutine esp_scan_owned_@KIND@(op, map, axes, line, down, start, own, a)
+    character(len=*), intent(in) :: op
+    type(esp_map), intent(in) :: map, own
+    logical, intent(in) :: axes(:), down
+    integer, intent(in) :: line
+    @TYPE@, intent(in) :: start
+    @TYPE@, intent(inout) :: a(*)
+    @TYPE@, allocatable :: values(:)
+    integer, allocatable :: place(:)
+    integer :: found
+    call esp_owned(own, place, found)
+    if (found == 0) return
+    allocate(values(found))
+    values = a(place(:found))
+    call scan_over(op, map, axes, line, down, start, values)
+    a(place(:found)) = values
+  end subroutine esp_scan_owned_@KIND@
+
+  ! `values` are what a column and those before it have, as far as it knows; `before`, without itself.
+  subroutine scan_over(op, map, axes, line, down, start, values)
+    character(len=*), intent(in) :: op
+    type(esp_map), intent(in) :: map
+    logical, intent(in) :: axes(:), down
+    integer, intent(in) :: line
+    @TYPE@, intent(in) :: start
+    @TYPE@, intent(inout) :: values(:)
+    integer, allocatable :: members(:)
+    integer(esp_byte) :: out(bytes * size(values)), in(bytes * size(values))
+    @TYPE@ :: before(size(values)), other(size(values))
+    integer :: n, p, column, away
+    call esp_line(line)
+    call esp_members(map, axes, members, column)
+    p = size(members)
+    if (down) members = members(p - 1:0:-1)
+    if (down) column = p - 1 - column
+    n = size(out)
+    before = start
+    away = 1
+    do while (away < p)
+      out = transfer(values, out)
+      if (column >= away .and. column + away < p) then
+        call esp_swap(out, n, members(column + away), in, n, members(column - away))
+      else if (column + away < p) then
+        call esp_send(out, n, members(column + away))
+      else if (column >= away) then
+        call esp_receive(in, n, members(column - away))
+      end if
+      if (column >= away) then
+        other = transfer(in, values)
+        call combine(op, before, other)
+        call combine(op, values, other)
+      end if
+      away = 2 * away
+    end do
+    values = before
+  end subroutine scan_over
 
   ! Append a value to a message of mixed types, or take one from it.
   subroutine esp_put_@KIND@(box, at, value)

@@ -17,7 +17,7 @@ module esp_runtime
   public :: esp_within, esp_infinity
   public :: esp_circular, esp_claim
   public :: esp_known, esp_begin, esp_need, esp_need_all, esp_held, esp_held_all, esp_stale, esp_drop, esp_end
-  public :: esp_messages, esp_collect, esp_share, esp_group, esp_send, esp_receive, esp_swap
+  public :: esp_messages, esp_collect, esp_share, esp_group, esp_members, esp_send, esp_receive, esp_swap
   public :: esp_turns_begin, esp_arrives, esp_written, esp_stop
   public :: esp_reduction, esp_box, esp_nodes, esp_stage_list, esp_exchange, esp_partners
 
@@ -365,7 +365,8 @@ contains
     type(esp_map), intent(in) :: map
     integer, intent(in) :: index(:)
     integer :: dim
-    esp_stored = .true.
+    esp_stored = inside(map, index)
+    if (.not. esp_stored) return
     do dim = 1, map%rank
       if (associated(map%table(dim)%at)) then
         esp_stored = esp_stored .and. map%table(dim)%at(index(dim)) > 0
@@ -992,6 +993,27 @@ contains
     logical, intent(in) :: special(:)
     integer, allocatable, intent(inout) :: members(:)
     integer, intent(out) :: column
+    call esp_members(map, special, members, column)
+    call esp_order(members)
+    column = place_in(members)
+  end subroutine esp_group
+
+  ! My place among some ranks.
+  integer function place_in(members)
+    integer, intent(in) :: members(0:)
+    integer :: at
+    place_in = 0
+    do at = 0, size(members) - 1
+      if (members(at) == esp_me) place_in = at
+    end do
+  end function place_in
+
+  ! The same ranks in the order of their coordinates.
+  subroutine esp_members(map, special, members, column)
+    type(esp_map), intent(in) :: map
+    logical, intent(in) :: special(:)
+    integer, allocatable, intent(inout) :: members(:)
+    integer, intent(out) :: column
     integer :: rank, axis, found
     logical :: inside
     if (allocated(members)) deallocate(members)
@@ -1001,7 +1023,6 @@ contains
     end do
     allocate(members(0:found - 1))
     found = 0
-    column = 0
     do rank = 0, esp_procs - 1
       inside = .true.
       do axis = 1, map%axes
@@ -1012,11 +1033,8 @@ contains
       members(found) = rank
       found = found + 1
     end do
-    call esp_order(members)
-    do found = 0, size(members) - 1
-      if (members(found) == esp_me) column = found
-    end do
-  end subroutine esp_group
+    column = place_in(members)
+  end subroutine esp_members
 
   integer function column_of(plan, rank)
     type(esp_plan), intent(in) :: plan

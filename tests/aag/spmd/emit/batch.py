@@ -18,6 +18,7 @@ from esp.errors import PredictionError
 from esp.tools import call, tool
 from esp.validate.answer import difference
 from esp.validate.counts import Counts, counted, predicted
+from esp.validate.library import MODULE, module
 from esp.validate.native import RANKS
 from esp.validate.serial import SERIAL_FLAGS
 from tests.aag.spmd.emit.native import FLAGS, Native, emitted, lowered, mpif90, serial_text
@@ -117,7 +118,8 @@ def run_serially(native: Native, texts: list) -> None:
         unit = re.sub(r"^(end )?program( \w+)?$", rf"\1subroutine program_{number}", text, flags=re.MULTILINE)
         units.append(re.sub(r"\bstop$", "return", unit, flags=re.MULTILINE))
     calls = "\n".join(f"print '(a)', '=== program {number}'\ncall program_{number}()" for number in range(len(texts)))
-    (place / "all.f90").write_text("\n".join([*units, f"program every\n{calls}\nend program\n"]))
+    library = [module(texts)] if any(f"use {MODULE}" in each for each in texts) else []
+    (place / "all.f90").write_text("\n".join([*library, *units, f"program every\n{calls}\nend program\n"]))
     flags = [each if each != "-O2" else "-O0" for each in (*SERIAL_FLAGS, "-ffree-line-length-none")]
     call([tool("gfortran"), *flags, "all.f90", "-o", "all"], "the serial programs do not compile", place)
     said = call([str(place / "all")], "the serial programs fail", place)

@@ -26,6 +26,7 @@ PARTS = {
     "shared": (("shared_loop", "shared_loop", "assignment", "scalar"), 6),
     "constructed": (("constructed", "constructed", "assignment"), 6),
     "indirect": (("indirect", "indirect", "indirect", "assignment", "reduction"), 6),
+    "packed": (("packed", "packed", "packed", "assignment", "forall"), 6),
     "recorded": (("recorded", "recorded", "assignment", "do", "reduction", "forall", "where"), 6),
     "recorded and more": (("recorded", "independent", "intrinsic", "function", "scalar"), 6),
     "called and remapped": (("called", "called", "remap", "assignment"), 6),
