@@ -28,7 +28,7 @@ class Work(Struct, frozen=True, kw_only=True):
     overhead: Counts = ()
 
 
-class Share(Struct, frozen=True, kw_only=True, eq=False):
+class WorkShare(Struct, frozen=True, kw_only=True, eq=False):
     """What the statements of one call (None: of the main program) do in an AAU, and how many calls they stand for: one
     entry for each level of a nest, beginning before its loops, and a last one for what is done where its mask holds."""
 
@@ -46,7 +46,7 @@ class AAU(Struct, frozen=True, kw_only=True, eq=False):
     id: int
     span: Span
     label: str
-    shares: tuple[Share, ...] = ()
+    shares: tuple[WorkShare, ...] = ()
     uses: frozenset[str] = frozenset()
     defines: frozenset[str] = frozenset()
 

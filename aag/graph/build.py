@@ -258,7 +258,7 @@ class _Builder:
             work=work,
             body=(),
             assumption=node.assumption,
-            shares=(g.Share(site=node.span.call, works=(work,), calls=(1,)),) if called else (),
+            shares=(g.WorkShare(site=node.span.call, works=(work,), calls=(1,)),) if called else (),
         )
 
 

@@ -22,7 +22,9 @@ def own_call(node: Nest | OwnedLoop) -> CallSite | None:
     return common[0] if common else None
 
 
-def shares_of(node: Nest | Local | OwnedLoop, own: CallSite | None, context: CountingContext) -> tuple[g.Share, ...]:
+def shares_of(
+    node: Nest | Local | OwnedLoop, own: CallSite | None, context: CountingContext
+) -> tuple[g.WorkShare, ...]:
     """The shares of a node's work by call; none where all of it belongs to its `own` call."""
     if all(each.span.call is own and not _is_call(each) for each in _assigns(node)):
         return ()
@@ -42,17 +44,17 @@ def _assigns(node: Nest | Local | OwnedLoop) -> Iterator[Assign]:
     yield from node.assigns
 
 
-def merged_shares(block: Sequence[g.Seq]) -> tuple[g.Share, ...]:
+def merged_shares(block: Sequence[g.Seq]) -> tuple[g.WorkShare, ...]:
     """The shares of statements that become one."""
     if len({each.span.call for each in block}) == 1 and not any(each.shares for each in block):
         return ()
     works: dict[CallSite | None, g.Work] = {}
     calls = Counter[CallSite | None]()
     for seq in block:
-        for each in seq.shares or (g.Share(site=seq.span.call, works=(seq.work,), calls=(0,)),):
+        for each in seq.shares or (g.WorkShare(site=seq.span.call, works=(seq.work,), calls=(0,)),):
             works[each.site] = add_work(works.get(each.site, g.Work()), *each.works)
             calls[each.site] += sum(each.calls)
-    return tuple(g.Share(site=site, works=(work,), calls=(calls[site],)) for site, work in works.items())
+    return tuple(g.WorkShare(site=site, works=(work,), calls=(calls[site],)) for site, work in works.items())
 
 
 def _is_call(assign: Assign) -> bool:
@@ -67,7 +69,7 @@ def _steps(assigns: Iterable[Assign], context: CountingContext) -> Iterator[_Ste
         yield each, 0, counter
 
 
-def _shares(steps: Iterable[_Step], levels: int) -> tuple[g.Share, ...]:
+def _shares(steps: Iterable[_Step], levels: int) -> tuple[g.WorkShare, ...]:
     """The shares of assignments, from what each adds to a counter; what it adds to the innermost level belongs to the
     last of `levels`, where that is another one."""
     added: dict[CallSite | None, list[Counter[str]]] = {}
@@ -83,6 +85,6 @@ def _shares(steps: Iterable[_Step], levels: int) -> tuple[g.Share, ...]:
             called[level] += _is_call(assign)
         before = [Counter(each) for each in counter.levels]
     return tuple(
-        g.Share(site=site, works=tuple(g.Work(computation=counts(each)) for each in mine), calls=tuple(calls[site]))
+        g.WorkShare(site=site, works=tuple(g.Work(computation=counts(each)) for each in mine), calls=tuple(calls[site]))
         for site, mine in added.items()
     )

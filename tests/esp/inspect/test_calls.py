@@ -114,7 +114,9 @@ def test_calls_are_as_many_as_gcov_counts(tmp_path):
     ):
         subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     told = (tmp_path / "demo.f90.gcov").read_text(encoding="utf-8")
-    counted = {name: int(often) for name, often in re.findall(r"^function (\w+?)(?:\.\d+)? called (\d+)", told, re.M)}
+    counted = {
+        name: int(often) for name, often in re.findall(r"^function (\w+?)(?:\.\d+)? called (\d+)", told, re.MULTILINE)
+    }
     found = times(predicted(PROGRAM, procs=1))
     assert {name: each.calls for name, each in found.items() if name != "demo"} == {
         name: often for name, often in counted.items() if name not in ("MAIN__", "main")
