@@ -4,7 +4,7 @@ A `Span` is a place in a file, a `Diagnostic` one finding with its place, and `S
 carries one or more of them out of this room. Rendering (file, line, caret, hint) is done in `esp.output`.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
@@ -14,7 +14,9 @@ from aag.wording import is_name
 class Span(Struct, frozen=True):
     """A stretch of source text. Lines and columns count from 1; column 0 means that only the line is known.
 
-    `end_column` is the column behind the last character; an end of 0 is not known.
+    `end_column` is the column behind the last character; an end of 0 is not known. `call`: the call through which a
+    statement of a procedure is reached; None: it is of the main program, or of no call in particular. Spans of one
+    place are equal, whatever calls lead there.
     """
 
     file: str
@@ -22,6 +24,16 @@ class Span(Struct, frozen=True):
     column: int = 0
     end_line: int = 0
     end_column: int = 0
+    call: "CallSite | None" = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Span) and self._place() == other._place()
+
+    def __hash__(self) -> int:
+        return hash(self._place())
+
+    def _place(self) -> tuple[str, int, int, int, int]:
+        return self.file, self.line, self.column, self.end_line, self.end_column
 
     @property
     def is_option(self) -> bool:
@@ -38,6 +50,21 @@ class Span(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" + (f":{self.column}" if self.column else "")
+
+
+class CallSite(Struct, frozen=True, eq=False):
+    """A call whose procedure stands in its place: the name of the procedure as the source writes it, and where the
+    call is, which may itself be reached through a call. One object for each call, so it compares by identity."""
+
+    procedure: str
+    at: Span
+
+
+def chain(site: CallSite | None) -> Iterator[CallSite]:
+    """The calls that lead to a statement, innermost first."""
+    while site is not None:
+        yield site
+        site = site.at.call
 
 
 NOWHERE = Span("", 0)

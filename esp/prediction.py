@@ -89,8 +89,9 @@ def least_and_most(values: Figure) -> tuple[float, float]:
 def single(result: Result) -> Result:
     """A result of one scenario with plain numbers as its figures; what has an entry for each processor stays."""
     lines = tuple(_single(each) for each in result.lines)
-    aaus = tuple(_single(each) for each in result.aaus)
-    return _single(structs.replace(result, lines=lines, aaus=aaus))
+    aaus = tuple(structs.replace(_single(each), division=tuple(map(_single, each.division))) for each in result.aaus)
+    calls = tuple(map(_single, result.calls))
+    return _single(structs.replace(result, lines=lines, aaus=aaus, calls=calls))
 
 
 def _single(record: Record) -> Record:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from interpreter.result import AauMetrics, Figure, LineMetrics, MessageSummary, Parts, Result
+from interpreter.result import AauMetrics, CallShare, Figure, LineMetrics, MessageSummary, Parts, Result
 
 SEVERAL = "several"
 """Pattern of the communication of a unit with more than one pattern inside."""
@@ -42,7 +42,15 @@ def _unit(unit: AauMetrics, inside: Sequence[AauMetrics]) -> AauMetrics:
         comm=_talk([each.comm for each in inside if each.comm is not None]),
         hidden_s=_total([each.hidden_s for each in inside]),
         misses=sum(each.misses for each in inside),
+        division=_division([share for each in inside for share in each.division]),
     )
+
+
+def _division(shares: Sequence[CallShare]) -> tuple[CallShare, ...]:
+    found: dict[int, list[Parts]] = {}
+    for each in shares:
+        found.setdefault(each.call, []).append(each.parts)
+    return tuple(CallShare(call=call, parts=_sum(parts)) for call, parts in found.items())
 
 
 def _sum(parts: Sequence[Parts]) -> Parts:

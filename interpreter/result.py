@@ -185,6 +185,32 @@ class CountTable(Struct, frozen=True, kw_only=True, eq=False):
 _NOTHING: Array = np.zeros(1)
 
 
+class CallShare(Struct, frozen=True, kw_only=True):
+    """What of an AAU belongs to a call, the number of a `CallMetrics`."""
+
+    call: int
+    parts: Parts
+
+
+class CallMetrics(Struct, frozen=True, kw_only=True):
+    """Metrics of a call of a procedure, those that it makes not included (`parts`) and included (`total`).
+
+    Call 0 is the main program, `parent` the call around, `span` the place of the call. Calls of one procedure in one
+    line of one call are one. `calls`: how often it is called, mean over processors.
+    """
+
+    id: int
+    parent: int | None
+    procedure: str
+    span: Span
+    calls: float
+    parts: Parts
+    total: Parts
+    messages: int
+    """Messages and bytes of the statements themselves, over all processors."""
+    bytes: int
+
+
 class AauMetrics(Struct, frozen=True, kw_only=True):
     """Metrics of one AAU, the AAUs inside it not included (`parts`) and included (`total_s`).
 
@@ -208,6 +234,8 @@ class AauMetrics(Struct, frozen=True, kw_only=True):
     """What overlap and maxima take away from its communication, mean over processors (Def 21)."""
     misses: float
     """Cache lines missed, total over processors and executions (scenario 0)."""
+    division: tuple[CallShare, ...]
+    """What of `parts` belongs to which call, first to that which its statement is reached through."""
 
 
 class LineMetrics(Struct, frozen=True, kw_only=True):
@@ -271,6 +299,8 @@ class Result(Struct, frozen=True, kw_only=True):
     bytes: int
     lines: tuple[LineMetrics, ...]
     aaus: tuple[AauMetrics, ...]
+    calls: tuple[CallMetrics, ...]
+    """The main program and the calls inside it, each before those inside it."""
     per_processor: PerProcessor
     imbalance: Figure
     """Largest / mean computation over processors (1 is perfect balance)."""

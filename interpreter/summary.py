@@ -12,11 +12,13 @@ from aag.diagnostics import Span
 from aag.graph.aau import AAU, Graph, children
 from aag.ir.evaluate import Value
 from interpreter.books import CommEntry
+from interpreter.calls import CallTree
 from interpreter.counts import RECEIVING, SENDING, CountColumn, Prices
 from interpreter.metrics import COMMUNICATION, COMPUTATION, OVERHEAD, WAITING, Category, Ledger, Tally
 from interpreter.reduce import largest, mean, means_of
 from interpreter.result import (
     AauMetrics,
+    CallShare,
     CountEntry,
     CountTable,
     LineMetrics,
@@ -300,7 +302,8 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
     _extrapolate(run)
     sums = _Sums(run.books.ledger, Prices(run.machine, lambda _: None))
     totals = sums.totals()
-    aaus = tuple([_aau(run, sums, *each) for each in _families(graph.body, None)])
+    calls = CallTree(run, graph.body, sums.entries, sums.means)
+    aaus = tuple([_aau(run, sums, *each, calls.division) for each in _families(graph.body, None)])
     tallies = sums.counted(each.id for each in aaus)
     counts = _counts(tallies)
     means = means_of(totals)
@@ -336,6 +339,7 @@ def summarise(run: Run, graph: Graph, about: About, own_end: Array) -> Result:
         bytes=round(counts[Tally.BYTES]),
         lines=_lines(sums, aaus, about.file),
         aaus=aaus,
+        calls=calls.metrics(about.program, graph.body[0].span, _moved(aaus)),
         per_processor=PerProcessor(
             end_s=own_end, computation_s=totals[0], communication_s=totals[1], overhead_s=totals[2], waiting_s=totals[3]
         ),
@@ -360,7 +364,18 @@ def _families(body: tuple[AAU, ...], parent: int | None) -> list[tuple[AAU, int 
     return found
 
 
-def _aau(run: Run, sums: _Sums, aau: AAU, parent: int | None, inside: list[int]) -> AauMetrics:
+def _moved(aaus: tuple[AauMetrics, ...]) -> dict[int, tuple[int, int]]:
+    return {each.id: (each.comm.messages, each.comm.bytes) for each in aaus if each.comm is not None}
+
+
+def _aau(
+    run: Run,
+    sums: _Sums,
+    aau: AAU,
+    parent: int | None,
+    inside: list[int],
+    division: Mapping[int, tuple[CallShare, ...]],
+) -> AauMetrics:
     own = sums.means(aau.id)
     largest, processor = sums.largest(inside)
     tally = _counts(sums.tally(aau.id))
@@ -380,6 +395,7 @@ def _aau(run: Run, sums: _Sums, aau: AAU, parent: int | None, inside: list[int])
         comm=None if entry is None else _message_summary(entry, tally),
         hidden_s=sums.hidden((aau.id,)),
         misses=sums.misses.get(aau.id, 0.0),
+        division=division[aau.id],
     )
 
 

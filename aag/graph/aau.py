@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from aag.diagnostics import Span
+from aag.diagnostics import CallSite, Span
 from aag.ir.expressions import Expr
 from aag.ir.statements import Assign
 from aag.spmd.access import AccessSweep
@@ -28,12 +28,25 @@ class Work(Struct, frozen=True, kw_only=True):
     overhead: Counts = ()
 
 
+class WorkShare(Struct, frozen=True, kw_only=True, eq=False):
+    """What the statements of one call (None: of the main program) do in an AAU, and how many calls they stand for: one
+    entry for each level of a nest, beginning before its loops, and a last one for what is done where its mask holds."""
+
+    site: CallSite | None
+    works: tuple[Work, ...]
+    calls: tuple[int, ...]
+
+
 class AAU(Struct, frozen=True, kw_only=True, eq=False):
-    """Base: `id` counts in program order from 0; `uses` and `defines` are scalar names, bodies included."""
+    """Base: `id` counts in program order from 0; `uses` and `defines` are scalar names, bodies included.
+
+    `span.call` is the call through which it is reached. `shares` divide the work among calls, where statements of
+    several are one AAU or stand for calls themselves; what they leave belongs to `span.call`."""
 
     id: int
     span: Span
     label: str
+    shares: tuple[WorkShare, ...] = ()
     uses: frozenset[str] = frozenset()
     defines: frozenset[str] = frozenset()
 

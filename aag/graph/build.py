@@ -5,14 +5,16 @@ without IterD. Ids count in program order, so two runs give the same graph.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from types import EllipsisType
 from typing import TypedDict
 
 from msgspec.structs import replace
 
-from aag.diagnostics import Span
+from aag.diagnostics import CallSite, Span
 from aag.graph import aau as g
 from aag.graph.counts import CountingContext, counts, nest_work, work_of
 from aag.graph.labels import label_of
+from aag.graph.shares import own_call, shares_of
 from aag.graph.sweeps import Swept, beside, is_chain, is_simple, sweeps_of
 from aag.graph.tally import add_counts
 from aag.ir.operations import combination
@@ -62,12 +64,15 @@ class _Common(TypedDict):
     defines: frozenset[str]
 
 
-def _common(number: int, node: n.Node, inside: Iterable[g.AAU] = ()) -> _Common:
-    """What the AAU of a node has; the names of a compound one include those of the AAUs `inside` it."""
+def _common(
+    number: int, node: n.Node, inside: Iterable[g.AAU] = (), *, own: CallSite | EllipsisType | None = ...
+) -> _Common:
+    """What the AAU of a node has; the names of a compound one include those of the AAUs `inside` it. `own`: the call
+    that it belongs to, where that is not the one of the node."""
     body = tuple(inside)
     return _Common(
         id=number,
-        span=node.span,
+        span=node.span if isinstance(own, EllipsisType) else replace(node.span, call=own),
         label=label_of(node),
         uses=node.uses | _union(each.uses for each in body),
         defines=node.defines | _union(each.defines for each in body),
@@ -133,7 +138,7 @@ class _Builder:
         match node:
             case n.Local(assigns=assigns):
                 work = work_of(self.context, assigns=assigns)
-                return g.Seq(**common, work=work, assigns=assigns)
+                return g.Seq(**common, work=work, assigns=assigns, shares=shares_of(node, node.span.call, self.context))
             case n.Communicate(operation=operation):
                 return g.Comm(**common, operation=operation)
             case n.HostIo():
@@ -152,20 +157,21 @@ class _Builder:
         raise TypeError(f"build_graph: no AAU for {type(node).__name__} at {node.span}")
 
     def _nest(self, nest: n.Nest) -> g.IterD:
-        number = self._id()
+        number, own = self._id(), own_call(nest)
         works, masked = nest_work(nest, self.context)
         depth = len(nest.indices)
         setup = works[0] if depth else g.Work()
         overhead = self._bounds(nest.home, {index.name for index in nest.indices})
         tested = mask_level(nest) if nest.mask is not None and self.context.masks else depth
         return g.IterD(
-            **_common(number, nest),
+            **_common(number, nest, own=own),
             nest=nest,
             work=works[depth],
             masked=masked,
             tested=tested,
             outer=works[1:depth],
             setup=replace(setup, overhead=add_counts(setup.overhead, overhead)),
+            shares=shares_of(nest, own, self.context),
         )
 
     def _bounds(self, home: n.Reference | None, names: Collection[str]) -> g.Counts:
@@ -206,10 +212,14 @@ class _Builder:
         return g.IterD(**common, loop=loop, body=body, setup=setup, sweeps=swept.sweeps, unswept=swept.unswept)
 
     def _owned(self, loop: n.OwnedLoop) -> g.IterSync:
-        number = self._id()
-        work = work_of(replace(self.context, around=loop.index.name), assigns=loop.assigns)
+        number, own = self._id(), own_call(loop)
+        context = replace(self.context, around=loop.index.name)
+        work = work_of(context, assigns=loop.assigns)
         return g.IterSync(
-            **_common(number, loop), owned=loop, work=g.Work(computation=work.computation, overhead=_GUARD.overhead)
+            **_common(number, loop, own=own),
+            owned=loop,
+            work=g.Work(computation=work.computation, overhead=_GUARD.overhead),
+            shares=shares_of(loop, own, context),
         )
 
     def _while(self, loop: n.WhileNode) -> g.IterND:
@@ -241,12 +251,15 @@ class _Builder:
         return kind(**common, branches=branches)
 
     def _call(self, node: n.CallNode) -> g.Call:
+        work = g.Work(computation=(("call", 1.0),))
+        called = node.span.call is not None
         return g.Call(
             **_common(self._id(), node),
             name=node.name,
-            work=g.Work(computation=(("call", 1.0),)),
+            work=work,
             body=(),
             assumption=node.assumption,
+            shares=(g.WorkShare(site=node.span.call, works=(work,), calls=(1,)),) if called else (),
         )
 
 

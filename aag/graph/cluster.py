@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec.structs import fields, replace
 
 from aag.graph import aau as g
+from aag.graph.shares import merged_shares
 from aag.graph.tally import add_work
 
 Level = Literal["statement", "block", "loop", "procedure"]
@@ -144,4 +145,5 @@ def _merged(number: int, block: Sequence[g.Seq]) -> g.Seq:
         defines=frozenset().union(*(each.defines for each in block)),
         work=add_work(*(each.work for each in block)),
         assigns=tuple(assign for each in block for assign in each.assigns),
+        shares=merged_shares(block),
     )

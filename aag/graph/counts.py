@@ -11,7 +11,7 @@ address is computed where it is used.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from aag.graph.aau import Counts, Work
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, OpaqueExpr, Section, Unary, Var
-from aag.ir.intrinsics import INTRINSICS, REDUCTIONS, charged
+from aag.ir.intrinsics import CALLED, INTRINSICS, REDUCTIONS, charged
 from aag.ir.linear import linear
 from aag.ir.operations import combination, converts, operations, power_operations
 from aag.ir.result_types import wider
@@ -54,10 +54,14 @@ class CountingContext(Struct, frozen=True, kw_only=True):
 class OperationCounter:
     """Operations by class, one Counter for each loop level (0: before the loops)."""
 
-    def __init__(self, context: CountingContext, loops: Sequence[str] = ()) -> None:
+    def __init__(
+        self, context: CountingContext, loops: Sequence[str] = (), assigned: Mapping[str, int] | None = None
+    ) -> None:
+        """`assigned`: scalars that iterations assign, with the level at which they do."""
         self._context = context
         self._symbols = context.symbols
         self._level = {name: at for at, name in enumerate(loops, start=1)}
+        self._assigned = assigned or {}
         self._inner = (context.around if not loops else "", *loops)
         self._loaded: set[tuple[int, Expr]] = set()
         self._addressed: set[tuple[int, object]] = set()
@@ -70,7 +74,8 @@ class OperationCounter:
     def _level_of_pure(self, expr: Expr, used: int) -> int:
         if not used or not self._context.invariant:
             return used
-        return min(used, max((self._level.get(name, 0) for name in names_in(expr)), default=0))
+        levels = (max(self._level.get(name, 0), self._assigned.get(name, 0)) for name in names_in(expr))
+        return min(used, max(levels, default=0))
 
     def expression(self, expr: Expr, used: int, *, pure: bool = False) -> None:
         """Count an expression whose value is used at level `used`; `pure`: it is known to have no effects."""
@@ -108,6 +113,8 @@ class OperationCounter:
             self.levels[level]["store"] += 1
             self._address(target, level, level)
             self._loaded.add((self.level_of(target, level), target))  # what was just stored is still in a register
+        elif isinstance(value, Call) and value.name == CALLED:
+            pass  # it stands for a call, which assigns nothing
         elif not (self._level and isinstance(target, Var) and target.name in names_in(value)):
             self.levels[level]["assign"] += 1  # a sum that a loop accumulates stays in a register
 
@@ -145,6 +152,8 @@ class OperationCounter:
     def _stepped(self, element: Element, at: int) -> bool:
         """Count an address that the loop at hand steps or leaves alone; False: each iteration must compute it."""
         index = self._inner[at]
+        if at and any(self._assigned.get(name, 0) >= at for each in element.subscripts for name in names_in(each)):
+            return False
         forms = [linear(each, self._context.constants) for each in element.subscripts]
         if any(index in names_in(atom) and atom != Var(index) for form in forms for atom in form.terms):
             return False
@@ -251,28 +260,46 @@ def work_of(context: CountingContext, exprs: Iterable[Expr | None] = (), assigns
 def nest_work(nest: Nest, context: CountingContext) -> tuple[tuple[Work, ...], Work]:
     """Work of a nest, one entry for each level (before the loops, in loop 1, ..., in the innermost loop), and what an
     innermost iteration does more where the mask holds."""
+    innermost = len(nest.indices)
+    steps = nest_steps(nest, context)
+    counter = next(steps)[2]
+    always = Counter(counter.levels[innermost])
+    for _ in steps:
+        pass
+    masked = Counter[str]()
+    if nest.mask is not None:
+        masked, counter.levels[innermost] = counter.levels[innermost] - always, always
+    return tuple(Work(computation=counts(each)) for each in counter.levels), Work(computation=counts(masked))
+
+
+def nest_steps(nest: Nest, context: CountingContext) -> Iterator[tuple[Assign | None, int, OperationCounter]]:
+    """The counter of a nest after its mask, and again after each assignment, with the assignment and its level."""
     if nest.reduce and context.library:
         context = replace(context, strength=False)
     innermost = len(nest.indices)
-    counter = OperationCounter(context, [index.name for index in nest.indices])
+    assigned = _assigned(nest)
+    counter = OperationCounter(context, [index.name for index in nest.indices], assigned)
     if nest.mask is not None:
         counter.expression(nest.mask, mask_level(nest) if context.masks else innermost)
-    always = Counter(counter.levels[innermost])
+    yield None, innermost, counter
     for level, assigns in enumerate(nest.outer, start=1):
         for assign in assigns:
             counter.assign(assign, level)
+            yield assign, level, counter
     for assign in nest.assigns:
         if nest.reduce:
             counter.accumulate(assign, nest.reduce, innermost)
         else:
             counter.assign(assign, innermost)
-    if nest.copies:
-        for assign in nest.assigns:
+        if nest.copies:
             counter.levels[innermost].update(_copy(assign.target, context))
-    masked = Counter[str]()
-    if nest.mask is not None:
-        masked, counter.levels[innermost] = counter.levels[innermost] - always, always
-    return tuple(Work(computation=counts(each)) for each in counter.levels), Work(computation=counts(masked))
+        yield assign, innermost, counter
+
+
+def _assigned(nest: Nest) -> dict[str, int]:
+    """The scalars that iterations of a nest assign, and the innermost level at which they do."""
+    levels = [*enumerate(nest.outer, start=1), *([] if nest.reduce else [(len(nest.indices), nest.assigns)])]
+    return {each.target.name: at for at, assigns in levels for each in assigns if isinstance(each.target, Var)}
 
 
 def _copy(target: Expr, context: CountingContext) -> "Counter[str]":

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from msgspec.structs import replace
 
-from aag.diagnostics import Span
+from aag.diagnostics import CallSite, Span
 from aag.ir import statements as s
 from aag.ir.expressions import Binary, Call, Element, Expr, ImpliedDo, IntLit, RealLit, Unary, Var
 from aag.ir.intrinsics import CALLED
@@ -29,6 +29,7 @@ from aag.procedures.declarations import FlatDeclarations
 from aag.procedures.effects import AssignedNames
 from aag.procedures.loops import calling_loops
 from aag.procedures.names import CallNames, Refused
+from aag.procedures.reached import reached, through
 from aag.procedures.returns import without_returns
 
 _MOST = 100_000
@@ -216,7 +217,7 @@ class _Expansion:
             simple = self._simple(made)
             if simple is None:
                 return self._value(made, statement, stack, before)
-            before.append(self._entered(self._procedures[made.name], made.args, statement.span))
+            before.append(self._entered(made.args, CallSite(made.name, statement.span)))
             return simple
 
         if not any(isinstance(each, Call) for whole in own_expressions(statement) for each in walk_expressions(whole)):
@@ -245,15 +246,14 @@ class _Expansion:
         result = unit.entity(unit.result or unit.name)
         if elemental or result is None or result.shape is not None:
             return call
+        span = statement.span
+        at = through(call.span, span.call) if call.span.line else span
         try:
-            names, body = self._inlined(
-                unit, call.args, call.keywords, call.span if call.span.line else statement.span, stack
-            )
+            names, body = self._inlined(unit, call.args, call.keywords, at, stack)
         except Refused:
             return call
-        span = statement.span
         kept = self._declarations.copy(result, f"{unit.name}$value", span, unit.name)
-        before += [*body, assign(span, Var(kept), Var(names.of(result.name)))]
+        before += [*body, assign(through(span, body[0].span.call), Var(kept), Var(names.of(result.name)))]
         return Var(kept, span=call.span)
 
     def _simple(self, call: Call) -> Expr | None:
@@ -330,19 +330,21 @@ class _Expansion:
             made = names.statements(body)
             if looped:
                 made = self._numbered(made)
-            enter = self._entered(unit, args, span)
-            inside = self.body(made, (*stack, unit.name))
+            site = CallSite(unit.name, span)
+            inside = self.body(reached(made, site), (*stack, unit.name))
+            before = reached((*entered(unit, names, span), *copies.before), site)
         finally:
             self._declarations.called = caller
-        return names, (enter, *entered(unit, names, span), *copies.before, *inside, *copies.after)
+        return names, (self._entered(args, site), *before, *inside, *reached(copies.after, site))
 
-    def _entered(self, unit: Unit, args: Sequence[Expr], span: Span) -> s.Stmt:
+    def _entered(self, args: Sequence[Expr], site: CallSite) -> s.Stmt:
         """The call by itself: in a loop an assignment, so that the loops around stay a nest of assignments."""
+        name, span = site.procedure, through(site.at, site)
         if not self._loops:
-            return s.Enter(span=span, name=unit.name, arguments=len(args))
-        if unit.name not in self._markers:
-            self._markers[unit.name] = self._declarations.integer(f"called${unit.name}", span)
-        return assign(span, Var(self._markers[unit.name]), Call(CALLED, (IntLit(0),)))
+            return s.Enter(span=span, name=name, arguments=len(args))
+        if name not in self._markers:
+            self._markers[name] = self._declarations.integer(f"called${name}", span)
+        return assign(span, Var(self._markers[name]), Call(CALLED, (IntLit(0),)))
 
     def _numbered(self, body: tuple[s.Stmt, ...]) -> tuple[s.Stmt, ...]:
         """The loop that RETURN leaves, with a variable that nobody else has."""

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator
 
+from msgspec import structs
+
+from aag.diagnostics import CallSite
 from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, RealLit, Var
 from aag.ir.nearest import did_you_mean
@@ -27,9 +30,8 @@ def lower_call(lowering: Lowering, statement: ir.CallStmt) -> None:
         what = f"found no subroutine {statement.name}{f' ({near})' if near else ''}"
     assumption = f"{what}: only its call is charged"
     lowering.note("W202", assumption)
-    lowering.emit(
-        CallNode(span=statement.span, name=statement.name, arguments=len(statement.args), assumption=assumption)
-    )
+    span = structs.replace(statement.span, call=CallSite(statement.name, statement.span))
+    lowering.emit(CallNode(span=span, name=statement.name, arguments=len(statement.args), assumption=assumption))
 
 
 def _subroutines(program: Program) -> Iterator[str]:

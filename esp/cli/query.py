@@ -38,12 +38,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
         ("--lines", "N-M", "source lines"),
         ("--aau", "ID", "application abstraction units"),
         ("--below", "ID", "sub-graphs: units and all inside them"),
-        ("--procedure", "NAME", "calls of these procedures; the program's name: everything else"),
+        ("--procedure", "NAME", "statements of these procedures; the program's name: its own"),
         ("--kind", "KIND", "classes of units: IterD, Comm, ..."),
         ("--array", "NAME", "units that communicate these arrays"),
     ):
         chosen.add_argument(name, metavar=metavar, action="append", default=[], help=what)
-    chosen.add_argument("--by", choices=("aau", "line", "kind", "procedure"), default="aau", help="what makes a row")
+    rows = ("aau", "line", "kind", "procedure", "call")
+    chosen.add_argument("--by", choices=rows, default="aau", help="what makes a row")
     add_granularity(chosen)
     add_scenario(parser)
     add_partial(parser)

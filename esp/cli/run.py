@@ -40,6 +40,7 @@ examples:
   esp run laplace.hpf --bandwidth x2 --load 30%         what if
   esp run laplace.hpf --annotate                        the whole source
   esp run laplace.hpf --lines 36                        one line in detail
+  esp run heat.hpf --by procedure                       the time of each procedure
   esp run laplace.hpf --json -o laplace.json            for other programs (docs/json.md)
   esp run src/*.f -I inc -D N=64 --procs 8              several files, headers, macros
   generate | esp run - --procs 16                       from standard input
@@ -48,7 +49,7 @@ examples:
 LineRanges: TypeAlias = tuple[tuple[int, int], ...]
 """First and last line of each range."""
 
-VIEWS = ("annotate", "lines", "aau", "per_processor")
+VIEWS = ("annotate", "lines", "aau", "per_processor", "by")
 
 
 class OutputForm(Struct, frozen=True, kw_only=True):
@@ -83,6 +84,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     views.add_argument("--annotate", action="store_true", help="the whole source with the time of each line")
     views.add_argument("--lines", "--line", metavar="N|N-M,...", help="a line, or some, in detail")
     views.add_argument("--aau", metavar="ID|all", help="an application abstraction unit in detail, or all of them")
+    views.add_argument("--by", choices=("procedure", "call"), help="the time of each procedure, or the tree of calls")
     views.add_argument("--per-processor", action="store_true", help="how each processor spends the time")
     add_timed(views)
     views.add_argument("--trace", metavar="FILE", help="also write what each processor does and when (docs/trace.md)")
@@ -263,6 +265,10 @@ def _one(prediction: "Prediction", options: argparse.Namespace, lines: LineRange
 
         if options.per_processor:
             return csv.processors(prediction)
+        if options.by:
+            from esp.output import calls
+
+            return calls.procedures_csv(prediction) if options.by == "procedure" else calls.calls_csv(prediction)
         return csv.lines(prediction) if options.aau is None else csv.aaus(prediction, aaus)
     from esp.output import profile
 
@@ -289,7 +295,7 @@ def _following(prediction: "Prediction", options: argparse.Namespace) -> str:
 
 def _view(prediction: "Prediction", options: argparse.Namespace, lines: LineRanges, screen: Screen) -> str:
     """The one view that was chosen instead of the profile."""
-    from esp.output import annotate, per_processor, profile
+    from esp.output import annotate, calls, per_processor, profile
     from esp.output.partial import partial_notes
 
     if options.lines or options.aau is not None:
@@ -300,7 +306,8 @@ def _view(prediction: "Prediction", options: argparse.Namespace, lines: LineRang
         )
         notes = profile.result_notes(prediction, screen)
         return "\n".join([*partial_notes([prediction], screen), shown.rstrip(), "", *notes, ""])
-    view = annotate.annotated if options.annotate else per_processor.per_processor
+    by = {"procedure": calls.procedure_table, "call": calls.call_table, None: per_processor.per_processor}
+    view = annotate.annotated if options.annotate else by[options.by]
     below = "\n".join(profile.basis_notes(prediction, screen))
     return f"{profile.heading(prediction, screen)}\n\n{view(prediction, screen).rstrip()}\n\n{below}\n"
 

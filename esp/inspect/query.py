@@ -4,7 +4,7 @@ A prediction is what `esp run --json --aau all` says of it (docs/json.md). Times
 units inside them not included, so that any selection adds up without counting anything twice.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -50,8 +50,10 @@ def query(said: Mapping[str, Any], wanted: Query, by: str = "aau") -> tuple[Quer
     """
     units: Sequence[Mapping[str, Any]] = said["aaus"]
     parent = {each["id"]: each["parent"] for each in units}
-    procedure = _procedures(said, units, parent)
-    _refuse_strangers(said, wanted, units, procedure)
+    paths = _paths(said)
+    _refuse_strangers(said, wanted, units)
+    if by in ("procedure", "call") or wanted.procedures:
+        units = [part for each in units for part in _parts(each)]
     keep: list[Callable[[Mapping[str, Any]], bool]] = []
     if wanted.lines:
         keep.append(lambda e: any(start <= (e["line"] or 0) <= end for start, end in wanted.lines))
@@ -60,7 +62,7 @@ def query(said: Mapping[str, Any], wanted: Query, by: str = "aau") -> tuple[Quer
     if wanted.below:
         keep.append(lambda e: any(at in wanted.below for at in _upwards(e["id"], parent)))
     if wanted.procedures:
-        keep.append(lambda e: procedure[e["id"]] in wanted.procedures)
+        keep.append(lambda e: paths[e["calls"][0]["call"]][-1] in wanted.procedures)
     if wanted.kinds:
         keep.append(lambda e: e["kind"].lower() in wanted.kinds)
     if wanted.arrays:
@@ -70,12 +72,15 @@ def query(said: Mapping[str, Any], wanted: Query, by: str = "aau") -> tuple[Quer
         "aau": lambda e: e["id"],
         "line": lambda e: e["line"] or 0,
         "kind": lambda e: e["kind"],
-        "procedure": lambda e: procedure[e["id"]],
+        "procedure": lambda e: paths[e["calls"][0]["call"]][-1],
+        "call": lambda e: e["calls"][0]["call"],
     }
     groups: dict[object, list[Mapping[str, Any]]] = {}
     for each in chosen:
         groups.setdefault(names[by](each), []).append(each)
     ordered = sorted(groups.items()) if by == "line" else groups.items()
+    if by == "call":
+        return tuple(_part(" > ".join(paths[key]), group) for key, group in groups.items() if isinstance(key, int))
     return tuple(_part(_name(said, by, key, group), group) for key, group in ordered)
 
 
@@ -84,7 +89,7 @@ def total(parts: Sequence[QueryPart]) -> QueryPart:
     return QueryPart(
         name="together",
         lines=tuple(sorted({line for each in parts for line in each.lines})),
-        aaus=tuple(number for each in parts for number in each.aaus),
+        aaus=tuple(dict.fromkeys(number for each in parts for number in each.aaus)),
         executions=sum(each.executions for each in parts),
         time_s=sum(each.time_s for each in parts),
         parts_s=tuple(sum(each.parts_s[at] for each in parts) for at in range(len(CATEGORIES))),
@@ -125,20 +130,23 @@ def _upwards(number: int, parent: Mapping[int, int | None]) -> Iterable[int]:
         at = parent[at]
 
 
-def _procedures(
-    said: Mapping[str, Any], units: Iterable[Mapping[str, Any]], parent: Mapping[int, int | None]
-) -> Mapping[int, str]:
-    """The procedure that each unit is in: that of the call around it, else the main program."""
-    called = {each["id"]: each["label"].removeprefix("call ") for each in units if each["kind"] == "Call"}
-    return {
-        number: next((called[at] for at in _upwards(number, parent) if at in called), said["program"])
-        for number in parent
-    }
+def _paths(said: Mapping[str, Any]) -> Mapping[int, tuple[str, ...]]:
+    """The procedures from the main program to each call."""
+    found: dict[int | None, tuple[str, ...]] = {None: ()}
+    for each in said["calls"]:
+        found[each["id"]] = (*found[each["parent"]], each["procedure"])
+    return {call: path for call, path in found.items() if call is not None}
 
 
-def _refuse_strangers(
-    said: Mapping[str, Any], wanted: Query, units: Sequence[Mapping[str, Any]], procedure: Mapping[int, str]
-) -> None:
+def _parts(unit: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """A unit by call: what is not a time belongs to its own call."""
+    for at, each in enumerate(unit["calls"]):
+        nothing = {"executions": 0, "misses": 0.0, "communication": None} if at else {}
+        times = {name: each[name] for name in ("time_s", *(f"{category}_s" for category in CATEGORIES))}
+        yield {**unit, **times, **nothing, "calls": [each]}
+
+
+def _refuse_strangers(said: Mapping[str, Any], wanted: Query, units: Sequence[Mapping[str, Any]]) -> None:
     known = {each["id"] for each in units}
     for option, numbers in (("--aau", wanted.aaus), ("--below", wanted.below)):
         for number in numbers:
@@ -150,7 +158,7 @@ def _refuse_strangers(
                 )
     arrays = {each["communication"]["array"] for each in units if each["communication"] is not None} - {""}
     for option, given, names in (
-        ("--procedure", wanted.procedures, set(procedure.values())),
+        ("--procedure", wanted.procedures, {each["procedure"] for each in said["calls"]}),
         ("--kind", wanted.kinds, {each["kind"].lower() for each in units}),
         ("--array", wanted.arrays, arrays),
     ):

@@ -8,11 +8,12 @@ from msgspec import Struct
 
 from aag.diagnostics import Diagnostic, Span
 from esp.incomplete import reasons
+from esp.inspect.calls import ProcedureTime, procedures
 from esp.output.figures import source_text
 from esp.output.table import speed_up
-from esp.prediction import Prediction, first
+from esp.prediction import CATEGORIES, Prediction, first
 from esp.version import __version__
-from interpreter.result import AauMetrics, FigureCount, LineMetrics, MessageSummary, Parts
+from interpreter.result import AauMetrics, CallMetrics, FigureCount, LineMetrics, MessageSummary, Parts
 
 SCHEMA = 1
 """Of a document: counts up when a field changes its meaning or goes; a new field does not count."""
@@ -103,6 +104,8 @@ def content(prediction: Prediction, wanted: Sections | None = None) -> dict[str,
             for each in prediction.warnings
         ],
         "lines": [_line(prediction, each) for each in prediction.lines],
+        "procedures": [_procedure(each) for each in procedures(prediction)],
+        "calls": [_call(each) for each in prediction.calls],
     }
     if wanted.per_processor:
         each = prediction.per_processor
@@ -169,6 +172,33 @@ def _line(prediction: Prediction, line: LineMetrics) -> dict[str, Any]:
     }
 
 
+def _procedure(procedure: ProcedureTime) -> dict[str, Any]:
+    return {
+        "procedure": procedure.name,
+        "calls": procedure.calls,
+        "time_s": procedure.time_s,
+        "own_s": procedure.own_s,
+        **{f"{name}_s": each for name, each in zip(CATEGORIES, procedure.parts_s, strict=True)},
+        "messages": procedure.messages,
+        "bytes": procedure.bytes,
+    }
+
+
+def _call(call: CallMetrics) -> dict[str, Any]:
+    return {
+        "id": call.id,
+        "parent": call.parent,
+        "procedure": call.procedure,
+        **_place(call.span),
+        "calls": call.calls,
+        "time_s": first(call.total.time_s),
+        "own_s": first(call.parts.time_s),
+        **_parts(call.parts),
+        "messages": call.messages,
+        "bytes": call.bytes,
+    }
+
+
 def _aau(prediction: Prediction, aau: AauMetrics) -> dict[str, Any]:
     return {
         "id": aau.id,
@@ -187,6 +217,9 @@ def _aau(prediction: Prediction, aau: AauMetrics) -> dict[str, Any]:
         "counts": _counts(prediction.counts.of((aau.id,))),
         "misses": aau.misses,
         "communication": None if aau.comm is None else _communication(aau.comm),
+        "calls": [
+            {"call": each.call, "time_s": first(each.parts.time_s), **_parts(each.parts)} for each in aau.division
+        ],
     }
 
 

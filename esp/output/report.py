@@ -13,7 +13,7 @@ from aag.diagnostics import Diagnostic
 from esp.explore.compare import Comparison
 from esp.explore.impact import Swing
 from esp.incomplete import reasons
-from esp.output import layout, report_tables
+from esp.output import layout, report_calls, report_tables
 from esp.output.figures import NOT_FITTING, grid, hottest_first, is_end, not_fitting, options, source_text
 from esp.output.figures import constants as constants_of
 from esp.output.html import bar, notes, variables
@@ -33,7 +33,7 @@ from sag.describe import SystemView
 
 _LONGEST_TITLE = 60
 
-_FULL = ("processors", "timeline", "profile", "layout", "source", "machine")
+_FULL = ("processors", "timeline", "profile", "calls", "layout", "source", "machine")
 """Sections as wide as the page."""
 
 _WIDE = ' class="full"'
@@ -76,11 +76,13 @@ def report(shown: ReportPage) -> str:
     """The page."""
     name = _name(shown.prediction)
     prediction = shown.prediction
+    called = len(prediction.calls) > 1
     sections = (
         ("distributions", "Distributions", _distributions(shown)),
         ("whatif", "What if", _what_if(shown)),
         ("processors", "Processors", _processors(shown)),
         ("profile", "Profile", report_tables.profile(prediction)),
+        *([("calls", "Procedures", report_calls.calls(prediction))] if called else []),
         ("timeline", "Timeline", _timeline(shown)),
         ("messages", "Messages", _traffic(shown)),
         ("memory", "Memory", _memory(shown)),

@@ -5,6 +5,7 @@
     question    what is asked of the engine, and what it answers
     engine      a thread that answers; the newest question wins
     impact      what matters most: one thing changed at a time
+    calls       the tree of calls, with the time of each
     pinned      what the screen is compared with (B)
     copying     directives and commands for the clipboard
     sheets/     state -> lines of text with roles: what each part of the screen says

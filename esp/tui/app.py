@@ -18,6 +18,7 @@ from esp.tui import state as steps
 from esp.tui.answers import answered
 from esp.tui.commands import choices_to_take, commands
 from esp.tui.dialogues import Dialogues
+from esp.tui.following import follow
 from esp.tui.lines import Piece
 from esp.tui.opening import Opened, Opening
 from esp.tui.question import Alone, Answer, Aside, Closer, Finished, Impact, ListedProgram, PredictedAnswer, TiesKnown
@@ -368,12 +369,8 @@ class Explorer(Dialogues, App[None]):
                 self.apply(steps.fold(self.state, aau))
             case "tree", (int(), int(rank)):
                 self.apply(steps.one_processor(self.state, rank))
-            case "source", int(line):
-                self.apply(steps.into_graph(self.state, line))
-            case "compare", int(line):
-                self.apply(steps.look_at(steps.put_cursor(self.state, "source", line), "source"))
             case _:
-                pass
+                self.apply(follow(self.state, key))
 
     @on(SliderBar.Moved)
     def moved(self, message: SliderBar.Moved) -> None:

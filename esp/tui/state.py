@@ -35,8 +35,8 @@ from interpreter.result import Assumption
 if TYPE_CHECKING:
     from esp.request import Request
 
-View = Literal["source", "tree", "timeline", "compare", "impact"]
-VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare", "impact")
+View = Literal["source", "tree", "timeline", "compare", "impact", "calls"]
+VIEWS: tuple[View, ...] = ("source", "tree", "timeline", "compare", "impact", "calls")
 
 SORTS: Mapping[str, tuple[str, ...]] = {
     "choices": ("time", "name", "communication"),
@@ -368,18 +368,6 @@ def one_processor(state: State, processor: int | None) -> State:
     if processor is not None and PROCS in state.sliders:
         processor %= int(state.sliders[PROCS].value)
     return _closer_look(replace(state, processor=processor))
-
-
-def into_graph(state: State, line: int) -> State:
-    """From a line of the source to its first AAU."""
-    found = prediction(state)
-    if found is None:
-        return state
-    aaus = next((each.aaus for each in found.lines if each.line == line and each.file == found.file), ())
-    if not aaus:
-        return state
-    shown = replace(state, closed=frozenset())
-    return look_at(put_cursor(shown, "tree", min(aaus)), "tree")
 
 
 def sort_of(state: State, where: str) -> str:

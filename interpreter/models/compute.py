@@ -143,12 +143,12 @@ def _nest_cost(
     if all_of(table == table[:, :1]):
         table = table[:, :1]
     elif classes is not None:
-        return priced(Counts(_basis(run, aau, level.shape[1]), Shared(table, classes)))
-    return priced(Counts(_basis(run, aau, level.shape[1]), table))
+        return priced(Counts(nest_basis(run, aau, level.shape[1]), Shared(table, classes)))
+    return priced(Counts(nest_basis(run, aau, level.shape[1]), table))
 
 
 @remembered(of_aau, lambda _run, _aau, depth: depth)
-def _basis(run: Run, aau: IterD, depth: int) -> Basis:
+def nest_basis(run: Run, aau: IterD, depth: int) -> Basis:
     """What an execution of a nest pays besides its iterations, and what each iteration pays at each level (with no loop
     each execution) and behind the mask."""
     works = [[work] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]

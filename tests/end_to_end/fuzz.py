@@ -356,6 +356,7 @@ OPTIONS: dict[str, tuple[str, ...]] = {
         "8.0",
         "",
     ),
+    "--by": ("procedure", "call", "line", "aau", "kind", "x", ""),
     "--grid": ("2x2", "4x2", "8", "1x1x1", "3x3", "0x4", "x", "2x", "1048576", "99999999999x1", "4,2"),
     "--distribute": (
         "{}=(BLOCK,*)",

@@ -11,7 +11,8 @@ TEXT = """\
 [b]Keys[/b]
   Tab, Shift+Tab    next part of the screen, the one before
   arrows, Page Up   move in lists and sliders; so does the mouse
-  1 2 3 4 5         source, parts, timeline, compare, what matters
+  1 2 3 4 5 6       source, parts, timeline, compare, what matters,
+                    calls
   w                 what if: the sliders; Left and Right move them,
                     Enter types a value, r puts all of them back
   b                 pin as B: keep what the screen shows, with its
@@ -44,6 +45,9 @@ shift long lines.
 loops, then the program, then nothing. p shows the processors below
 a unit; Enter on one of them, or [ and ], shows that processor alone,
 Escape the mean again.
+
+[b]Calls[/b]  of procedures, as a tree: incl with the procedures that a
+call makes, excl without them. Enter shows the call in the source.
 
 [b]Timeline[/b]  what each processor mostly does in each stretch of time.
 + and - zoom, Left and Right move, 0 shows all; n and N point out

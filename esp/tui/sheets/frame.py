@@ -20,6 +20,7 @@ NAMES: dict[View, str] = {
     "timeline": "Timeline",
     "compare": "Compare",
     "impact": "What matters",
+    "calls": "Calls",
 }
 
 
@@ -78,11 +79,16 @@ THREE_SLIDERS, SIX_SLIDERS = 100, 160
 _INSTEAD = 76
 """Columns below which tabs have no numbers."""
 
+_ROOMY = 90
+"""Columns from which tabs with numbers end with a blank."""
+
 
 def tabs(state: State, width: int) -> SheetLine:
     """What the list on the left holds, then the views at the right end, the current one marked; each piece that is a
     tab has the role ``tab`` or ``tab-on``."""
-    labels = [(f" {number} {NAMES[view]} " if width >= _INSTEAD else f" {NAMES[view]} ") for number, view in _NUMBERED]
+    labels = [(f" {number} {NAMES[view]}" if width >= _INSTEAD else f" {NAMES[view]}") for number, view in _NUMBERED]
+    if not _INSTEAD <= width < _ROOMY:
+        labels = [f"{label} " for label in labels]
     found: list[Piece] = [
         (label, "tab-on" if view == state.view else "tab") for label, (_, view) in zip(labels, _NUMBERED, strict=True)
     ]
@@ -202,6 +208,7 @@ KEYS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("e", "e", "export"),
         ("o", "o", "open"),
     ),
+    "calls": (("enter", "⏎", "source"), ("z", "z", "wide"), ("w", "w", "what if"), ("slash", "/", "find")),
 }
 """Where the focus is -> the keys worth a place in the footer."""
 

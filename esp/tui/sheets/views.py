@@ -2,7 +2,7 @@
 
 from esp.tui.lines import Piece, Sheet, aged, words, wrapped
 from esp.tui.pinned import beside
-from esp.tui.sheets import compare, impact, source, timeline, tree
+from esp.tui.sheets import calls, compare, impact, source, timeline, tree
 from esp.tui.sheets.figures import stale
 from esp.tui.state import State, failed, prediction
 
@@ -12,6 +12,7 @@ _SHEETS = {
     "timeline": timeline.sheet,
     "compare": compare.sheet,
     "impact": impact.sheet,
+    "calls": calls.sheet,
 }
 
 

@@ -156,6 +156,14 @@ def test_nest(work, statement, expected):
     assert work(statement) == expected
 
 
+def test_what_an_iteration_assigns_is_not_invariant(work):
+    """The product of `t` is computed in each iteration that assigns `t`, that of `s` once."""
+    assert work("do i = 1, n\nt = y(i) + 1\nx(i) = t*s*t + (s*s)\nend do") == {
+        "before": {"r8.mul": 1},
+        "loop i": {"load": 1, "store": 1, "index.1d": 2, "assign": 1, "r8.add": 2, "r8.mul": 2},
+    }
+
+
 def test_without_invariant_everything_is_innermost(work):
     statement = "forall (i = 1:n, j = 1:n) a(i, j) = s*t + b(i, j)*c(j)"
     assert work(statement) == {

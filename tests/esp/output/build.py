@@ -8,6 +8,8 @@ from interpreter.counts import COMPUTATION, CountColumn
 from interpreter.result import (
     AauMetrics,
     Assumption,
+    CallMetrics,
+    CallShare,
     CountEntry,
     CountTable,
     LineMetrics,
@@ -76,6 +78,7 @@ def aau(number, kind, label, at, shares, comm=None, parent=None, executions=50, 
         comm=comm,
         hidden_s=array(0.0),
         misses=misses,
+        division=(CallShare(call=0, parts=own),),
     )
 
 
@@ -147,6 +150,19 @@ def prediction(lines=LINES, **changes):
         "bytes": sum(each.bytes for each in lines),
         "lines": tuple(lines),
         "aaus": AAUS,
+        "calls": (
+            CallMetrics(
+                id=0,
+                parent=None,
+                procedure="laplace",
+                span=Span("laplace.hpf", 1, 1),
+                calls=1.0,
+                parts=parts(*sums),
+                total=parts(*sums),
+                messages=sum(each.messages for each in lines),
+                bytes=sum(each.bytes for each in lines),
+            ),
+        ),
         "per_processor": PerProcessor(
             end_s=even * (sum(sums) - sums[2]),
             computation_s=even * sums[0],

@@ -85,10 +85,10 @@ def test_a_typed_value_is_checked(small, driving):
 
 def test_views_by_key_and_by_mouse(quick, driving):
     async def then(app, pilot):
-        for key, view in zip("12345", steps.VIEWS, strict=True):
+        for key, view in zip("123456", steps.VIEWS, strict=True):
             await driving.press(app, pilot, key)
             assert app.state.view == view
-        await pilot.click("#tabs", offset=(120 - 50, 0))
+        await pilot.click("#tabs", offset=(120 - 60, 0))
         assert app.state.view == "source"
         await pilot.click("#choices", offset=(8, 3))
         await driving.settled(app, pilot)
@@ -204,7 +204,7 @@ def test_missing_extents_are_asked_for(real, driving):
     driving.drive(real("", procs=4, text=text), then=then)
 
 
-@pytest.mark.parametrize("key", ["2", "3", "4", "5"])
+@pytest.mark.parametrize("key", ["2", "3", "4", "5", "6"])
 def test_a_view_without_a_prediction_says_so_and_waits_for_nothing(real, driving, key):
     async def then(app, pilot):
         await driving.press(app, pilot, "escape", key)

@@ -14,6 +14,7 @@ SCENES = {
     "timeline": ("3", "n", "n"),
     "compare": ("4",),
     "what-matters": ("5",),
+    "calls": ("6",),
     "what-if": ("1", "w", "right", "right", "right", "right", "down", "right", "b", "right"),
 }
 """Name -> the keys that lead there from the scene before."""
