@@ -13,7 +13,7 @@ from esp.prediction import CATEGORIES
 from esp.reproduce.accuracy import Accuracy
 from esp.reproduce.experiments import EXPERIMENTS, TABLE3, TABLE3_PROCS
 from esp.reproduce.figures import Reproduced
-from esp.reproduce.statements import Phase
+from esp.reproduce.statements import PhaseProfile
 
 TABLE_TITLE = f"{len(TABLE3)} programs: errors of the prediction against execution on a simulated machine"
 
@@ -71,7 +71,7 @@ def figure_text(found: Reproduced, screen: Screen) -> str:
     return "\n".join([head, "", shown, "", *notes]) + "\n"
 
 
-def _phases(phases: Iterable[Phase], screen: Screen) -> str:
+def _phases(phases: Iterable[PhaseProfile], screen: Screen) -> str:
     columns = [Column("phase", "<"), Column("lines"), Column("time"), *map(Column, ("comp", "comm", "wait", "ovhd"))]
     columns += [Column("messages"), Column("bytes")]
     rows = []

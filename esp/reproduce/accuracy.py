@@ -24,7 +24,7 @@ Progress = Callable[[int, int, str], None]
 """Called with executions done, executions in all, and what runs next."""
 
 
-class Execution(Struct, frozen=True, kw_only=True):
+class SimulatedExecution(Struct, frozen=True, kw_only=True):
     """One program with one size on some processors, predicted and executed."""
 
     program: str
@@ -43,7 +43,7 @@ class RowErrors(Struct, frozen=True, kw_only=True):
     """A row of the table with its executions."""
 
     row: AccuracyRow
-    executions: tuple[Execution, ...]
+    executions: tuple[SimulatedExecution, ...]
 
     @property
     def least(self) -> float:
@@ -51,7 +51,7 @@ class RowErrors(Struct, frozen=True, kw_only=True):
         return min(each.error for each in self.executions)
 
     @property
-    def worst(self) -> Execution:
+    def worst(self) -> SimulatedExecution:
         """The execution with the largest error."""
         return max(self.executions, key=lambda each: each.error)
 
@@ -86,7 +86,7 @@ class Accuracy(Struct, frozen=True, kw_only=True):
                 holds=worst <= TABLE3_WORST,
             ),
             TableStatement(
-                text="For no program the largest error is above that of the paper.",
+                text="For each program the largest error is at most the paper's.",
                 paper=False,
                 holds=all(each.most <= each.row.most for each in self.rows),
             ),
@@ -128,7 +128,7 @@ def accuracy(
     """
     needed()
     cases = [(row, size, each) for row in rows for size in _sizes(row, most) for each in procs]
-    executions: dict[str, list[Execution]] = {row.name: [] for row in rows}
+    executions: dict[str, list[SimulatedExecution]] = {row.name: [] for row in rows}
     interrupted = False
     try:
         with scratch() as folder:
@@ -162,13 +162,13 @@ def _text(size: Sizes) -> str:
     return " ".join(f"{name}={value}" for name, value in size)
 
 
-def _executed(row: AccuracyRow, size: Sizes, procs: int, place: Path, before: Path | None) -> Execution:
+def _executed(row: AccuracyRow, size: Sizes, procs: int, place: Path, before: Path | None) -> SimulatedExecution:
     source, system = read_source(row.program), load_machine("ipsc860")
     request = Request(procs=procs, values={name: value_of(name, value) for name, value in size})
     made = prepared_of(lower_source(source, system, request), system, request, place)
     made.build(before)
     found = made.outcome()
-    return Execution(
+    return SimulatedExecution(
         program=row.program,
         size=_text(size),
         procs=procs,

@@ -7,7 +7,7 @@ from msgspec import Struct
 from esp.reproduce import statements as s
 
 
-class Statement(Struct, frozen=True, kw_only=True):
+class PaperStatement(Struct, frozen=True, kw_only=True):
     """A sentence about an experiment, and what decides whether it holds."""
 
     text: str
@@ -37,7 +37,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
     programs: tuple[str, ...]
     axes: tuple[tuple[str, str], ...]
     """Option of `esp sweep` -> its values. `set` has the name of a PARAMETER in front: ``n=16:256:x2``."""
-    statements: tuple[Statement, ...]
+    statements: tuple[PaperStatement, ...]
     versus: str = ""
     """The axis against whose first value the figure shows changes."""
     timed: bool = True
@@ -55,7 +55,7 @@ class Experiment(Struct, frozen=True, kw_only=True):
         return " ".join([*words, *(["--timed"] if self.timed else [])])
 
 
-def _laplace(number: int, procs: int, statements: Sequence[Statement], note: str = "") -> Experiment:
+def _laplace(number: int, procs: int, statements: Sequence[PaperStatement], note: str = "") -> Experiment:
     return Experiment(
         name=f"fig{number}",
         section="Which distribution: Laplace",
@@ -72,28 +72,28 @@ _ROWS = (
     "In the paper, (BLOCK,*) is the right choice. In this prediction a row costs more than a column, because it is not "
     "contiguous in memory; docs/accuracy.md discusses the difference."
 )
-_ALIKE = Statement(
+_ALIKE = PaperStatement(
     text="With 256 points a side all three distributions are within 4 % of each other.", holds=s.within(0.04, "256")
 )
-_ORDER = Statement(
+_ORDER = PaperStatement(
     text="From 32 to 128 points a side, (*,BLOCK) is the fastest, (BLOCK,*) the second, and (BLOCK,BLOCK) the slowest "
     "or tied with the slowest.",
     holds=s.columns_before_rows_before_both,
 )
-_SCALES = Statement(
+_SCALES = PaperStatement(
     text="The larger the problem, the better the speed-up, for every number of processors.", holds=s.larger_scale_better
 )
-_SATURATES = Statement(
+_SATURATES = PaperStatement(
     text="Each further 20 % of load costs more than the 20 % before: the network saturates.",
     holds=s.load_saturates,
     paper=True,
 )
-_LOADED = Statement(
+_LOADED = PaperStatement(
     text="The larger the system, the larger the change of its execution time.",
     holds=s.load_changes_large_systems_more,
     paper=True,
 )
-_WIRED = Statement(
+_WIRED = PaperStatement(
     text="The larger the system, the larger the change, up or down.",
     holds=s.bandwidth_changes_large_systems_more,
     paper=True,
@@ -111,7 +111,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         10,
         1,
         [
-            Statement(
+            PaperStatement(
                 text="On one processor the three distributions take the same time, within 1 %.", holds=s.within(0.01)
             )
         ],
@@ -131,12 +131,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             PhaseRange("phase 2", "gx = cshift(gx, -1)", "gz = cshift(gz, -1)"),
         ),
         statements=(
-            Statement(
+            PaperStatement(
                 text="Both phases communicate alike: a shift of an array takes the same time in both, within 1 %.",
                 holds=s.shifts_alike,
                 paper=True,
             ),
-            Statement(
+            PaperStatement(
                 text="Phase 1 computes for longer, because it computes the forces.",
                 holds=s.first_computes_more,
                 paper=True,
@@ -156,8 +156,8 @@ EXPERIMENTS: tuple[Experiment, ...] = (
             PhaseRange("phase 2", "worth =", "forall (i = 1:n) call_price(i)"),
         ),
         statements=(
-            Statement(text="Phase 2 needs no communication.", holds=s.second_sends_nothing, paper=True),
-            Statement(
+            PaperStatement(text="Phase 2 needs no communication.", holds=s.second_sends_nothing, paper=True),
+            PaperStatement(
                 text="Phase 1 takes at least 90 % of both phases, and more than half of it is for messages.",
                 holds=s.first_is_most,
             ),
@@ -171,11 +171,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         axes=(("set", "n=128:4096:x2"), ("procs", "1,2,4,8")),
         statements=(
             _SCALES,
-            Statement(
+            PaperStatement(
                 text="With 4096 points, 8 processors are at least 6 times as fast as one.",
                 holds=s.speed_up_between(6, 8, procs="8", n="4096"),
             ),
-            Statement(
+            PaperStatement(
                 text="With 128 points, 8 processors are not even twice as fast as one.",
                 holds=s.speed_up_between(0, 2, procs="8", n="128"),
             ),
@@ -189,11 +189,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         axes=(("set", "n=16:4096:x4"), ("procs", "1,2,4,8")),
         statements=(
             _SCALES,
-            Statement(
+            PaperStatement(
                 text="With 4096 bodies, 8 processors are at least 7 times as fast as one.",
                 holds=s.speed_up_between(7, 8, procs="8", n="4096"),
             ),
-            Statement(text="With 16 bodies, one processor is the fastest.", holds=s.fastest_alone("16")),
+            PaperStatement(text="With 16 bodies, one processor is the fastest.", holds=s.fastest_alone("16")),
         ),
     ),
     Experiment(
@@ -204,11 +204,11 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         axes=(("set", "n=32:512:x2"), ("procs", "1,2,4,8")),
         statements=(
             _SCALES,
-            Statement(
+            PaperStatement(
                 text="With 512 prices, 8 processors are 1.8 to 2.2 times as fast as one.",
                 holds=s.speed_up_between(1.8, 2.2, procs="8", n="512"),
             ),
-            Statement(
+            PaperStatement(
                 text="With 128 prices or fewer, one processor is the fastest.", holds=s.fastest_alone("32", "64", "128")
             ),
         ),
@@ -221,12 +221,12 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         axes=(("procs", "1,2,4,8"), ("processor_speed", "x1,x0.5,x2,x4")),
         versus="processor_speed",
         statements=(
-            Statement(
+            PaperStatement(
                 text="A faster processor never makes the program slower, and twice the speed never halves its time on "
                 "more than one processor: messages take as long as before.",
                 holds=s.faster_processors_help_less_than_proportionally,
             ),
-            Statement(
+            PaperStatement(
                 text="The larger the system, the less a faster processor helps.",
                 holds=s.faster_processors_help_large_systems_less,
             ),
@@ -266,7 +266,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         programs=(s.BB,),
         axes=_WIRES,
         statements=(
-            Statement(
+            PaperStatement(
                 text="Less bandwidth costs time, and more bandwidth saves time, on every system.",
                 holds=s.bandwidth_changes_as_expected,
             ),
@@ -288,7 +288,7 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         programs=("finance.hpf",),
         axes=(("set", "n=32:512:x2"), ("procs", "1:32:x2")),
         statements=(
-            Statement(
+            PaperStatement(
                 text="Larger systems pay off only for larger problems: the more prices, the more processors are the "
                 "fastest.",
                 holds=s.best_system_grows,
@@ -303,12 +303,14 @@ EXPERIMENTS: tuple[Experiment, ...] = (
         programs=("pi.hpf",),
         axes=(("set", "n=128:4096:x2"), ("procs", "1:32:x2")),
         statements=(
-            Statement(
+            PaperStatement(
                 text="With 4096 points each doubling up to 32 processors makes the program faster.",
                 holds=s.every_doubling_helps("4096"),
                 paper=True,
             ),
-            Statement(text="With 128 points more than 4 processors make it slower.", holds=s.slower_beyond("4", "128")),
+            PaperStatement(
+                text="With 128 points more than 4 processors make it slower.", holds=s.slower_beyond("4", "128")
+            ),
         ),
     ),
 )

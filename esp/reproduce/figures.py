@@ -8,15 +8,15 @@ from msgspec import Struct
 from esp.api import Prediction, predict, read_source
 from esp.explore.axes import values_of
 from esp.explore.sweep import Progress, Sweep, sweep
-from esp.reproduce.experiments import Experiment, PhaseRange, Statement
-from esp.reproduce.statements import Phase
+from esp.reproduce.experiments import Experiment, PaperStatement, PhaseRange
+from esp.reproduce.statements import PhaseProfile
 from esp.values import value_of
 
 
-class Checked(Struct, frozen=True):
+class CheckedStatement(Struct, frozen=True):
     """A statement, and whether it holds."""
 
-    statement: Statement
+    statement: PaperStatement
     holds: bool
 
     @property
@@ -34,10 +34,10 @@ class Reproduced(Struct, frozen=True, kw_only=True, eq=False):
     """An experiment with its predictions: a sweep, or a prediction with its phases."""
 
     experiment: Experiment
-    checked: tuple[Checked, ...]
+    checked: tuple[CheckedStatement, ...]
     sweep: Sweep | None = None
     prediction: Prediction | None = None
-    phases: tuple[Phase, ...] = ()
+    phases: tuple[PhaseProfile, ...] = ()
 
 
 class SweptTimes:
@@ -84,8 +84,8 @@ def reproduce(experiment: Experiment, progress: Progress | None = None) -> Repro
     return Reproduced(experiment=experiment, checked=checked, sweep=found)
 
 
-def _check(experiment: Experiment, found: Any) -> tuple[Checked, ...]:
-    return tuple([Checked(each, each.holds(found)) for each in experiment.statements])
+def _check(experiment: Experiment, found: Any) -> tuple[CheckedStatement, ...]:
+    return tuple([CheckedStatement(each, each.holds(found)) for each in experiment.statements])
 
 
 def _options(experiment: Experiment) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def _single(given: Any) -> Any:
     return value
 
 
-def _phase(prediction: Prediction, lines: tuple[str, ...], part: PhaseRange) -> Phase:
+def _phase(prediction: Prediction, lines: tuple[str, ...], part: PhaseRange) -> PhaseProfile:
     """The sum over the lines of a part of a program."""
     texts = [each.strip() for each in lines]
     first = next(at for at, text in enumerate(texts, start=1) if text.startswith(part.first))
@@ -119,7 +119,7 @@ def _phase(prediction: Prediction, lines: tuple[str, ...], part: PhaseRange) -> 
     def total(name: str) -> float:
         return float(sum(getattr(each.parts, name) for each in inside))
 
-    return Phase(
+    return PhaseProfile(
         name=part.name,
         first=first,
         last=last,

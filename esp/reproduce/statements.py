@@ -17,7 +17,7 @@ class Times(Protocol):
         """The labels of an axis."""
 
 
-class Phase(Struct, frozen=True, kw_only=True):
+class PhaseProfile(Struct, frozen=True, kw_only=True):
     """A part of a program, and what it costs; seconds are means over processors (Def 4)."""
 
     name: str
@@ -34,7 +34,7 @@ class Phase(Struct, frozen=True, kw_only=True):
 
 
 OfTimes = Callable[[Times], bool]
-OfPhases = Callable[[Mapping[str, Phase]], bool]
+OfPhases = Callable[[Mapping[str, PhaseProfile]], bool]
 
 BB, BX, XB = "laplace_bb.hpf", "laplace_bx.hpf", "laplace_xb.hpf"
 
@@ -76,24 +76,24 @@ def columns_before_rows_before_both(times: Times) -> bool:
 # --- phases ---
 
 
-def shifts_alike(times: Mapping[str, Phase]) -> bool:
+def shifts_alike(times: Mapping[str, PhaseProfile]) -> bool:
     """A shift of one array: seven arrays travel in phase 1, three in phase 2."""
     one, two = times["phase 1"].communication_s / 7, times["phase 2"].communication_s / 3
     return abs(one - two) <= 0.01 * two
 
 
-def first_computes_more(times: Mapping[str, Phase]) -> bool:
-    """Phase 1 computes for longer than phase 2."""
+def first_computes_more(times: Mapping[str, PhaseProfile]) -> bool:
+    """PhaseProfile 1 computes for longer than phase 2."""
     return times["phase 1"].computation_s > times["phase 2"].computation_s
 
 
-def second_sends_nothing(times: Mapping[str, Phase]) -> bool:
-    """Phase 2 has no message."""
+def second_sends_nothing(times: Mapping[str, PhaseProfile]) -> bool:
+    """PhaseProfile 2 has no message."""
     return times["phase 2"].messages == 0
 
 
-def first_is_most(times: Mapping[str, Phase]) -> bool:
-    """Phase 1 takes at least nine tenths of both, more than half of it for messages."""
+def first_is_most(times: Mapping[str, PhaseProfile]) -> bool:
+    """PhaseProfile 1 takes at least nine tenths of both, more than half of it for messages."""
     one, two = times["phase 1"], times["phase 2"]
     messages_s = one.communication_s + one.waiting_s
     return one.time_s >= 0.9 * (one.time_s + two.time_s) and messages_s > 0.5 * one.time_s

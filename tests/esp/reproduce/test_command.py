@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from esp.cli.main import main
 from esp.reproduce import accuracy, experiments
-from esp.reproduce.accuracy import Accuracy, Execution, RowErrors
-from esp.reproduce.experiments import EXPERIMENTS, NAMES, TABLE3, Statement
+from esp.reproduce.accuracy import Accuracy, RowErrors, SimulatedExecution
+from esp.reproduce.experiments import EXPERIMENTS, NAMES, TABLE3, PaperStatement
 
 PUBLISHED = """\
 lfk01 1.3 10.2
@@ -88,7 +88,7 @@ def test_a_profile_has_its_phases(capsys):
 
 def test_a_statement_that_fails_ends_with_3(capsys, monkeypatch):
     found = experiments.experiment("fig21")
-    wrong = Statement(text="Messages are free.", holds=lambda times: False, paper=True)
+    wrong = PaperStatement(text="Messages are free.", holds=lambda times: False, paper=True)
     broken = replace(found, statements=(*found.statements, wrong))
     monkeypatch.setattr("esp.cli.reproduce.experiment", lambda name: broken)
     code, out, err = run(capsys, "fig21")
@@ -148,8 +148,10 @@ def test_table_3_executes_programs(capsys):
 
 
 def made(predicted_s, executed_s, row):
-    one = Execution(program=row.program, size="n=1", procs=2, predicted_s=predicted_s, executed_s=executed_s)
-    return RowErrors(row=row, executions=(one, Execution(program="", size="", procs=1, predicted_s=1, executed_s=1)))
+    one = SimulatedExecution(program=row.program, size="n=1", procs=2, predicted_s=predicted_s, executed_s=executed_s)
+    return RowErrors(
+        row=row, executions=(one, SimulatedExecution(program="", size="", procs=1, predicted_s=1, executed_s=1))
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +172,7 @@ def test_ctrl_c_keeps_what_is_done(capsys, monkeypatch):
         calls.append(procs)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return Execution(program=row.program, size="n=128", procs=procs, predicted_s=1.0, executed_s=1.0)
+        return SimulatedExecution(program=row.program, size="n=128", procs=procs, predicted_s=1.0, executed_s=1.0)
 
     monkeypatch.setattr(accuracy, "needed", lambda: None)
     monkeypatch.setattr(accuracy, "_executed", executed)

@@ -99,7 +99,7 @@ def test_statement(holds, obeying, breaking):
 
 
 def phase(name, *, computation_s=0.0, communication_s=0.0, messages=0):
-    return s.Phase(
+    return s.PhaseProfile(
         name=name,
         first=1,
         last=2,

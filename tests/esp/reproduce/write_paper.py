@@ -69,7 +69,7 @@ programs and sizes.
 
 > In the worst case the prediction is within 20 % of the execution. (paper)
 >
-> For no program the largest error is above that of the paper. (prediction)
+> For each program the largest error is at most the paper's. (prediction)
 """
 
 
