@@ -26,7 +26,7 @@ from aag.ir.intrinsics import INTRINSICS, REDUCTIONS, Reduction
 from aag.ir.linear import multiply
 from aag.ir.ranks import rank_of
 from aag.ir.result_types import INTEGER, constant_of, type_of
-from aag.ir.spaces import ArraySpace, NoSpaceError, Spaces
+from aag.ir.spaces import Conformable, NoPlacesError, Spaces
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import calls_used, map_expression, map_operands, map_own, mapped, names_in, walk_expressions
 
@@ -112,7 +112,7 @@ class _Changer(Spaces):
         before = [len(each) for each in lists]
         try:
             return make()
-        except NoSpaceError:
+        except NoPlacesError:
             for each, length in zip(lists, before, strict=True):
                 del each[length:]
             return otherwise
@@ -188,7 +188,7 @@ class _Changer(Spaces):
 
     # --- what each function does ----------------------------------------------------------------------------
 
-    def _compute(self, call: Call, into: ArraySpace) -> None:
+    def _compute(self, call: Call, into: Conformable) -> None:
         """Statements that give a section the value of a function."""
         name, _, how = call.name.rpartition("_")
         if how == "pack":
@@ -200,11 +200,11 @@ class _Changer(Spaces):
         else:
             self._prefix(call, name, into)
 
-    def _pack(self, call: Call, into: ArraySpace) -> None:
+    def _pack(self, call: Call, into: Conformable) -> None:
         given = INTRINSICS["pack"].bound(call)
         array, mask, vector = given["array"], given["mask"], given.get("vector")
         if len(into.ranges) != 1:
-            raise NoSpaceError
+            raise NoPlacesError
         (along,) = into.ranges
         space = self.space(array)
         if into.leader.name in names_in(array) | self.shared:
@@ -225,12 +225,12 @@ class _Changer(Spaces):
         value = self.element(array, space, at)
         self.forall(indices, Binary(">", number, IntLit(0)), into.at(into.leader, (along.place(number),)), value)
 
-    def _unpack(self, call: Call, into: ArraySpace) -> None:
+    def _unpack(self, call: Call, into: Conformable) -> None:
         given = INTRINSICS["unpack"].bound(call)
         vector, mask, field = given["vector"], given["mask"], given["field"]
         source = self.space(vector)
         if len(source.ranges) != 1:
-            raise NoSpaceError
+            raise NoPlacesError
         if into.leader.name in names_in(vector) | self.shared or self.plain(vector) is None:
             vector = self.copied(vector, source)
         place = self._places(mask, into)
@@ -242,7 +242,7 @@ class _Changer(Spaces):
         value = source.at(section, (source.ranges[0].place(number),))
         self.forall(indices, Binary(">", number, IntLit(0)), into.at(into.leader, at), value)
 
-    def _places(self, mask: Expr, space: ArraySpace) -> Element:
+    def _places(self, mask: Expr, space: Conformable) -> Element:
         """The place of each element that a mask takes, from 1; 0 for the others."""
         taken, place = (self.new(space, INTEGER, name) for name in ("taken", PLACES.partition("$")[0]))
         self.assign(taken.leader, Call("merge", (IntLit(1), IntLit(0), mask)))
@@ -250,7 +250,7 @@ class _Changer(Spaces):
         self.assign(place.leader, Binary("*", place.leader, taken.leader))
         return place.leader
 
-    def _scatter(self, call: Call, name: str, into: ArraySpace) -> None:
+    def _scatter(self, call: Call, name: str, into: Conformable) -> None:
         rank = len(into.ranges)
         values, _, *where = call.args
         keywords = dict(call.keywords)
@@ -260,7 +260,7 @@ class _Changer(Spaces):
         if mask is None and len(where) == rank + 1:
             mask = where.pop()
         if len(where) != rank or (keywords.keys() - {"base"}):
-            raise NoSpaceError
+            raise NoPlacesError
         if name == "count":
             values, mask = IntLit(1), values
         space = self.space(mask if name == "count" and mask is not None else values)
@@ -293,16 +293,16 @@ class _Changer(Spaces):
             )
         self.made.append(inner)
 
-    def _kept(self, value: Expr, space: ArraySpace) -> Expr:
+    def _kept(self, value: Expr, space: Conformable) -> Expr:
         return self.copied(value, space) if rank_of(value, self.known) else value
 
-    def _prefix(self, call: Call, name: str, into: ArraySpace) -> None:
+    def _prefix(self, call: Call, name: str, into: Conformable) -> None:
         found = INTRINSICS[call.name]
         given = found.bound(call)
         values = given.pop(found.arguments[0])
         dim, mask, exclusive = given.pop("dim", None), given.pop("mask", None), given.pop("exclusive", None)
         if given or not isinstance(dim, IntLit | None) or exclusive not in (None, LogicalLit(True), LogicalLit(False)):
-            raise NoSpaceError
+            raise NoPlacesError
         if name == "copy":
             self._copy_first(values, dim, into, backwards=call.name.endswith("suffix"))
             return
@@ -324,7 +324,7 @@ class _Changer(Spaces):
         start = op.start(constant_of(0, of), of, some=False)
         return constant_of(start.value, of) if isinstance(start, IntLit) else start
 
-    def _copy_first(self, values: Expr, dim: IntLit | None, into: ArraySpace, *, backwards: bool) -> None:
+    def _copy_first(self, values: Expr, dim: IntLit | None, into: Conformable, *, backwards: bool) -> None:
         """COPY_PREFIX without SEGMENT: the first element along a dimension, or of all."""
         indices, at = self.indices(into)
         first = [
@@ -335,7 +335,7 @@ class _Changer(Spaces):
             values = self.copied(values, self.space(values))
         self.forall(indices, None, into.at(into.leader, at), self.element(values, into, first))
 
-    def _scan(self, call: Call, op: Reduction, into: ArraySpace, *, exclusive: bool) -> None:
+    def _scan(self, call: Call, op: Reduction, into: Conformable, *, exclusive: bool) -> None:
         """A scan of one dimension, or of all in array element order."""
         (values,) = call.args
         dim = dict(call.keywords).get("dim")

@@ -266,6 +266,7 @@ _OF_LOGICAL = "mask:l dim?:i"
 _PLACE = f"{_OF_ORDERED} kind?:i back?:l"
 _SCANS = "sum maxval minval product all any iall iany iparity parity".split()
 _TESTS = frozenset(("all", "any", "parity"))
+_PLACED = "indx1 indx2? indx3? indx4? indx5? indx6? indx7?"
 _SCANNED = {"maxval": "max", "minval": "min"}
 
 _ROWS = (
@@ -409,8 +410,8 @@ _ROWS = (
     ),
     *_row("count_prefix count_suffix", f"{_OF_LOGICAL} segment?:l exclusive?:l", "", "integer"),
     *_row("copy_prefix copy_suffix", "array dim?:i segment?:l", ""),
-    *_row(" ".join(f"{each}_scatter" for each in (*_SCANS, "copy")), "array base", "", "second"),
-    *_row("count_scatter", "mask base", "", "second"),
+    *_row(" ".join(f"{each}_scatter" for each in (*_SCANS, "copy")), f"array base {_PLACED} mask?", "", "second"),
+    *_row("count_scatter", f"mask base {_PLACED}", "", "second"),
     *_row("global_alignment hpf_alignment", "", "scalar", charge=CALL),
     # the machine
     *_row("number_of_processors", "dim?:i", "scalar", "integer", FREE),

@@ -18,7 +18,7 @@ from aag.ir.visitors import children, map_operands, names_in
 _WHOLE = Section(None, None, None)
 
 
-class NoSpaceError(Exception):
+class NoPlacesError(Exception):
     """An array expression with elements whose places are not known."""
 
 
@@ -40,7 +40,7 @@ class Range(Struct, frozen=True):
         return add(self.lower, multiply(self.step or IntLit(1), subtract(number, IntLit(1))))
 
 
-class ArraySpace(Struct, frozen=True):
+class Conformable(Struct, frozen=True):
     """The elements of a section of an array: whatever conforms to it has one element beside each."""
 
     leader: Element
@@ -84,7 +84,7 @@ class Spaces:
         assign = s.Assign(span=self.span, target=target, value=value)
         self.made.append(s.Forall(span=self.span, indices=tuple(indices), mask=mask, body=(assign,)))
 
-    def indices(self, space: ArraySpace) -> tuple[list[s.ForallIndex], list[Expr]]:
+    def indices(self, space: Conformable) -> tuple[list[s.ForallIndex], list[Expr]]:
         """Indices that run over a space, and the places that they stand for."""
         names = [f"i${len(self.entities) + 1}${at}" for at in range(1, len(space.ranges) + 1)]
         indices = [
@@ -106,20 +106,20 @@ class Spaces:
                 return value if sections and plain else None
         return None
 
-    def space(self, value: Expr) -> ArraySpace:
+    def space(self, value: Expr) -> Conformable:
         """The space of the first array in an expression of arrays.
 
         Raises:
-            NoSpaceError: there is none, or its bounds are not known.
+            NoPlacesError: there is none, or its bounds are not known.
         """
         plain = self.plain(value)
         if plain is not None:
-            return ArraySpace(plain, self._ranges(plain))
+            return Conformable(plain, self._ranges(plain))
         shifted = isinstance(value, Call) and value.name in ("cshift", "eoshift")
         for each in children(value) if shifted or _is_elemental(value) else ():
             if rank_of(each, self.known):
                 return self.space(each)
-        raise NoSpaceError
+        raise NoPlacesError
 
     def _ranges(self, section: Element) -> tuple[Range, ...]:
         return tuple(
@@ -133,10 +133,10 @@ class Spaces:
         if any(each.upper is None for each in shape):
             shape = self.allocated.get(name, ())
         if not shape:
-            raise NoSpaceError
+            raise NoPlacesError
         return shape
 
-    def element(self, value: Expr, space: ArraySpace, at: Sequence[Expr]) -> Expr:
+    def element(self, value: Expr, space: Conformable, at: Sequence[Expr]) -> Expr:
         """The element of an expression at places of a space; what has other places is copied there before."""
         if not rank_of(value, self.known):
             return value
@@ -147,13 +147,13 @@ class Spaces:
             return map_operands(value, lambda each: self.element(each, space, at))
         return space.at(self.copied(value, space), at)
 
-    def copied(self, value: Expr, space: ArraySpace) -> Element:
+    def copied(self, value: Expr, space: Conformable) -> Element:
         """A value in a new array beside a space."""
         copy = self.new(space, type_of(value, self.types)).leader
         self.made.append(s.Assign(span=self.span, target=copy, value=value))
         return copy
 
-    def new(self, space: ArraySpace, of: Type, name: str = "part", *, without: int = 0) -> ArraySpace:
+    def new(self, space: Conformable, of: Type, name: str = "part", *, without: int = 0) -> Conformable:
         """A new array, each element beside the one of a space; `without` its first dimensions."""
         array = f"{name}$of{len(self.entities) + 1}"
         leader, dims = (
@@ -178,7 +178,7 @@ class Spaces:
             self.directives.append(where)
             self.placed.add(array)
         section = Element(array, tuple(leader.subscripts[at] for at in kept))
-        return ArraySpace(section, space.ranges[without:])
+        return Conformable(section, space.ranges[without:])
 
     def declare(self, name: str, of: Type, shape: tuple[Bound, ...] | None) -> None:
         """Declare a new variable."""

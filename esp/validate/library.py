@@ -53,8 +53,8 @@ def module(texts: Iterable[str]) -> str:
     interfaces, procedures = list[str](), list[str]()
     for op, how in named:
         found = list(_scatters(op) if how == "scatter" else _scans(op, how))
-        interfaces += [f"  interface {op}_{how}", f"    module procedure {', '.join(name for name, _ in found)}"]
-        interfaces.append("  end interface")
+        specific = (f"    module procedure {name}" for name, _ in found)
+        interfaces += [f"  interface {op}_{how}", *specific, "  end interface"]
         procedures += [text for _, text in found]
     inside = ["contains", *procedures] if procedures else []
     return "\n".join([f"module {MODULE}", "  implicit none", *interfaces, *inside, f"end module {MODULE}", ""])
