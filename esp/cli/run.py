@@ -65,7 +65,7 @@ class OutputForm(Struct, frozen=True, kw_only=True):
 FORMS = {
     "text": OutputForm(views=VIEWS, interval=True),
     "json": OutputForm(views=("aau", "per_processor"), together=True, interval=True, in_tables=True),
-    "csv": OutputForm(views=("aau", "per_processor")),
+    "csv": OutputForm(views=("aau", "per_processor", "by")),
 }
 """Form by the option that asks for it; `text` is the form without an option. All else is refused."""
 

@@ -170,13 +170,13 @@ def test_conditionals():
 
 
 def test_input_output_calls_clocks_and_what_is_not_modelled():
-    lines = shown("read *, s\ncall system_clock(it)\ncall outside(s, t)\nprint *, s\nstop\nx = pack(y, y > 0)")
+    lines = shown("read *, s\ncall system_clock(it)\ncall outside(s, t)\nprint *, s\nstop\nx = grade_up(y)")
     assert re.fullmatch(r"    1  read 1 item, \d+ bytes, from the host, then broadcast \d bytes", lines[0])
     assert lines[1] == "    2  read the clock"
     assert lines[2].startswith("    3  call outside, 2 arguments   ! ")
     assert any(re.fullmatch(r"    4  print 1 item, \d+ bytes, through the host", line) for line in lines)
     assert "    5  stop" in lines
-    assert any(line.startswith("    6  not modelled: ") and "PACK" in line for line in lines)
+    assert any(line.startswith("    6  not modelled: ") and "GRADE_UP" in line for line in lines)
     assert lines[-1] == "       not complete: something could not be modelled"
 
 

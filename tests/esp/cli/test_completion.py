@@ -122,7 +122,7 @@ def _shell(name):
     [
         ("esp co", {"compare", "compile", "completion"}),
         ("esp run --sys", {"--system", "--system-set"}),
-        ("esp show s", {"saag", "sor"}),
+        ("esp show s", {"saag", "shallow", "shallow_do", "sor"}),
         ("esp run laplace --form f", {"fixed", "fixed72", "fixed132", "free"}),
         ("esp system f", {"fit"}),
         ("esp system fit --ba", {"--base"}),

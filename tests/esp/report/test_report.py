@@ -208,10 +208,10 @@ program p
 !HPF$ ALIGN s(i) WITH a(i,*)
   a = 1.0
   s = sum(a, dim=2)
-  s = unpack(s, s > 0.0, s)
+  s = grade_up(s)
 end program p
 """
-"""UNPACK is not modelled, and BLOCK(32) fits three processors or more."""
+"""GRADE_UP is not modelled, and BLOCK(32) fits three processors or more."""
 
 
 def test_a_partial_page_shows_bounds_and_concludes_nothing(esp):

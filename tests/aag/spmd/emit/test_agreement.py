@@ -265,7 +265,9 @@ def valid(syntax):
 def test_some_intrinsic_functions(native, syntax):
     """Each function fits a pattern; of some functions one statement is compiled."""
     of_each = {re.search(r"= (\w+)\(", each)[1]: each for each in valid(syntax)}
-    modelled = {each.name for each in INTRINSICS.values() if each.form and each.arguments and "$" not in each.name}
+    forms = {"", "prefix"}  # gfortran has no HPF_LIBRARY
+    modelled = {each.name for each in INTRINSICS.values() if each.form not in forms and each.arguments}
+    modelled = {each for each in modelled if "$" not in each}
     assert modelled - of_each.keys() == WITHOUT_PATTERN
     assert len(check(random.Random(1).sample(list(of_each.values()), 60), native, syntax)) > 40
 

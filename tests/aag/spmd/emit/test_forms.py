@@ -98,7 +98,7 @@ def test_multipliers_of_gauss_go_to_a_buffer_and_the_matrix_is_packed():
         ("read (*, nml=some)", "NAMELIST"),
         ("call other(x)", "other"),
         ("call random_number(a)", "RANDOM_NUMBER"),
-        ("x = sum(pack(a, a > 1))", "PACK"),
+        ("a = grade_up(a)", "GRADE_UP"),
         ("print *, (sum(a(1:i)), i = 1, 2)", "SUM of what an implied DO selects"),
         (CALLED.format("total"), "total"),
     ],
@@ -122,7 +122,7 @@ def refusals(statement):
 
 def test_all_that_cannot_be_written_is_refused_at_once():
     read = "read (*, *, err=9) x"
-    statement = f"{read}\nif (x > 1) then\na = pack(a, a > 1)\ncall other(x)\nend if\n{read}\nopen (7, err=9)"
+    statement = f"{read}\nif (x > 1) then\na = grade_up(a)\ncall other(x)\nend if\n{read}\nopen (7, err=9)"
     found = [(each.span.line, each.message.partition(": ")[2]) for each in refusals(statement)]
     assert [line for line, _ in found] == [5, 8, 9, 12]
     assert found[0][1].endswith("READ statements with ERR=, END= or EOR=; also in line 11")
