@@ -173,7 +173,16 @@ end program pivot
 """
 
 
-@pytest.mark.parametrize("statement", ["a(k,:) = a(row,:)", "if (row /= k) a(k,1) = a(row,1)", "b(3) = a(row,k)"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "a(k,:) = a(row,:)",
+        "if (row /= k) a(k,1) = a(row,1)",
+        "b(3) = a(row,k)",
+        "if (a(k,1) > abs(a(row,k))) a(k,:) = a(row,:)",
+        "s = a(row,k); if (s > a(1,k)) s = 1; a(row,:) = s",
+    ],
+)
 def test_scalars_that_only_select_elements_take_the_middle(statement, tmp_path):
     (tmp_path / "p.hpf").write_text(PIVOT.format(statement))
     found = esp.predict(tmp_path / "p.hpf", procs=4)
