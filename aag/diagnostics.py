@@ -53,8 +53,8 @@ class Span(Struct, frozen=True):
 
 
 class CallSite(Struct, frozen=True, eq=False):
-    """A call whose procedure stands in its place: the name of the procedure as the source writes it, and where the
-    call is, which may itself be reached through a call. One object for each call, so it compares by identity."""
+    """A call that the statements of its procedure replace: the name of the procedure as the source writes it, and where
+    the call is, which may itself be reached through a call. One object for each call, so it compares by identity."""
 
     procedure: str
     at: Span

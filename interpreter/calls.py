@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aag.diagnostics import CallSite, Span
-from aag.graph.aau import AAU, IterD, IterSync, walk
+from aag.graph.aau import AAU, Call, IterD, IterSync, Seq, Work, walk
 from interpreter.counts import COMPUTATION, CountColumn
 from interpreter.models.compute import LOOP_STEP, nest_basis
 from interpreter.result import CallMetrics, CallShare, CountEntry, Parts
@@ -156,9 +156,10 @@ def _columns(run: Run, aau: AAU) -> tuple[tuple[CountColumn, ...], tuple[int, ..
         inside = tuple(range(depth + 1)) if depth else (1,)
         behind = (len(columns) - 1,) if aau.nest.mask is not None else ()
         return columns, (*inside, *behind)
-    work = getattr(aau, "work")  # noqa: B009 - every AAU with shares has one
+    assert isinstance(aau, Seq | IterSync | Call)
+    work = aau.work
     if isinstance(aau, IterSync):
-        others = type(work)(overhead=(*work.overhead, *LOOP_STEP.computation))
+        others = Work(overhead=(*work.overhead, *LOOP_STEP.computation))
         return run.prices.basis(run.prices.of(work, LOOP_STEP), run.prices.of(others)).columns, (0,)
     return (run.prices.of(work),), (0,)
 

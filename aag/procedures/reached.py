@@ -1,4 +1,4 @@
-"""Statements that stand in place of a call, each with the call through which it is reached."""
+"""Statements that replace a call, each with the call through which it is reached."""
 
 from collections.abc import Iterable
 

@@ -25,15 +25,6 @@ _LEAST = 2
 _MOST_OPERATORS = 60
 
 _MARKS = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()]|[-+*/]")
-_PLAIN = re.compile(r"\s*[a-z]\w*\s*(\([\w\s,:()*/+-]*\))?\s*=[\w\s.,:()*/+-]+", re.IGNORECASE)
-_NOT_PLAIN = re.compile(
-    r"[=(,:*/+-]\s*[-+]"  # signs
-    r"|\.[a-z]{2}|//|\(/|/\)"  # operators in letters, and constructors
-    r"|\b\d[\d.]*([ed][-+]?\d+)?_|[=(,:*/+-]\s*\([^()]*,"  # kinds, and complex numbers
-    r"|[(,]\s*:\s*[^\s,)]|[^\s(,]\s*:\s*[,):]"  # sections with one bound
-    rf"|{MARK}",  # what is cut already
-    re.IGNORECASE,
-)
 _NAME_BEFORE = re.compile(r"[A-Za-z_]\w*\s*$")
 
 
@@ -99,21 +90,13 @@ def _cut(row: Row, marks: list[re.Match[str]], cuts: dict[str, Expr]) -> Row:
     return row if not pieces else replace(row, text=text)
 
 
-def read_plain(row: Row, cuts: dict[str, Expr]) -> Row:
-    """A row, if it is a plain assignment with both sides read by our own parser: of these are most statements of a long
-    program, and fparser tries many readings of each operand."""
-    if not _PLAIN.fullmatch(row.text) or _NOT_PLAIN.search(row.text):
-        return row
-    return read_assignment(row, cuts) or row
-
-
 def read_assignment(row: Row, cuts: dict[str, Expr]) -> Row | None:
     """An assignment that fparser refuses, with both sides read by our own parser; None if that fails too.
 
     fparser takes an array that is dimensioned without a type for the intrinsic function of the same name, and
     knows no common extensions such as ``a * -b``.
     """
-    if not row.simple or row.what.word != "assignment":
+    if row.what.word != "assignment":
         return None
     marks = [mark for mark in _MARKS.finditer(row.text) if mark.group()[0] not in "'\""]
     at = _equals(row.text, marks)

@@ -21,7 +21,7 @@ from aag.ir.expressions import Expr
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.scan import scanned
 from aag.source.causes import cause
-from aag.source.nesting import read_assignment, read_bounds, read_plain
+from aag.source.nesting import read_assignment, read_bounds
 from aag.source.outline import Row, opaque_row
 from aag.source.punctuation import wrong_parenthesis
 
@@ -119,7 +119,6 @@ def parse_rows(
         SourceError: an error that cannot be isolated, or more than 20 that can.
     """
     found: list[Diagnostic] = []
-    rows = tuple(read_plain(row, cuts) for row in rows)
     patience = 1
     for attempt in range(2 * _MOST_ERRORS):
         try:

@@ -55,7 +55,7 @@ class SweptTimes:
         """Seconds of one prediction. An axis of one value may be left out.
 
         Raises:
-            ValueError: there is no such label.
+            ValueError: the figure has no such label.
         """
         place = [own.index(labels[name]) if name in labels or len(own) > 1 else 0 for name, own in self._axes.items()]
         return float(self._found.time_s[tuple(place)])

@@ -839,7 +839,7 @@ def test_trees_of_another_shape_are_set_aside(monkeypatch, read):
 
     monkeypatch.setitem(expressions._METHODS, "Real_Literal_Constant", odd)
     monkeypatch.setitem(specification._METHODS, "Common_Stmt", odd)
-    found = read("common /c/ a\nx = 1\ny = -1.5\nif (x > 1) z = 2.5\nend\n")
+    found = read("common /c/ a\nx = 1\ny = 1.5\nif (x > 1) z = 2.5\nend\n")
     assert [type(each).__name__ for each in found.main.body] == ["Assign", "Opaque", "Opaque"]
     assert [str(each) for each in found.diagnostics] == [
         f"x.f90:1:1: W107 the parser returns an unknown form: this declaration is not used {UNUSED}",

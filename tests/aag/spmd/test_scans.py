@@ -34,7 +34,7 @@ def holders(procs):
 
 
 def by_hand(procs, size, *, down=False):
-    """Stage by stage, who has whom 1, 2, 4, ... places after it."""
+    """For each stage, the members and the ones 1, 2, 4, ... places after them."""
     found = {}
     for rank in range(procs):
         place = procs - 1 - rank if down else rank

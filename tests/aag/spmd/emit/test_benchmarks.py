@@ -79,7 +79,7 @@ def grids(procs, rank):
 
 
 def mappings(name, procs):
-    """That of the program, then every format in every dimension on every grid; with three dimensions two formats."""
+    """The mapping of the program, then each format in each dimension on each grid; of three dimensions two formats."""
     target, rank = TARGETS[name]
     choices = FORMATS if rank < 3 else ("block", "cyclic", "*")
     return [({}, None)] + [
