@@ -204,15 +204,16 @@ def _addresses(errors: str) -> dict[str, int]:
     return {name: int(at) for name, at in re.findall(r"^address (\S+) (\d+)$", errors, re.MULTILINE)}
 
 
-def source_lines(text: str, lines: Sequence[str]) -> list[int]:
+def source_lines(text: str, lines: Sequence[str], *, conditions: bool = False) -> list[int]:
     """For each line of an emitted main program the line of the HPF program that it stems from; 0: none.
 
     Each source line is quoted, with its number, before what became of it. An IF right behind it is the condition of the
-    nests inside: it belongs to none of them, and misses scalars each time it is tested.
+    nests inside: unless `conditions` are wanted it belongs to none of them, for it misses scalars each time it is
+    tested.
     """
     found, now, quotes = [], 0, False
     for line in lines_of(text):
-        tested = quotes and line.lstrip().startswith("if (")
+        tested = not conditions and quotes and line.lstrip().startswith("if (")
         quoted = re.match(r"\s*! {1,4}(\d+)  (.*)$", line)
         quotes = False
         if quoted and 0 < int(quoted[1]) <= len(lines) and lines[int(quoted[1]) - 1].strip().startswith(quoted[2]):

@@ -3,6 +3,7 @@ module esp_moves_@KIND@
   use esp_runtime
   use mpi !native
   use esp_native !native
+  use esp_simulation !simulated
   implicit none
   private
   public :: esp_move_@KIND@, esp_reduce_@KIND@, esp_reduce_owned_@KIND@, esp_put_@KIND@, esp_get_@KIND@
@@ -85,6 +86,7 @@ contains
     do i = first, last
       pool(bytes * (i - 1) + 1:bytes * i) = transfer(a(plan%slot_place(i)), pool, bytes)
     end do
+    call esp_simulation_packs(plan%slot_place(first:last), bytes) !simulated
     call esp_collect(plan, bytes, pool)
     if (plan%collective == esp_scatter) then
       do i = first, last
@@ -156,6 +158,7 @@ contains
     at = 0
     do stage = 1, list%stages
       call esp_partners(list, stage, column, at, to, from, adds)
+      if (to >= 0 .or. from >= 0) call esp_simulation_combines('stage', 'reduction', 1) !simulated
       if (to >= 0) out = transfer(values, out)
       if (to >= 0 .and. from >= 0) then
         call esp_swap(out, n, members(to), in, n, members(from))
@@ -175,6 +178,7 @@ contains
     character(len=*), intent(in) :: op
     @TYPE@, intent(inout) :: values(:)
     @TYPE@, intent(in) :: other(:)
+    call esp_simulation_combines('@KIND@', op, size(values)) !simulated
     select case (op)
 @COMBINE@
     case default

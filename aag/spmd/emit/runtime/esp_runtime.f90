@@ -1124,10 +1124,12 @@ contains
       if (sends) then
         at = bytes * (plan%to_first(i) - 1) + 1
         length = bytes * (plan%to_first(i + 1) - plan%to_first(i))
+        call esp_simulation_packs(plan%to_place(plan%to_first(i):plan%to_first(i + 1) - 1), bytes) !simulated
         call esp_send(out(at), length, plan%to(i))
         i = i + 1
       else
         call arrived(request(j), plan%from(j), bytes * (plan%from_first(j + 1) - plan%from_first(j)))
+        call esp_simulation_packs(plan%from_place(plan%from_first(j):plan%from_first(j + 1) - 1), bytes) !simulated
         j = j + 1
       end if
     end do

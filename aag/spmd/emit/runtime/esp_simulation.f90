@@ -11,6 +11,7 @@ module esp_simulation
   implicit none
   private
   public :: esp_simulation_begin, esp_simulation_before, esp_simulation_after, esp_simulation_end
+  public :: esp_simulation_packs, esp_simulation_combines
 
   type event
     real(c_double) :: before, after
@@ -67,6 +68,16 @@ contains
     if (events(next)%after > 0) call compute(events(next)%after)
     moments(2, next) = MPI_Wtime()
   end subroutine esp_simulation_after
+
+  ! What packing and combining take is part of the predicted computation.
+  subroutine esp_simulation_packs(place, bytes)
+    integer, intent(in) :: place(:), bytes
+  end subroutine esp_simulation_packs
+
+  subroutine esp_simulation_combines(type, operation, count)
+    character(len=*), intent(in) :: type, operation
+    integer, intent(in) :: count
+  end subroutine esp_simulation_combines
 
   ! Times go to the files without any message, which would meet those of the program on the links: all processors of a
   ! simulation are one process, and nothing of it runs in between.

@@ -1,0 +1,315 @@
+"""What statements of a program text do each time they run, by operation class and loop level.
+
+The rules are those of docs/definitions.md, applied to the text that runs: what holds constants only costs nothing; an
+array element is loaded once in a loop body however often it is written there; with `invariant` what does not depend on
+the inner loops is done before them; with `strength` an address that is linear in the index of the innermost loop is
+stepped (``index.1d``) instead of computed.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fparser.two import Fortran2003 as f
+from fparser.two.utils import Base, BinaryOpBase, UnaryOpBase, walk
+
+from aag.ir.intrinsics import charged
+from aag.ir.operations import component, operations
+from aag.ir.units import Type
+from esp.simulate.scope import Scope, called, is_intrinsic, keywords, wider
+
+_CLASSES = {"+": "add", "-": "add", "*": "mul", "/": "div"}
+_COMPARISONS = frozenset(("==", "/=", "<", "<=", ">", ">=", ".EQ.", ".NE.", ".LT.", ".LE.", ".GT.", ".GE."))
+_UNKNOWN_POWER = 4
+"""Multiplications of a power with an integer exponent that the compiler does not know (docs/definitions.md)."""
+_INQUIRIES = frozenset(("huge", "tiny", "epsilon", "kind", "digits", "precision", "range", "bit_size"))
+"""Intrinsic functions that ask for the type of their argument alone."""
+_VALUES = frozenset(("esp_infinity",))
+"""Functions of the run-time library that give a constant."""
+_NUMBERS = ("integer", "real", "complex")
+
+Linear = tuple[frozenset[tuple[str, int]], int]
+"""Coefficients of names, and a constant."""
+
+
+class Operations:
+    """Operations of a nest of loops: one Counter for each level, 0 before the loops."""
+
+    def __init__(
+        self,
+        scope: Scope,
+        loops: Sequence[str] = (),
+        assigned: Mapping[str, int] | None = None,
+        *,
+        around: str = "",
+        invariant: bool,
+        strength: bool,
+    ) -> None:
+        """`loops`: indices, outermost first; `assigned`: scalars that the loops assign, and the level at which they
+        do; `around`: the index of the loop around, where there are no loops."""
+        self.scope = scope
+        self.loops = tuple(loops)
+        self.assigned = assigned or {}
+        self.invariant = invariant
+        self.strength = strength
+        self.inner = (around if not loops else "", *loops)
+        self.levels: list[Counter[str]] = [Counter() for _ in range(len(loops) + 1)]
+        self.loaded: set[tuple[int, str]] = set()
+        self.addressed: set[tuple[int, object]] = set()
+
+    def level(self, node: Base, used: int) -> int:
+        """Where the value of an expression is computed that is used at a level."""
+        if not used or not self.invariant or self._acts(node):
+            return used
+        names = names_of(node)
+        indices = [at for at, each in enumerate(self.loops, start=1) if each in names]
+        return min(used, max([*indices, *(self.assigned.get(each, 0) for each in names)], default=0))
+
+    def expression(self, node: Any, used: int) -> None:
+        """Count an expression whose value is used at a level."""
+        while isinstance(node, f.Parenthesis):
+            node = node.items[1]
+        if node is None or self.is_known(node):
+            return
+        at = self.level(node, used)
+        count = self.levels[at]
+        match node:
+            case f.Part_Ref() if self.scope.is_array(node):
+                self._load(node, at, used)
+                return
+            case f.Intrinsic_Function_Reference():
+                name, arguments = called(node)
+                arguments = [*arguments, *(value for key, value in keywords(node) if key != "kind")]
+                count.update(charged(name, [self.scope.type_of(each) for each in arguments], self.scope.type_of(node)))
+                for each in arguments:
+                    self.expression(each, used)
+                return
+            case f.Part_Ref() | f.Function_Reference() | f.Structure_Constructor():
+                count["call"] += 1
+                for each in _subscripts(node):
+                    self.expression(each, used)
+                return
+            case BinaryOpBase():
+                left, operator, right = node.items
+                self._binary(node, left, str(operator).upper(), right, at)
+                self.expression(left, used)
+                self.expression(right, used)
+                return
+            case UnaryOpBase():
+                operator, operand = str(node.items[0]).upper(), node.items[1]
+                if operator == ".NOT.":
+                    count["logical"] += 1
+                elif operator == "-":
+                    count.update(operations(self.scope.type_of(node), "add"))
+                self.expression(operand, used)
+
+    def assign(self, target: Base, value: Base, level: int) -> None:
+        """Count an assignment at a level."""
+        self.expression(value, level)
+        self._convert(value, self.scope.type_of(target), level)
+        if self.scope.is_array(target):
+            self.levels[level]["store"] += 1
+            self._address(target, level, level)
+            self.loaded.add((self.level(target, level), text_of(target)))
+        elif not (self.loops and str(target).lower() in names_of(value)):
+            self.levels[level]["assign"] += 1
+
+    def is_known(self, node: Any) -> bool:
+        """Whether the compiler knows the value of an expression."""
+        match node:
+            case f.Name():
+                found = self.scope.entity(str(node))
+                return found is not None and found.known
+            case f.Part_Ref() | f.Function_Reference() | f.Structure_Constructor():
+                return str(node.items[0]).lower() in _VALUES
+            case f.Intrinsic_Function_Reference():
+                name, arguments = called(node)
+                return name in _INQUIRIES or all(map(self.is_known, arguments)) and is_intrinsic(name)
+            case f.Parenthesis():
+                return self.is_known(node.items[1])
+            case BinaryOpBase():
+                return self.is_known(node.items[0]) and self.is_known(node.items[2])
+            case UnaryOpBase():
+                return self.is_known(node.items[1])
+        return True
+
+    def _acts(self, node: Base) -> bool:
+        """Whether an expression calls a function that may do more than compute a value."""
+        return any(not self.scope.is_array(each) for each in walk(node, f.Part_Ref)) or bool(
+            walk(node, f.Function_Reference) or walk(node, f.Structure_Constructor)
+        )
+
+    def _binary(self, node: Base, left: Base, operator: str, right: Base, at: int) -> None:
+        count = self.levels[at]
+        if operator in (".AND.", ".OR.", ".EQV.", ".NEQV."):
+            count["logical"] += 1
+            return
+        one, other = self.scope.type_of(left), self.scope.type_of(right)
+        common = wider(one, other)
+        self._convert(left, common, at)
+        if operator == "**":
+            self._power(self.scope.type_of(node), right, count)
+            return
+        self._convert(right, common, at)
+        if operator in _COMPARISONS:
+            count.update(operations(common, "cmp"))
+        elif operator in _CLASSES:
+            count.update(operations(common, _CLASSES[operator]))
+
+    def _power(self, result: Type, right: Base, count: "Counter[str]") -> None:
+        if self.scope.type_of(right).base != "integer":
+            count.update(operations(result, "pow"))
+            return
+        exponent = self._integer(right)
+        if exponent is None and result.base == "integer":
+            count.update(operations(result, "pow"))
+        elif exponent is None:
+            count.update(operations(result, "mul", _UNKNOWN_POWER))
+        else:  # by repeated squaring
+            size = abs(exponent)
+            products = max(0, len(bin(size)[2:]) - 1 + bin(size).count("1") - 1)
+            count.update(operations(result, "mul", products))
+            if exponent < 0:
+                count.update(operations(result, "div"))
+
+    def _integer(self, node: Any) -> int | None:
+        """The value of an integer that the compiler knows."""
+        match node:
+            case f.Int_Literal_Constant():
+                return int(str(node.items[0]))
+            case f.Parenthesis():
+                return self._integer(node.items[1])
+            case f.Name():
+                found = self.scope.entity(str(node))
+                return self._integer(found.value) if found is not None and found.known else None
+            case UnaryOpBase():
+                value = self._integer(node.items[1])
+                return None if value is None else -value if str(node.items[0]) == "-" else value
+            case BinaryOpBase():
+                one, other = self._integer(node.items[0]), self._integer(node.items[2])
+                if one is None or other is None:
+                    return None
+                operator = str(node.items[1])
+                return {"+": one + other, "-": one - other, "*": one * other}.get(operator)
+        return None
+
+    def _convert(self, node: Base, wanted: Type, used: int) -> None:
+        own = self.scope.type_of(node)
+        if own.base in _NUMBERS and wanted.base in _NUMBERS and component(own) != component(wanted):
+            if not self.is_known(node):
+                self.levels[self.level(node, used)]["convert"] += 1
+
+    def _load(self, node: Base, at: int, used: int) -> None:
+        key = at, text_of(node)
+        if key in self.loaded:
+            return
+        self.loaded.add(key)
+        self.levels[at]["load"] += 1
+        self._address(node, at, used)
+
+    def _address(self, node: Base, at: int, used: int) -> None:
+        subscripts = [self._untranslated(each) for each in _subscripts(node)]
+        if self.strength and self.inner[at] and self._stepped(node, subscripts, at):
+            return
+        key = at, text_of(node)
+        if key in self.addressed:
+            return
+        self.addressed.add(key)
+        self._index(len(subscripts), at)
+        for each in subscripts:
+            if not _is_offset(each):
+                self.expression(each, used)
+
+    def _untranslated(self, node: Base) -> Base:
+        """A subscript of the source in the place of what says where the run-time library keeps the element."""
+        is_one = isinstance(node, f.Part_Ref) and str(node.items[0]).lower() in self.scope.translations
+        return _subscripts(node)[0] if is_one else node
+
+    def _index(self, rank: int, at: int) -> None:
+        self.levels[at]["index.1d" if rank == 1 else "index.2d"] += max(1, rank - 1)
+
+    def _stepped(self, node: Base, subscripts: Sequence[Base], at: int) -> bool:
+        index = self.inner[at]
+        if at and any(self.assigned.get(name, 0) >= at for each in subscripts for name in names_of(each)):
+            return False
+        forms = [self._linear(each) for each in subscripts]
+        atoms = {name for form in forms for name, _ in form[0]}
+        if any(index in _words(atom) and atom != index for atom in atoms):
+            return False
+        name = str(node.items[0]).lower()
+        key = at, (name, *(form[0] for form in forms))
+        if key in self.addressed:
+            return True
+        self.addressed.add(key)
+        if any(atom == index for form in forms for atom, _ in form[0]):
+            self.levels[at]["index.1d"] += 1
+        if at:
+            self._index(len(forms), at - 1)
+            for each in subscripts:
+                if not _is_offset(each):
+                    self.expression(each, at - 1)
+        return True
+
+    def _linear(self, node: Any) -> Linear:
+        """A subscript as a sum of multiples of names, and of texts that are none."""
+        value = self._integer(node)
+        if value is not None:
+            return frozenset(), value
+        match node:
+            case f.Parenthesis():
+                return self._linear(node.items[1])
+            case f.Name():
+                return frozenset(((str(node).lower(), 1),)), 0
+            case UnaryOpBase():
+                return _scaled(self._linear(node.items[1]), -1 if str(node.items[0]) == "-" else 1)
+            case BinaryOpBase():
+                left, operator, right = node.items
+                if str(operator) in "+-":
+                    return _sum(self._linear(left), _scaled(self._linear(right), -1 if str(operator) == "-" else 1))
+                for one, other in ((left, right), (right, left)):
+                    factor = self._integer(one)
+                    if str(operator) == "*" and factor is not None:
+                        return _scaled(self._linear(other), factor)
+        return frozenset(((text_of(node), 1),)), 0
+
+
+def _scaled(form: Linear, factor: int) -> Linear:
+    return frozenset((name, factor * often) for name, often in form[0] if factor), factor * form[1]
+
+
+def _sum(one: Linear, other: Linear) -> Linear:
+    total = Counter(dict(one[0]))
+    for name, often in other[0]:
+        total[name] += often
+    return frozenset((name, often) for name, often in total.items() if often), one[1] + other[1]
+
+
+def _subscripts(node: Base) -> list[Base]:
+    inside = node.items[1]
+    return list(inside.items) if type(inside).__name__.endswith("_List") else [] if inside is None else [inside]
+
+
+def _is_offset(node: Any) -> bool:
+    """Whether a subscript is an index with a constant beside it, which the addressing absorbs."""
+    match node:
+        case f.Name() | f.Int_Literal_Constant():
+            return True
+        case f.Parenthesis():
+            return _is_offset(node.items[1])
+        case BinaryOpBase():
+            return str(node.items[1]) in "+-" and _is_offset(node.items[0]) and _is_offset(node.items[2])
+    return False
+
+
+def text_of(node: Base) -> str:
+    """An expression in one spelling."""
+    return str(node).lower().replace(" ", "")
+
+
+def _words(text: str) -> set[str]:
+    return set("".join(each if each.isalnum() or each == "_" else " " for each in text).split())
+
+
+def names_of(node: Any) -> set[str]:
+    """The names in an expression."""
+    return {str(each).lower() for each in walk(node, f.Name)}
