@@ -154,7 +154,7 @@ def _columns(run: Run, aau: AAU) -> tuple[tuple[CountColumn, ...], tuple[int, ..
         depth = len(aau.nest.indices)
         columns = nest_basis(run, aau, depth).columns
         inside = tuple(range(depth + 1)) if depth else (1,)
-        behind = (len(columns) - 1,) if aau.nest.mask is not None else ()
+        behind = (len(columns) - 1 - bool(aau.setup.overhead),) if aau.nest.mask is not None else ()
         return columns, (*inside, *behind)
     assert isinstance(aau, Seq | IterSync | Call)
     work = aau.work

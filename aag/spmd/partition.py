@@ -52,6 +52,7 @@ class Trips(Struct, frozen=True, eq=False):
     bounded: bool = False
     masked: Ints | None = None
     tested: int | None = None
+    entered: Ints | None = None
 
     def extents_of(self, ranks: Ints) -> Ints:
         """A representative trip count of each loop on some processors, (C, D): level[d] / level[d-1], rounded up."""
@@ -106,7 +107,14 @@ def trips(
         around = nest.indices[: _depth(nest, nest.home)]
         tested = [int(each[0, -1]) for each in _levels(None, around, layouts, env, along)[0]]
     return tuple(
-        Trips(level[:, 1:] if nest.indices else level[:, :0], np.ascontiguousarray(level[:, -1]), bounded, mask, tests)
+        Trips(
+            level[:, 1:] if nest.indices else level[:, :0],
+            np.ascontiguousarray(level[:, -1]),
+            bounded,
+            mask,
+            tests,
+            None if level[:, 0].all() else np.ascontiguousarray(level[:, 0]),
+        )
         for level, mask, tests in zip(levels, masked, tested, strict=True)
     )
 

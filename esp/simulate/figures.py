@@ -12,11 +12,15 @@ from aag.ir.operations import combination
 from aag.ir.units import Type
 from aag.spmd.emit.kinds import Kind
 from esp.errors import PredictionError
-from esp.simulate.instrument import Piece
+from esp.simulate.instrument import BOUND, Piece
 from sag.machine import Machine, NetworkCosts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+_BOUNDS = {"int.add": 4, "int.cmp": 2}
+"""Local bounds of a loop: offset by the coordinate, clipped at both ends."""
 
 
 class Combination(Struct, frozen=True):
@@ -45,6 +49,10 @@ def seconds_of(machine: Machine, does: Mapping[str, int], speed: float) -> float
         PredictionError: the machine has no time for one of them.
     """
     total = 0.0
+    if BOUND in does:
+        rest = {name: often for name, often in does.items() if name != BOUND}
+        bounds = {name: often * does[BOUND] for name, often in _BOUNDS.items()}
+        return seconds_of(machine, rest, speed) + seconds_of(machine, bounds, speed)
     for name, often in does.items():
         if name not in machine.processor.time_s:
             raise PredictionError(f"the machine {machine.name} has no time for {name}.")

@@ -1,5 +1,6 @@
 """Counters in the text of a Fortran program."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
@@ -17,6 +18,11 @@ from esp.simulate.scope import Scope, functions_of, scope_of
 COUNTER = "esp_often"
 RUNTIME = "esp_"
 """What names of the run-time library begin with: it counts by itself."""
+
+BOUND = "bound"
+"""Not an operation of the processor, but the few that find the local bounds of a loop (docs/definitions.md)."""
+_OWN = re.compile(r"_(lo|hi)\d+$")
+"""Variables with the bounds of what a processor owns."""
 
 _DO = (f.Block_Nonlabel_Do_Construct, f.Block_Label_Do_Construct)
 _CLOCKS = ("system_clock", "cpu_time", "mpi_wtime", "date_and_time")
@@ -280,10 +286,12 @@ class _Writer:
             raise self._refused(node, "DO CONCURRENT is not counted")
         elif (nest := _nest(node)) is not None:
             _enter(pending, head, Counter({"loop.setup": 1}))
+            for loop, entry in nest.headers:
+                _enter(pending, loop, _bounds(loop, entry))
             self._nest(nest, scope, pending)
         else:
-            _enter(pending, head, Counter({"loop.setup": 1}))
             entry, inside = _entered(node)
+            _enter(pending, head, Counter({"loop.setup": 1}) + _bounds(head, entry))
             self._step(head, entry)
             self.block(inside, scope, _index_of(node))
 
@@ -450,6 +458,12 @@ def _masked(node: Base) -> list[Base] | None:
 def _asks_library(node: Base) -> bool:
     """Whether functions of the run-time library decide."""
     return any(str(each).lower().startswith(RUNTIME) for each in walk(node, f.Name))
+
+
+def _bounds(head: Base, entry: Base) -> "Counter[str]":
+    """Finding the own part of a loop, where the loop is restricted to that."""
+    own = any(_OWN.search(str(each).lower()) for each in walk(head, f.Name))
+    return Counter({BOUND: 1}) if own or entry is not head else Counter()
 
 
 def _index_of(node: Base) -> str:

@@ -105,7 +105,9 @@ def masked_of(nest: Nest, trips: Trips) -> Ints | Array:
     return trips.count.astype(np.float64) * MASK_SHARE
 
 
-def nest_cost(run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array) -> Cost:
+def nest_cost(
+    run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array, entered: Ints | None = None
+) -> Cost:
     """The cost of a nest on each processor: loop d is set up once for each iteration of loop d - 1.
 
     Args:
@@ -115,6 +117,7 @@ def nest_cost(run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: In
             run where it holds.
         count: (P,) executions; for a nest with loops those of the innermost.
         masked: (P,) those for which the mask holds.
+        entered: (P,) 1 where the processor passes the guard before the loops; None: all do.
     """
     if aau.nest is not None and aau.nest.mask is not None and aau.tested < level.shape[1]:
         share = masked / np.maximum(count, 1)
@@ -123,22 +126,34 @@ def nest_cost(run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: In
     if found is not None:
         classes, ranks = found
         few = level[ranks], count[ranks], masked[ranks]
+        guarded = () if entered is None else (entered,)
         if all(
             (column[part] == few_of.take(classes.number[part])).all()
-            for column, few_of in zip((*level.T, count, masked), (*few[0].T, *few[1:]), strict=True)
+            for column, few_of in zip(
+                (*level.T, count, masked, *guarded), (*few[0].T, *few[1:], *(each[ranks] for each in guarded)), strict=True
+            )
             for part in shared.blocks(run.procs, shared.BLOCK)
         ):
-            return _nest_cost(run, aau, *few, classes)
-    return _nest_cost(run, aau, level, count, masked, None)
+            return _nest_cost(run, aau, *few, None if entered is None else entered[ranks], classes)
+    return _nest_cost(run, aau, level, count, masked, entered, None)
 
 
 def _nest_cost(
-    run: Run, aau: IterD, level: Ints | Array, count: Ints, masked: Ints | Array, classes: Classes | None
+    run: Run,
+    aau: IterD,
+    level: Ints | Array,
+    count: Ints,
+    masked: Ints | Array,
+    entered: Ints | None,
+    classes: Classes | None,
 ) -> Cost:
     """As `nest_cost`, from the iterations of all processors or of one of each class."""
-    often = [np.ones(count.size), *level.T] if level.shape[1] else [np.ones(count.size), count]
+    all_do = np.ones(count.size)
+    often = [all_do if entered is None else entered, *(level.T if level.shape[1] else (count,))]
     if aau.masked.computation:
         often.append(masked)
+    if aau.setup.overhead:
+        often.append(all_do)
     table = np.array(often, np.float64)
     if all_of(table == table[:, :1]):
         table = table[:, :1]
@@ -149,8 +164,9 @@ def _nest_cost(
 
 @remembered(of_aau, lambda _run, _aau, depth: depth)
 def nest_basis(run: Run, aau: IterD, depth: int) -> Basis:
-    """What an execution of a nest pays besides its iterations, and what each iteration pays at each level (with no loop
-    each execution) and behind the mask."""
+    """What an execution of a nest pays besides its iterations where the processor comes to its loops, what each
+    iteration pays at each level (with no loop each execution) and behind the mask, and what all processors pay to find
+    their part."""
     works = [[work] for work in aau.outer[:depth]] + [[] for _ in range(len(aau.outer), depth)]
     for number, each in enumerate(works):
         each.extend([LOOP_STEP, LOOP_SETUP] if number < depth - 1 else [LOOP_STEP])
@@ -160,5 +176,7 @@ def nest_basis(run: Run, aau: IterD, depth: int) -> Basis:
         works.append([aau.work])
     if aau.masked.computation:
         works.append([aau.masked])
-    works.insert(0, [aau.setup, *([LOOP_SETUP] if depth else [])])
+    works.insert(0, [Work(computation=aau.setup.computation), *([LOOP_SETUP] if depth else [])])
+    if aau.setup.overhead:
+        works.append([Work(overhead=aau.setup.overhead)])
     return run.prices.basis(*(run.prices.of(*each) for each in works))

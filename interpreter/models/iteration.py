@@ -89,7 +89,7 @@ def _nest(run: Run, _key: Key, aau: IterD, nest: Nest, trips: Callable[[], Trips
         )
     if nest.mask is not None and found.masked is None:
         run.books.assume("mask", "the mask depends on data: assuming it holds for half of the elements", aau.span)
-    return nest_cost(run, aau, found.level, found.count, masked_of(nest, found))
+    return nest_cost(run, aau, found.level, found.count, masked_of(nest, found), found.entered)
 
 
 @remembered(lambda _, key, *_rest: key[1], lambda _, key, *_rest: key[2])
