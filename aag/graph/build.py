@@ -181,7 +181,9 @@ class _Builder:
         if home is None or layout is None:
             return ()
         overhead: g.Counts = ()
-        for axis in layout.axes:
+        for axis, extent in zip(layout.axes, layout.grid.shape, strict=True):
+            if extent == 1:
+                continue
             if axis.role == "dim" and names_in(home.subscripts[axis.dim]).intersection(names):
                 overhead = add_counts(overhead, _BOUND_CALL if self.context.library else _BOUND)
             elif axis.role != "replicated":

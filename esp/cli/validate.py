@@ -21,17 +21,23 @@ examples:
   esp validate laplace.hpf --procs 1,2,4
   esp validate laplace.hpf --procs 6 --set n=50 --distribute 'TEMP=(CYCLIC,BLOCK)'
   esp validate laplace.hpf --against simgrid --procs 8,64 --set n=64
+  esp validate laplace.hpf --against counts --procs 1,6 --set n=64 --set k=3
   esp validate laplace.hpf --against cachegrind --set n=64 --set k=3
 
 Builds the node program for each number of processors and runs it with mpirun. Compares what it prints with the
 serial program (gfortran), and the messages of each processor with the prediction. With --against simgrid it runs
-on a simulated machine with the predicted computation times, and its time is compared as well. With --against
+on a simulated machine with the predicted computation times, and its time is compared as well. With --against counts
+its text has counters, and nothing comes from the prediction: operations are compared, and the time on the machine
+of --truth (default: that of --system), without a cache. With --against
 cachegrind it runs on one processor, and the cache misses of each loop nest are compared.
 """
+
+_COUNTS = "Add --against counts, or leave it out."
 
 METHODS = {
     "mpi": "native MPI",
     "simgrid": "times of messages and waiting, in SMPI on a simulated machine",
+    "counts": "operations that the program counts as it runs, and its time without a cache on a simulated machine",
     "cachegrind": "misses of each nest on one processor, counted by valgrind",
 }
 """What may follow ``--against``, and what it means."""
@@ -45,6 +51,13 @@ def configure(parser: argparse.ArgumentParser) -> None:
     methods = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what to run: {methods}")
     add_collectives(group)
+    group.add_argument(
+        "--truth", metavar="MACHINE", help="counts: the machine on which the program runs, which esp does not know"
+    )
+    group.add_argument(
+        "--noise", metavar="PERCENT", type=percent, help="counts: how much its processors vary from run to run"
+    )
+    group.add_argument("--seed", metavar="N", type=int, help="counts: of the noise (default: 0)")
     group.add_argument(
         "--tolerance",
         metavar="PERCENT",
@@ -118,6 +131,9 @@ def execute(options: argparse.Namespace) -> int:
             where="--tolerance",
             hint="Add --against cachegrind, or leave it out.",
         )
+    for where, given in (("--truth", options.truth), ("--noise", options.noise), ("--seed", options.seed)):
+        if given is not None and options.against != "counts":
+            raise UsageError("only a program that counts runs on another machine.", where=where, hint=_COUNTS)
     for where, folder in (("--keep", options.keep), ("--trace", options.trace)):
         if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
             raise UsageError(
@@ -147,6 +163,9 @@ def execute(options: argparse.Namespace) -> int:
             traces=None if options.trace is None else Path(options.trace).resolve(),
             limit_s=options.timeout,
             native=options.native_collectives,
+            truth=None if options.truth is None else api.load_machine(options.truth),
+            noise=options.noise or 0.0,
+            seed=options.seed or 0,
         )
         if options.tolerance is not None:
             job = replace(job, tolerance=options.tolerance)
@@ -171,6 +190,8 @@ def validated(method: str, job: "Job") -> "Validation":
             from esp.validate.native import validate
         case "cachegrind":
             from esp.validate.cachegrind import validate
+        case "counts":
+            from esp.validate.counted import validate
         case "simgrid":
             from esp.validate.simgrid import validate
         case _:

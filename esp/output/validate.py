@@ -6,6 +6,7 @@ from statistics import median
 
 from esp.output.numbers import seconds
 from esp.validate.cachegrind import MANY, SHIFTS, MissComparison, MissRow, Unsteady
+from esp.validate.counted import CountedRun
 from esp.validate.native import Executed
 from esp.validate.simgrid import LAW, Simulated
 
@@ -17,6 +18,8 @@ def validation_text(found: object) -> str:
             return _missed(found) + _unsteady(found.unsteady)
         case (Executed(), *_):
             return _executed([each for each in found if isinstance(each, Executed)])
+        case (CountedRun(), *_):
+            return _counted([each for each in found if isinstance(each, CountedRun)])
         case (Simulated(), *_):
             return _simulated([each for each in found if isinstance(each, Simulated)])
         case _:
@@ -78,6 +81,33 @@ def _simulated_cells(outcome: Simulated) -> list[str]:
         seconds(float(outcome.simulated_s.max())),
         _percent(outcome.error),
         _percent(outcome.worst_error, sign=""),
+    ]
+
+
+_COUNTED = ("procs", "answer", "messages", "counted", "bytes", "counted", "operations", "predicted", "executed", "error")
+
+
+def _counted(outcomes: Sequence[CountedRun]) -> str:
+    """One line for each number of processors, and the operations that differ."""
+    text = _columns([list(_COUNTED), *map(_counted_cells, outcomes)])
+    other = [(each.procs, row) for each in outcomes for row in each.other]
+    if other:
+        rows = [
+            [str(procs), row.operation, f"{row.predicted:.10g}", str(row.counted)] for procs, row in other
+        ]
+        text += "\n" + _columns([["procs", "operation", "predicted", "counted"], *rows])
+    return text + "Times are without a cache.\n"
+
+
+def _counted_cells(outcome: CountedRun) -> list[str]:
+    return [
+        str(outcome.procs),
+        "differs" if outcome.difference else "same",
+        *map(str, (*outcome.messages, *outcome.bytes)),
+        "differ" if outcome.other else "same",
+        seconds(outcome.predicted_s),
+        seconds(outcome.executed_s),
+        _percent(outcome.error),
     ]
 
 

@@ -21,6 +21,7 @@ RUNTIME = "esp_"
 
 BOUND = "bound"
 """Not an operation of the processor, but the few that find the local bounds of a loop (docs/definitions.md)."""
+_QUOTE = re.compile(r"\s*! {1,4}\d+  ")
 _OWN = re.compile(r"_(lo|hi)\d+$")
 """Variables with the bounds of what a processor owns."""
 
@@ -102,6 +103,8 @@ class _Writer:
 
     def __init__(self, text: str, compiler: Compiler, file: str, only: Collection[str] | None) -> None:
         self.lines = text.splitlines()
+        # In a node program, a statement of the source is quoted before what became of it.
+        self.quoted = frozenset(at for at, line in enumerate(self.lines, start=2) if _QUOTE.match(line))
         self.compiler = compiler
         self.name = file
         self.only = None if only is None else frozenset(each.lower() for each in only)
@@ -284,7 +287,7 @@ class _Writer:
             self._while(head, node, control.items[0], scope)
         elif control.items[1] is None:
             raise self._refused(node, "DO CONCURRENT is not counted")
-        elif (nest := _nest(node)) is not None:
+        elif (nest := _nest(node, self.quoted)) is not None:
             _enter(pending, head, Counter({"loop.setup": 1}))
             for loop, entry in nest.headers:
                 _enter(pending, loop, _bounds(loop, entry))
@@ -408,8 +411,9 @@ class _Nest(Struct, frozen=True, kw_only=True):
         return self.mask.items[0] if isinstance(self.mask, f.If_Stmt) else self.mask.content[0].items[0]
 
 
-def _nest(node: Base) -> _Nest | None:
-    """The nest that begins with a DO construct, if it is one."""
+def _nest(node: Base, apart: Collection[int]) -> _Nest | None:
+    """The nest that begins with a DO construct, if it is one. `apart`: lines with statements of their own, which are in
+    no nest with what is around them."""
     loops, headers, statements = [], [], []
     mask = None
     level = 0
@@ -425,6 +429,8 @@ def _nest(node: Base) -> _Nest | None:
         inner = [each for each in inside if isinstance(each, _DO)]
         others = [each for each in inside if not isinstance(each, _DO)]
         if len(inner) > 1 or any(_label(each) for each in others):
+            return None
+        if any(_begin(each) in apart for each in inside):
             return None
         if not inner and len(others) == 1 and (assigned := _masked(others[0])) is not None:
             mask = others[0]

@@ -190,6 +190,8 @@ class Operations:
                 if one is None or other is None:
                     return None
                 operator = str(node.items[1])
+                if operator == "/" and other:
+                    return abs(one) // abs(other) * (1 if (one < 0) == (other < 0) else -1)
                 return {"+": one + other, "-": one - other, "*": one * other}.get(operator)
         return None
 

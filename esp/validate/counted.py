@@ -5,7 +5,7 @@ machine that may be another one than the prediction knows (`--truth`); messages 
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,22 +16,123 @@ from numpy.typing import NDArray
 from aag.ir.units import Type
 from aag.spmd.emit import Emission
 from aag.spmd.emit.kinds import kind_of
+from aag.wording import plural
 from esp import api
 from esp.building import build, emitted_of, write
 from esp.simulate.execution import RUNTIME, Execution, counts_of, executed
 from esp.simulate.figures import Combination, combinations_of, figures_text
-from esp.simulate.instrument import Compiler, Instrumented, instrumented
+from esp.simulate.instrument import BOUND, Compiler, Instrumented, instrumented
+from esp.tools import tool
+from esp.validate.answer import difference
 from esp.validate.blocks import Blocks
 from esp.validate.given import NOTHING, GivenInput
+from esp.validate.job import Job, Validation, check_processors
 from esp.validate.measured import source_lines
-from esp.validate.simgrid import FLAGS, interconnect, law_of, network_of, place_of
+from esp.validate.serial import Serial
+from esp.validate.simgrid import FLAGS, MOST, TOOLS, interconnect, law_of, network_of, place_of
+from interpreter.engine import interpret
 from interpreter.result import Result
+from interpreter.setting import Setting
 from sag.machine import Machine
-from sag.scenario import Scenario, export
+from sag.scenario import export
 from sag.unit import System
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+NEVER_COUNTED = frozenset(("guard", "call"))
+"""Operations for which the text of a node program is no measure: its guards belong to emission, and calls of the
+source are no longer there."""
+
+
+def validate(job: Job) -> Validation:
+    """Run the node program for each number of processors, and compare what it counts.
+
+    Raises:
+        PredictionError: a tool is missing, SimGrid cannot express the machine, a statement cannot be counted, or a
+            program does not compile or run.
+    """
+    for each in TOOLS:
+        tool(each)
+    check_processors(job, MOST, "simulating so many takes hours")
+    truth = export(job.truth or job.system, job.request(None).scenario)
+    random = np.random.default_rng(job.seed)
+    made: list[CountedProgram] = []
+    for procs in job.procs:
+        request = job.request(procs)
+        stages = api.lower_source(job.source, job.system, request)
+        folder = job.folder / f"{stages.node_program.unit.name or 'main'}-{stages.node_program.layouts.procs}-counted"
+        made.append(counted_program(stages, job.system, request, folder, made[-1].folder if made else None))
+    serial = Serial(job, [each.emission.procs for each in made])
+    found = []
+    for each, procs in zip(made, job.procs, strict=True):
+        speed = float(np.exp(job.noise * random.standard_normal()))
+        run = each.run(truth, speed, job.limit_s, job.given)
+        expected = serial.answer(each.emission.procs)
+        found.append(compared(each, job.system, job.request(procs), run, expected))
+    return Validation(found=tuple(found), faults=faults(found), remarks=remarks(found))
+
+
+def compared(
+    program: "CountedProgram", system: System, request: api.Request, run: "Counted", expected: str | None = None
+) -> "CountedRun":
+    """A run beside the prediction for a machine as it is known. `expected`: what the program prints."""
+    stages = program.stages
+    machine = replace(export(system, request.scenario), memory=None)
+    walked = replace(request, unroll=True)
+
+    def attempt(setting: Setting) -> Result:
+        setting = replace(setting, io=False, timed=False, force_unroll=True)
+        return interpret(stages.node_program, stages.graph, machine, setting)
+
+    predicted, _ = api.interpreted(stages, walked, attempt)
+    procs = program.emission.procs
+    wanted: Counter[str] = Counter()
+    for each in predicted.counts.of():
+        _, _, operation = each.figure.path.rpartition("processor.")
+        if each.paid == "computation" and operation != each.figure.path:
+            wanted[operation] += each.mean * procs
+    executed: Counter[str] = Counter()
+    for rank in range(procs):
+        executed.update(run.operations(rank))
+    names = sorted({*wanted, *executed} - NEVER_COUNTED - {BOUND})
+    sent = run.execution.messages
+    return CountedRun(
+        procs=procs,
+        operations=tuple(
+            OperationRow(operation=name, predicted=wanted[name], counted=executed[name]) for name in names
+        ),
+        messages=(int(predicted.messages), len(sent)),
+        bytes=(int(predicted.bytes), int(sent[:, 2].sum())),
+        predicted_s=float(np.max(predicted.per_processor.end_s)),
+        executed_s=run.execution.time_s,
+        difference="" if expected is None else difference(expected, run.execution.answer),
+        assumes=bool(predicted.assumptions),
+    )
+
+
+def faults(found: Sequence["CountedRun"]) -> tuple[str, ...]:
+    """What is not as it should be, where nothing is assumed."""
+    problems: list[str] = []
+    for each in found:
+        where = f"on {plural(each.procs, 'processor')}"
+        if each.difference:
+            problems.append(f"{where} the answer differs: {each.difference}.")
+        for (predicted, counted), what in ((each.messages, "messages"), (each.bytes, "bytes")):
+            if predicted != counted:
+                problems.append(f"{where} {counted} {what} are sent, and {predicted} are predicted.")
+        if each.other and not each.assumes:
+            named = ", ".join(row.operation for row in each.other)
+            problems.append(f"{where} other operations are counted than predicted: {named}.")
+    return tuple(problems)
+
+
+def remarks(found: Sequence["CountedRun"]) -> tuple[str, ...]:
+    """What explains differences."""
+    if any(each.assumes and each.other for each in found):
+        return ("Operations may differ: data decide what the program does, and the prediction assumes it.",)
+    return ()
 
 
 class Counted(Struct, frozen=True, kw_only=True, eq=False):
@@ -49,6 +150,45 @@ class Counted(Struct, frozen=True, kw_only=True, eq=False):
         for each in self.lines[rank].values():
             total.update(each)
         return total
+
+
+class OperationRow(Struct, frozen=True, kw_only=True):
+    """An operation of all processors together."""
+
+    operation: str
+    predicted: float
+    counted: int
+
+    @property
+    def differs(self) -> bool:
+        """Whether they are not the same; the prediction adds fractions."""
+        return abs(self.predicted - self.counted) > 1e-6 * max(1, self.counted)
+
+
+class CountedRun(Struct, frozen=True, kw_only=True):
+    """A prediction beside what a run counted. Times are without a cache, which no counter sees."""
+
+    procs: int
+    operations: tuple[OperationRow, ...]
+    messages: tuple[int, int]
+    """As predicted, and of the run."""
+    bytes: tuple[int, int]
+    predicted_s: float
+    executed_s: float
+    difference: str = ""
+    """Of the answer."""
+    assumes: bool = False
+    """Whether the prediction assumes something that data decide."""
+
+    @property
+    def error(self) -> float:
+        """Of the time."""
+        return self.predicted_s / self.executed_s - 1.0 if self.executed_s else 0.0
+
+    @property
+    def other(self) -> tuple[OperationRow, ...]:
+        """The operations that differ."""
+        return tuple(each for each in self.operations if each.differs)
 
 
 class CountedProgram(Struct, frozen=True, kw_only=True, eq=False):
@@ -144,11 +284,6 @@ def counted_program(
 def _types(stages: api.Stages) -> list[Type]:
     program = stages.node_program
     return [*program.types.values(), *(each.type for each in program.unit.entities)]
-
-
-def machine_of(system: System) -> Machine:
-    """A machine as it is described."""
-    return export(system, Scenario())
 
 
 def _headed(emission: Emission, text: str) -> str:

@@ -32,6 +32,12 @@ class Job(Struct, frozen=True, kw_only=True):
     """Whether collectives are MPI's own; then only the answer is compared."""
     given: GivenInput = NOTHING
     """What the program reads."""
+    truth: System | None = None
+    """The machine on which a program that counts is simulated; None: `system`."""
+    noise: float = 0.0
+    """How much the speed of its processors varies from run to run: the standard deviation of the logarithm."""
+    seed: int = 0
+    """For that."""
     limit_s: float = 600.0
     """How long one run of the program may take; 0: for ever."""
 
