@@ -82,8 +82,8 @@ class IterD(AAU, frozen=True, kw_only=True, eq=False):
     iteration (`masked`: what it does more where its mask holds; `outer`: of one iteration of each enclosing level,
     outermost first; `setup`: once, by every processor, before the loops; `tested`: the loop in which its mask is), or a
     counted `loop` with a `body`, of which each processor runs its own iterations where the loop has a home (`setup`:
-    what finding them costs). What the loop and those inside touch in memory are its `sweeps`, whose sources are ids
-    of AAUs in the body; `unswept` tells of what is not among them."""
+    its bounds and finding these iterations). What the loop and those inside touch in memory are its `sweeps`, whose
+    sources are ids of AAUs in the body; `unswept` tells of what is not among them."""
 
     nest: Nest | None = None
     work: Work = Work()
@@ -99,12 +99,14 @@ class IterD(AAU, frozen=True, kw_only=True, eq=False):
 
 class IterSync(AAU, frozen=True, kw_only=True, eq=False):
     """Deterministic loop with communication inside: a counted `loop` with a `body`, or an `owned` loop, whose
-    `work` is that of one iteration on its owner (guards, run by all, are its overhead)."""
+    `work` is that of one iteration on its owner (guards, run by all, are its overhead); `setup`: what its bounds cost,
+    once for each execution."""
 
     loop: DoNode | None = None
     body: tuple[AAU, ...] = ()
     owned: OwnedLoop | None = None
     work: Work = Work()
+    setup: Work = Work()
     unswept: tuple[tuple[str, Span], ...] = ()
 
 

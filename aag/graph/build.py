@@ -208,9 +208,9 @@ class _Builder:
                 else Swept(unswept=beside(loop.body, is_array))
             )
         common = _common(number, loop, body)
+        setup = replace(work_of(self.context, loop.index.ends), overhead=self._bounds(loop.home, {loop.var}))
         if _synchronised(body):
-            return g.IterSync(**common, loop=loop, body=body, unswept=swept.unswept)
-        setup = g.Work(overhead=self._bounds(loop.home, {loop.var}))
+            return g.IterSync(**common, loop=loop, body=body, setup=setup, unswept=swept.unswept)
         return g.IterD(**common, loop=loop, body=body, setup=setup, sweeps=swept.sweeps, unswept=swept.unswept)
 
     def _owned(self, loop: n.OwnedLoop) -> g.IterSync:
@@ -221,6 +221,7 @@ class _Builder:
             **_common(number, loop, own=own),
             owned=loop,
             work=g.Work(computation=work.computation, overhead=_GUARD.overhead),
+            setup=work_of(self.context, loop.index.ends),
             shares=shares_of(loop, own, context),
         )
 

@@ -93,6 +93,12 @@ class OperationCounter:
             case Call(name="merge$eoshift", args=(value, *_)):  # what BOUNDARY fills in costs no more than the element
                 self.expression(value, used, pure=pure)
                 return
+            case Call(name="merge", args=(Binary(op="+", left=one, right=IntLit(value=1)), other, mask)) if (
+                one == other
+            ):
+                count["int.add"] += 1  # a step of COUNT, as the reduction of a nest counts it
+                self.expression(mask, used, pure=pure)
+                return
             case Unary(op=".not."):
                 count["logical"] += 1
             case Unary(op="-"):
@@ -121,7 +127,11 @@ class OperationCounter:
     def accumulate(self, assign: Assign, reduction: str, level: int) -> None:
         """Count one step of a reduction into `assign.target`: a scalar in a register, or an element that is loaded
         before and stored after the loops that do not move it."""
-        self.expression(assign.value, level)
+        match assign.value:
+            case Unary(op="-", operand=taken) if reduction == "sum":  # a difference instead of the sum
+                self.expression(taken, level)
+            case _:
+                self.expression(assign.value, level)
         how = REDUCTIONS[reduction]
         kind = self._type(assign.value if how.located else assign.target)
         self.levels[level].update(combination(how.step_class(kind)))
@@ -146,7 +156,7 @@ class OperationCounter:
         self._addressed.add((at, element))
         self.levels[at].update(_index(len(element.subscripts)))
         for subscript in element.subscripts:
-            if not _is_offset(subscript):
+            if not self._is_offset(subscript):
                 self.expression(subscript, used)
 
     def _stepped(self, element: Element, at: int) -> bool:
@@ -166,7 +176,7 @@ class OperationCounter:
         if at:
             self.levels[at - 1].update(_index(len(forms)))
             for subscript in element.subscripts:
-                if not _is_offset(subscript):
+                if not self._is_offset(subscript):
                     self.expression(subscript, at - 1)
         return True
 
@@ -207,6 +217,16 @@ class OperationCounter:
         """Whether the compiler knows the value."""
         return self._is_constant_part(expr) and all(map(self._is_constant, children(expr)))
 
+    def _is_offset(self, subscript: Expr) -> bool:
+        """Whether a subscript is an index with a constant offset, which the addressing of the array absorbs."""
+        match subscript:
+            case Var():
+                return True
+            case Binary(op="+" | "-", left=left, right=right) if not self._is_constant(subscript):
+                return self._is_offset(left) and self._is_offset(right)
+            case _:
+                return self._is_constant(subscript)
+
     def _is_constant_part(self, part: Expr) -> bool:
         match part:
             case Var(name=name):
@@ -228,17 +248,6 @@ def _has_effects(expr: Expr) -> bool:
 
 def _index(rank: int) -> dict[str, int]:
     return {"index.1d": 1} if rank == 1 else {"index.2d": rank - 1}
-
-
-def _is_offset(subscript: Expr) -> bool:
-    """Whether a subscript is an index with a constant offset, which the addressing of the array absorbs."""
-    match subscript:
-        case Var() | IntLit():
-            return True
-        case Binary(op="+" | "-", left=left, right=right):
-            return _is_offset(left) and _is_offset(right)
-        case _:
-            return False
 
 
 def counts(counter: Mapping[str, float]) -> Counts:
@@ -279,6 +288,10 @@ def nest_steps(nest: Nest, context: CountingContext) -> Iterator[tuple[Assign | 
     innermost = len(nest.indices)
     assigned = _assigned(nest)
     counter = OperationCounter(context, [index.name for index in nest.indices], assigned)
+    for around, index in enumerate(nest.indices):
+        for each in index.ends:
+            if each is not None:
+                counter.expression(each, around)
     if nest.mask is not None:
         counter.expression(nest.mask, mask_level(nest) if context.masks else innermost)
     yield None, innermost, counter

@@ -33,8 +33,10 @@ def works(aau: g.AAU) -> tuple[tuple[str, g.Work], ...]:
             return tuple((f"test {at}", each.work) for at, each in enumerate(branches, start=1))
         case g.IterND(work=work):
             return (("test", work),)
-        case g.IterSync(owned=owned, work=work) if owned is not None:
-            return ((f"loop {owned.index.name}", work),)
+        case g.IterSync(owned=owned, work=work, setup=setup) if owned is not None:
+            return (("before", setup), (f"loop {owned.index.name}", work))
+        case g.IterD(setup=setup) | g.IterSync(setup=setup):
+            return (("before", setup),)
         case _:
             own = cast("g.Work | None", getattr(aau, "work", None))
             return () if own is None else (("once", own),)

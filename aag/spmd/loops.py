@@ -51,7 +51,10 @@ def lower_nest(lowering: Lowering, statement: ir.Do) -> NestOutcome:
 
     def attempt() -> None:
         nonlocal outcome
-        outcome = _lower_nest(lowering, statement)
+        with lowering.collecting() as nodes:
+            outcome = _lower_nest(lowering, statement)
+        for each in nodes if outcome.runs else ():
+            lowering.emit(each)
 
     why = lowering.attempt(attempt)
     return NestOutcome("", why) if why else outcome

@@ -56,6 +56,11 @@ class Index(Struct, frozen=True, kw_only=True, dict=True):
     upper: Expr
     step: Expr | None
 
+    @property
+    def ends(self) -> tuple[Expr, Expr, Expr | None]:
+        """Its bounds and its step."""
+        return self.lower, self.upper, self.step
+
     @cached_property
     def reads(self) -> frozenset[str]:
         """The names in its bounds and its step."""

@@ -26,7 +26,7 @@ from aag.ir.expressions import (
     Var,
 )
 from aag.ir.intrinsics import INTRINSICS, Intrinsic
-from aag.ir.linear import add, multiply, subtract
+from aag.ir.linear import add, linear, multiply, subtract
 from aag.ir.result_types import DOUBLE, INTEGER, LOGICAL, REAL, result_of, wider
 from aag.ir.statements import Stmt
 from aag.ir.units import Type, Unit
@@ -432,7 +432,11 @@ def converted(value: Expr, symbols: Symbols, kind: Type) -> Expr:
 
 def shifted(position: Expr, context_lower: Expr, own_lower: Expr) -> Expr:
     """The subscript of an operand whose dimension starts at `own_lower`, the context's at `context_lower`."""
-    return position if context_lower == own_lower else add(position, subtract(own_lower, context_lower))
+    if context_lower == own_lower:
+        return position
+    apart = subtract(own_lower, context_lower)
+    form = linear(apart, {})
+    return add(position, IntLit(form.constant) if form.is_constant else apart)
 
 
 def result_type(function: Unit | None, call: Call, symbols: Symbols) -> Type:

@@ -128,6 +128,7 @@ def _counted(run: Run, scalars: Scalars, aau: IterD | IterSync, loop: DoNode, bo
     start = dict(run.env)
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
+    charge_work(run, aau.id, aau.setup)
 
     differing, shares = None, None
     if names is None:

@@ -61,6 +61,7 @@ def run_owned(run: Run, scalars: Scalars, aau: IterSync, loop: OwnedLoop) -> Non
     chain = _chain(run, aau, loop, scalars)
     run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
     charge_work(run, aau.id, LOOP_SETUP)
+    charge_work(run, aau.id, aau.setup)
     shares = np.asarray(chain.counts.often)[0]
     _walk(run, aau, chain, cut(count_misses(run, aau, chain.nest), slice(None)) / np.maximum(shares, 1.0))
     run.books.pay(aau.id, chain.counts)

@@ -333,3 +333,42 @@ def test_a_mask_of_all_indices_stays_inside(graph_of):
     graph = graph_of("forall (i = 1:n, j = 1:n, a(i, j) > 0) a(i, j) = b(i, j)", on=["masks"])
     nest = next(each for each in g.walk(graph.body) if isinstance(each, g.IterD))
     assert [each.name for each in nest.nest.indices] == ["j", "i"]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        # bounds of a nest, of a loop of processors in turn, of a loop that all run
+        ("do i = l + 1, min(n, it)\n  c(i) = s\nend do", {"before": {"int.add": 1, "int.cmp": 1}}),
+        (
+            "do i = 2*l, n\n  x(i) = x(i-1)\nend do",
+            {"before": {"int.mul": 1}, "loop i": {"load": 1, "store": 1, "index.1d": 2}},
+        ),
+        ("do i = int(s), k(l)\n  print *, i\nend do", {"before": {"convert": 1, "load": 1, "index.1d": 1}}),
+        # those of an inner loop are computed in each iteration of the loop around it
+        (
+            "do j = 1, n\n  do i = j + 1, n\n    z(i) = c(i)\n  end do\nend do",
+            {"loop j": {"int.add": 1}, "loop i": {"load": 1, "store": 1, "index.1d": 2}},
+        ),
+        # two sections at a constant distance, and a named constant in a subscript
+        ("z(0+1:n-2) = c(3-0:n)", {"loop i": {"load": 1, "store": 1, "index.1d": 2}}),
+        ("forall (i = 1:4) z(i) = c(n/2 + i - 1)", {"loop i": {"load": 1, "store": 1, "index.1d": 2}}),
+        # a difference is one operation
+        (
+            "do i = 1, n\n  s = s - x(i)*t\nend do",
+            {"before": {"assign": 1}, "loop i": {"load": 1, "index.1d": 1, "r8.add": 1, "r8.mul": 1}},
+        ),
+    ],
+)
+def test_what_loops_need(work, body, expected):
+    found = work(body)
+    assert {name.replace("i$1", "i"): done for name, done in found.items()} == expected
+
+
+def test_count_costs_the_same_in_a_loop_inside_and_alone(graph_of):
+    inner = graph_of("forall (i = 1:n) k(i) = count(a(:, i) > 0)")
+    alone = graph_of("it = count(c > 0)")
+    steps = [next(each for each in g.walk(graph.body) if isinstance(each, g.IterD)).work for graph in (inner, alone)]
+    assert [
+        {name: many for name, many in each.computation if "." in name and "index" not in name} for each in steps
+    ] == [{"int.add": 1, "r8.cmp": 1}] * 2

@@ -2,8 +2,12 @@
 
 import pytest
 
+from aag.ir.visitors import names_in
 from aag.pipeline import Overrides, lower, read_program
 from aag.spmd.loop_table import describe_loops
+from aag.spmd.nodes import Nest, OwnedLoop, assigns_of, walk
+from tests.aag.spmd.emit import tree
+from tests.aag.spmd.emit.random_nests import nests
 
 HEAD = "program x\ninteger, parameter :: n = 16\nreal(8) :: a(n,n), b(n,n), c(n), s\ninteger :: i, j, k\n"
 MAPPED = "!hpf$ distribute (*,block) :: a, b\n!hpf$ distribute (block) :: c\n"
@@ -65,3 +69,36 @@ def test_the_table_has_a_row_for_each_loop(procs):
     body = "do j = 2, n\ndo i = 1, n\na(i,j) = a(i,j-1)\nend do\nend do\n"
     text = describe_loops(lowered(HEAD + MAPPED + body + "end\n", procs))
     assert [line.split()[0] for line in text.splitlines()[2:] if line[:4].strip()] == ["line", "7", "8"]
+
+
+def test_a_loop_that_runs_everywhere_leaves_no_reduction_before_it():
+    body = "do i = 2, n, 2\ns = s + sum(b(1:4,3))\nc(i-1) = maxval(c(i:n)) + s\nend do\n"
+    text = HEAD + "!hpf$ distribute (block) :: c\n" + body + "end\n"
+    nodes = lowered(text, 4)
+    assert unread(nodes) == set()
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_all_that_is_computed_for_a_statement_is_used(seed):
+    kind = ("totals", "sections", "all")[seed % 3]
+    program, _ = nests(seed, 4, kind)
+    assert unread(lowered(tree.text(program), 4)) == set(), tree.text(program)
+
+
+def unread(node_program):
+    """Variables of our own that nodes assign and nothing reads but their own updates."""
+    written, read = set(), set()
+    for each in walk(node_program.body):
+        assigns = assigns_of(each) if isinstance(each, Nest) else getattr(each, "assigns", ())
+        for assign in assigns:
+            target = assign.target.name
+            written.add(target)
+            read |= names_in(assign.value) - {target}
+        read |= each.uses if not isinstance(each, Nest | OwnedLoop) else frozenset()
+        read |= names_in(getattr(each, "mask", None), getattr(each, "condition", None))
+        read |= names_in(*(getattr(each, "listed", ())))
+        for branch in getattr(each, "branches", ()):
+            read |= names_in(branch.condition)
+        for index in getattr(each, "indices", ()):
+            read |= index.reads
+    return {name for name in written - read if "$" in name}
