@@ -84,7 +84,18 @@ def _simulated_cells(outcome: Simulated) -> list[str]:
     ]
 
 
-_COUNTED = ("procs", "answer", "messages", "counted", "bytes", "counted", "operations", "predicted", "executed", "error")
+_COUNTED = (
+    "procs",
+    "answer",
+    "messages",
+    "counted",
+    "bytes",
+    "counted",
+    "operations",
+    "predicted",
+    "executed",
+    "error",
+)
 
 
 def _counted(outcomes: Sequence[CountedRun]) -> str:
@@ -92,9 +103,7 @@ def _counted(outcomes: Sequence[CountedRun]) -> str:
     text = _columns([list(_COUNTED), *map(_counted_cells, outcomes)])
     other = [(each.procs, row) for each in outcomes for row in each.other]
     if other:
-        rows = [
-            [str(procs), row.operation, f"{row.predicted:.10g}", str(row.counted)] for procs, row in other
-        ]
+        rows = [[str(procs), row.operation, f"{row.predicted:.10g}", str(row.counted)] for procs, row in other]
         text += "\n" + _columns([["procs", "operation", "predicted", "counted"], *rows])
     return text + "Times are without a cache.\n"
 

@@ -1,6 +1,5 @@
 """What each count takes on the simulated machine, as the program reads it (`esp_counting.f90`)."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
@@ -89,9 +88,7 @@ def figures_text(
     reduction = network.collectives.get("reduction")
     software = 0.0 if reduction is None else float(reduction.stage_software_s[0])
     lines = [str(len(pieces)), " ".join(repr(seconds_of(machine, each.operations, speed)) for each in pieces) or "0"]
-    lines.append(
-        f"{float(network.pack_per_byte_s[0])!r} {int(network.copies)} {float(network.copy_per_byte_s[0])!r}"
-    )
+    lines.append(f"{float(network.pack_per_byte_s[0])!r} {int(network.copies)} {float(network.copy_per_byte_s[0])!r}")
     lines.append(str(len(combinations) + 1))
     lines += [f"'{each.type}' '{each.operation}' {_or_never(machine, each.does, speed)!r}" for each in combinations]
     lines.append(f"'stage' 'reduction' {software!r}")

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from fparser.common.readfortran import FortranStringReader
-from fparser.two import Fortran2003 as f
+from fparser.two import Fortran2003
 from fparser.two.parser import ParserFactory
 from fparser.two.utils import Base, FortranSyntaxError, walk
 from msgspec import Struct
 
 from esp.errors import PredictionError
-from esp.simulate.operations import Operations
+from esp.simulate.operations import Operations, is_own_bound
 from esp.simulate.scope import Scope, functions_of, scope_of
 
 COUNTER = "esp_often"
@@ -22,27 +22,26 @@ RUNTIME = "esp_"
 BOUND = "bound"
 """Not an operation of the processor, but the few that find the local bounds of a loop (docs/definitions.md)."""
 _QUOTE = re.compile(r"\s*! {1,4}\d+  ")
-_OWN = re.compile(r"_(lo|hi)\d+$")
-"""Variables with the bounds of what a processor owns."""
+_PLACE = re.compile(r"at_\d+")
 
-_DO = (f.Block_Nonlabel_Do_Construct, f.Block_Label_Do_Construct)
+_DO = (Fortran2003.Block_Nonlabel_Do_Construct, Fortran2003.Block_Label_Do_Construct)
 _CLOCKS = ("system_clock", "cpu_time", "mpi_wtime", "date_and_time")
 _SILENT = (
-    f.Print_Stmt,
-    f.Write_Stmt,
-    f.Read_Stmt,
-    f.Open_Stmt,
-    f.Close_Stmt,
-    f.Allocate_Stmt,
-    f.Deallocate_Stmt,
-    f.Nullify_Stmt,
-    f.Continue_Stmt,
-    f.Exit_Stmt,
-    f.Cycle_Stmt,
-    f.Return_Stmt,
-    f.Stop_Stmt,
-    f.Goto_Stmt,
-    f.Format_Stmt,
+    Fortran2003.Print_Stmt,
+    Fortran2003.Write_Stmt,
+    Fortran2003.Read_Stmt,
+    Fortran2003.Open_Stmt,
+    Fortran2003.Close_Stmt,
+    Fortran2003.Allocate_Stmt,
+    Fortran2003.Deallocate_Stmt,
+    Fortran2003.Nullify_Stmt,
+    Fortran2003.Continue_Stmt,
+    Fortran2003.Exit_Stmt,
+    Fortran2003.Cycle_Stmt,
+    Fortran2003.Return_Stmt,
+    Fortran2003.Stop_Stmt,
+    Fortran2003.Goto_Stmt,
+    Fortran2003.Format_Stmt,
 )
 """Statements that are not counted: input, output and storage cost the processor nothing here."""
 
@@ -95,7 +94,9 @@ def instrumented(
     """
     writer = _Writer(text, compiler, file, only)
     writer.file()
-    return Instrumented(text=writer.text(), pieces=tuple(Piece({at: dict(does) for at, does in each.items()}) for each in writer.pieces))
+    return Instrumented(
+        text=writer.text(), pieces=tuple(Piece({at: dict(does) for at, does in each.items()}) for each in writer.pieces)
+    )
 
 
 class _Writer:
@@ -118,14 +119,20 @@ class _Writer:
         except FortranSyntaxError as problem:
             raise PredictionError(f"{file}: not Fortran in free form.", why=str(problem)) from None
 
-        heads = walk(self.tree, (f.Subroutine_Stmt, f.Function_Stmt))
+        heads = walk(self.tree, (Fortran2003.Subroutine_Stmt, Fortran2003.Function_Stmt))
         self.own = frozenset(_name_of(each) for each in heads)
 
     def file(self) -> None:
         """All program units."""
         functions = functions_of(self.tree)
         for unit in self.tree.content:
-            if isinstance(unit, f.Main_Program | f.Subroutine_Subprogram | f.Function_Subprogram | f.Module):
+            if isinstance(
+                unit,
+                Fortran2003.Main_Program
+                | Fortran2003.Subroutine_Subprogram
+                | Fortran2003.Function_Subprogram
+                | Fortran2003.Module,
+            ):
                 self._unit(unit, scope_of(unit, functions), outside=True)
 
     def text(self) -> str:
@@ -141,16 +148,16 @@ class _Writer:
 
     def _unit(self, unit: Base, scope: Scope, *, outside: bool) -> None:
         head = unit.content[0]
-        if not isinstance(unit, f.Main_Program | f.Module) and self._is_skipped(_name_of(head)):
+        if not isinstance(unit, Fortran2003.Main_Program | Fortran2003.Module) and self._is_skipped(_name_of(head)):
             return
         if outside:
             self._add(self.after, _last(head), f"use esp_simulation, only: {COUNTER}")
         for part in unit.content:
-            if isinstance(part, f.Execution_Part):
+            if isinstance(part, Fortran2003.Execution_Part):
                 self.block(part.content, scope)
-            elif isinstance(part, f.Internal_Subprogram_Part | f.Module_Subprogram_Part):
+            elif isinstance(part, Fortran2003.Internal_Subprogram_Part | Fortran2003.Module_Subprogram_Part):
                 for inner in part.content:
-                    if isinstance(inner, f.Subroutine_Subprogram | f.Function_Subprogram):
+                    if isinstance(inner, Fortran2003.Subroutine_Subprogram | Fortran2003.Function_Subprogram):
                         self._unit(inner, scope_of(inner, functions_of(self.tree), scope), outside=False)
 
     def _is_skipped(self, name: str) -> bool:
@@ -186,20 +193,26 @@ class _Writer:
     def _simple(self, node: Base, scope: Scope, around: str, pending: Tally) -> bool:
         """Count a statement that is done as often as the one before; False: it is none."""
         match node:
-            case f.Assignment_Stmt():
+            case Fortran2003.Assignment_Stmt() if _counts_elements(node):
+                pass
+            case Fortran2003.Assignment_Stmt() if isinstance(node.items[0], Fortran2003.Name) and scope.is_array(
+                node.items[0]
+            ):
+                self._whole(node, scope, pending)
+            case Fortran2003.Assignment_Stmt():
                 target, _, value = node.items
                 self._check_scalar(node, scope)
                 counter = self._operations(scope, around=around)
                 counter.assign(target, value, 0)
                 _enter(pending, node, counter.levels[0])
-            case f.Call_Stmt() if _is_runtime_call(node) or self._is_skipped(str(node.items[0])):
+            case Fortran2003.Call_Stmt() if _is_runtime_call(node) or self._is_skipped(str(node.items[0])):
                 pass
-            case f.Call_Stmt():
+            case Fortran2003.Call_Stmt():
                 counter = self._operations(scope, around=around)
                 counter.levels[0]["call"] += 1
                 if str(node.items[0]).lower() not in _CLOCKS and node.items[1] is not None:
                     for each in _arguments(node.items[1]):
-                        if not isinstance(each, f.Name) and not scope.is_array(each):
+                        if not isinstance(each, Fortran2003.Name) and not scope.is_array(each):
                             counter.expression(each, 0)
                 _enter(pending, node, counter.levels[0])
             case _ if isinstance(node, _SILENT):
@@ -208,14 +221,26 @@ class _Writer:
                 return False
         return True
 
+    def _whole(self, node: Base, scope: Scope, pending: Tally) -> None:
+        """The assignment of a scalar, or of arrays of one shape, to a whole array: a loop over its elements."""
+        target, _, value = node.items
+        if walk(node, Fortran2003.Subscript_Triplet) or walk(value, Fortran2003.Intrinsic_Function_Reference):
+            raise self._refused(node, "this assignment of arrays is not counted; write a loop")
+        counter = self._operations(scope, ("",))
+        counter.assign(target, value, 1)
+        does: Tally = {}
+        _enter(pending, node, counter.levels[0] + Counter({"loop.setup": 1}))
+        _enter(does, node, counter.levels[1] + Counter({"loop.iteration": 1}))
+        self._add(self.before, _begin(node), self._counter(does, f"size({target}, kind=8)"))
+
     def _compound(self, node: Base, scope: Scope, around: str, pending: Tally) -> None:
         """Count a statement with others inside. What it does once joins `pending`."""
         match node:
-            case f.If_Stmt():
+            case Fortran2003.If_Stmt():
                 self._if_statement(node, scope, around, pending)
-            case f.If_Construct():
+            case Fortran2003.If_Construct():
                 self._branches(node, scope, around, pending)
-            case f.Case_Construct():
+            case Fortran2003.Case_Construct():
                 self._cases(node, scope, around, pending)
             case _ if isinstance(node, _DO):
                 self._loop(node, scope, pending)
@@ -232,7 +257,7 @@ class _Writer:
         if does:
             self._opened(node, does)
 
-    def _opened(self, node: f.If_Stmt, does: Tally) -> None:
+    def _opened(self, node: Fortran2003.If_Stmt, does: Tally) -> None:
         """Write an IF statement as a construct, with a counter inside."""
         condition, action = node.items
         begin, end = node.item.span
@@ -243,14 +268,14 @@ class _Writer:
 
     def _branches(self, node: Base, scope: Scope, around: str, pending: Tally) -> None:
         tested: Tally = {}
-        parts = _parts(node, (f.If_Then_Stmt, f.Else_If_Stmt, f.Else_Stmt))
+        parts = _parts(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
         for number, (head, inside) in enumerate(parts):
-            if isinstance(head, f.If_Then_Stmt):
+            if isinstance(head, Fortran2003.If_Then_Stmt):
                 _enter(pending, head, self._condition(head.items[0], scope, around))
-            elif isinstance(head, f.Else_If_Stmt):
+            elif isinstance(head, Fortran2003.Else_If_Stmt):
                 _enter(tested, head, self._condition(head.items[0], scope, around))
             self._branch(head, inside, scope, around, tested)
-            if number == len(parts) - 1 and tested and not isinstance(head, f.Else_Stmt):
+            if number == len(parts) - 1 and tested and not isinstance(head, Fortran2003.Else_Stmt):
                 self._add(self.before, _begin(node.content[-1]), "else", self._counter(tested))
 
     def _branch(self, head: Base, inside: Sequence[Base], scope: Scope, around: str, tested: Tally) -> None:
@@ -264,7 +289,7 @@ class _Writer:
         counter.expression(node.content[0].items[0], 0)
         _enter(pending, node.content[0], counter.levels[0])
         tested: Tally = {}
-        for head, inside in _parts(node, (f.Case_Stmt,)):
+        for head, inside in _parts(node, (Fortran2003.Case_Stmt,)):
             _enter(tested, head, Counter({"int.cmp": 1}))
             self._branch(head, inside, scope, around, tested)
 
@@ -279,7 +304,7 @@ class _Writer:
 
     def _loop(self, node: Base, scope: Scope, pending: Tally) -> None:
         head = node.content[0]
-        control = next(iter(walk(head, f.Loop_Control)), None)
+        control = next(iter(walk(head, Fortran2003.Loop_Control)), None)
         if control is None:
             self._step(head, head)
             self.block(_inside(node), scope)
@@ -287,6 +312,8 @@ class _Writer:
             self._while(head, node, control.items[0], scope)
         elif control.items[1] is None:
             raise self._refused(node, "DO CONCURRENT is not counted")
+        elif all(_counts_elements(each) for each in _inside(node)):
+            pass
         elif (nest := _nest(node, self.quoted)) is not None:
             _enter(pending, head, Counter({"loop.setup": 1}))
             for loop, entry in nest.headers:
@@ -294,7 +321,9 @@ class _Writer:
             self._nest(nest, scope, pending)
         else:
             entry, inside = _entered(node)
-            _enter(pending, head, Counter({"loop.setup": 1}) + _bounds(head, entry))
+            counter = self._operations(scope)
+            counter.bounds(control.items[1][1], 0)
+            _enter(pending, head, counter.levels[0] + Counter({"loop.setup": 1}) + _bounds(head, entry))
             self._step(head, entry)
             self.block(inside, scope, _index_of(node))
 
@@ -307,7 +336,7 @@ class _Writer:
         for number in range(begin, end + 1):
             self.instead[number] = []
         name = f"{head.item.name}: " if getattr(head.item, "name", None) else ""
-        label = f"{head.items[1]} " if isinstance(head, f.Label_Do_Stmt) else ""
+        label = f"{head.items[1]} " if isinstance(head, Fortran2003.Label_Do_Stmt) else ""
         tests: Tally = {}
         _enter(tests, head, self._condition(condition, scope, ""))
         self.instead[begin] = [
@@ -323,11 +352,18 @@ class _Writer:
         counter = self._operations(scope, nest.loops, nest.assigned)
         does: list[Tally] = [{} for _ in range(depth + 1)]
         masked: Tally = {}
+        for around, (loop, _) in enumerate(nest.headers):
+            counter.bounds(walk(loop, Fortran2003.Loop_Control)[0].items[1][1], around)
+        for level, each in enumerate(counter.levels):
+            _enter(does[level], nest.headers[0][0], each)
         if nest.condition is not None:
+            former = [Counter(each) for each in counter.levels]
             counter.expression(nest.condition, depth)
-            for level, each in enumerate(counter.levels):
-                _enter(does[level], nest.mask, each)
+            for level, (before, after) in enumerate(zip(former, counter.levels, strict=True)):
+                _enter(does[level], nest.mask, after - before)
         for level, statement in nest.statements:
+            if _counts_elements(statement):
+                continue
             target, _, value = statement.items
             self._check_scalar(statement, scope)
             former = [Counter(each) for each in counter.levels]
@@ -342,7 +378,7 @@ class _Writer:
             if level < depth:
                 _enter(does[level], nest.headers[level][0], Counter({"loop.setup": 1}))
             self._add(self.after, _last(entry), self._counter(does[level]))
-        if masked and isinstance(nest.mask, f.If_Stmt):
+        if masked and isinstance(nest.mask, Fortran2003.If_Stmt):
             self._opened(nest.mask, masked)
         elif masked:
             self._add(self.after, _last(nest.mask.content[0]), self._counter(masked))
@@ -361,19 +397,19 @@ class _Writer:
         if line is not None and does:
             self._add(self.before, line, self._counter(does))
 
-    def _counter(self, does: Tally) -> str:
+    def _counter(self, does: Tally, times: str = "1") -> str:
         self.pieces.append(does)
         number = len(self.pieces)
-        return f"{COUNTER}({number}) = {COUNTER}({number}) + 1"
+        return f"{COUNTER}({number}) = {COUNTER}({number}) + {times}"
 
     def _add(self, where: dict[int, list[str]], line: int | None, *lines: str) -> None:
         assert line is not None
         where.setdefault(line, []).extend(lines)
 
     def _check_scalar(self, node: Base, scope: Scope) -> None:
-        names = [each for each in walk(node, f.Name) if (found := scope.entity(str(each))) and found.rank]
-        inside = {id(each.items[0]) for each in walk(node, f.Part_Ref)}
-        if any(id(each) not in inside for each in names) or walk(node, f.Subscript_Triplet):
+        names = [each for each in walk(node, Fortran2003.Name) if (found := scope.entity(str(each))) and found.rank]
+        inside = {id(each.items[0]) for each in walk(node, Fortran2003.Part_Ref)}
+        if any(id(each) not in inside for each in names) or walk(node, Fortran2003.Subscript_Triplet):
             raise self._refused(node, "an assignment of arrays is not counted; write a loop")
 
     def _check_own_line(self, node: Base, at: int) -> None:
@@ -408,7 +444,7 @@ class _Nest(Struct, frozen=True, kw_only=True):
         """The condition of the mask."""
         if self.mask is None:
             return None
-        return self.mask.items[0] if isinstance(self.mask, f.If_Stmt) else self.mask.content[0].items[0]
+        return self.mask.items[0] if isinstance(self.mask, Fortran2003.If_Stmt) else self.mask.content[0].items[0]
 
 
 def _nest(node: Base, apart: Collection[int]) -> _Nest | None:
@@ -438,64 +474,70 @@ def _nest(node: Base, apart: Collection[int]) -> _Nest | None:
                 return None
             statements += [(level, each) for each in assigned]
             break
-        if any(not isinstance(each, f.Assignment_Stmt) for each in others):
+        if any(not isinstance(each, Fortran2003.Assignment_Stmt) for each in others):
             return None
         statements += [(level, each) for each in others]
         at = inner[0] if inner else None
     targets = {
-        str(each.items[0]).lower(): number for number, each in statements if isinstance(each.items[0], f.Name)
+        str(each.items[0]).lower(): number for number, each in statements if isinstance(each.items[0], Fortran2003.Name)
     }
-    return _Nest(
-        loops=tuple(loops), headers=tuple(headers), statements=tuple(statements), assigned=targets, mask=mask
-    )
+    return _Nest(loops=tuple(loops), headers=tuple(headers), statements=tuple(statements), assigned=targets, mask=mask)
 
 
 def _masked(node: Base) -> list[Base] | None:
     """The assignments under a condition without ELSE."""
-    if isinstance(node, f.If_Stmt):
-        return [node.items[1]] if isinstance(node.items[1], f.Assignment_Stmt) else None
-    if not isinstance(node, f.If_Construct):
+    if isinstance(node, Fortran2003.If_Stmt):
+        return [node.items[1]] if isinstance(node.items[1], Fortran2003.Assignment_Stmt) else None
+    if not isinstance(node, Fortran2003.If_Construct):
         return None
-    parts = _parts(node, (f.If_Then_Stmt, f.Else_If_Stmt, f.Else_Stmt))
+    parts = _parts(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
     inside = parts[0][1]
-    return list(inside) if len(parts) == 1 and all(isinstance(each, f.Assignment_Stmt) for each in inside) else None
+    return (
+        list(inside)
+        if len(parts) == 1 and all(isinstance(each, Fortran2003.Assignment_Stmt) for each in inside)
+        else None
+    )
 
 
 def _asks_library(node: Base) -> bool:
     """Whether functions of the run-time library decide."""
-    return any(str(each).lower().startswith(RUNTIME) for each in walk(node, f.Name))
+    return any(str(each).lower().startswith(RUNTIME) for each in walk(node, Fortran2003.Name))
+
+
+def _counts_elements(node: Base) -> bool:
+    """Whether a statement of a node program only says how many elements a temporary has so far."""
+    return isinstance(node, Fortran2003.Assignment_Stmt) and _PLACE.fullmatch(str(node.items[0]).lower()) is not None
 
 
 def _bounds(head: Base, entry: Base) -> "Counter[str]":
     """Finding the own part of a loop, where the loop is restricted to that."""
-    own = any(_OWN.search(str(each).lower()) for each in walk(head, f.Name))
-    return Counter({BOUND: 1}) if own or entry is not head else Counter()
+    return Counter({BOUND: 1}) if is_own_bound(head) or entry is not head else Counter()
 
 
 def _index_of(node: Base) -> str:
     """The index of a DO construct; empty: it has none."""
-    control = next(iter(walk(node.content[0], f.Loop_Control)), None)
+    control = next(iter(walk(node.content[0], Fortran2003.Loop_Control)), None)
     return "" if control is None or control.items[1] is None else str(control.items[1][0]).lower()
 
 
 def _entered(node: Base) -> tuple[Base, list[Base]]:
     """The statement behind which an iteration of a loop begins, and its statements. A loop that asks the run-time
     library whether an iteration is its own is a loop over its own iterations."""
-    inside = [each for each in _inside(node) if not isinstance(each, f.Continue_Stmt)]
-    if len(inside) == 1 and isinstance(inside[0], f.If_Construct):
-        parts = _parts(inside[0], (f.If_Then_Stmt, f.Else_If_Stmt, f.Else_Stmt))
+    inside = [each for each in _inside(node) if not isinstance(each, Fortran2003.Continue_Stmt)]
+    if len(inside) == 1 and isinstance(inside[0], Fortran2003.If_Construct):
+        parts = _parts(inside[0], (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
         if len(parts) == 1 and _asks_library(parts[0][0]):
             return parts[0]
     return node.content[0], inside
 
 
 def _is_runtime_call(node: Base) -> bool:
-    return isinstance(node, f.Call_Stmt) and str(node.items[0]).lower().startswith((RUNTIME, "mpi_"))
+    return isinstance(node, Fortran2003.Call_Stmt) and str(node.items[0]).lower().startswith((RUNTIME, "mpi_"))
 
 
 def _inside(node: Base) -> list[Base]:
     """The statements of a DO construct; a CONTINUE that ends it is one of them."""
-    return [each for each in node.content[1:] if not isinstance(each, f.End_Do_Stmt)]
+    return [each for each in node.content[1:] if not isinstance(each, Fortran2003.End_Do_Stmt)]
 
 
 def _parts(node: Base, heads: tuple[type, ...]) -> list[tuple[Base, list[Base]]]:
@@ -510,7 +552,7 @@ def _parts(node: Base, heads: tuple[type, ...]) -> list[tuple[Base, list[Base]]]
 
 
 def _arguments(node: Base) -> Iterable[Base]:
-    return (each.items[1] if isinstance(each, f.Actual_Arg_Spec) else each for each in node.items)
+    return (each.items[1] if isinstance(each, Fortran2003.Actual_Arg_Spec) else each for each in node.items)
 
 
 def _begin(node: Base) -> int | None:
@@ -533,4 +575,4 @@ def _label(node: Base) -> bool:
 
 
 def _name_of(head: Base) -> str:
-    return next((str(each).lower() for each in head.items if isinstance(each, f.Name)), "")
+    return next((str(each).lower() for each in head.items if isinstance(each, Fortran2003.Name)), "")

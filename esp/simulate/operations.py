@@ -6,11 +6,12 @@ the inner loops is done before them; with `strength` an address that is linear i
 stepped (``index.1d``) instead of computed.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fparser.two import Fortran2003 as f
+from fparser.two import Fortran2003
 from fparser.two.utils import Base, BinaryOpBase, UnaryOpBase, walk
 
 from aag.ir.intrinsics import charged
@@ -24,6 +25,8 @@ _UNKNOWN_POWER = 4
 """Multiplications of a power with an integer exponent that the compiler does not know (docs/definitions.md)."""
 _INQUIRIES = frozenset(("huge", "tiny", "epsilon", "kind", "digits", "precision", "range", "bit_size"))
 """Intrinsic functions that ask for the type of their argument alone."""
+_OWN = re.compile(r"_(lo|hi)\d+$")
+"""Variables of a node program with the bounds of what a processor owns."""
 _VALUES = frozenset(("esp_infinity",))
 """Functions of the run-time library that give a constant."""
 _NUMBERS = ("integer", "real", "complex")
@@ -67,24 +70,28 @@ class Operations:
 
     def expression(self, node: Any, used: int) -> None:
         """Count an expression whose value is used at a level."""
-        while isinstance(node, f.Parenthesis):
+        while isinstance(node, Fortran2003.Parenthesis):
             node = node.items[1]
         if node is None or self.is_known(node):
             return
         at = self.level(node, used)
         count = self.levels[at]
         match node:
-            case f.Part_Ref() if self.scope.is_array(node):
+            case Fortran2003.Part_Ref() | Fortran2003.Name() if self.scope.is_array(node):
                 self._load(node, at, used)
                 return
-            case f.Intrinsic_Function_Reference():
+            case Fortran2003.Intrinsic_Function_Reference() if (mask := _counting(node)) is not None:
+                count["int.add"] += 1
+                self.expression(mask, used)
+                return
+            case Fortran2003.Intrinsic_Function_Reference():
                 name, arguments = called(node)
                 arguments = [*arguments, *(value for key, value in keywords(node) if key != "kind")]
                 count.update(charged(name, [self.scope.type_of(each) for each in arguments], self.scope.type_of(node)))
                 for each in arguments:
                     self.expression(each, used)
                 return
-            case f.Part_Ref() | f.Function_Reference() | f.Structure_Constructor():
+            case Fortran2003.Part_Ref() | Fortran2003.Function_Reference() | Fortran2003.Structure_Constructor():
                 count["call"] += 1
                 for each in _subscripts(node):
                     self.expression(each, used)
@@ -103,6 +110,17 @@ class Operations:
                     count.update(operations(self.scope.type_of(node), "add"))
                 self.expression(operand, used)
 
+    def bounds(self, ends: Sequence[Base], used: int) -> None:
+        """Count the bounds and the step of a loop. What clips them to what a processor owns is not the program's."""
+        for each in ends:
+            if isinstance(each, Fortran2003.Intrinsic_Function_Reference) and called(each)[0] in ("max", "min"):
+                arguments = called(each)[1]
+                clipped = [one for one in arguments if not is_own_bound(one)]
+                if len(clipped) == 1 < len(arguments):
+                    self.expression(clipped[0], used)
+                    continue
+            self.expression(each, used)
+
     def assign(self, target: Base, value: Base, level: int) -> None:
         """Count an assignment at a level."""
         self.expression(value, level)
@@ -114,18 +132,31 @@ class Operations:
         elif not (self.loops and str(target).lower() in names_of(value)):
             self.levels[level]["assign"] += 1
 
+    def _is_offset(self, node: Any) -> bool:
+        """Whether a subscript is an index with a constant beside it, which the addressing absorbs."""
+        if self.is_known(node):
+            return True
+        match node:
+            case Fortran2003.Name():
+                return True
+            case Fortran2003.Parenthesis():
+                return self._is_offset(node.items[1])
+            case BinaryOpBase():
+                return str(node.items[1]) in "+-" and self._is_offset(node.items[0]) and self._is_offset(node.items[2])
+        return False
+
     def is_known(self, node: Any) -> bool:
         """Whether the compiler knows the value of an expression."""
         match node:
-            case f.Name():
+            case Fortran2003.Name():
                 found = self.scope.entity(str(node))
                 return found is not None and found.known
-            case f.Part_Ref() | f.Function_Reference() | f.Structure_Constructor():
+            case Fortran2003.Part_Ref() | Fortran2003.Function_Reference() | Fortran2003.Structure_Constructor():
                 return str(node.items[0]).lower() in _VALUES
-            case f.Intrinsic_Function_Reference():
+            case Fortran2003.Intrinsic_Function_Reference():
                 name, arguments = called(node)
-                return name in _INQUIRIES or all(map(self.is_known, arguments)) and is_intrinsic(name)
-            case f.Parenthesis():
+                return name in _INQUIRIES or (is_intrinsic(name) and all(map(self.is_known, arguments)))
+            case Fortran2003.Parenthesis():
                 return self.is_known(node.items[1])
             case BinaryOpBase():
                 return self.is_known(node.items[0]) and self.is_known(node.items[2])
@@ -135,8 +166,8 @@ class Operations:
 
     def _acts(self, node: Base) -> bool:
         """Whether an expression calls a function that may do more than compute a value."""
-        return any(not self.scope.is_array(each) for each in walk(node, f.Part_Ref)) or bool(
-            walk(node, f.Function_Reference) or walk(node, f.Structure_Constructor)
+        return any(not self.scope.is_array(each) for each in walk(node, Fortran2003.Part_Ref)) or bool(
+            walk(node, Fortran2003.Function_Reference) or walk(node, Fortran2003.Structure_Constructor)
         )
 
     def _binary(self, node: Base, left: Base, operator: str, right: Base, at: int) -> None:
@@ -167,7 +198,7 @@ class Operations:
             count.update(operations(result, "mul", _UNKNOWN_POWER))
         else:  # by repeated squaring
             size = abs(exponent)
-            products = max(0, len(bin(size)[2:]) - 1 + bin(size).count("1") - 1)
+            products = max(0, size.bit_length() - 1 + size.bit_count() - 1)
             count.update(operations(result, "mul", products))
             if exponent < 0:
                 count.update(operations(result, "div"))
@@ -175,11 +206,11 @@ class Operations:
     def _integer(self, node: Any) -> int | None:
         """The value of an integer that the compiler knows."""
         match node:
-            case f.Int_Literal_Constant():
+            case Fortran2003.Int_Literal_Constant():
                 return int(str(node.items[0]))
-            case f.Parenthesis():
+            case Fortran2003.Parenthesis():
                 return self._integer(node.items[1])
-            case f.Name():
+            case Fortran2003.Name():
                 found = self.scope.entity(str(node))
                 return self._integer(found.value) if found is not None and found.known else None
             case UnaryOpBase():
@@ -197,9 +228,9 @@ class Operations:
 
     def _convert(self, node: Base, wanted: Type, used: int) -> None:
         own = self.scope.type_of(node)
-        if own.base in _NUMBERS and wanted.base in _NUMBERS and component(own) != component(wanted):
-            if not self.is_known(node):
-                self.levels[self.level(node, used)]["convert"] += 1
+        numbers = own.base in _NUMBERS and wanted.base in _NUMBERS
+        if numbers and component(own) != component(wanted) and not self.is_known(node):
+            self.levels[self.level(node, used)]["convert"] += 1
 
     def _load(self, node: Base, at: int, used: int) -> None:
         key = at, text_of(node)
@@ -219,13 +250,21 @@ class Operations:
         self.addressed.add(key)
         self._index(len(subscripts), at)
         for each in subscripts:
-            if not _is_offset(each):
+            if not self._is_offset(each):
                 self.expression(each, used)
 
     def _untranslated(self, node: Base) -> Base:
-        """A subscript of the source in the place of what says where the run-time library keeps the element."""
-        is_one = isinstance(node, f.Part_Ref) and str(node.items[0]).lower() in self.scope.translations
-        return _subscripts(node)[0] if is_one else node
+        """A subscript of the source in the place of what says where the run-time library keeps the element. One that
+        goes round at the end of a dimension counts as one that does not: a loop is split there."""
+        if isinstance(node, Fortran2003.Part_Ref) and str(node.items[0]).lower() in self.scope.translations:
+            return self._untranslated(_subscripts(node)[0])
+        if isinstance(node, BinaryOpBase) and str(node.items[1]) == "+":
+            round_ = node.items[0]
+            if isinstance(round_, Fortran2003.Intrinsic_Function_Reference) and called(round_)[0] == "modulo":
+                value, modulus = called(round_)[1]
+                if isinstance(modulus, Fortran2003.Intrinsic_Function_Reference) and called(modulus)[0] == "max":
+                    return value
+        return node
 
     def _index(self, rank: int, at: int) -> None:
         self.levels[at]["index.1d" if rank == 1 else "index.2d"] += max(1, rank - 1)
@@ -238,8 +277,7 @@ class Operations:
         atoms = {name for form in forms for name, _ in form[0]}
         if any(index in _words(atom) and atom != index for atom in atoms):
             return False
-        name = str(node.items[0]).lower()
-        key = at, (name, *(form[0] for form in forms))
+        key = at, (name_of(node), *(form[0] for form in forms))
         if key in self.addressed:
             return True
         self.addressed.add(key)
@@ -248,7 +286,7 @@ class Operations:
         if at:
             self._index(len(forms), at - 1)
             for each in subscripts:
-                if not _is_offset(each):
+                if not self._is_offset(each):
                     self.expression(each, at - 1)
         return True
 
@@ -258,9 +296,9 @@ class Operations:
         if value is not None:
             return frozenset(), value
         match node:
-            case f.Parenthesis():
+            case Fortran2003.Parenthesis():
                 return self._linear(node.items[1])
-            case f.Name():
+            case Fortran2003.Name():
                 return frozenset(((str(node).lower(), 1),)), 0
             case UnaryOpBase():
                 return _scaled(self._linear(node.items[1]), -1 if str(node.items[0]) == "-" else 1)
@@ -275,6 +313,19 @@ class Operations:
         return frozenset(((text_of(node), 1),)), 0
 
 
+def is_own_bound(node: Any) -> bool:
+    """Whether an expression is the first or last subscript of what a processor owns."""
+    return any(_OWN.search(str(each).lower()) for each in walk(node, Fortran2003.Name))
+
+
+def _counting(node: Base) -> Base | None:
+    """The condition of ``merge(n + 1, n, condition)``, a step of COUNT, which is an addition where it holds."""
+    name, arguments = called(node)
+    if name != "merge" or len(arguments) != 3 or text_of(arguments[0]) != f"{text_of(arguments[1])}+1":
+        return None
+    return arguments[2]
+
+
 def _scaled(form: Linear, factor: int) -> Linear:
     return frozenset((name, factor * often) for name, often in form[0] if factor), factor * form[1]
 
@@ -287,20 +338,15 @@ def _sum(one: Linear, other: Linear) -> Linear:
 
 
 def _subscripts(node: Base) -> list[Base]:
+    if isinstance(node, Fortran2003.Name):
+        return [node]
     inside = node.items[1]
     return list(inside.items) if type(inside).__name__.endswith("_List") else [] if inside is None else [inside]
 
 
-def _is_offset(node: Any) -> bool:
-    """Whether a subscript is an index with a constant beside it, which the addressing absorbs."""
-    match node:
-        case f.Name() | f.Int_Literal_Constant():
-            return True
-        case f.Parenthesis():
-            return _is_offset(node.items[1])
-        case BinaryOpBase():
-            return str(node.items[1]) in "+-" and _is_offset(node.items[0]) and _is_offset(node.items[2])
-    return False
+def name_of(node: Base) -> str:
+    """The name of an array, of which a node is an element."""
+    return str(node if isinstance(node, Fortran2003.Name) else node.items[0]).lower()
 
 
 def text_of(node: Base) -> str:
@@ -314,4 +360,4 @@ def _words(text: str) -> set[str]:
 
 def names_of(node: Any) -> set[str]:
     """The names in an expression."""
-    return {str(each).lower() for each in walk(node, f.Name)}
+    return {str(each).lower() for each in walk(node, Fortran2003.Name)}

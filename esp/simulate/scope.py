@@ -7,12 +7,13 @@ predicts them.
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from fparser.two import Fortran2003 as f
+from fparser.two import Fortran2003
 from fparser.two.utils import Base, BinaryOpBase, UnaryOpBase, walk
 from msgspec import Struct
 
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Type
+
 
 def typed(base: str, size_bytes: int) -> Type:
     """A type by its base and the bytes of an element."""
@@ -32,7 +33,8 @@ _LOGICAL = frozenset((".AND.", ".OR.", ".EQV.", ".NEQV.", ".NOT."))
 
 
 class Entity(Struct, frozen=True):
-    """What a name stands for. `rank`: 0 for a scalar; `value`: what a scalar PARAMETER is; `function`: one of this file."""
+    """What a name stands for. `rank`: 0 for a scalar; `value`: what a scalar PARAMETER is; `function`: one of this
+    file."""
 
     type: Type
     rank: int = 0
@@ -57,34 +59,34 @@ class Scope(Struct, frozen=True):
         return self.names.get(name.lower())
 
     def is_array(self, node: Base) -> bool:
-        """Whether an expression is the element or a section of an array."""
-        if not isinstance(node, f.Part_Ref):
+        """Whether an expression is an array, a section or an element of one."""
+        if not isinstance(node, Fortran2003.Part_Ref | Fortran2003.Name):
             return False
-        found = self.entity(str(node.items[0]))
+        found = self.entity(str(node if isinstance(node, Fortran2003.Name) else node.items[0]))
         return found is not None and found.rank > 0
 
     def type_of(self, node: Any) -> Type:
         """The type of an expression."""
         match node:
-            case f.Real_Literal_Constant():
+            case Fortran2003.Real_Literal_Constant():
                 return _of_literal(node, DOUBLE if "D" in str(node.items[0]).upper() else REAL, self.names)
-            case f.Int_Literal_Constant():
+            case Fortran2003.Int_Literal_Constant():
                 return _of_literal(node, INTEGER, self.names)
-            case f.Logical_Literal_Constant():
+            case Fortran2003.Logical_Literal_Constant():
                 return LOGICAL
-            case f.Char_Literal_Constant():
+            case Fortran2003.Char_Literal_Constant():
                 return TEXT
-            case f.Complex_Literal_Constant():
+            case Fortran2003.Complex_Literal_Constant():
                 part = wider(REAL, self.type_of(node.items[0]))
                 return typed("complex", 2 * part.bytes)
-            case f.Parenthesis():
+            case Fortran2003.Parenthesis():
                 return self.type_of(node.items[1])
-            case f.Name():
+            case Fortran2003.Name():
                 found = self.entity(str(node))
                 return found.type if found else _implicit(str(node))
-            case f.Intrinsic_Function_Reference():
+            case Fortran2003.Intrinsic_Function_Reference():
                 return self._of_intrinsic(node)
-            case f.Part_Ref() | f.Function_Reference() | f.Structure_Constructor():
+            case Fortran2003.Part_Ref() | Fortran2003.Function_Reference() | Fortran2003.Structure_Constructor():
                 return self.type_of_name(str(node.items[0]))
             case BinaryOpBase():
                 left, operator, right = node.items
@@ -100,7 +102,7 @@ class Scope(Struct, frozen=True):
         found = self.entity(name)
         return found.type if found else _implicit(name)
 
-    def _of_intrinsic(self, node: f.Intrinsic_Function_Reference) -> Type:
+    def _of_intrinsic(self, node: Fortran2003.Intrinsic_Function_Reference) -> Type:
         name, arguments = called(node)
         types = [self.type_of(each) for each in arguments]
         kind = next((each for key, each in keywords(node) if key == "kind"), None)
@@ -116,7 +118,9 @@ class Scope(Struct, frozen=True):
             case "int" | "nint" | "floor" | "ceiling":
                 return typed("integer", bytes_ or (bytes_of(arguments[1], self.names) if len(arguments) > 1 else 4))
             case "cmplx":
-                return typed("complex", 2 * (bytes_ or (bytes_of(arguments[2], self.names) if len(arguments) > 2 else 4)))
+                return typed(
+                    "complex", 2 * (bytes_ or (bytes_of(arguments[2], self.names) if len(arguments) > 2 else 4))
+                )
             case "dcmplx":
                 return typed("complex", 16)
             case "aimag" | "abs":
@@ -131,18 +135,18 @@ class Scope(Struct, frozen=True):
         return types[0] if types else INTEGER
 
 
-def called(node: f.Intrinsic_Function_Reference) -> tuple[str, list[Base]]:
+def called(node: Fortran2003.Intrinsic_Function_Reference) -> tuple[str, list[Base]]:
     """The name of an intrinsic function and its arguments without keywords."""
     name, arguments = node.items
     values = list(arguments.items) if arguments is not None and hasattr(arguments, "items") else []
-    if arguments is not None and not isinstance(arguments, f.Actual_Arg_Spec_List):
+    if arguments is not None and not isinstance(arguments, Fortran2003.Actual_Arg_Spec_List):
         values = [arguments]
-    return str(name).lower(), [each for each in values if not isinstance(each, f.Actual_Arg_Spec)]
+    return str(name).lower(), [each for each in values if not isinstance(each, Fortran2003.Actual_Arg_Spec)]
 
 
-def keywords(node: f.Intrinsic_Function_Reference) -> list[tuple[str, Base]]:
+def keywords(node: Fortran2003.Intrinsic_Function_Reference) -> list[tuple[str, Base]]:
     """The arguments with keywords."""
-    found = walk(node.items[1], f.Actual_Arg_Spec) if node.items[1] is not None else []
+    found = walk(node.items[1], Fortran2003.Actual_Arg_Spec) if node.items[1] is not None else []
     return [(str(each.items[0]).lower(), each.items[1]) for each in found]
 
 
@@ -159,13 +163,15 @@ def wider(one: Type, other: Type) -> Type:
 def scope_of(unit: Base, functions: Mapping[str, Entity], outer: Scope | None = None) -> Scope:
     """The names that a program unit declares. `functions`: those of the file; `outer`: of the unit around it."""
     names = {**(outer.names if outer else {}), **functions}
-    specification = next((each for each in unit.content if isinstance(each, f.Specification_Part)), None)
-    for statement in walk(specification, f.Type_Declaration_Stmt) if specification is not None else []:
+    specification = next((each for each in unit.content if isinstance(each, Fortran2003.Specification_Part)), None)
+    for statement in walk(specification, Fortran2003.Type_Declaration_Stmt) if specification is not None else []:
         names.update(_declared(statement, names))
-    for statement in walk(specification, f.Dimension_Stmt) if specification is not None else []:
+    for statement in walk(specification, Fortran2003.Dimension_Stmt) if specification is not None else []:
         for name, shape in statement.items[0]:
-            names[str(name).lower()] = Entity(names.get(str(name).lower(), Entity(_implicit(str(name)))).type, _rank(shape))
-    calls = [each for each in walk(unit, f.Call_Stmt) if str(each.items[0]).lower() == "esp_pack"]
+            names[str(name).lower()] = Entity(
+                names.get(str(name).lower(), Entity(_implicit(str(name)))).type, _rank(shape)
+            )
+    calls = [each for each in walk(unit, Fortran2003.Call_Stmt) if str(each.items[0]).lower() == "esp_pack"]
     translations = {str(each.items[1].items[-1]).lower() for each in calls}
     return Scope(names, frozenset(translations) | (outer.translations if outer else frozenset()))
 
@@ -173,22 +179,24 @@ def scope_of(unit: Base, functions: Mapping[str, Entity], outer: Scope | None = 
 def functions_of(tree: Base) -> dict[str, Entity]:
     """The functions of a file, with what they return."""
     found: dict[str, Entity] = {}
-    for unit in walk(tree, f.Function_Subprogram):
+    for unit in walk(tree, Fortran2003.Function_Subprogram):
         head = unit.content[0]
         name = str(head.items[1]).lower()
-        suffix = walk(head, f.Suffix)
+        suffix = walk(head, Fortran2003.Suffix)
         result = str(suffix[0].items[0]).lower() if suffix else name
-        kinds = walk(head.items[0], f.Intrinsic_Type_Spec) if head.items[0] is not None else []
+        kinds = walk(head.items[0], Fortran2003.Intrinsic_Type_Spec) if head.items[0] is not None else []
         inner = scope_of(unit, {})
         found[name] = Entity(_type(kinds[0], {}) if kinds else inner.type_of_name(result), function=True)
     return found
 
 
-def _declared(statement: f.Type_Declaration_Stmt, names: Mapping[str, Entity]) -> Iterable[tuple[str, Entity]]:
+def _declared(
+    statement: Fortran2003.Type_Declaration_Stmt, names: Mapping[str, Entity]
+) -> Iterable[tuple[str, Entity]]:
     spec, attributes, entities = statement.items
     kind = _type(spec, names)
     texts = [str(each).upper() for each in attributes.items] if attributes is not None else []
-    common = walk(attributes, f.Dimension_Attr_Spec) if attributes is not None else []
+    common = walk(attributes, Fortran2003.Dimension_Attr_Spec) if attributes is not None else []
     around = _rank(common[0].items[1]) if common else 0
     for each in entities.items:
         name, shape = str(each.items[0]).lower(), each.items[1]
@@ -205,7 +213,7 @@ def _rank(shape: Base) -> int:
 
 
 def _type(spec: Base, names: Mapping[str, Entity]) -> Type:
-    if not isinstance(spec, f.Intrinsic_Type_Spec):
+    if not isinstance(spec, Fortran2003.Intrinsic_Type_Spec):
         return typed("derived", 0)
     name = str(spec.items[0]).upper()
     kind = spec.items[1]
@@ -217,7 +225,7 @@ def _type(spec: Base, names: Mapping[str, Entity]) -> Type:
         return TEXT
     base = name.lower()
     size = 4
-    if isinstance(kind, f.Kind_Selector):
+    if isinstance(kind, Fortran2003.Kind_Selector):
         star = str(kind.items[0]) == "*"
         size = bytes_of(kind.items[1], names)
         if star and base == "complex":
@@ -225,7 +233,17 @@ def _type(spec: Base, names: Mapping[str, Entity]) -> Type:
     return typed(base, 2 * size if base == "complex" else size)
 
 
-_KINDS = {"real32": 4, "real64": 8, "int8": 1, "int16": 2, "int32": 4, "int64": 8, "c_double": 8, "c_float": 4, "c_int": 4}
+_KINDS = {
+    "real32": 4,
+    "real64": 8,
+    "int8": 1,
+    "int16": 2,
+    "int32": 4,
+    "int64": 8,
+    "c_double": 8,
+    "c_float": 4,
+    "c_int": 4,
+}
 
 
 def bytes_of(kind: Base, names: Mapping[str, Entity]) -> int:

@@ -130,7 +130,9 @@ def nest_cost(
         if all(
             (column[part] == few_of.take(classes.number[part])).all()
             for column, few_of in zip(
-                (*level.T, count, masked, *guarded), (*few[0].T, *few[1:], *(each[ranks] for each in guarded)), strict=True
+                (*level.T, count, masked, *guarded),
+                (*few[0].T, *few[1:], *(each[ranks] for each in guarded)),
+                strict=True,
             )
             for part in shared.blocks(run.procs, shared.BLOCK)
         ):
