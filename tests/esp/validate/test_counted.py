@@ -1,5 +1,7 @@
 """`esp validate --against counts`: predictions beside programs that count what they do."""
 
+from itertools import islice
+
 import pytest
 
 from aag.pipeline import read_program
@@ -8,7 +10,8 @@ from esp.api import Request, Source
 from esp.cli.main import main
 from esp.validate.counted import compared, counted_program
 from sag.scenario import Scenario, export
-from tests.aag.spmd.emit.random_nests import printing_nest
+from tests.aag.spmd.emit import test_random_nests as nests
+from tests.aag.spmd.emit.test_random_programs import PARTS, drawn
 from tests.truth.simulated import PROGRAMS, VALUES
 
 OTHERWISE = {
