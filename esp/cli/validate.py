@@ -52,7 +52,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what to run: {methods}")
     add_collectives(group)
     group.add_argument(
-        "--truth", metavar="MACHINE", help="counts: the machine on which the program runs, which esp does not know"
+        "--truth", metavar="MACHINE", help="counts: the machine on which the program runs (default: that of --system)"
     )
     group.add_argument(
         "--noise", metavar="PERCENT", type=percent, help="counts: how much its processors vary from run to run"

@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 RUNTIME = Path(__file__).with_name("esp_counting.f90")
 
 
-class Record(Struct, frozen=True, kw_only=True, eq=False):
+class ProcessorRecord(Struct, frozen=True, kw_only=True, eq=False):
     """What a processor counted. `sent` (M, 2): receiver and bytes of each message."""
 
     end_s: float
@@ -29,12 +29,12 @@ class Record(Struct, frozen=True, kw_only=True, eq=False):
     sent: Ints
 
 
-class Execution(Struct, frozen=True, kw_only=True, eq=False):
+class SimulatedRun(Struct, frozen=True, kw_only=True, eq=False):
     """A run of a program on a simulated machine."""
 
     answer: str
     """What it printed."""
-    records: tuple[Record, ...]
+    records: tuple[ProcessorRecord, ...]
     """By rank."""
 
     @property
@@ -58,7 +58,7 @@ def executed(
     options: Sequence[str],
     limit_s: float = 0.0,
     text: str = "",
-) -> Execution:
+) -> SimulatedRun:
     """Run an executable under SimGrid.
 
     Args:
@@ -87,12 +87,12 @@ def executed(
     records = _records(files["records"])
     if len(records) != procs:
         raise PredictionError(f"the simulation ends early on {procs} processors.", why=answer[-500:])
-    return Execution(answer=answer, records=tuple(records[rank] for rank in range(procs)))
+    return SimulatedRun(answer=answer, records=tuple(records[rank] for rank in range(procs)))
 
 
-def _records(file: Path) -> dict[int, Record]:
+def _records(file: Path) -> dict[int, ProcessorRecord]:
     data = np.fromfile(file, "<i8") if file.exists() else np.zeros(0, "<i8")
-    found: dict[int, Record] = {}
+    found: dict[int, ProcessorRecord] = {}
     at = 0
     while at < data.size:
         rank, end_s = int(data[at]), float(data[at + 1 : at + 2].view("<f8")[0])
@@ -102,7 +102,7 @@ def _records(file: Path) -> dict[int, Record]:
         number = int(data[at])
         sent = data[at + 1 : at + 1 + 2 * number].reshape(-1, 2)
         at += 1 + 2 * number
-        found[rank] = Record(
+        found[rank] = ProcessorRecord(
             end_s=end_s, often=often, packed_bytes=packed, copied_bytes=copied, combined=combined, sent=sent
         )
     return found
@@ -113,7 +113,7 @@ def _list(data: Ints, at: int) -> tuple[Ints, int]:
     return data[at + 1 : at + 1 + number], at + 1 + number
 
 
-def counts_of(pieces: Sequence[Piece], record: Record, line_of: Sequence[int]) -> Mapping[int, Counter[str]]:
+def counts_of(pieces: Sequence[Piece], record: ProcessorRecord, line_of: Sequence[int]) -> Mapping[int, Counter[str]]:
     """Operations of a processor by line of the source. `line_of`: the source line of each line of the text."""
     found: dict[int, Counter[str]] = {}
     for piece, times in zip(pieces, record.often.tolist(), strict=True):

@@ -2,8 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
 
 from fparser.common.readfortran import FortranStringReader
 from fparser.two import Fortran2003
@@ -13,18 +12,31 @@ from msgspec import Struct
 
 from esp.errors import PredictionError
 from esp.simulate.operations import Operations, is_own_bound
-from esp.simulate.scope import Scope, functions_of, scope_of
+from esp.simulate.scope import NameTable, functions_of, scope_of
+from esp.simulate.tree import (
+    LOOPS,
+    LoopNest,
+    arguments_of,
+    asks_library,
+    begin_of,
+    counts_elements,
+    entered,
+    has_label,
+    index_of,
+    inside_of,
+    is_runtime_call,
+    last_of,
+    name_of_unit,
+    nest_at,
+    parts_of,
+)
 
 COUNTER = "esp_often"
-RUNTIME = "esp_"
-"""What names of the run-time library begin with: it counts by itself."""
 
 BOUND = "bound"
 """Not an operation of the processor, but the few that find the local bounds of a loop (docs/definitions.md)."""
 _QUOTE = re.compile(r"\s*! {1,4}\d+  ")
-_PLACE = re.compile(r"at_\d+")
 
-_DO = (Fortran2003.Block_Nonlabel_Do_Construct, Fortran2003.Block_Label_Do_Construct)
 _CLOCKS = ("system_clock", "cpu_time", "mpi_wtime", "date_and_time")
 _SILENT = (
     Fortran2003.Print_Stmt,
@@ -120,7 +132,7 @@ class _Writer:
             raise PredictionError(f"{file}: not Fortran in free form.", why=str(problem)) from None
 
         heads = walk(self.tree, (Fortran2003.Subroutine_Stmt, Fortran2003.Function_Stmt))
-        self.own = frozenset(_name_of(each) for each in heads)
+        self.own = frozenset(name_of_unit(each) for each in heads)
 
     def file(self) -> None:
         """All program units."""
@@ -146,12 +158,12 @@ class _Writer:
 
     # --- program units ------------------------------------------------------------------------------------------
 
-    def _unit(self, unit: Base, scope: Scope, *, outside: bool) -> None:
+    def _unit(self, unit: Base, scope: NameTable, *, outside: bool) -> None:
         head = unit.content[0]
-        if not isinstance(unit, Fortran2003.Main_Program | Fortran2003.Module) and self._is_skipped(_name_of(head)):
+        if not isinstance(unit, Fortran2003.Main_Program | Fortran2003.Module) and self._is_skipped(name_of_unit(head)):
             return
         if outside:
-            self._add(self.after, _last(head), f"use esp_simulation, only: {COUNTER}")
+            self._add(self.after, last_of(head), f"use esp_simulation, only: {COUNTER}")
         for part in unit.content:
             if isinstance(part, Fortran2003.Execution_Part):
                 self.block(part.content, scope)
@@ -166,19 +178,19 @@ class _Writer:
 
     # --- statements ---------------------------------------------------------------------------------------------
 
-    def block(self, nodes: Sequence[Base], scope: Scope, around: str = "") -> None:
+    def block(self, nodes: Sequence[Base], scope: NameTable, around: str = "") -> None:
         """Statements one after the other."""
         pending: Tally = {}
         place: int | None = None
         for node in nodes:
-            at = _begin(node)
+            at = begin_of(node)
             if at is None:
                 continue
-            if _is_runtime_call(node):  # what comes after a message is not counted before it
+            if is_runtime_call(node):  # what comes after a message is not counted before it
                 self._piece(place, pending)
                 pending, place = {}, None
                 continue
-            if place is None or _label(node):
+            if place is None or has_label(node):
                 self._piece(place, pending)
                 pending, place = {}, at
             self._check_own_line(node, at)
@@ -190,10 +202,10 @@ class _Writer:
             pending, place = {}, None
         self._piece(place, pending)
 
-    def _simple(self, node: Base, scope: Scope, around: str, pending: Tally) -> bool:
+    def _simple(self, node: Base, scope: NameTable, around: str, pending: Tally) -> bool:
         """Count a statement that is done as often as the one before; False: it is none."""
         match node:
-            case Fortran2003.Assignment_Stmt() if _counts_elements(node):
+            case Fortran2003.Assignment_Stmt() if counts_elements(node):
                 pass
             case Fortran2003.Assignment_Stmt() if isinstance(node.items[0], Fortran2003.Name) and scope.is_array(
                 node.items[0]
@@ -205,13 +217,13 @@ class _Writer:
                 counter = self._operations(scope, around=around)
                 counter.assign(target, value, 0)
                 _enter(pending, node, counter.levels[0])
-            case Fortran2003.Call_Stmt() if _is_runtime_call(node) or self._is_skipped(str(node.items[0])):
+            case Fortran2003.Call_Stmt() if is_runtime_call(node) or self._is_skipped(str(node.items[0])):
                 pass
             case Fortran2003.Call_Stmt():
                 counter = self._operations(scope, around=around)
                 counter.levels[0]["call"] += 1
                 if str(node.items[0]).lower() not in _CLOCKS and node.items[1] is not None:
-                    for each in _arguments(node.items[1]):
+                    for each in arguments_of(node.items[1]):
                         if not isinstance(each, Fortran2003.Name) and not scope.is_array(each):
                             counter.expression(each, 0)
                 _enter(pending, node, counter.levels[0])
@@ -221,7 +233,7 @@ class _Writer:
                 return False
         return True
 
-    def _whole(self, node: Base, scope: Scope, pending: Tally) -> None:
+    def _whole(self, node: Base, scope: NameTable, pending: Tally) -> None:
         """The assignment of a scalar, or of arrays of one shape, to a whole array: a loop over its elements."""
         target, _, value = node.items
         if walk(node, Fortran2003.Subscript_Triplet) or walk(value, Fortran2003.Intrinsic_Function_Reference):
@@ -231,9 +243,9 @@ class _Writer:
         does: Tally = {}
         _enter(pending, node, counter.levels[0] + Counter({"loop.setup": 1}))
         _enter(does, node, counter.levels[1] + Counter({"loop.iteration": 1}))
-        self._add(self.before, _begin(node), self._counter(does, f"size({target}, kind=8)"))
+        self._add(self.before, begin_of(node), self._counter(does, f"size({target}, kind=8)"))
 
-    def _compound(self, node: Base, scope: Scope, around: str, pending: Tally) -> None:
+    def _compound(self, node: Base, scope: NameTable, around: str, pending: Tally) -> None:
         """Count a statement with others inside. What it does once joins `pending`."""
         match node:
             case Fortran2003.If_Stmt():
@@ -242,12 +254,12 @@ class _Writer:
                 self._branches(node, scope, around, pending)
             case Fortran2003.Case_Construct():
                 self._cases(node, scope, around, pending)
-            case _ if isinstance(node, _DO):
+            case _ if isinstance(node, LOOPS):
                 self._loop(node, scope, pending)
             case _:
                 raise self._refused(node, f"{type(node).__name__.removesuffix('_Stmt').lower()} is not counted")
 
-    def _if_statement(self, node: Base, scope: Scope, around: str, pending: Tally) -> None:
+    def _if_statement(self, node: Base, scope: NameTable, around: str, pending: Tally) -> None:
         condition, action = node.items
         _enter(pending, node, self._condition(condition, scope, around))
         does: Tally = {}
@@ -266,9 +278,9 @@ class _Writer:
             self.instead[number] = []
         self.instead[begin] = [f"{label}if ({condition}) then", self._counter(does), str(action), "end if"]
 
-    def _branches(self, node: Base, scope: Scope, around: str, pending: Tally) -> None:
+    def _branches(self, node: Base, scope: NameTable, around: str, pending: Tally) -> None:
         tested: Tally = {}
-        parts = _parts(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
+        parts = parts_of(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
         for number, (head, inside) in enumerate(parts):
             if isinstance(head, Fortran2003.If_Then_Stmt):
                 _enter(pending, head, self._condition(head.items[0], scope, around))
@@ -276,25 +288,25 @@ class _Writer:
                 _enter(tested, head, self._condition(head.items[0], scope, around))
             self._branch(head, inside, scope, around, tested)
             if number == len(parts) - 1 and tested and not isinstance(head, Fortran2003.Else_Stmt):
-                self._add(self.before, _begin(node.content[-1]), "else", self._counter(tested))
+                self._add(self.before, begin_of(node.content[-1]), "else", self._counter(tested))
 
-    def _branch(self, head: Base, inside: Sequence[Base], scope: Scope, around: str, tested: Tally) -> None:
+    def _branch(self, head: Base, inside: Sequence[Base], scope: NameTable, around: str, tested: Tally) -> None:
         """A branch; `tested`: the conditions that were false before it."""
         if tested:
-            self._add(self.after, _last(head), self._counter({at: Counter(does) for at, does in tested.items()}))
+            self._add(self.after, last_of(head), self._counter({at: Counter(does) for at, does in tested.items()}))
         self.block(inside, scope, around)
 
-    def _cases(self, node: Base, scope: Scope, around: str, pending: Tally) -> None:
+    def _cases(self, node: Base, scope: NameTable, around: str, pending: Tally) -> None:
         counter = self._operations(scope, around=around)
         counter.expression(node.content[0].items[0], 0)
         _enter(pending, node.content[0], counter.levels[0])
         tested: Tally = {}
-        for head, inside in _parts(node, (Fortran2003.Case_Stmt,)):
+        for head, inside in parts_of(node, (Fortran2003.Case_Stmt,)):
             _enter(tested, head, Counter({"int.cmp": 1}))
             self._branch(head, inside, scope, around, tested)
 
-    def _condition(self, condition: Base, scope: Scope, around: str) -> "Counter[str]":
-        if _asks_library(condition):
+    def _condition(self, condition: Base, scope: NameTable, around: str) -> "Counter[str]":
+        if asks_library(condition):
             return Counter({"guard": 1})
         counter = self._operations(scope, around=around)
         counter.expression(condition, 0)
@@ -302,36 +314,36 @@ class _Writer:
 
     # --- loops --------------------------------------------------------------------------------------------------
 
-    def _loop(self, node: Base, scope: Scope, pending: Tally) -> None:
+    def _loop(self, node: Base, scope: NameTable, pending: Tally) -> None:
         head = node.content[0]
         control = next(iter(walk(head, Fortran2003.Loop_Control)), None)
         if control is None:
             self._step(head, head)
-            self.block(_inside(node), scope)
+            self.block(inside_of(node), scope)
         elif control.items[0] is not None:
             self._while(head, node, control.items[0], scope)
         elif control.items[1] is None:
             raise self._refused(node, "DO CONCURRENT is not counted")
-        elif all(_counts_elements(each) for each in _inside(node)):
+        elif all(counts_elements(each) for each in inside_of(node)):
             pass
-        elif (nest := _nest(node, self.quoted)) is not None:
+        elif (nest := nest_at(node, self.quoted)) is not None:
             _enter(pending, head, Counter({"loop.setup": 1}))
             for loop, entry in nest.headers:
                 _enter(pending, loop, _bounds(loop, entry))
             self._nest(nest, scope, pending)
         else:
-            entry, inside = _entered(node)
+            entry, inside = entered(node)
             counter = self._operations(scope)
             counter.bounds(control.items[1][1], 0)
             _enter(pending, head, counter.levels[0] + Counter({"loop.setup": 1}) + _bounds(head, entry))
             self._step(head, entry)
-            self.block(inside, scope, _index_of(node))
+            self.block(inside, scope, index_of(node))
 
     def _step(self, head: Base, entry: Base) -> None:
         """What each iteration costs by itself."""
-        self._add(self.after, _last(entry), self._counter({_last(head): Counter({"loop.iteration": 1})}))
+        self._add(self.after, last_of(entry), self._counter({last_of(head): Counter({"loop.iteration": 1})}))
 
-    def _while(self, head: Base, node: Base, condition: Base, scope: Scope) -> None:
+    def _while(self, head: Base, node: Base, condition: Base, scope: NameTable) -> None:
         begin, end = head.item.span
         for number in range(begin, end + 1):
             self.instead[number] = []
@@ -344,9 +356,9 @@ class _Writer:
             *([self._counter(tests)] if tests else []),
             f"if (.not. ({condition})) exit",
         ]
-        self.block(_inside(node), scope)
+        self.block(inside_of(node), scope)
 
-    def _nest(self, nest: "_Nest", scope: Scope, pending: Tally) -> None:
+    def _nest(self, nest: "LoopNest", scope: NameTable, pending: Tally) -> None:
         """A nest: what does not depend on the inner loops is done before them, where the compiler does so."""
         depth = len(nest.loops)
         counter = self._operations(scope, nest.loops, nest.assigned)
@@ -362,7 +374,7 @@ class _Writer:
             for level, (before, after) in enumerate(zip(former, counter.levels, strict=True)):
                 _enter(does[level], nest.mask, after - before)
         for level, statement in nest.statements:
-            if _counts_elements(statement):
+            if counts_elements(statement):
                 continue
             target, _, value = statement.items
             self._check_scalar(statement, scope)
@@ -377,14 +389,14 @@ class _Writer:
             _enter(does[level], loop, Counter({"loop.iteration": 1}))
             if level < depth:
                 _enter(does[level], nest.headers[level][0], Counter({"loop.setup": 1}))
-            self._add(self.after, _last(entry), self._counter(does[level]))
+            self._add(self.after, last_of(entry), self._counter(does[level]))
         if masked and isinstance(nest.mask, Fortran2003.If_Stmt):
             self._opened(nest.mask, masked)
         elif masked:
-            self._add(self.after, _last(nest.mask.content[0]), self._counter(masked))
+            self._add(self.after, last_of(nest.mask.content[0]), self._counter(masked))
 
     def _operations(
-        self, scope: Scope, loops: Sequence[str] = (), assigned: Mapping[str, int] | None = None, around: str = ""
+        self, scope: NameTable, loops: Sequence[str] = (), assigned: Mapping[str, int] | None = None, around: str = ""
     ) -> Operations:
         compiler = self.compiler
         return Operations(
@@ -406,7 +418,7 @@ class _Writer:
         assert line is not None
         where.setdefault(line, []).extend(lines)
 
-    def _check_scalar(self, node: Base, scope: Scope) -> None:
+    def _check_scalar(self, node: Base, scope: NameTable) -> None:
         names = [each for each in walk(node, Fortran2003.Name) if (found := scope.entity(str(each))) and found.rank]
         inside = {id(each.items[0]) for each in walk(node, Fortran2003.Part_Ref)}
         if any(id(each) not in inside for each in names) or walk(node, Fortran2003.Subscript_Triplet):
@@ -417,162 +429,17 @@ class _Writer:
             raise self._refused(node, "several statements on a line are not counted")
 
     def _refused(self, node: Base, why: str) -> PredictionError:
-        at = _begin(node)
+        at = begin_of(node)
         return PredictionError(f"{why}.", where=f"{self.name}:{at}", why=self.lines[at - 1].strip() if at else "")
 
 
 def _enter(tally: Tally, node: Base, does: "Counter[str]") -> None:
     """Add what a statement does."""
-    at = _begin(node)
+    at = begin_of(node)
     if does and at is not None:
         tally.setdefault(at, Counter()).update(does)
-
-
-class _Nest(Struct, frozen=True, kw_only=True):
-    """Loops directly inside each other, with assignments; a condition around those of the innermost."""
-
-    loops: tuple[str, ...]
-    headers: tuple[tuple[Any, Any], ...]
-    """The DO statement, and the statement behind which an iteration begins."""
-    statements: tuple[tuple[int, Any], ...]
-    """Level and assignment."""
-    assigned: Mapping[str, int]
-    mask: Any = None
-
-    @property
-    def condition(self) -> Any:
-        """The condition of the mask."""
-        if self.mask is None:
-            return None
-        return self.mask.items[0] if isinstance(self.mask, Fortran2003.If_Stmt) else self.mask.content[0].items[0]
-
-
-def _nest(node: Base, apart: Collection[int]) -> _Nest | None:
-    """The nest that begins with a DO construct, if it is one. `apart`: lines with statements of their own, which are in
-    no nest with what is around them."""
-    loops, headers, statements = [], [], []
-    mask = None
-    level = 0
-    at: Base | None = node
-    while at is not None:
-        index = _index_of(at)
-        if not index:
-            return None
-        level += 1
-        entry, inside = _entered(at)
-        loops.append(index)
-        headers.append((at.content[0], entry))
-        inner = [each for each in inside if isinstance(each, _DO)]
-        others = [each for each in inside if not isinstance(each, _DO)]
-        if len(inner) > 1 or any(_label(each) for each in others):
-            return None
-        if any(_begin(each) in apart for each in inside):
-            return None
-        if not inner and len(others) == 1 and (assigned := _masked(others[0])) is not None:
-            mask = others[0]
-            if _asks_library(mask):
-                return None
-            statements += [(level, each) for each in assigned]
-            break
-        if any(not isinstance(each, Fortran2003.Assignment_Stmt) for each in others):
-            return None
-        statements += [(level, each) for each in others]
-        at = inner[0] if inner else None
-    targets = {
-        str(each.items[0]).lower(): number for number, each in statements if isinstance(each.items[0], Fortran2003.Name)
-    }
-    return _Nest(loops=tuple(loops), headers=tuple(headers), statements=tuple(statements), assigned=targets, mask=mask)
-
-
-def _masked(node: Base) -> list[Base] | None:
-    """The assignments under a condition without ELSE."""
-    if isinstance(node, Fortran2003.If_Stmt):
-        return [node.items[1]] if isinstance(node.items[1], Fortran2003.Assignment_Stmt) else None
-    if not isinstance(node, Fortran2003.If_Construct):
-        return None
-    parts = _parts(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
-    inside = parts[0][1]
-    return (
-        list(inside)
-        if len(parts) == 1 and all(isinstance(each, Fortran2003.Assignment_Stmt) for each in inside)
-        else None
-    )
-
-
-def _asks_library(node: Base) -> bool:
-    """Whether functions of the run-time library decide."""
-    return any(str(each).lower().startswith(RUNTIME) for each in walk(node, Fortran2003.Name))
-
-
-def _counts_elements(node: Base) -> bool:
-    """Whether a statement of a node program only says how many elements a temporary has so far."""
-    return isinstance(node, Fortran2003.Assignment_Stmt) and _PLACE.fullmatch(str(node.items[0]).lower()) is not None
 
 
 def _bounds(head: Base, entry: Base) -> "Counter[str]":
     """Finding the own part of a loop, where the loop is restricted to that."""
     return Counter({BOUND: 1}) if is_own_bound(head) or entry is not head else Counter()
-
-
-def _index_of(node: Base) -> str:
-    """The index of a DO construct; empty: it has none."""
-    control = next(iter(walk(node.content[0], Fortran2003.Loop_Control)), None)
-    return "" if control is None or control.items[1] is None else str(control.items[1][0]).lower()
-
-
-def _entered(node: Base) -> tuple[Base, list[Base]]:
-    """The statement behind which an iteration of a loop begins, and its statements. A loop that asks the run-time
-    library whether an iteration is its own is a loop over its own iterations."""
-    inside = [each for each in _inside(node) if not isinstance(each, Fortran2003.Continue_Stmt)]
-    if len(inside) == 1 and isinstance(inside[0], Fortran2003.If_Construct):
-        parts = _parts(inside[0], (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
-        if len(parts) == 1 and _asks_library(parts[0][0]):
-            return parts[0]
-    return node.content[0], inside
-
-
-def _is_runtime_call(node: Base) -> bool:
-    return isinstance(node, Fortran2003.Call_Stmt) and str(node.items[0]).lower().startswith((RUNTIME, "mpi_"))
-
-
-def _inside(node: Base) -> list[Base]:
-    """The statements of a DO construct; a CONTINUE that ends it is one of them."""
-    return [each for each in node.content[1:] if not isinstance(each, Fortran2003.End_Do_Stmt)]
-
-
-def _parts(node: Base, heads: tuple[type, ...]) -> list[tuple[Base, list[Base]]]:
-    """The branches of a construct: what begins each, and its statements."""
-    found: list[tuple[Base, list[Base]]] = []
-    for each in node.content[:-1]:
-        if isinstance(each, heads):
-            found.append((each, []))
-        elif found:
-            found[-1][1].append(each)
-    return found
-
-
-def _arguments(node: Base) -> Iterable[Base]:
-    return (each.items[1] if isinstance(each, Fortran2003.Actual_Arg_Spec) else each for each in node.items)
-
-
-def _begin(node: Base) -> int | None:
-    """The line where a statement or a construct begins."""
-    item = getattr(node, "item", None)
-    if item is not None:
-        return int(item.span[0])
-    content = getattr(node, "content", None)
-    return _begin(content[0]) if content else None
-
-
-def _last(node: Base) -> int:
-    """The last line of a statement."""
-    return int(node.item.span[1])
-
-
-def _label(node: Base) -> bool:
-    item = getattr(node, "item", None)
-    return bool(item is not None and item.label)
-
-
-def _name_of(head: Base) -> str:
-    return next((str(each).lower() for each in head.items if isinstance(each, Fortran2003.Name)), "")

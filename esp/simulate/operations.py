@@ -17,7 +17,7 @@ from fparser.two.utils import Base, BinaryOpBase, UnaryOpBase, walk
 from aag.ir.intrinsics import charged
 from aag.ir.operations import component, operations
 from aag.ir.units import Type
-from esp.simulate.scope import Scope, called, is_intrinsic, keywords, wider
+from esp.simulate.scope import NameTable, called, is_intrinsic, keywords, wider
 
 _CLASSES = {"+": "add", "-": "add", "*": "mul", "/": "div"}
 _COMPARISONS = frozenset(("==", "/=", "<", "<=", ">", ">=", ".EQ.", ".NE.", ".LT.", ".LE.", ".GT.", ".GE."))
@@ -40,7 +40,7 @@ class Operations:
 
     def __init__(
         self,
-        scope: Scope,
+        scope: NameTable,
         loops: Sequence[str] = (),
         assigned: Mapping[str, int] | None = None,
         *,

@@ -5,7 +5,7 @@ predicts them.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 
 from fparser.two import Fortran2003
 from fparser.two.utils import Base, BinaryOpBase, UnaryOpBase, walk
@@ -17,7 +17,7 @@ from aag.ir.units import Type
 
 def typed(base: str, size_bytes: int) -> Type:
     """A type by its base and the bytes of an element."""
-    return Type(base=base, bytes=size_bytes)  # type: ignore[arg-type]
+    return Type(base=cast("Any", base), bytes=size_bytes)
 
 
 INTEGER = typed("integer", 4)
@@ -32,7 +32,7 @@ _COMPARISONS = frozenset(("==", "/=", "<", "<=", ">", ">=", ".EQ.", ".NE.", ".LT
 _LOGICAL = frozenset((".AND.", ".OR.", ".EQV.", ".NEQV.", ".NOT."))
 
 
-class Entity(Struct, frozen=True):
+class DeclaredName(Struct, frozen=True):
     """What a name stands for. `rank`: 0 for a scalar; `value`: what a scalar PARAMETER is; `function`: one of this
     file."""
 
@@ -47,14 +47,14 @@ class Entity(Struct, frozen=True):
         return self.value is not None
 
 
-class Scope(Struct, frozen=True):
+class NameTable(Struct, frozen=True):
     """The names of a program unit, its own first."""
 
-    names: Mapping[str, Entity]
+    names: Mapping[str, DeclaredName]
     translations: frozenset[str] = frozenset()
     """Arrays that only say where the run-time library keeps an element."""
 
-    def entity(self, name: str) -> Entity | None:
+    def entity(self, name: str) -> DeclaredName | None:
         """What a name stands for; None: it is declared elsewhere."""
         return self.names.get(name.lower())
 
@@ -160,7 +160,7 @@ def wider(one: Type, other: Type) -> Type:
     return high
 
 
-def scope_of(unit: Base, functions: Mapping[str, Entity], outer: Scope | None = None) -> Scope:
+def scope_of(unit: Base, functions: Mapping[str, DeclaredName], outer: NameTable | None = None) -> NameTable:
     """The names that a program unit declares. `functions`: those of the file; `outer`: of the unit around it."""
     names = {**(outer.names if outer else {}), **functions}
     specification = next((each for each in unit.content if isinstance(each, Fortran2003.Specification_Part)), None)
@@ -168,17 +168,17 @@ def scope_of(unit: Base, functions: Mapping[str, Entity], outer: Scope | None = 
         names.update(_declared(statement, names))
     for statement in walk(specification, Fortran2003.Dimension_Stmt) if specification is not None else []:
         for name, shape in statement.items[0]:
-            names[str(name).lower()] = Entity(
-                names.get(str(name).lower(), Entity(_implicit(str(name)))).type, _rank(shape)
+            names[str(name).lower()] = DeclaredName(
+                names.get(str(name).lower(), DeclaredName(_implicit(str(name)))).type, _rank(shape)
             )
     calls = [each for each in walk(unit, Fortran2003.Call_Stmt) if str(each.items[0]).lower() == "esp_pack"]
     translations = {str(each.items[1].items[-1]).lower() for each in calls}
-    return Scope(names, frozenset(translations) | (outer.translations if outer else frozenset()))
+    return NameTable(names, frozenset(translations) | (outer.translations if outer else frozenset()))
 
 
-def functions_of(tree: Base) -> dict[str, Entity]:
+def functions_of(tree: Base) -> dict[str, DeclaredName]:
     """The functions of a file, with what they return."""
-    found: dict[str, Entity] = {}
+    found: dict[str, DeclaredName] = {}
     for unit in walk(tree, Fortran2003.Function_Subprogram):
         head = unit.content[0]
         name = str(head.items[1]).lower()
@@ -186,13 +186,13 @@ def functions_of(tree: Base) -> dict[str, Entity]:
         result = str(suffix[0].items[0]).lower() if suffix else name
         kinds = walk(head.items[0], Fortran2003.Intrinsic_Type_Spec) if head.items[0] is not None else []
         inner = scope_of(unit, {})
-        found[name] = Entity(_type(kinds[0], {}) if kinds else inner.type_of_name(result), function=True)
+        found[name] = DeclaredName(_type(kinds[0], {}) if kinds else inner.type_of_name(result), function=True)
     return found
 
 
 def _declared(
-    statement: Fortran2003.Type_Declaration_Stmt, names: Mapping[str, Entity]
-) -> Iterable[tuple[str, Entity]]:
+    statement: Fortran2003.Type_Declaration_Stmt, names: Mapping[str, DeclaredName]
+) -> Iterable[tuple[str, DeclaredName]]:
     spec, attributes, entities = statement.items
     kind = _type(spec, names)
     texts = [str(each).upper() for each in attributes.items] if attributes is not None else []
@@ -205,14 +205,14 @@ def _declared(
         if old is not None and old.function:
             continue
         value = each.items[3].items[1] if "PARAMETER" in texts and not rank and each.items[3] is not None else None
-        yield name, Entity(kind, rank, value)
+        yield name, DeclaredName(kind, rank, value)
 
 
 def _rank(shape: Base) -> int:
     return len(shape.items) if hasattr(shape, "items") and type(shape).__name__.endswith("_List") else 1
 
 
-def _type(spec: Base, names: Mapping[str, Entity]) -> Type:
+def _type(spec: Base, names: Mapping[str, DeclaredName]) -> Type:
     if not isinstance(spec, Fortran2003.Intrinsic_Type_Spec):
         return typed("derived", 0)
     name = str(spec.items[0]).upper()
@@ -246,7 +246,7 @@ _KINDS = {
 }
 
 
-def bytes_of(kind: Base, names: Mapping[str, Entity]) -> int:
+def bytes_of(kind: Base, names: Mapping[str, DeclaredName]) -> int:
     """How many bytes a kind has."""
     text = str(kind).lower().replace(" ", "")
     if text.isdigit():
@@ -267,7 +267,7 @@ def bytes_of(kind: Base, names: Mapping[str, Entity]) -> int:
     return 8  # a named constant: working precision, as in nearly every program that names one
 
 
-def _of_literal(node: Base, otherwise: Type, names: Mapping[str, Entity]) -> Type:
+def _of_literal(node: Base, otherwise: Type, names: Mapping[str, DeclaredName]) -> Type:
     kind = node.items[1]
     if kind is None:
         return otherwise

@@ -19,7 +19,7 @@ from aag.spmd.emit.kinds import kind_of
 from aag.wording import plural
 from esp import api
 from esp.building import build, emitted_of, write
-from esp.simulate.execution import RUNTIME, Execution, counts_of, executed
+from esp.simulate.execution import RUNTIME, SimulatedRun, counts_of, executed
 from esp.simulate.figures import Combination, combinations_of, figures_text
 from esp.simulate.instrument import BOUND, Compiler, Instrumented, instrumented
 from esp.tools import tool
@@ -46,6 +46,8 @@ FLOATING = ("r4.", "r8.", "r16.")
 """Operations of these types are the same in every correct program; how others are done is a matter of emission."""
 CLOSE = 0.01
 """Error of the time from which on it is a fault."""
+_DATA = frozenset(("bound", "branch", "call", "extrapolated", "mask", "unmodelled", "while"))
+"""Assumptions about what the program does, not about the machine."""
 NEVER_COUNTED = frozenset(("guard", "call"))
 """Operations for which the text of a node program is no measure: its guards belong to emission, and calls of the
 source are no longer there."""
@@ -81,7 +83,7 @@ def validate(job: Job) -> Validation:
 
 
 def compared(
-    program: "CountedProgram", system: System, request: api.Request, run: "Counted", expected: str | None = None
+    program: "CountedProgram", system: System, request: api.Request, run: "RunCounts", expected: str | None = None
 ) -> "CountedRun":
     """A run beside the prediction for a machine as it is known. `expected`: what the program prints."""
     stages = program.stages
@@ -116,7 +118,7 @@ def compared(
         predicted_s=float(np.max(predicted.per_processor.end_s)),
         executed_s=run.execution.time_s,
         difference="" if expected is None else difference(expected, run.execution.answer),
-        assumes=bool(predicted.assumptions),
+        assumes=any(each.code in _DATA for each in predicted.assumptions),
     )
 
 
@@ -145,10 +147,10 @@ def remarks(found: Sequence["CountedRun"]) -> tuple[str, ...]:
     return ()
 
 
-class Counted(Struct, frozen=True, kw_only=True, eq=False):
+class RunCounts(Struct, frozen=True, kw_only=True, eq=False):
     """A node program that ran with counters."""
 
-    execution: Execution
+    execution: SimulatedRun
     lines: tuple[Mapping[int, Counter[str]], ...]
     """Of each processor: operations by line of the source."""
     combined: tuple[Counter[str], ...]
@@ -210,7 +212,7 @@ class CountedProgram(Struct, frozen=True, kw_only=True, eq=False):
     combinations: tuple[Combination, ...]
     folder: Path
 
-    def run(self, truth: Machine, speed: float = 1.0, limit_s: float = 0.0, given: GivenInput = NOTHING) -> Counted:
+    def run(self, truth: Machine, speed: float = 1.0, limit_s: float = 0.0, given: GivenInput = NOTHING) -> RunCounts:
         """Run it on a machine. `speed`: the time of the processor is multiplied by it.
 
         Raises:
@@ -244,11 +246,11 @@ class CountedProgram(Struct, frozen=True, kw_only=True, eq=False):
         assert execution is not None
         return self.counted(execution)
 
-    def counted(self, execution: Execution) -> Counted:
+    def counted(self, execution: SimulatedRun) -> RunCounts:
         """What a run counted, by line of the source."""
         text = self.emission.files[f"{self.emission.name}.f90"]
         line_of = source_lines(text, self.stages.node_program.lines, conditions=True)
-        return Counted(
+        return RunCounts(
             execution=execution,
             lines=tuple(counts_of(self.text.pieces, each, line_of) for each in execution.records),
             combined=tuple(self._combined(each.combined) for each in execution.records),

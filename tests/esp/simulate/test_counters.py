@@ -55,6 +55,7 @@ def test_a_triangular_nest(tmp_path):
     assert counted(text, tmp_path) == {
         "r8.add": trips,
         "r8.mul": trips,
+        "int.add": 9,
         "load": trips,
         "index.2d": trips,
         "loop.iteration": 81 + 9 + trips,

@@ -1,0 +1,165 @@
+"""Statements of a parsed Fortran text: where they stand, what is inside them, which loops are a nest."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+from fparser.two import Fortran2003
+from fparser.two.utils import Base, walk
+from msgspec import Struct
+
+RUNTIME = "esp_"
+"""What names of the run-time library begin with: it counts by itself."""
+LOOPS = (Fortran2003.Block_Nonlabel_Do_Construct, Fortran2003.Block_Label_Do_Construct)
+_PLACE = re.compile(r"at_\d+")
+
+
+class LoopNest(Struct, frozen=True, kw_only=True):
+    """Loops directly inside each other, with assignments; a condition around those of the innermost."""
+
+    loops: tuple[str, ...]
+    headers: tuple[tuple[Any, Any], ...]
+    """The DO statement, and the statement behind which an iteration begins."""
+    statements: tuple[tuple[int, Any], ...]
+    """Level and assignment."""
+    assigned: Mapping[str, int]
+    mask: Any = None
+
+    @property
+    def condition(self) -> Any:
+        """The condition of the mask."""
+        if self.mask is None:
+            return None
+        return self.mask.items[0] if isinstance(self.mask, Fortran2003.If_Stmt) else self.mask.content[0].items[0]
+
+
+def nest_at(node: Base, apart: Collection[int]) -> LoopNest | None:
+    """The nest that begins with a DO construct, if it is one. `apart`: lines with statements of their own, which are in
+    no nest with what is around them."""
+    loops, headers, statements = [], [], []
+    mask = None
+    level = 0
+    at: Base | None = node
+    while at is not None:
+        index = index_of(at)
+        if not index:
+            return None
+        level += 1
+        entry, inside = entered(at)
+        loops.append(index)
+        headers.append((at.content[0], entry))
+        inner = [each for each in inside if isinstance(each, LOOPS)]
+        others = [each for each in inside if not isinstance(each, LOOPS)]
+        if len(inner) > 1 or any(has_label(each) for each in others):
+            return None
+        if any(begin_of(each) in apart for each in inside):
+            return None
+        if not inner and len(others) == 1 and (assigned := _masked(others[0])) is not None:
+            mask = others[0]
+            if asks_library(mask):
+                return None
+            statements += [(level, each) for each in assigned]
+            break
+        if any(not isinstance(each, Fortran2003.Assignment_Stmt) for each in others):
+            return None
+        statements += [(level, each) for each in others]
+        at = inner[0] if inner else None
+    targets = {
+        str(each.items[0]).lower(): number for number, each in statements if isinstance(each.items[0], Fortran2003.Name)
+    }
+    return LoopNest(
+        loops=tuple(loops), headers=tuple(headers), statements=tuple(statements), assigned=targets, mask=mask
+    )
+
+
+def _masked(node: Base) -> list[Base] | None:
+    """The assignments under a condition without ELSE."""
+    if isinstance(node, Fortran2003.If_Stmt):
+        return [node.items[1]] if isinstance(node.items[1], Fortran2003.Assignment_Stmt) else None
+    if not isinstance(node, Fortran2003.If_Construct):
+        return None
+    parts = parts_of(node, (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
+    inside = parts[0][1]
+    return (
+        list(inside)
+        if len(parts) == 1 and all(isinstance(each, Fortran2003.Assignment_Stmt) for each in inside)
+        else None
+    )
+
+
+def asks_library(node: Base) -> bool:
+    """Whether functions of the run-time library decide."""
+    return any(str(each).lower().startswith(RUNTIME) for each in walk(node, Fortran2003.Name))
+
+
+def counts_elements(node: Base) -> bool:
+    """Whether a statement of a node program only says how many elements a temporary has so far."""
+    return isinstance(node, Fortran2003.Assignment_Stmt) and _PLACE.fullmatch(str(node.items[0]).lower()) is not None
+
+
+def index_of(node: Base) -> str:
+    """The index of a DO construct; empty: it has none."""
+    control = next(iter(walk(node.content[0], Fortran2003.Loop_Control)), None)
+    return "" if control is None or control.items[1] is None else str(control.items[1][0]).lower()
+
+
+def entered(node: Base) -> tuple[Base, list[Base]]:
+    """The statement behind which an iteration of a loop begins, and its statements. A loop that asks the run-time
+    library whether an iteration is its own is a loop over its own iterations."""
+    inside = [each for each in inside_of(node) if not isinstance(each, Fortran2003.Continue_Stmt)]
+    if len(inside) == 1 and isinstance(inside[0], Fortran2003.If_Construct):
+        parts = parts_of(inside[0], (Fortran2003.If_Then_Stmt, Fortran2003.Else_If_Stmt, Fortran2003.Else_Stmt))
+        if len(parts) == 1 and asks_library(parts[0][0]):
+            return parts[0]
+    return node.content[0], inside
+
+
+def is_runtime_call(node: Base) -> bool:
+    """Whether a statement calls MPI or the run-time library."""
+    return isinstance(node, Fortran2003.Call_Stmt) and str(node.items[0]).lower().startswith((RUNTIME, "mpi_"))
+
+
+def inside_of(node: Base) -> list[Base]:
+    """The statements of a DO construct; a CONTINUE that ends it is one of them."""
+    return [each for each in node.content[1:] if not isinstance(each, Fortran2003.End_Do_Stmt)]
+
+
+def parts_of(node: Base, heads: tuple[type, ...]) -> list[tuple[Base, list[Base]]]:
+    """The branches of a construct: what begins each, and its statements."""
+    found: list[tuple[Base, list[Base]]] = []
+    for each in node.content[:-1]:
+        if isinstance(each, heads):
+            found.append((each, []))
+        elif found:
+            found[-1][1].append(each)
+    return found
+
+
+def arguments_of(node: Base) -> Iterable[Base]:
+    """The arguments in a list, without their keywords."""
+    return (each.items[1] if isinstance(each, Fortran2003.Actual_Arg_Spec) else each for each in node.items)
+
+
+def begin_of(node: Base) -> int | None:
+    """The line where a statement or a construct begins."""
+    item = getattr(node, "item", None)
+    if item is not None:
+        return int(item.span[0])
+    content = getattr(node, "content", None)
+    return begin_of(content[0]) if content else None
+
+
+def last_of(node: Base) -> int:
+    """The last line of a statement."""
+    return int(node.item.span[1])
+
+
+def has_label(node: Base) -> bool:
+    """Whether a jump may lead to a statement."""
+    item = getattr(node, "item", None)
+    return bool(item is not None and item.label)
+
+
+def name_of_unit(head: Base) -> str:
+    """The name of the program unit that a statement begins."""
+    return next((str(each).lower() for each in head.items if isinstance(each, Fortran2003.Name)), "")
