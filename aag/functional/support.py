@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from aag.functional.tables import NotComputable, RunLimits
 
 Many = NDArray[Any]
-Number = int | float | bool
 
 SCALAR_STEP = 100
 """Operations that a scalar statement counts for: about as long as so many elements take in NumPy."""

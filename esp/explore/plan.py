@@ -41,7 +41,6 @@ PARAMETERS: Mapping[str, tuple[str, str, str]] = {
 """What-if with a name of its own -> role, component and key of the machine's parameter."""
 
 LOWERING = ("program", "procs", "grid", "distribute", "set", "opt")
-MACHINE = ("system", "io", *PARAMETERS)
 
 CHUNK = 1024
 """Scenarios of one walk: enough to make its own cost small, few enough to see progress and to stop soon."""

@@ -9,12 +9,9 @@ from math import prod
 
 import numpy as np
 from msgspec import Struct
-from numpy.typing import NDArray
 
 from aag.mapping.describe import LayoutRow, layout_rows
 from aag.mapping.layout import Layout, Layouts
-
-Ints = NDArray[np.int64]
 
 MOST_RUNS = 64
 """Runs of a dimension that are worked out: more than any picture shows."""

@@ -31,7 +31,6 @@ from interpreter.state import Run
 from sag.machine import NetworkCosts
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST = 20_000
 """Messages of an operation, times scenarios, up to which events are followed one by one."""

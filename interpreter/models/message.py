@@ -24,7 +24,6 @@ from sag.machine import NetworkCosts
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Index = Ints | slice | None
 
 MESSAGES_AND_BYTES = slice(Tally.MESSAGES, Tally.BYTES + 1)
 
