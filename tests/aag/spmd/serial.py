@@ -46,7 +46,7 @@ class Serial:
             case s.Assign(target=target, value=value):
                 self.store(target, self.value(value))
             case s.Forall(indices=indices, mask=mask, body=body):
-                self.forall([(indices, mask)], body)
+                self.forall(indices, mask, body, [{}])
             case s.Where(branches=branches):
                 self.where(branches, True)
             case s.Do():
@@ -95,14 +95,15 @@ class Serial:
 
     # --- array statements -----------------------------------------------------------------------------------
 
-    def forall(self, levels, body):
-        """All right-hand sides of an assignment before any store; one assignment after the other."""
+    def forall(self, indices, mask, body, around):
+        """The mask comes first, then one assignment after the other, all its right-hand sides before any store.
+        `around`: the indices of the FORALLs around it, for each combination."""
         outer = dict(self.scalars)
+        rows = [more for row in around for more in self.rows(indices, mask, row, outer)]
         for each in body:
             if isinstance(each, s.Forall):
-                self.forall([*levels, (each.indices, each.mask)], each.body)
+                self.forall(each.indices, each.mask, each.body, rows)
                 continue
-            rows = self.rows(levels, 0, outer)
             assert not isinstance(each, s.Where), "WHERE inside FORALL: not in these tests"
             results = []
             for row in rows:
@@ -113,18 +114,16 @@ class Serial:
                 self.store(each.target, result)
         self.scalars = outer
 
-    def rows(self, levels, at, scalars):
-        if at == len(levels):
-            return [{}]
-        indices, mask = levels[at]
-        vectors, count = combinations(indices, scalars.__getitem__)
+    def rows(self, indices, mask, row, outer):
+        """The combinations of the indices for which the mask holds, inside one combination of those around."""
+        self.scalars = {**outer, **row}
+        vectors, count = combinations(indices, self.scalars.__getitem__)
         found = []
         for number in range(count):
-            row = {name: int(vector[number]) for name, vector in vectors.items()}
-            self.scalars = {**scalars, **row}
-            if mask is not None and not bool(self.value(mask)):
-                continue
-            found += [{**row, **more} for more in self.rows(levels, at + 1, {**scalars, **row})]
+            inner = {**row, **{name: int(vector[number]) for name, vector in vectors.items()}}
+            self.scalars = {**outer, **inner}
+            if mask is None or bool(self.value(mask)):
+                found.append(inner)
         return found
 
     def where(self, branches, inside):
