@@ -10,6 +10,7 @@ from math import prod
 
 from tests.aag.spmd.random_bodies import Bodies
 from tests.aag.spmd.random_calls import Calls
+from tests.aag.spmd.random_concurrent import Concurrents
 from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_packs import Packs
@@ -55,7 +56,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Remaps, Tables):
+class Writer(Bodies, Calls, Concurrents, Constructors, Guards, Packs, Records, Reductions, Remaps, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -66,6 +67,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Re
     tables: list = field(default_factory=list)
     indirect_share: int = 0
     library: bool = False
+    concurrents: bool = False
     internal: list = field(default_factory=list)
     external: list = field(default_factory=list)
     interfaces: list = field(default_factory=list)
@@ -571,6 +573,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Re
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
+        lines += ["  double precision :: w(1:3)"] if self.concurrents else []
         lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1, m2, at0", "  logical :: flag"]
         lines += [f"  {each}" for each in self.interfaces]
         lines += [f"!hpf$ {each}" for each in self.directives]
@@ -592,5 +595,6 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     if "remap" in kinds:
         writer.prepare()
     writer.library = "packed" in kinds
+    writer.concurrents = "concurrent" in kinds
     first = writer.tabulate() if {"indirect", "packed"} & set(kinds) else []
     return writer.text([*first, *writer.block(statements, kinds)]), writer.procs

@@ -29,6 +29,8 @@ PARTS = {
     "packed": (("packed", "packed", "packed", "assignment", "forall"), 6),
     "recorded": (("recorded", "recorded", "assignment", "do", "reduction", "forall", "where"), 6),
     "recorded and more": (("recorded", "independent", "intrinsic", "function", "scalar"), 6),
+    "concurrent": (("concurrent", "concurrent", "concurrent", "assignment", "do"), 6),
+    "concurrent and called": (("concurrent", "called", "concurrent", "remap", "indirect"), 6),
     "called and remapped": (("called", "called", "remap", "assignment"), 6),
 }
 
