@@ -574,7 +574,9 @@ class Writer(Bodies, Calls, Concurrents, Constructors, Guards, Packs, Records, R
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
         lines += ["  double precision :: w(1:3)"] if self.concurrents else []
-        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1, m2, at0", "  logical :: flag"]
+        long = self.pick("", "", "", "(8)")
+        lines += ["  double precision :: s, t", "  integer :: it0, it1, m0, m1, m2, at0", "  logical :: flag"]
+        lines += [f"  integer{long} :: i, j, k"]
         lines += [f"  {each}" for each in self.interfaces]
         lines += [f"!hpf$ {each}" for each in self.directives]
         final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
