@@ -172,7 +172,7 @@ class _HeadParser(ClauseParser):
         return Reduced(token.text, names)
 
 
-class Opened(Struct, frozen=True):
+class ConcurrentHead(Struct, frozen=True):
     """A DO CONCURRENT as it was read: its head, its indices, and whether it has a mask."""
 
     head: Head

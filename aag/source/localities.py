@@ -21,7 +21,7 @@ from aag.ir.directives import Align, Directive, Distribute
 from aag.ir.expressions import Var
 from aag.ir.units import Concurrent, Entity, Type
 from aag.ir.visitors import Body, mapped
-from aag.source.concurrent import RULE, Head, Named, Opened
+from aag.source.concurrent import RULE, ConcurrentHead, Head, Named
 from aag.source.declarations import INTEGER, Declarations, Known
 from aag.source.iterations import assigned_alike, conflicting, leaving, wrong_updates
 from aag.source.mentions import free_names, mentions_of, renamed, renamed_expression
@@ -86,7 +86,7 @@ class _Rewriter(Struct):
                 return s.Opaque(text=text, reason=str(found), span=stmt.span, label=stmt.label)
         return mapped(stmt, lambda inner: self.body(inner, bound))
 
-    def _construct(self, stmt: s.Do, opened: Opened, bound: frozenset[str]) -> s.Stmt:
+    def _construct(self, stmt: s.Do, opened: ConcurrentHead, bound: frozenset[str]) -> s.Stmt:
         assert stmt.independent is not None
         head = opened.head
         loops = _nest(stmt, len(opened.indices))
@@ -150,7 +150,7 @@ class _Rewriter(Struct):
         names.names[fresh] = Known(fresh, span, of, None if known is None else known.shape)
         return fresh
 
-    def _index(self, name: str, opened: Opened, bound: frozenset[str], span: Span) -> str:
+    def _index(self, name: str, opened: ConcurrentHead, bound: frozenset[str], span: Span) -> str:
         known = self._known(name)
         if not opened.head.type:
             return self._fresh_index(name, span, self._type(name)) if self._is_taken(name, bound) else name
@@ -198,7 +198,7 @@ class _Rewriter(Struct):
     def _report(self, code: str, message: str, span: Span, hint: str) -> None:
         self.around.names.diagnostics.append(Diagnostic(code=code, message=message, span=span, hint=hint))
 
-    def _check_head(self, stmt: s.Do, opened: Opened, loops: Sequence[s.Do], inner: Body) -> None:
+    def _check_head(self, stmt: s.Do, opened: ConcurrentHead, loops: Sequence[s.Do], inner: Body) -> None:
         head, indices = opened.head, frozenset(opened.indices)
         for loop in loops:
             used = sorted(indices & mentions_of(replace(loop, body=(), var="", independent=None)))
@@ -224,7 +224,7 @@ class _Rewriter(Struct):
                     hint = f"each use must be an update such as {_example(named.name, part.operation)}"
                     self._report(_REDUCE, message, at, hint)
 
-    def _problems(self, named: Named, opened: Opened, seen: set[str]) -> Iterator[tuple[str, str]]:
+    def _problems(self, named: Named, opened: ConcurrentHead, seen: set[str]) -> Iterator[tuple[str, str]]:
         name, known = named.name, self._known(named.name)
         if name in seen:
             yield f"{name} has two localities", "name it once"
@@ -255,7 +255,7 @@ class _Rewriter(Struct):
 
     # --- for compilers ---
 
-    def _for_compilers(self, stmt: s.Do, opened: Opened) -> Concurrent:
+    def _for_compilers(self, stmt: s.Do, opened: ConcurrentHead) -> Concurrent:
         head = opened.head
         typed = Type(base="integer", bytes=self.around.names.kind_bytes(head.kind) or 4) if head.kind else INTEGER
         return Concurrent(

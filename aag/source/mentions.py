@@ -12,7 +12,7 @@ from aag.ir import expressions as e
 from aag.ir import statements as s
 from aag.ir.directives import Independent
 from aag.ir.visitors import Body, bodies, map_expression, map_own, mapped, own_expressions, walk_expressions
-from aag.source.concurrent import Opened
+from aag.source.concurrent import ConcurrentHead
 
 _WORD = re.compile(r"'[^']*'|\"[^\"]*\"|[a-z_]\w*", re.IGNORECASE)
 
@@ -44,14 +44,16 @@ def _home(claim: Independent) -> tuple[str, ...]:
     return tuple(each.name for each in parts if isinstance(each, e.Var | e.Element))
 
 
-def free_names(body: Iterable[s.Stmt], opened: Mapping[Span, Opened]) -> frozenset[str]:
+def free_names(body: Iterable[s.Stmt], opened: Mapping[Span, ConcurrentHead]) -> frozenset[str]:
     """Names in some statements that mean something outside of FORALL and the DO CONCURRENTs that have them as own."""
     found: set[str] = set()
     _collect(body, opened, frozenset(), found)
     return frozenset(found)
 
 
-def _collect(body: Iterable[s.Stmt], opened: Mapping[Span, Opened], bound: frozenset[str], found: set[str]) -> None:
+def _collect(
+    body: Iterable[s.Stmt], opened: Mapping[Span, ConcurrentHead], bound: frozenset[str], found: set[str]
+) -> None:
     for stmt in body:
         within = bound
         if isinstance(stmt, s.Forall):

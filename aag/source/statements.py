@@ -15,7 +15,7 @@ from aag.ir.visitors import calls_used, names_in
 from aag.source.allocations import allocation, with_assignments
 from aag.source.cases import case_values, chosen
 from aag.source.classify import after_group
-from aag.source.concurrent import Head, Opened
+from aag.source.concurrent import ConcurrentHead, Head
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator, Reader
 from aag.source.jumping import GO_TO, arithmetic, astray, computed
@@ -345,7 +345,7 @@ class BodyReader:
         if mask is not None:
             body = (s.guarded(mask, body, row.span),)
         every = tuple(each.name for each in indices)
-        self._names.opened[row.span] = Opened(row.head or Head(controls=""), every, mask is not None)
+        self._names.opened[row.span] = ConcurrentHead(row.head or Head(controls=""), every, mask is not None)
         names = every if len(indices) > 1 else ()
         promise = self._independent(index) or Independent(span=row.span)
         promise = replace(promise, indices=promise.indices or names, concurrent=True)

@@ -17,6 +17,7 @@ from tests.aag.spmd.random_packs import Packs
 from tests.aag.spmd.random_records import Records
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
+from tests.aag.spmd.random_serial import Serials
 from tests.aag.spmd.random_tables import Tables
 
 
@@ -56,7 +57,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Bodies, Calls, Concurrents, Constructors, Guards, Packs, Records, Reductions, Remaps, Tables):
+class Writer(Bodies, Calls, Concurrents, Constructors, Guards, Packs, Records, Reductions, Remaps, Serials, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)

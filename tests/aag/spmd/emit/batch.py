@@ -133,7 +133,7 @@ def run_serially(native: Native, texts: list) -> None:
 
 def with_plain_loops(text: str) -> str:
     """A serial program as compilers of Fortran 2008 read it."""
-    if "do concurrent" not in text:
+    if "do concurrent" not in text and "extrinsic" not in text:
         return text
     (source,) = with_plain_heads(read_program(text, "serial.f90"))
     return text_of(source)

@@ -31,6 +31,7 @@ PARTS = {
     "recorded and more": (("recorded", "independent", "intrinsic", "function", "scalar"), 6),
     "concurrent": (("concurrent", "concurrent", "concurrent", "assignment", "do"), 6),
     "concurrent and called": (("concurrent", "called", "concurrent", "remap", "indirect"), 6),
+    "serial": (("serial", "serial", "called", "remap", "assignment"), 6),
     "called and remapped": (("called", "called", "remap", "assignment"), 6),
 }
 
