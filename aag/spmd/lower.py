@@ -46,8 +46,9 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
     """
     made = unrolled(unit.body, layouts.environment)
     unit = unit if made is unit.body else replace(unit, body=made)
-    unit, layouts = with_versions(unit, layouts)
+    unit, layouts, still = with_versions(unit, layouts, lazy=options.on("remaps"))
     lowering = Lowering(program, unit, layouts, options, extract)
+    lowering.notes += still
     body = with_aliases(_body(lowering, unit.body), unit)
     for each in mapped_members(unit, lowering.arrays):
         lowering.complete = False

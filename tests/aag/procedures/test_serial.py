@@ -1,4 +1,4 @@
-"""EXTRINSIC procedures: one processor runs HPF_SERIAL, with the messages that a calculation by hand gives; others stay."""
+"""EXTRINSIC procedures: one processor runs HPF_SERIAL, with messages counted by hand; calls of others stay."""
 
 import pytest
 
@@ -52,7 +52,8 @@ def test_what_is_collected_and_what_all_get():
 
 
 def test_nothing_is_collected_of_what_is_only_assigned():
-    text = "extrinsic(hpf_serial) subroutine work(x, r)\nreal, intent(out) :: x(24,24)\nreal, intent(in) :: r\nx = r\nend\n"
+    head = "extrinsic(hpf_serial) subroutine work(x, r)\nreal, intent(out) :: x(24,24)\n"
+    text = f"{head}real, intent(in) :: r\nx = r\nend\n"
     sent, _ = messages(CALL, text)
     assert sent == 3  # to the others
 
