@@ -131,7 +131,7 @@ class _Look(Struct):
 
 def _within(part: Part, other: Part) -> bool:
     """Whether a part of an array certainly lies inside another one."""
-    return all(_inside(*pair) for pair in zip(part, other, strict=True))
+    return len(part) == len(other) and all(_inside(*pair) for pair in zip(part, other, strict=True))
 
 
 def _inside(one: tuple[e.Expr, e.Expr], other: tuple[e.Expr, e.Expr]) -> bool:
