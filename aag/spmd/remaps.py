@@ -139,6 +139,9 @@ class _Later:
     def __init__(self, arrays: Arrays) -> None:
         self._arrays = arrays
         self._loops: list[_Around] = []
+        self._apart = _Apart()
+        self._found: dict[tuple[ir.Stmt, Arrays], Arrays] = {}
+        """What is wanted before a loop that stands apart, for what is wanted behind it."""
         self.wanted: dict[ir.Stmt, Arrays] = {}
 
     def body(self, body: Sequence[ir.Stmt], wanted: Arrays) -> Arrays:
@@ -156,13 +159,12 @@ class _Later:
                 return wanted - {_array(statement)} if undefined else wanted  # type: ignore[arg-type]  # a Remap
             case ir.Assign():
                 return (wanted - {_replaced(statement)}) | read
-            case ir.Do(body=body, name=name) | ir.DoWhile(body=body, name=name):
-                around = _Around(name, wanted, wanted | read)
-                self._loops.append(around)
-                while not (found := self.body(body, around.again)) <= around.again:
-                    around.again |= found
-                self._loops.pop()
-                return around.again
+            case ir.Do() | ir.DoWhile():
+                if not self._apart.has(statement):
+                    return self._before_loop(statement, wanted, read)
+                if (statement, wanted) not in self._found:
+                    self._found[statement, wanted] = self._before_loop(statement, wanted, read)
+                return self._found[statement, wanted]
             case ir.If(branches=parts) | ir.SelectCase(cases=parts):
                 whole = any(_is_last(each) for each in parts)
                 inside = [self.body(each.body, wanted) for each in parts]
@@ -177,9 +179,34 @@ class _Later:
                 return frozenset()
         return wanted | read
 
+    def _before_loop(self, loop: ir.Do | ir.DoWhile, wanted: Arrays, read: Arrays) -> Arrays:
+        around = _Around(loop.name, wanted, wanted | read)
+        self._loops.append(around)
+        while not (found := self.body(loop.body, around.again)) <= around.again:
+            around.again |= found
+        self._loops.pop()
+        return around.again
+
     def _around(self, name: str) -> _Around:
         found = (each for each in reversed(self._loops) if not name or each.name == name)
         return next(found, _Around("", self._arrays, self._arrays))
+
+
+class _Apart:
+    """Loops that neither hold remappings nor jump to loops around them: what they do depends on nothing but what is
+    known before them, or behind them."""
+
+    def __init__(self) -> None:
+        self._known: dict[ir.Stmt, bool] = {}
+
+    def has(self, loop: ir.Do | ir.DoWhile) -> bool:
+        """Whether a loop is one of them."""
+        if loop not in self._known:
+            inside = list(walk_statements(loop.body))
+            names = {each.name for each in (loop, *inside) if isinstance(each, ir.Do | ir.DoWhile)} | {""}
+            jumps = {each.name for each in inside if isinstance(each, ir.Exit | ir.Cycle)}
+            self._known[loop] = jumps <= names and not any(isinstance(each, Moving) for each in inside)
+        return self._known[loop]
 
 
 def _is_last(part: ir.Branch | ir.Case) -> bool:
@@ -206,6 +233,7 @@ class _Earlier:
         self._course = course
         self._wanted = wanted
         self._loops: list[_Left] = []
+        self._apart = _Apart()
         self.there: dict[tuple[Moving, int], Arrays] = {}
 
     def body(self, body: Sequence[ir.Stmt], facts: Facts) -> Facts:
@@ -220,6 +248,10 @@ class _Earlier:
         match statement:
             case ir.Remap() | ir.Restore():
                 return _joined(self._moved(statement, *each) for each in facts.items())
+            case (ir.Do() | ir.DoWhile()) as nest if self._apart.has(nest):
+                for each in walk_statements((nest,)):
+                    facts = self._assigned(each, facts)
+                return facts
             case ir.Do(body=body, name=name) | ir.DoWhile(body=body, name=name):
                 facts = self._assigned(statement, facts)
                 while True:
