@@ -39,7 +39,7 @@ DEAD = "it is assigned before it is read"
 THERE = "its copy in this mapping is still valid"
 
 
-class Course(Struct, frozen=True, kw_only=True):
+class RemapCourse(Struct, frozen=True, kw_only=True):
     """How a program remaps: its statements, the arrays of several versions, the configuration that each remapping makes
     of another one, and the versions that these have."""
 
@@ -49,7 +49,7 @@ class Course(Struct, frozen=True, kw_only=True):
     named: Named
 
 
-def unmoved(course: Course) -> dict[tuple[Moving, int], dict[str, str]]:
+def unmoved(course: RemapCourse) -> dict[tuple[Moving, int], dict[str, str]]:
     """The arrays that need not move at a remapping in a configuration, and why."""
     later = _Later(course.arrays)
     later.body(course.body, frozenset())
@@ -229,7 +229,7 @@ class _Earlier:
     """Which versions of each array hold its values. `there`: the arrays whose values are there already, at each
     remapping in each configuration."""
 
-    def __init__(self, course: Course, wanted: Mapping[ir.Stmt, Arrays]) -> None:
+    def __init__(self, course: RemapCourse, wanted: Mapping[ir.Stmt, Arrays]) -> None:
         self._course = course
         self._wanted = wanted
         self._loops: list[_Left] = []

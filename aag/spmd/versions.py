@@ -21,7 +21,7 @@ from aag.mapping.configuration import Configuration, Dynamics
 from aag.mapping.dealing import Dealt
 from aag.mapping.layout import Layout, Layouts
 from aag.mapping.report import Report
-from aag.spmd.remaps import Course, unmoved
+from aag.spmd.remaps import RemapCourse, unmoved
 
 _STATE = "mapping$now"
 """The scalar that says which configuration holds."""
@@ -45,7 +45,9 @@ def with_versions(unit: Unit, layouts: Layouts, *, lazy: bool) -> tuple[Unit, La
     except _TooManyError:
         return unit, layouts, []
     versions = _Versions(unit, layouts, flow)
-    course = Course(body=unit.body, arrays=versions.several - _aliased(unit), after=flow.after, named=versions.named)
+    course = RemapCourse(
+        body=unit.body, arrays=versions.several - _aliased(unit), after=flow.after, named=versions.named
+    )
     still = unmoved(course) if lazy else {}
     rewriting = _Rewriting(versions, flow, still, tracked=False)
     body = rewriting.body(unit.body)
