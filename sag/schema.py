@@ -224,6 +224,7 @@ COMPILER: Keys = {
     "coalesce": _word(STANCES, "one message for all references to an array", required=False),
     "redundant": _word(STANCES, "leaving out messages whose data have not changed", required=False),
     "reductions": _word(STANCES, "recognising reductions in DO loops without REDUCTION", required=False),
+    "remaps": _word(STANCES, "not moving values at REALIGN and REDISTRIBUTE that are not needed", required=False),
     "interchange": _word(STANCES, "ordering the loops of parallel constructs for stride 1", required=False),
     "masks": _word(
         STANCES, "testing a mask in the loops whose indices it depends on, which then go outside", required=False
@@ -240,8 +241,8 @@ COMPILER: Keys = {
     "inline": _word(("no",), "putting procedures in the place of their calls, which is not modelled", required=False),
 }
 """What the compiler of the machine does to a program: names of optimisations, which a user may switch. What is not
-given, or undecided, is done for hoist, coalesce, redundant, reductions, interchange and invariant, and not done for the
-others."""
+given, or undecided, is done for hoist, coalesce, redundant, reductions, remaps, interchange and invariant, and not done
+for the others."""
 
 RESERVED = frozenset(key.split(".")[0] for key in NETWORK) | {"ranges", *FIGURE_KEYS}
 """Names that a message range cannot have, as its keys stand beside those of the network."""

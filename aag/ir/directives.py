@@ -113,10 +113,12 @@ class Independent(Directive, frozen=True, kw_only=True):
     """INDEPENDENT before a DO or FORALL.
 
     `indices`: the draft syntax INDEPENDENT(j, i) names the loops of the nest that it covers; empty: the next.
-    `home`: the reference of ON HOME(...), if any.
+    `home`: the reference of ON HOME(...), if any. `concurrent`: it is what DO CONCURRENT says, with LOCAL as NEW and
+    REDUCE as REDUCTION.
     """
 
     indices: tuple[str, ...] = ()
     new: tuple[str, ...] = ()
     reductions: tuple[str, ...] = ()
     home: Expr | None = None
+    concurrent: bool = False

@@ -61,6 +61,9 @@ CALL = o.fixed(call=1)
 """The price of a function of which nothing is known."""
 CALLED = "called$"
 """A function at the price of a call and of no value: in a loop, it stands for the call of a procedure that follows."""
+SERIAL = "serial$"
+"""The variable of the loop of one iteration that stands for an HPF_SERIAL procedure, and what the names of the arrays
+begin with that only the processor of this iteration has."""
 FREE = o.fixed()
 """The price of what the compiler or the descriptor of an array says."""
 

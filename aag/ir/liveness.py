@@ -62,26 +62,28 @@ def _jumps(body: Sequence[s.Stmt], *, inner: bool = False) -> bool:
     return False
 
 
-def _read_first(body: Sequence[s.Stmt], names: frozenset[str], *, looping: bool = False) -> Found:
+def _read_first(
+    body: Sequence[s.Stmt], names: frozenset[str], *, looping: bool = False, loops: frozenset[str] = frozenset()
+) -> Found:
     """`looping`: the statements are in a loop that is looked at as a whole, so that EXIT and CYCLE lead to nothing that
-    is not looked at anyway: a loop is taken to write nothing for certain."""
+    is not looked at anyway: a loop is taken to write nothing for certain. `loops`: the names of such loops."""
     read: frozenset[str] = frozenset()
     for statement in body:
         if not names:
             break
-        more, names = _statement(statement, names, looping=looping)
+        more, names = _statement(statement, names, looping, loops)
         read |= more
     return read, names
 
 
-def _statement(statement: s.Stmt, names: frozenset[str], *, looping: bool) -> Found:
+def _statement(statement: s.Stmt, names: frozenset[str], looping: bool, loops: frozenset[str]) -> Found:
     match statement:
         case s.Assign(target=target, value=value):
             read = names & (names_in(value) | (names_in(target) - _stored(target)))
             return read, names - read - _stored(target)
-        case s.Do(var=var, lower=lower, upper=upper, step=step, body=body):
+        case s.Do(var=var, lower=lower, upper=upper, step=step, body=body, name=name):
             read = names & names_in(lower, upper, step)
-            inside, _ = _read_first(body, names - read - {var}, looping=True)
+            inside, _ = _read_first(body, names - read - {var}, looping=True, loops=loops | {name})
             return read | inside, names - read - inside - {var}
         case s.Forall(indices=indices, mask=mask, body=body):
             own = frozenset(index.name for index in indices)
@@ -91,12 +93,12 @@ def _statement(statement: s.Stmt, names: frozenset[str], *, looping: bool) -> Fo
             return read | inside, names - read - inside
         case s.If(branches=branches) | s.Where(branches=branches):
             parts = [(_condition(each), each.body) for each in branches]
-            return _branches(parts, names, looping, whole=isinstance(statement, s.If) and _is_else(branches[-1]))
+            return _branches(parts, names, looping, loops, whole=isinstance(statement, s.If) and _is_else(branches[-1]))
         case s.SelectCase(selector=selector, cases=cases):
             parts = [(names_in(selector, *(each.values or ())), each.body) for each in cases]
-            return _branches(parts, names, looping, whole=any(each.values is None for each in cases))
-        case s.DoWhile(condition=condition, body=body):
-            return _branches([(names_in(condition), body)], names, looping=True, whole=False)
+            return _branches(parts, names, looping, loops, whole=any(each.values is None for each in cases))
+        case s.DoWhile(condition=condition, body=body, name=name):
+            return _branches([(names_in(condition), body)], names, True, loops | {name}, whole=False)
         case s.CallStmt(args=args) | s.Io(items=args) | s.Allocate(items=args):
             read = names & names_in(*args)
             return read, names - read
@@ -104,21 +106,26 @@ def _statement(statement: s.Stmt, names: frozenset[str], *, looping: bool) -> Fo
             return frozenset(), frozenset()
         case s.Continue() | s.Remap() | s.Enter() | s.Restore():
             return frozenset(), names
-        case s.Exit(name="") | s.Cycle(name="") if looping:
+        case s.Exit(name=name) | s.Cycle(name=name) if looping and (not name or name in loops):
             return frozenset(), frozenset()
         case _:  # EXIT and CYCLE go on elsewhere, and of an opaque statement nothing is known
             return names, frozenset()
 
 
 def _branches(
-    parts: Sequence[tuple[frozenset[str], Sequence[s.Stmt]]], names: frozenset[str], looping: bool, *, whole: bool
+    parts: Sequence[tuple[frozenset[str], Sequence[s.Stmt]]],
+    names: frozenset[str],
+    looping: bool,
+    loops: frozenset[str],
+    *,
+    whole: bool,
 ) -> Found:
     """`whole`: one of the branches is taken in any case."""
     read: frozenset[str] = frozenset()
     left: frozenset[str] = frozenset() if whole else names
     for condition, body in parts:
         read |= names & condition
-        more, after = _read_first(body, names - read, looping=looping)
+        more, after = _read_first(body, names - read, looping=looping, loops=loops)
         read |= more
         left |= after
     return read, left - read

@@ -121,6 +121,19 @@ class Equivalence(Struct, frozen=True, kw_only=True):
     span: Span
 
 
+class Concurrent(Struct, frozen=True, kw_only=True):
+    """A DO CONCURRENT whose head only compilers of Fortran 2018 read: its head and its end, the controls in their
+    parenthesis, and what it declares. `typed`: its indices, where it gives their type; `local`, `initial`: the
+    variables in LOCAL and in LOCAL_INIT."""
+
+    head: Span
+    end: Span
+    controls: str
+    typed: tuple["Entity", ...] = ()
+    local: tuple["Entity", ...] = ()
+    initial: tuple["Entity", ...] = ()
+
+
 class Unit(Struct, frozen=True, kw_only=True, eq=False):
     """A program unit. `directives` are the mapping directives of its specification part."""
 
@@ -161,6 +174,7 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     """All files, those with modules before those that use them."""
     unrecognised: Mapping[str, int] = field(default_factory=dict)
     """Templates and processor arrangements that only a comment would declare, with its line (W108)."""
+    concurrent: tuple[Concurrent, ...] = ()
 
     @property
     def main(self) -> Unit | None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from aag.diagnostics import NOWHERE, Span
 from aag.ir.directives import Align, Distribute, Dynamic, Inherit, Processors, Sequence, Template
 from aag.ir.evaluate import Value
+from aag.ir.intrinsics import SERIAL
 from aag.mapping.formats import parse_formats
 from aag.mapping.report import Report, nearest
 from aag.mapping.scope import Bounds, Scope, bounds_of_array, bounds_of_template
@@ -67,7 +68,7 @@ def distributed_names(
 ) -> list[str]:
     """What a program distributes. Without a DISTRIBUTE: what its arrays are aligned with, else all arrays of the shape
     of the largest."""
-    known = {name for name, found in bounds.items() if found is not None}
+    known = {name for name, found in bounds.items() if found is not None and not name.startswith(SERIAL)}
     names = [name for name in distributes if name in known]
     if not names:
         names = sorted({align.target for align in aligns.values()} - aligns.keys() & known)

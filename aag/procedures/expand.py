@@ -1,7 +1,7 @@
 """The calls of a program, each replaced by the statements of the procedure that it calls."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from msgspec.structs import replace
@@ -31,6 +31,7 @@ from aag.procedures.loops import calling_loops
 from aag.procedures.names import CallNames, Refused
 from aag.procedures.reached import reached, through
 from aag.procedures.returns import without_returns
+from aag.procedures.serial import model_of, on_one_processor, why_not
 
 _MOST = 100_000
 """Statements that the calls of a program may become."""
@@ -64,6 +65,7 @@ class _Expansion:
         effects = AssignedNames(known)
         hosts = {inner.name: host for host in (main, *modules, *outer) for inner in host.contains}
         self._declarations = FlatDeclarations(program, main, self._procedures, hosts, effects)
+        self._effects = effects
         self._binder = Binder(self._declarations, effects, self._procedures)
         self._markers: dict[str, str] = {}
         self._count = 0
@@ -320,8 +322,11 @@ class _Expansion:
             raise Refused(f"several procedures are called {unit.name}")
         if self._count > _MOST:
             raise Refused(f"the calls of the program become more than {_MOST:,} statements")
-        if any("extrinsic" in each for each in unit.prefixes):
-            raise Refused("it is EXTRINSIC")
+        model = model_of(unit)
+        if model not in ("", "serial"):
+            raise Refused(why_not(model))
+        if model and not any(model_of(self._procedures[each]) for each in stack):
+            unit = on_one_processor(unit, self._effects.assigned(unit), self._outer_constant(unit), span)
         self._calls += 1
         caller, self._declarations.called = self._declarations.called, unit.name
         try:
@@ -336,6 +341,16 @@ class _Expansion:
         finally:
             self._declarations.called = caller
         return names, (self._entered(args, site), *before, *inside, *reached(copies.after, site))
+
+    def _outer_constant(self, unit: Unit) -> Callable[[str], bool]:
+        """Whether a name that a procedure does not declare is a constant."""
+        names, entities = self._declarations.visible(unit), self._declarations.entities
+
+        def constant(name: str) -> bool:
+            found = entities.get(names.get(name, name))
+            return found is not None and "parameter" in found.attributes
+
+        return constant
 
     def _entered(self, args: Sequence[Expr], site: CallSite) -> s.Stmt:
         """The call by itself: in a loop an assignment, so that the loops around stay a nest of assignments."""

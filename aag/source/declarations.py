@@ -14,6 +14,7 @@ from aag.ir.directives import Bound
 from aag.ir.evaluate import Unknown, Value, evaluate, limited
 from aag.ir.expressions import Call, Element, Expr
 from aag.ir.units import Common, Entity, Equivalence, Record, Type, Unit
+from aag.source.concurrent import ConcurrentHead
 from aag.source.constant_arrays import Table, element_of, literals, table_of
 from aag.source.expressions import Locator
 from aag.source.intrinsic_modules import INTRINSIC_CONSTANTS
@@ -78,6 +79,8 @@ class Declarations(Struct):
     diagnostics: list[Diagnostic] = field(default_factory=list)
     incomplete: bool = False
     made: set[str] = field(default_factory=set)
+    opened: dict[Span, ConcurrentHead] = field(default_factory=dict)
+    """Each DO CONCURRENT of its statements."""
 
     def __post_init__(self) -> None:
         for kinds in INTRINSIC_CONSTANTS.values():

@@ -9,8 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from aag.diagnostics import Diagnostic, SourceError, Span
-from aag.ir.units import Form, Line, SourceFile, Unit
+from aag.ir.units import Concurrent, Form, Line, SourceFile, Unit
 from aag.source.joining import COLUMNS, Joined, join, lines_beyond
 
 _FREE = frozenset({".f90", ".f95", ".f03", ".f08"})
@@ -42,7 +45,16 @@ _HEADERS = frozenset(
     "assert cmath cstdio ctype errno iostream limits math stddef stdint stdio stdlib string time".split()
 )
 
-Reading = tuple[tuple[Unit, ...], list[Diagnostic], bool]
+
+class Reading(Struct, frozen=True):
+    """What the statements of a source say. `complete`: all of them could be read."""
+
+    units: tuple[Unit, ...]
+    diagnostics: list[Diagnostic]
+    complete: bool
+    concurrent: tuple[Concurrent, ...] = ()
+
+
 """Units, what was found on the way, and whether everything could be read."""
 
 
@@ -172,13 +184,11 @@ def _whole(parts: Sequence[SourceFile], read: Callable[[Sequence[Joined]], Readi
 
 
 def _is_whole(found: Reading) -> bool:
-    _, findings, complete = found
-    return complete and not any(each.is_error for each in findings)
+    return found.complete and not any(each.is_error for each in found.diagnostics)
 
 
 def _with(found: Reading, more: list[Diagnostic]) -> Reading:
-    units, findings, complete = found
-    return units, [*more, *findings], complete
+    return replace(found, diagnostics=[*more, *found.diagnostics])
 
 
 def _ignored(beyond: Sequence[Line]) -> Diagnostic:

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir.directives import Align, Distribute, Independent
 from aag.source.classify import EXTRINSIC, Class, Kind, classify
+from aag.source.concurrent import Head, is_concurrent, without_head
 from aag.source.directives import Read
 from aag.source.joining import Statement
 from aag.source.old_forms import modern
@@ -48,6 +49,8 @@ class Row(Struct, frozen=True):
     opaque: str = ""
     reason: str = ""
     extrinsic: str = ""
+    head: Head | None = None
+    """Of DO CONCURRENT: what the text lacks."""
 
     @property
     def span(self) -> Span:
@@ -231,7 +234,7 @@ def _note_label(builder: _Builder, statement: Statement) -> None:
 def _is_indexed_loop(what: Class, text: str) -> bool:
     """DO with an index, or FORALL: what INDEPENDENT speaks of."""
     if what.kind == "do":
-        return what.word == "doconcurrent" or (what.word == "do" and _COUNTED.search(text) is not None)
+        return is_concurrent(text) or (what.word == "do" and _COUNTED.search(text) is not None)
     return what.word == "forall"
 
 
@@ -294,7 +297,11 @@ def _open(builder: _Builder, statement: Statement, what: Class) -> None:
     text = statement.text.text
     if what.kind == "do" and what.label:
         text = _without_label(text, what)
-    _emit(builder, _row(statement, what, text=text))
+    text, head, problem = without_head(statement.text, text) if what.kind in ("do", "forall") else (text, None, None)
+    if problem is not None:
+        place = (problem.span.file, problem.span.line)
+        builder.diagnostics.append(replace(problem, source_line=builder.source.get(place, "")))
+    _emit(builder, replace(_row(statement, what, text=text), head=head))
 
 
 def _without_label(text: str, what: Class) -> str:
@@ -327,7 +334,10 @@ def _simple(builder: _Builder, statement: Statement, what: Class) -> None:
         return
     if executable:
         _mark_executable(builder)
-    row = _row(statement, what, simple=executable and top.kind not in _SPEC_KINDS)
+    text = statement.text.text
+    if what.word == "forall":
+        text, _, _ = without_head(statement.text, text)
+    row = _row(statement, what, text=text, simple=executable and top.kind not in _SPEC_KINDS)
     deleted = next((name for form, name in _DELETED if form.match(statement.text.text)), "")
     if deleted and row.simple and what.word != "assignment":
         row = opaque_row(row, len(builder.rows), f"{deleted} is not modelled")

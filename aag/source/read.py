@@ -82,15 +82,15 @@ def read_files(
         return read_units(joined, source, first)
 
     try:
-        (units, diagnostics, complete), fixed = read_in(parts, read)
+        found, fixed = read_in(parts, read)
     except SourceError as error:
-        found = [_with_line(each, source) for each in error.diagnostics]
-        found[-1] = _with_form(found[-1], parts)
-        raise SourceError(found) from error.__cause__
+        findings = [_with_line(each, source) for each in error.diagnostics]
+        findings[-1] = _with_form(findings[-1], parts)
+        raise SourceError(findings) from error.__cause__
     except RecursionError as error:
         raise SourceError([_too_deep(first)]) from error
     parts = [replace(part, form=fixed) if part.form == "fixed" else part for part in parts]
-    diagnostics = [_with_line(each, source) for each in (*said, *diagnostics)]
+    diagnostics = [_with_line(each, source) for each in (*said, *found.diagnostics)]
     unrecognised_names: dict[str, int] = {}
     for part in parts:
         comments, names = unrecognised(part.lines, part.form)
@@ -101,16 +101,17 @@ def read_files(
         raise SourceError(diagnostics)
     if defer:
         diagnostics = [each for each in diagnostics if each.code != UNKNOWN_IN_DIRECTIVE]
-    main = next((each for each in parts if _holds_main(each, units)), parts[0])
+    main = next((each for each in parts if _holds_main(each, found.units)), parts[0])
     return Program(
         file=main.file,
         lines=tuple(line.text for line in written[main.file]),
-        units=units,
+        units=found.units,
         diagnostics=tuple(diagnostics),
-        complete=complete,
+        complete=found.complete,
         form=main.form,
         sources=tuple(parts),
         unrecognised=unrecognised_names,
+        concurrent=found.concurrent,
     )
 
 

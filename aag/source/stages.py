@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from aag.budget import OPERANDS
 from aag.diagnostics import Diagnostic, SourceError, Span
-from aag.ir.units import Unit
 from aag.records.split import split_records
 from aag.source.block_data import with_block_data
 from aag.source.directives import read_directive, with_example
+from aag.source.forms import Reading
 from aag.source.generics import resolve_generics
 from aag.source.joining import Joined, combined
 from aag.source.literals import excessive
@@ -16,16 +16,14 @@ from aag.source.nesting import cut_deep
 from aag.source.outline import outline
 from aag.source.parsing import parse_rows
 from aag.source.punctuation import mispunctuated
+from aag.source.purity import impure_calls
 from aag.source.real_loops import with_integer_loops
 from aag.source.typecheck import check_types
 from aag.source.units import UNKNOWN_MODULE, UnitReader
 
 
-def read_units(
-    files: Sequence[Joined], source: dict[tuple[str, int], str], file: str
-) -> tuple[tuple[Unit, ...], list[Diagnostic], bool]:
-    """The units of all files, what was found on the way, sorted, and whether everything could be read. `file`: the one
-    whose findings come first.
+def read_units(files: Sequence[Joined], source: dict[tuple[str, int], str], file: str) -> Reading:
+    """The units of all files, and what was found on the way, sorted. `file`: the one whose findings come first.
 
     Raises:
         SourceError: an error of Fortran's syntax, or something that got lost.
@@ -54,6 +52,7 @@ def read_units(
     units, deleted = with_integer_loops(with_block_data(units, parts), parts)
     found += [*warnings, *reader.diagnostics, *unknown, *resolved.diagnostics, *deleted]
     found += check_types(units, parts, source)
+    found += impure_calls(units, parts)
     split = split_records(units, defined=resolved.defined)
     missing = any(each.code == UNKNOWN_MODULE for each in reader.diagnostics)
     found += [] if missing else split.diagnostics  # types of that module are not known
@@ -63,7 +62,8 @@ def read_units(
     found.sort(key=lambda each: (each.span.file != file, each.span.file, each.span.line, each.span.column))
     if lost:
         raise SourceError(found)
-    return split.units, found, reader.complete and resolved.complete and split.complete and not warnings
+    complete = reader.complete and resolved.complete and split.complete and not warnings
+    return Reading(split.units, found, complete, tuple(reader.concurrent))
 
 
 def _empty(file: str) -> Diagnostic:

@@ -15,6 +15,7 @@ from aag.ir.visitors import calls_used, names_in
 from aag.source.allocations import allocation, with_assignments
 from aag.source.cases import case_values, chosen
 from aag.source.classify import after_group
+from aag.source.concurrent import ConcurrentHead, Head
 from aag.source.declarations import Declarations
 from aag.source.expressions import Locator, Reader
 from aag.source.jumping import GO_TO, arithmetic, astray, computed
@@ -335,15 +336,19 @@ class BodyReader:
         )
 
     def _concurrent(self, control: Any, body: tuple[s.Stmt, ...], index: int, end: Span, reader: Reader) -> s.Stmt:
-        """DO CONCURRENT is a nest of loops that somebody has promised to be independent."""
+        """DO CONCURRENT is a nest of loops that somebody has promised to be independent. Its name is that of the
+        innermost, as CYCLE ends one iteration of all."""
         header = next(part for part in reversed(control.items) if part is not None)
         indices, mask = self._forall_header(header, reader)
+        row = self._rows[index]
         place = self._place(index)
-        span = self._rows[index].span
         if mask is not None:
-            body = (s.guarded(mask, body, span),)
-        names = tuple(each.name for each in indices) if len(indices) > 1 else ()
-        promise = self._independent(index) or Independent(span=span, indices=names)
+            body = (s.guarded(mask, body, row.span),)
+        every = tuple(each.name for each in indices)
+        self._names.opened[row.span] = ConcurrentHead(row.head or Head(controls=""), every, mask is not None)
+        names = every if len(indices) > 1 else ()
+        promise = self._independent(index) or Independent(span=row.span)
+        promise = replace(promise, indices=promise.indices or names, concurrent=True)
         for each in reversed(indices):
             outermost = each is indices[0]
             loop = s.Do(
@@ -353,9 +358,9 @@ class BodyReader:
                 step=each.step,
                 body=body,
                 independent=promise if outermost else None,
-                name=self._rows[index].what.name if outermost else "",
+                name=row.what.name if each is indices[-1] else "",
                 end=end,
-                **(place if outermost else {"span": span}),
+                **(place if outermost else {"span": row.span}),
             )
             body = (loop,)
         return body[0]

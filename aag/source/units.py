@@ -10,13 +10,15 @@ from aag.diagnostics import Diagnostic, Span
 from aag.ir.directives import Directive
 from aag.ir.expressions import Expr, OpaqueExpr
 from aag.ir.statements import Opaque, Stmt
-from aag.ir.units import Unit
+from aag.ir.units import Concurrent, Unit
 from aag.ir.visitors import walk_expressions, walk_statements
 from aag.source.declarations import Declarations
 from aag.source.derived_types import of_type
 from aag.source.expressions import Locator
 from aag.source.files import MPI, WITHOUT_MPI
 from aag.source.intrinsic_modules import INTRINSIC_MODULES
+from aag.source.localities import Surroundings, with_localities
+from aag.source.mentions import free_names
 from aag.source.namelists import with_groups
 from aag.source.outline import Outline, Row
 from aag.source.parsing import SYNTAX
@@ -60,6 +62,7 @@ class UnitReader(Struct):
     uses: list[tuple[str, Span]] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
     complete: bool = True
+    concurrent: list[Concurrent] = field(default_factory=list)
 
     def program(self, tree: Any) -> tuple[ReadUnit, ...]:
         """All units at the top of the tree."""
@@ -114,6 +117,9 @@ class UnitReader(Struct):
             texts = (row.statement.text.text for row in self.rows[index : last + 1])
             self.modules[name] = Module.of(names, texts, self.modules)
         inner = tuple(self._inner(node, names))
+        body = self._localities(
+            body, names, host, inner, {*arguments, result}, directives := self._directives(index, names)
+        )
         self._note(body, names)
         unit = Unit(
             kind=_KINDS[type(node).__name__],  # type: ignore[arg-type]  # the values of _KINDS are the literals
@@ -124,7 +130,7 @@ class UnitReader(Struct):
             uses=tuple(names.uses),
             entities=names.entities(),
             commons=tuple(names.commons),
-            directives=self._directives(index, names),
+            directives=directives,
             body=body,
             contains=tuple(each.unit for each in inner),
             span=self.rows[index].span,
@@ -133,6 +139,30 @@ class UnitReader(Struct):
             records=dict(names.derived),
         )
         return ReadUnit(unit, names, inner)
+
+    def _localities(
+        self,
+        body: tuple[Stmt, ...],
+        names: Declarations,
+        host: Declarations | None,
+        inner: tuple[ReadUnit, ...],
+        visible: set[str],
+        directives: tuple[Directive, ...],
+    ) -> tuple[Stmt, ...]:
+        """A body with the localities of its DO CONCURRENTs. `visible`: its arguments and its result."""
+        if not names.opened:
+            return body
+        modules = [self.modules[each].names for each in names.uses if each in self.modules]
+        around = Surroundings(
+            names=names,
+            outer=[*modules, *([] if host is None else [host])],
+            elsewhere=frozenset().union(*map(_from_outside, inner)),
+            visible=frozenset(visible).union(*(each.names for each in names.commons)),
+            directives=directives,
+        )
+        found, concurrent = with_localities(body, around)
+        self.concurrent += concurrent
+        return found
 
     def _note(self, body: tuple[Stmt, ...], names: Declarations) -> None:
         self.diagnostics += [*names.diagnostics, *hidden_constants(names)]
@@ -233,6 +263,12 @@ class UnitReader(Struct):
             self._row(node)
         for child in getattr(node, "content", None) or ():
             self._mark(child)
+
+
+def _from_outside(read: ReadUnit) -> frozenset[str]:
+    """The names in a procedure that are not its own."""
+    mentioned = free_names(read.unit.body, read.names.opened).union(*map(_from_outside, read.inner))
+    return mentioned - read.names.names.keys()
 
 
 def _not_modelled(expr: OpaqueExpr) -> Diagnostic:

@@ -23,6 +23,7 @@ from aag.spmd.lowering import Lowering
 from aag.spmd.symbols import Unsupported
 
 _WAY_OUT = "remove the claim, or accept it with ‹trust_directives›"
+_CONCURRENT_WAY_OUT = "write DO, or accept it with ‹trust_directives›"
 
 
 class _Loop(Struct, frozen=True):
@@ -35,7 +36,9 @@ class _Loop(Struct, frozen=True):
 
 def trusted(lowering: Lowering, statement: ir.Do) -> None:
     """Note that a claim is made use of without proof."""
-    lowering.note("W210", f"assuming INDEPENDENT holds for the loop over {statement.var}: it depends on data")
+    claim = statement.independent
+    word = "DO CONCURRENT" if claim is not None and claim.concurrent else "INDEPENDENT"
+    lowering.note("W210", f"assuming {word} holds for the loop over {statement.var}: it depends on data")
 
 
 def outlived(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> None:
@@ -75,7 +78,8 @@ def check(lowering: Lowering, statement: ir.Do | ir.Forall, leaves: Sequence[Lea
             if claim.span.line in refuted:
                 break
             refuted.add(claim.span.line)
-            lowering.errors.append(Diagnostic(code="E320", message=message, span=claim.span, hint=_WAY_OUT))
+            hint = _CONCURRENT_WAY_OUT if claim.concurrent else _WAY_OUT
+            lowering.errors.append(Diagnostic(code="E320", message=message, span=claim.span, hint=hint))
             break
 
 
@@ -112,7 +116,7 @@ def _false(
         return
     level = inside[0].loops.index(loop.key)
     for name in claim.reductions:
-        yield from _no_reduction(name, inside)
+        yield from _no_reduction(name, "REDUCE" if claim.concurrent else "REDUCTION", inside)
     if not lowering.reach.is_certain:
         return
     yield from _scalar_flow(loop, claim, inside, level, names, lowering)
@@ -126,7 +130,7 @@ def _false(
             for first, second in ((write, other), (other, write)):
                 found = _meeting(first, second, level, varying, lowering)
                 if found is not None:
-                    yield _told(loop, found, first, both_write=other in writes)
+                    yield _told(loop, claim, found, first, both_write=other in writes)
                     return
 
 
@@ -135,29 +139,34 @@ def _meeting(first: Access, second: Access, level: int, varying: frozenset[str],
     return dependence.meeting(level) if dependence.is_carried(level) else None
 
 
-def _told(loop: _Loop, found: Meeting, first: Access, *, both_write: bool) -> str:
+def _told(loop: _Loop, claim: Independent, found: Meeting, first: Access, *, both_write: bool) -> str:
+    wrong = _wrong(loop, claim)
     element = f"{first.array}({','.join(map(str, found.element))})"
     earlier, later = f"{loop.var}={found.earlier}", f"{loop.var}={found.later}"
     if both_write:
-        return f"{loop.shown} is not INDEPENDENT: {earlier} and {later} both assign {element}"
+        return f"{wrong}: {earlier} and {later} both assign {element}"
     writes_first = first.order % 2 == 1
     writer, reader = (earlier, later) if writes_first else (later, earlier)
-    return f"{loop.shown} is not INDEPENDENT: {reader} reads {element}, which {writer} assigns"
+    return f"{wrong}: {reader} reads {element}, which {writer} assigns"
 
 
-def _no_reduction(name: str, inside: Sequence[Leaf]) -> Iterator[str]:
+def _wrong(loop: _Loop, claim: Independent) -> str:
+    return f"{loop.shown} is {'no DO CONCURRENT' if claim.concurrent else 'not INDEPENDENT'}"
+
+
+def _no_reduction(name: str, word: str, inside: Sequence[Leaf]) -> Iterator[str]:
     """A variable in REDUCTION that something else than its own updates mentions, or that has updates of two kinds."""
     operation = ""
     for leaf in inside:
         found = reduction(leaf, frozenset((name,)))
         if found is not None and operation not in ("", found[0]):
-            yield f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} combines it in another way"
+            yield f"{name} is not a {word} variable: line {leaf.assign.span.line} combines it in another way"
             return
         operation = operation if found is None else found[0]
         used = names_in(leaf.assign.value, leaf.assign.target)
         if name in names_in(leaf.mask) or (name in used and found is None):
             yield (
-                f"{name} is not a REDUCTION variable: line {leaf.assign.span.line} uses it for more than "
+                f"{name} is not a {word} variable: line {leaf.assign.span.line} uses it for more than "
                 f"an update such as {name} = {name} + ..."
             )
             return
@@ -178,10 +187,12 @@ def _scalar_flow(
             if early:
                 name = min(early)
                 if name in claim.new:
-                    yield f"{name} is NEW, but an iteration reads it (line {leaf.assign.span.line}) before assigning it"
+                    word = "LOCAL" if claim.concurrent else "NEW"
+                    line = leaf.assign.span.line
+                    yield f"{name} is {word}, but an iteration reads it (line {line}) before assigning it"
                 else:
                     yield (
-                        f"{loop.shown} is not INDEPENDENT: each iteration reads {name} "
+                        f"{_wrong(loop, claim)}: each iteration reads {name} "
                         f"(line {leaf.assign.span.line}), which the one before assigns"
                     )
                 return

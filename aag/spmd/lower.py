@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from aag.diagnostics import Diagnostic, SourceError, Span
 from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Expr, LogicalLit, Section
+from aag.ir.intrinsics import SERIAL
 from aag.ir.units import Entity, Program, Unit
 from aag.mapping.layout import Layouts
 from aag.spmd.aliasing import mapped_members, with_aliases
@@ -45,8 +46,9 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
     """
     made = unrolled(unit.body, layouts.environment)
     unit = unit if made is unit.body else replace(unit, body=made)
-    unit, layouts = with_versions(unit, layouts)
+    unit, layouts, still = with_versions(unit, layouts, lazy=options.on("remaps"))
     lowering = Lowering(program, unit, layouts, options, extract)
+    lowering.notes += still
     body = with_aliases(_body(lowering, unit.body), unit)
     for each in mapped_members(unit, lowering.arrays):
         lowering.complete = False
@@ -172,7 +174,9 @@ def _loop(lowering: Lowering, statement: ir.Do) -> None:
     other = "" if lowering.is_alone else lowering.attempt(lambda: _shared(lowering, statement))
     why = outcome.why
     if other or lowering.is_alone:
-        if other and why and statement.independent is not None:
+        if other and statement.var.startswith(SERIAL):
+            lowering.note("W280", f"every processor runs this EXTRINSIC(HPF_SERIAL) procedure: {other}")
+        elif other and why and statement.independent is not None:
             reason = other if why == MORE else why
             lowering.note("W204", f"INDEPENDENT has no effect; every processor runs the whole loop: {reason}")
         _do(lowering, statement, None)

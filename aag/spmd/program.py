@@ -15,6 +15,7 @@ OPTIMISATIONS = (
     "coalesce",
     "redundant",
     "reductions",
+    "remaps",
     "interchange",
     "invariant",
     "masks",
@@ -24,9 +25,10 @@ OPTIMISATIONS = (
 )
 """Names for optimisations (Def 9) that this compiler has: hoist communication out of loops, coalesce the
 references to one array into one message, drop redundant messages, recognise reductions in DO loops without
-REDUCTION, order loops for stride 1, move loop-invariant operations outwards, test masks in outer loops, and step
-addresses by induction variables (strength reduction). Two cost time: calling a run-time library for reductions, which
-knows no array but by its descriptor, and packing contiguous sections, too."""
+REDUCTION, leave out remappings of values that are not needed or still there, order loops for stride 1, move
+loop-invariant operations outwards, test masks in outer loops, and step addresses by induction variables (strength
+reduction). Two cost time: calling a run-time library for reductions, which knows no array but by its descriptor, and
+packing contiguous sections, too."""
 
 ON_REQUEST = frozenset(("masks", "strength", "library", "pack"))
 """Those that are off unless the compiler of the machine has them, or the user asks for them."""

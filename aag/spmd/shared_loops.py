@@ -184,7 +184,7 @@ def _check_private(lowering: Lowering, statement: ir.Do, names: frozenset[str]) 
     first = exposed(statement.body, names)
     if first - claimed:
         raise Unsupported(f"an iteration may read {min(first - claimed)} before it sets it")
-    if first:
+    if first and statement.lower != statement.upper:
         claims.filled(lowering, sorted(first))
 
 

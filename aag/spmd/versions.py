@@ -6,12 +6,12 @@ Where several paths lead to a statement with different mappings, both are kept: 
 holds, and an IF chooses between copies of the statements.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
 
-from aag.diagnostics import Span
+from aag.diagnostics import Diagnostic, Span
 from aag.ir import statements as ir
 from aag.ir.evaluate import Unknown, evaluate_int
 from aag.ir.expressions import Binary, Element, Expr, IntLit, Var
@@ -21,6 +21,7 @@ from aag.mapping.configuration import Configuration, Dynamics
 from aag.mapping.dealing import Dealt
 from aag.mapping.layout import Layout, Layouts
 from aag.mapping.report import Report
+from aag.spmd.remaps import RemapCourse, unmoved
 
 _STATE = "mapping$now"
 """The scalar that says which configuration holds."""
@@ -33,21 +34,26 @@ Body = tuple[ir.Stmt, ...]
 Moving = ir.Remap | ir.Restore
 
 
-def with_versions(unit: Unit, layouts: Layouts) -> tuple[Unit, Layouts]:
-    """A unit without REALIGN and REDISTRIBUTE: its references name versions of arrays, which the layouts have."""
+def with_versions(unit: Unit, layouts: Layouts, *, lazy: bool) -> tuple[Unit, Layouts, list[Diagnostic]]:
+    """A unit without REALIGN and REDISTRIBUTE: its references name versions of arrays, which the layouts have. `lazy`:
+    values do not move where they are there already or not needed; the findings say where."""
     if layouts.dynamics is None:
-        return unit, layouts
+        return unit, layouts, []
     flow = _Flow(layouts.dynamics, layouts)
     try:
         flow.follow(unit.body, frozenset({0}))
     except _TooManyError:
-        return unit, layouts
+        return unit, layouts, []
     versions = _Versions(unit, layouts, flow)
-    rewriting = _Rewriting(versions, flow, tracked=False)
+    course = RemapCourse(
+        body=unit.body, arrays=versions.several - _aliased(unit), after=flow.after, named=versions.named
+    )
+    still = unmoved(course) if lazy else {}
+    rewriting = _Rewriting(versions, flow, still, tracked=False)
     body = rewriting.body(unit.body)
     entities = versions.entities
     if rewriting.asked:
-        body = _Rewriting(versions, flow, tracked=True).body(unit.body)
+        body = _Rewriting(versions, flow, still, tracked=True).body(unit.body)
         body = (_set_state(unit.span, 0), *body)
         entities = (*entities, _state_entity(unit))
     made = replace(unit, body=body, entities=(*unit.entities, *entities))
@@ -56,7 +62,30 @@ def with_versions(unit: Unit, layouts: Layouts) -> tuple[Unit, Layouts]:
         for each in versions.layouts
         if (stem := each.partition("$")[0]) in layouts.contents
     }
-    return made, replace(layouts, arrays=MappingProxyType(versions.layouts), dynamics=None, contents=contents)
+    found = replace(layouts, arrays=MappingProxyType(versions.layouts), dynamics=None, contents=contents)
+    return made, found, list(_told(versions, flow, still))
+
+
+def _aliased(unit: Unit) -> frozenset[str]:
+    """Arrays that other names share their elements with."""
+    return frozenset(name for each in unit.equivalences for name in names_in(*each.members))
+
+
+def _told(
+    versions: "_Versions", flow: "_Flow", still: Mapping[tuple[Moving, int], Mapping[str, str]]
+) -> Iterator[Diagnostic]:
+    """A finding for each array that does not move at a remapping."""
+    where: dict[tuple[Moving, str, str], set[int]] = {}
+    for (statement, state), reasons in still.items():
+        if state not in flow.before[statement]:
+            continue
+        moved = {old for old, _ in versions.moved(state, flow.after[statement, state])}
+        for name, why in reasons.items():
+            if versions.named(name, state) in moved:
+                where.setdefault((statement, name, why), set()).add(state)
+    for (statement, name, why), states in where.items():
+        paths = "" if len(states) == len(flow.before[statement]) else " on some paths"
+        yield Diagnostic(code="W281", message=f"{name} does not move{paths}: {why}", span=statement.span)
 
 
 class _TooManyError(Exception):
@@ -244,11 +273,15 @@ def _alike(left: Layout, right: Layout) -> bool:
 
 
 class _Rewriting:
-    """Statements with the versions that they name. `tracked`: the scalar of the configuration is kept."""
+    """Statements with the versions that they name. `still`: the arrays whose values do not move at a remapping;
+    `tracked`: the scalar of the configuration is kept."""
 
-    def __init__(self, versions: _Versions, flow: _Flow, *, tracked: bool) -> None:
+    def __init__(
+        self, versions: _Versions, flow: _Flow, still: Mapping[tuple[Moving, int], Mapping[str, str]], *, tracked: bool
+    ) -> None:
         self._versions = versions
         self._flow = flow
+        self._still = still
         self._tracked = tracked
         self.asked = False
         """Whether some statement depends on the configuration that holds."""
@@ -287,9 +320,11 @@ class _Rewriting:
 
         def moves(state: int) -> Body:
             after = self._flow.after[statement, state]
+            still = {self._versions.named(name, state) for name in self._still.get((statement, state), ())}
             assigns: list[ir.Stmt] = [
                 ir.Assign(span=statement.span, target=Var(new), value=Var(old))
                 for old, new in (self._versions.moved(state, after) if statement.copies else ())
+                if old not in still
             ]
             return (*assigns, *([_set_state(statement.span, after)] if self._tracked else ()))
 

@@ -4,9 +4,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from aag.ir.units import SourceFile
 from aag.source.joining import COLUMNS
 from esp.tools import call, tool
+from esp.validate.concurrent import with_plain_heads
 from esp.validate.given import GivenInput
 from esp.validate.inquiry import is_asked, lines_of, text_of, with_use, write_module
 from esp.validate.job import Job
@@ -26,6 +29,7 @@ class Serial:
 
     def __init__(self, job: Job, procs: Iterable[int]) -> None:
         program, folder = job.source.program, job.folder / "serial"
+        program = replace(program, sources=with_plain_heads(program))
         self._limit_s = job.limit_s
         self._given = job.given
         self._answers: dict[Path, str] = {}

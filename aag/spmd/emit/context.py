@@ -129,10 +129,11 @@ class Context:
 
     def spell(self, expr: Expr, line: int) -> str:
         """An expression as standard Fortran."""
-        text = self.names.spell(expr)
-        if "$" in text.replace("'$", ""):
-            raise refused(f"this expression cannot be written: {text}", line)
-        return text
+        return _written(self.names.spell(expr), line)
+
+    def as_index(self, expr: Expr, line: int) -> str:
+        """An integer expression of default kind, as the run-time library takes it."""
+        return _written(self.names.as_index(expr), line)
 
     def do(self, index: Index, line: int, low: str = "", high: str = "") -> str:
         """The head of a loop over an index, its bounds perhaps narrowed."""
@@ -149,6 +150,12 @@ class Context:
     def statement(self, node_span: object) -> ir.Stmt | None:
         """The source statement at a span."""
         return self.statements.get((getattr(node_span, "line", 0), getattr(node_span, "column", 0)))
+
+
+def _written(text: str, line: int) -> str:
+    if "$" in text.replace("'$", ""):
+        raise refused(f"this expression cannot be written: {text}", line)
+    return text
 
 
 def is_own(name: Expr) -> bool:

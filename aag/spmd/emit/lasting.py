@@ -71,11 +71,11 @@ def last_values(context: Context, indices: Sequence[Index], wanted: frozenset[st
         return
     first, rest = indices[0], indices[1:]
     name = context.index(first.name)
-    lower, upper = context.spell(first.lower, line), context.spell(first.upper, line)
+    lower, upper = context.as_index(first.lower, line), context.as_index(first.upper, line)
     if first.step in (None, IntLit(1)):
         runs, last, behind = f"{lower} <= {upper}", upper, f"max({lower}, {upper} + 1)"
     else:
-        step = context.spell(first.step, line)
+        step = context.as_index(first.step, line)
         trips = f"max(0, ({upper} - ({lower}) + ({step})) / ({step}))"
         runs, behind = f"{trips} > 0", f"{lower} + {trips} * ({step})"
         last = f"{behind} - ({step})"

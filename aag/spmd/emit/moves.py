@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from aag.ir.expressions import Element, Expr, IntLit
+from aag.ir.expressions import Element, Expr, IntLit, Var
 from aag.ir.intrinsics import REDUCTIONS, SENT
 from aag.ir.result_types import constant_of
 from aag.ir.spelling import spell
@@ -121,7 +121,7 @@ def _key(context: Context, node: Communicate) -> list[str] | None:
     known = context.program.types
     if any(name not in known or known[name].base != "integer" for name in names):
         return None
-    return [context.names.of(name) for name in names]
+    return [context.names.as_index(Var(name)) for name in names]
 
 
 def _alike(needs: Sequence[Need]) -> list[list[Need]]:

@@ -7,10 +7,13 @@ from aag.ir.expressions import Binary, Call, Element, Expr, IntLit, RealLit, Var
 from aag.ir.intrinsics import CALLED
 from aag.ir.linear import add, subtract
 from aag.ir.spelling import spell
-from aag.ir.visitors import map_expression
+from aag.ir.visitors import map_expression, names_in
 from aag.spmd.elementwise import FILLED
 from aag.spmd.emit.clashes import clashes, names_of
 from aag.spmd.program import NodeProgram
+
+_DEFAULT_BYTES = 4
+"""Bytes of a default integer."""
 
 
 class Names:
@@ -50,7 +53,15 @@ class Names:
 
     def subscripts(self, subscripts: Iterable[Expr]) -> str:
         """Subscripts as an array constructor, for the run-time library; what EOSHIFT reads may lie outside."""
-        return f"(/ {', '.join(spell(map_expression(each, self._inspected)) for each in subscripts)} /)"
+        return f"(/ {', '.join(self.as_index(each, map_expression(each, self._inspected)) for each in subscripts)} /)"
+
+    def as_index(self, expr: Expr, standard: Expr | None = None) -> str:
+        """An integer expression as text of default kind, as the run-time library takes it. `standard`: the same as
+        standard Fortran."""
+        text = self.spell(expr) if standard is None else spell(standard)
+        types = self._program.types
+        kinds = {types[name].bytes for name in names_in(expr) if name in types and types[name].base == "integer"}
+        return f"int({text})" if kinds - {_DEFAULT_BYTES} else text
 
     def _inspected(self, expr: Expr) -> Expr:
         match expr:

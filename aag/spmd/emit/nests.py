@@ -79,17 +79,17 @@ def own_bounds(context: Context, share: Narrowing, index: Index, line: int) -> t
     if not share.low.get(index.name):
         return "", ""
     if index.step == IntLit(-1):
-        first = _narrowed("min", context.spell(index.lower, line), share.high[index.name], index, context, line)
-        return first, f"max({', '.join([context.spell(index.upper, line), *share.low[index.name]])})"
-    low = _narrowed("max", context.spell(index.lower, line), share.low[index.name], index, context, line)
-    return low, f"min({', '.join([context.spell(index.upper, line), *share.high[index.name]])})"
+        first = _narrowed("min", context.as_index(index.lower, line), share.high[index.name], index, context, line)
+        return first, f"max({', '.join([context.as_index(index.upper, line), *share.low[index.name]])})"
+    low = _narrowed("max", context.as_index(index.lower, line), share.low[index.name], index, context, line)
+    return low, f"min({', '.join([context.as_index(index.upper, line), *share.high[index.name]])})"
 
 
 def _narrowed(what: str, given: str, bounds: list[str], index: Index, context: Context, line: int) -> str:
     if index.step is None or index.step in (IntLit(1), IntLit(-1)):
         return f"{what}({', '.join([given, *bounds])})"
     least = bounds[0] if len(bounds) == 1 else f"max({', '.join(bounds)})"
-    return f"esp_first({given}, {context.spell(index.step, line)}, {least})"
+    return f"esp_first({given}, {context.as_index(index.step, line)}, {least})"
 
 
 def narrowing(context: Context, home: Reference | None, indices: Sequence[Index], line: int) -> Narrowing:
@@ -110,7 +110,7 @@ def narrowing(context: Context, home: Reference | None, indices: Sequence[Index]
         block = meaning.distribution is not None and meaning.distribution.kind == "block"
         narrows = used and block
         if not narrows or not _narrow(context, share, indices[max(used)], subscript, layout.array, meaning.dim):
-            guard = f"esp_mine({context.map_of(layout.array)}, {axis + 1}, {context.spell(subscript, line)})"
+            guard = f"esp_mine({context.map_of(layout.array)}, {axis + 1}, {context.as_index(subscript, line)})"
             share.guards.setdefault(max(used) + 1 if used else 0, []).append(guard)
     return share
 

@@ -814,6 +814,98 @@ def test_a_comment_that_reads_as_a_directive(read):
     ]
 
 
+CONCURRENT = "program p\nimplicit none\nreal :: a(8), s, t\nreal, allocatable :: w(:)\ninteger :: i, j\n{}\nend do\n"
+AN_EXAMPLE = "(for example LOCAL(x) SHARED(a) REDUCE(+: s))"
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (
+            "do concurrent (i = 1:8) locl(t)\na(i) = 1",
+            ["6:25: E680 unknown locality LOCL of DO CONCURRENT (did you mean LOCAL?)"],
+        ),
+        ("do concurrent (i = 1:8) local t\na(i) = 1", [f"6:31: E680 expected '(' but found 't' {AN_EXAMPLE}"]),
+        (
+            "do concurrent (i = 1:8) reduce(foo: t)\na(i) = 1",
+            [
+                (
+                    "6:32: E680 expected an operation of REDUCE but found 'foo'"
+                    " (the operations are +, *, .AND., .OR., .EQV., .NEQV., MAX, MIN, IAND, IOR, IEOR)"
+                )
+            ],
+        ),
+        (
+            "do concurrent (i = 1:8, j = i:8)\na(i) = 1",
+            [
+                (
+                    "6:1: E680 the bounds of j use i, an index of the same DO CONCURRENT"
+                    " (compare with i in the mask, or write a DO CONCURRENT inside the other)"
+                )
+            ],
+        ),
+        (
+            "do concurrent (i = 1:8)\nif (a(i) > 1) exit",
+            [
+                (
+                    "7:1: E680 EXIT leaves a DO CONCURRENT, whose iterations come in any order"
+                    " (use CYCLE or IF, or write DO in place of DO CONCURRENT)"
+                )
+            ],
+        ),
+        (
+            "do concurrent (i = 1:8)\ncall random_number(a(i))",
+            [
+                (
+                    "7:1: E680 random_number is called in a DO CONCURRENT and is not PURE"
+                    " (call it outside of the loop, or write DO)"
+                )
+            ],
+        ),
+        (
+            "do concurrent (i = 1:8) local(t, i) shared(t)\na(i) = 1",
+            [
+                "6:34: E681 i is an index of the DO CONCURRENT, which needs no locality (remove i)",
+                "6:44: E681 t has two localities (name it once)",
+            ],
+        ),
+        (
+            "do concurrent (i = 1:8) local(w)\na(i) = 1",
+            ["6:31: E681 w is an ALLOCATABLE variable, which cannot be LOCAL (copy it to another variable)"],
+        ),
+        (
+            "do concurrent (i = 1:8) default(none) local(t)\nt = s\na(i) = t",
+            ["6:25: E681 DEFAULT(NONE) needs a locality of a, s (add SHARED(a, s))"],
+        ),
+        (
+            "do concurrent (i = 1:8) reduce(*: s) reduce(max: t)\ns = s + a(i)\na(i) = t",
+            [
+                (
+                    "7:1: E682 REDUCE(*: s) does not fit this statement: it changes s in another way"
+                    " (each use must be an update such as s = s * ...)"
+                ),
+                (
+                    "8:1: E682 REDUCE(MAX: t) does not fit this statement: it reads t"
+                    " (each use must be an update such as t = max(t, ...))"
+                ),
+            ],
+        ),
+    ],
+)
+def test_do_concurrent(problems, text, found):
+    assert problems(CONCURRENT.format(text) + "end\n") == [f"x.f90:{each}" for each in found]
+
+
+def test_procedures_in_do_concurrent_are_pure(problems):
+    text = (
+        CONCURRENT.format("do concurrent (i = 1:8)\na(i) = f(a(i))")
+        + "contains\nreal function f(x)\nreal :: x\nf = x\n"
+    )
+    assert problems(text + "end\nend\n") == [
+        "x.f90:7:8: E680 f is called in a DO CONCURRENT and is not PURE (declare f PURE, or write DO)"
+    ]
+
+
 def test_every_finding_shows_its_line():
     with pytest.raises(SourceError) as error:
         read_program("program p\n!HPF$ XYZZY\nend\n", "x.f90")

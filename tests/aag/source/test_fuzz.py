@@ -1,6 +1,7 @@
 """Damaged sources: nothing but SourceError comes out, soon, and what can be read prints and reads back."""
 
 import random
+from pathlib import Path
 
 import pytest
 
@@ -156,6 +157,10 @@ PIECES = [
 ]
 
 
+CONCURRENT = Path(__file__).parents[2] / "end_to_end" / "sources" / "concurrent.f90"
+SOURCES = [(FIXED, "x.f"), (FREE, "x.f90"), (CONCURRENT.read_text(encoding="utf-8"), "x.f90")]
+
+
 def damaged(source, seed):
     """`source` after one to four seeded changes."""
     chance = random.Random(seed)
@@ -206,7 +211,7 @@ def survives(text, file):
 
 
 @pytest.mark.parametrize("block", [*range(2), *(pytest.param(each, marks=pytest.mark.truth) for each in range(2, 12))])
-@pytest.mark.parametrize(("source", "file"), [(FIXED, "x.f"), (FREE, "x.f90")], ids=["fixed", "free"])
+@pytest.mark.parametrize(("source", "file"), SOURCES, ids=["fixed", "free", "concurrent"])
 def test_damaged_sources(source, file, block):
     assert survives(source, file)
     outcomes = {survives(damaged(source, seed), file) for seed in range(40 * block, 40 * block + 40)}
@@ -215,7 +220,7 @@ def test_damaged_sources(source, file, block):
 
 @pytest.mark.truth
 @pytest.mark.parametrize("block", range(50))
-@pytest.mark.parametrize(("source", "file"), [(FIXED, "x.f"), (FREE, "x.f90")], ids=["fixed", "free"])
+@pytest.mark.parametrize(("source", "file"), SOURCES, ids=["fixed", "free", "concurrent"])
 def test_many_damaged_sources(source, file, block):
     for seed in range(1000 + 100 * block, 1000 + 100 * block + 100):
         survives(damaged(source, seed), file)

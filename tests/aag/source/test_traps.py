@@ -72,15 +72,10 @@ def test_extrinsic_prefixes(read):
     ]
 
 
-@pytest.mark.parametrize("bad", ["@process", "x[1] = 2", "pause", "forall (integer :: i = 1:8) a(i) = 1", "x  y = 1"])
+@pytest.mark.parametrize("bad", ["@process", "x[1] = 2", "pause", "x  y = 1"])
 def test_what_the_parser_rejects_is_isolated(read, bad):
     program = read(f"real a(8)\nx = 1\n{bad}\ny = 2\nend\n")
     assert [type(each).__name__ for each in program.main.body] == ["Assign", "Opaque", "Assign"]
-
-
-def test_do_concurrent_with_locality_is_refused_alone(problems):
-    found = problems("do concurrent (i = 1:8) local(x)\n x = 1\nend do\nend\n")
-    assert found == ["x.f90:1:1: E120 this statement cannot be read as Fortran (check its spelling and its place)"]
 
 
 @pytest.mark.parametrize("shape", ["a({})", "f(1, {})", "(1 + a({}))", "a(a({}), 1)"])

@@ -10,12 +10,14 @@ from math import prod
 
 from tests.aag.spmd.random_bodies import Bodies
 from tests.aag.spmd.random_calls import Calls
+from tests.aag.spmd.random_concurrent import Concurrents
 from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
 from tests.aag.spmd.random_packs import Packs
 from tests.aag.spmd.random_records import Records
 from tests.aag.spmd.random_reductions import Reductions
 from tests.aag.spmd.random_remaps import Remaps
+from tests.aag.spmd.random_serial import Serials
 from tests.aag.spmd.random_tables import Tables
 
 
@@ -55,7 +57,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Remaps, Tables):
+class Writer(Bodies, Calls, Concurrents, Constructors, Guards, Packs, Records, Reductions, Remaps, Serials, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -66,6 +68,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Re
     tables: list = field(default_factory=list)
     indirect_share: int = 0
     library: bool = False
+    concurrents: bool = False
     internal: list = field(default_factory=list)
     external: list = field(default_factory=list)
     interfaces: list = field(default_factory=list)
@@ -571,7 +574,10 @@ class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Re
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
-        lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1, m2, at0", "  logical :: flag"]
+        lines += ["  double precision :: w(1:3)"] if self.concurrents else []
+        long = self.pick("", "", "", "(8)")
+        lines += ["  double precision :: s, t", "  integer :: it0, it1, m0, m1, m2, at0", "  logical :: flag"]
+        lines += [f"  integer{long} :: i, j, k"]
         lines += [f"  {each}" for each in self.interfaces]
         lines += [f"!hpf$ {each}" for each in self.directives]
         final = [f"{each.name} = {each.name.removeprefix('r_')}" for each in self.results]
@@ -592,5 +598,6 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     if "remap" in kinds:
         writer.prepare()
     writer.library = "packed" in kinds
+    writer.concurrents = "concurrent" in kinds
     first = writer.tabulate() if {"indirect", "packed"} & set(kinds) else []
     return writer.text([*first, *writer.block(statements, kinds)]), writer.procs

@@ -173,6 +173,36 @@ def test_a_false_claim_is_an_error_at_the_directive(name):
     assert "trust_directives" in found.hint
 
 
+CONCURRENT = {
+    "an element that another iteration assigns": (
+        "do concurrent (i = 1:n-1)\n a(i) = a(i+1)\n end do",
+        "the loop over i is no DO CONCURRENT: i=1 reads a(2), which i=2 assigns",
+    ),
+    "LOCAL that is read first": (
+        "do concurrent (i = 1:n) local(t)\n a(i) = t\n t = i\n end do",
+        "t is LOCAL, but an iteration reads it (line 9) before assigning it",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CONCURRENT)
+def test_a_false_do_concurrent_is_an_error_at_its_head(name):
+    body, message = CONCURRENT[name]
+    with pytest.raises(SourceError) as caught:
+        lowered(body)
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.span.line, found.message) == ("E320", 8, message)
+    assert found.hint == "write DO, or accept it with ‹trust_directives›"
+    assert lowered(body, trusts_directives=True)
+
+
+def test_an_open_do_concurrent_that_is_used_is_noted():
+    notes = lowered("do concurrent (i = 2:n)\n if (b(i) > 0) a(i) = a(i-1)\n end do").notes
+    assert [each.message for each in notes if each.code == "W210"] == [
+        "assuming DO CONCURRENT holds for the loop over i: it depends on data"
+    ]
+
+
 @pytest.mark.parametrize("name", FALSE)
 def test_trust_accepts_it(name):
     assert lowered(FALSE[name][0], trusts_directives=True)

@@ -60,6 +60,18 @@ def test_loops_of_any_contents_are_shared(body):
     assert not any(isinstance(each, nodes.Communicate) for each in nodes.walk(found[0].body))
 
 
+def test_a_later_loop_that_is_left_by_its_name_reads_no_more_than_it_says():
+    """EXIT of a loop around other loops leads behind it, and reads nothing by itself."""
+    body = "t = x(1, j)\ndo while (x(1, j) < t + 3)\nx(1, j) = x(1, j) + 1\nend do"
+    later = "late: do k = 1, 2\ndo i = 1, n\nif (v(i) > 3) exit late\nv(i) = 1\nend do\nend do late"
+    text = PROGRAM.format(loop=f"do j = 1, m\n{body}\nend do\n{later}", after="x")
+    program = lowered(read_program(text, "p.hpf"), 4)
+    assert [each.var for each in nodes.walk(program.body) if isinstance(each, nodes.DoNode) and each.home] == ["j"]
+    read = text.replace("exit late", "exit late\nv(1) = t")
+    program = lowered(read_program(read, "p.hpf"), 4)
+    assert not [each for each in nodes.walk(program.body) if isinstance(each, nodes.DoNode) and each.home]
+
+
 @pytest.mark.parametrize(
     ("body", "after", "why"),
     [

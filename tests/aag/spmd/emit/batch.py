@@ -12,12 +12,15 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from aag.pipeline import read_program
 from aag.spmd.emit.emission import Emission
 from esp.api import Source
 from esp.errors import PredictionError
 from esp.tools import call, tool
 from esp.validate.answer import difference
+from esp.validate.concurrent import with_plain_heads
 from esp.validate.counts import Counts, counted, predicted
+from esp.validate.inquiry import text_of
 from esp.validate.library import MODULE, module
 from esp.validate.native import RANKS
 from esp.validate.serial import SERIAL_FLAGS
@@ -115,7 +118,8 @@ def run_serially(native: Native, texts: list) -> None:
     place.mkdir()
     units = []
     for number, text in enumerate(texts):
-        unit = re.sub(r"^(end )?program( \w+)?$", rf"\1subroutine program_{number}", text, flags=re.MULTILINE)
+        plain = with_plain_loops(text)
+        unit = re.sub(r"^(end )?program( \w+)?$", rf"\1subroutine program_{number}", plain, flags=re.MULTILINE)
         units.append(re.sub(r"\bstop$", "return", unit, flags=re.MULTILINE))
     calls = "\n".join(f"print '(a)', '=== program {number}'\ncall program_{number}()" for number in range(len(texts)))
     library = [module(texts)] if any(f"use {MODULE}" in each for each in texts) else []
@@ -125,6 +129,14 @@ def run_serially(native: Native, texts: list) -> None:
     said = call([str(place / "all")], "the serial programs fail", place)
     answers = re.split(r"^=== program \d+\n", said, flags=re.MULTILINE)[1:]
     native.answers.update(zip(texts, answers, strict=True))
+
+
+def with_plain_loops(text: str) -> str:
+    """A serial program as compilers of Fortran 2008 read it."""
+    if "do concurrent" not in text and "extrinsic" not in text:
+        return text
+    (source,) = with_plain_heads(read_program(text, "serial.f90"))
+    return text_of(source)
 
 
 def run_batch(native: Native, node_programs: list, procs: int, /, **options) -> list[Ran]:

@@ -42,12 +42,13 @@ def with_values_printed(text, item):
 def is_specification(line):
     folded = line.strip().lower()
     heads = ("program", "implicit", "!hpf$ proc", "!hpf$ temp", "!hpf$ dist", "!hpf$ align", "!hpf$ dynamic")
-    return folded.startswith(heads) or ("::" in folded and not folded.startswith("!hpf$ realign"))
+    typed = "::" in folded and not folded.startswith("!hpf$ realign") and "do concurrent" not in folded
+    return folded.startswith(heads) or typed
 
 
 def declared(line):
     """Arrays with the lower and upper bounds of their dimensions, as the random programs declare them."""
-    if "::" not in line or "(" not in line or line.strip().startswith("!"):
+    if "::" not in line or "(" not in line or line.strip().startswith("!") or "do concurrent" in line:
         return []
     found = []
     for part in line.split("::")[1].strip().split("), "):

@@ -5,7 +5,7 @@ from itertools import islice
 import pytest
 
 from aag.ir.visitors import names_in
-from aag.pipeline import read_program
+from aag.pipeline import Options, read_program
 from aag.spmd import nodes
 from aag.spmd.vector import is_decided_by_indices
 from esp.api import Request, Source
@@ -29,6 +29,9 @@ PARTS = {
     "packed": (("packed", "packed", "packed", "assignment", "forall"), 6),
     "recorded": (("recorded", "recorded", "assignment", "do", "reduction", "forall", "where"), 6),
     "recorded and more": (("recorded", "independent", "intrinsic", "function", "scalar"), 6),
+    "concurrent": (("concurrent", "concurrent", "concurrent", "assignment", "do"), 6),
+    "concurrent and called": (("concurrent", "called", "concurrent", "remap", "indirect"), 6),
+    "serial": (("serial", "serial", "called", "remap", "assignment"), 6),
     "called and remapped": (("called", "called", "remap", "assignment"), 6),
 }
 
@@ -59,15 +62,15 @@ def on(procs, seeds, parts=tuple(PARTS)):
     return [next(text for text, number in drawn(part, seeds) if number == procs) for part in parts]
 
 
-def check(texts, procs, native, system):
+def check(texts, procs, native, system, off=frozenset()):
     programs = [read_program(text, "random.hpf") for text in texts]
-    node_programs = [lowered(each, procs) for each in programs]
+    node_programs = [lowered(each, procs, options=Options(disabled=off)) for each in programs]
     run_serially(native, texts)
     found = run_batch(native, node_programs, procs)
     for text, program, node_program, ran in zip(texts, programs, node_programs, found, strict=True):
         assert difference(native.expected(text), ran.answer) == "", f"{text}\n{ran.answer}"
         if flow_is_known(node_program.body):
-            assert ran.counts == predicted(Source(program=program), system, Request(procs=procs)).counts, text
+            assert ran.counts == predicted(Source(program=program), system, Request(procs=procs, off=off)).counts, text
 
 
 @pytest.mark.parametrize(
@@ -82,6 +85,16 @@ def test_seeds(procs, parts, native, system):
     check(on(procs, range(100), parts), procs, native, system)
 
 
+REMAPPED = [part for part, (kinds, _) in PARTS.items() if "remap" in kinds]
+
+
+@pytest.mark.parametrize(
+    ("procs", "parts"), [(4, REMAPPED), *(pytest.param(each, REMAPPED, marks=pytest.mark.truth) for each in (3, 6, 8))]
+)
+def test_all_values_move_at_remappings(procs, parts, native, system):
+    check(on(procs, range(100), parts), procs, native, system, frozenset({"remaps"}))
+
+
 BATCHES, EACH = 8, 8
 
 
@@ -94,6 +107,8 @@ def test_many_seeds(part, batch, native, system):
     assert len(programs) == EACH
     for text, procs in programs:
         check([text], procs, native, system)
+        if part in REMAPPED:
+            check([text], procs, native, system, frozenset({"remaps"}))
 
 
 def test_there_are_many():
