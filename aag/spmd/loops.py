@@ -251,10 +251,11 @@ def _lower_parallel(
             reduce_into(lowering, leaves[0].indices, leaves[0].mask, into, update)
             continue
         # Where index arrays say which elements are updated, their owners update them one after the other.
-        nest, uses = _nest(lowering, leaves, home, frozenset() if scattered else names, reduces=bool(parts))
+        own = frozenset(part.name for part in parts)
+        nest, uses = _nest(lowering, leaves, home, frozenset() if scattered else names, own)
         lowering.bring(nest, uses)
         for part in parts:
-            part.begin(lowering)
+            part.begin(lowering, nest.home)
         lowering.emit(nest)
         if nest.reduce:
             combine(lowering, nest.home, nest.reduce, nest.assigns[0].target, named=False)
@@ -274,26 +275,26 @@ def _partials(lowering: Lowering, group: Sequence[Leaf], names: frozenset[str]) 
         if found is None:
             leaves.append(leaf)
             continue
-        if not isinstance(target, Var):
-            raise Unsupported("a reduction into an array, among other assignments")
+        assert isinstance(target, Var | Element)
         if target.name not in parts:
             parts[target.name] = Partial.of(lowering, target, found[0])
-        own = Var(parts[target.name].name)
+        name = parts[target.name].name
+        own = Var(name) if isinstance(target, Var) else Element(name, target.subscripts, span=target.span)
         value = _renamed(leaf.assign.value, target, own)
         leaves.append(replace(leaf, assign=replace(leaf.assign, target=own, value=value)))
     return leaves, list(parts.values())
 
 
-def _renamed(expr: Expr, old: Var, new: Var) -> Expr:
+def _renamed(expr: Expr, old: Expr, new: Expr) -> Expr:
     return map_expression(expr, lambda each: new if each == old else each)
 
 
 def _nest(
-    lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, names: frozenset[str], *, reduces: bool
+    lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, names: frozenset[str], parts: frozenset[str]
 ) -> tuple[Nest, list[Use]]:
-    """One nest for a group of assignments whose loops form one chain."""
+    """One nest for a group of assignments whose loops form one chain; `parts` hold partial results."""
     combined = reduction(group[0], names) if len(group) == 1 else None
-    home = _home(lowering, group, wanted, reduces=reduces or combined is not None)
+    home = _home(lowering, group, wanted, parts, reduces=bool(parts) or combined is not None)
     combined = None if home is None else combined  # every processor has all of it
     mask = _mask(lowering, group)
     if combined is not None and group[0].mask != mask:
@@ -304,6 +305,11 @@ def _nest(
         raise Unsupported("loops side by side that share private scalars")
     before: list[list[ir.Assign]] = [[] for _ in chain]
     after: list[list[ir.Assign]] = [[] for _ in chain]
+    own = [
+        leaf.assign.target
+        for leaf in group
+        if isinstance(leaf.assign.target, Element) and leaf.assign.target.name in parts
+    ]
     indices, uses = deepest.indices, []
     reached = False
     for leaf in group:
@@ -314,7 +320,8 @@ def _nest(
         reached |= leaf.loops == chain
         if combined is not None or not has_inner_loop(value):
             place.append(replace(leaf.assign, value=value))
-            uses += uses_of(value, leaf.indices, lowering.symbols)
+            for each in (value,) if leaf.assign.target not in own else _read(leaf):
+                uses += uses_of(each, leaf.indices, lowering.symbols)
             continue
         if len(group) > 1:
             raise Unsupported("a reduction over a loop inside an element, among other assignments")
@@ -338,6 +345,14 @@ def _nest(
     return replace(nest, uses=nest_names(lowering.symbols, nest)), [_at_home(use, home) for use in uses]
 
 
+def _read(leaf: Leaf) -> tuple[Expr, ...]:
+    """What a step of a reduction into an array reads besides its own part of the array."""
+    target, update = leaf.assign.target, update_of(leaf)
+    assert isinstance(target, Element)
+    assert update is not None
+    return (update[1], *target.subscripts, *([] if leaf.mask is None else [leaf.mask]))
+
+
 def _at_home(use: Use, home: Reference | None) -> Use:
     """A reference outside the innermost loop is read wherever some iteration inside runs."""
     if home is None or len(use.indices) >= len(home.indices) or home.indices[: len(use.indices)] != use.indices:
@@ -355,7 +370,9 @@ def _mask(lowering: Lowering, group: Sequence[Leaf]) -> Expr | None:
     return None if mask is None or has_inner_loop(mask) else mask
 
 
-def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *, reduces: bool) -> Reference | None:
+def _home(
+    lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, parts: frozenset[str], *, reduces: bool
+) -> Reference | None:
     """Where the group runs: as ON HOME says, else the owner of its first distributed target; what only reduces runs
     where its operand lives."""
     places = [(leaf, leaf.assign.target) for leaf in group]
@@ -372,7 +389,11 @@ def _home(lowering: Lowering, group: Sequence[Leaf], wanted: Reference | None, *
     owner = Element(chosen.array, chosen.subscripts)
     for leaf in group:
         target = leaf.assign.target
-        if isinstance(target, Element) and not same_owner(lowering, chosen.indices, owner, target):
+        if (
+            isinstance(target, Element)
+            and target.name not in parts
+            and not same_owner(lowering, chosen.indices, owner, target)
+        ):
             raise Unsupported("assignments to arrays that are mapped differently")
     return chosen
 

@@ -192,7 +192,7 @@ def _shared(lowering: Lowering, statement: ir.Do) -> None:
     found = shared(lowering, statement)
     lowering.communicate(found.reads, found.home)
     for each in found.partials:
-        each.begin(lowering)
+        each.begin(lowering, found.home)
     _do(lowering, replace(statement, body=found.body), found.home)
     for each in found.partials:
         each.end(lowering, found.home)

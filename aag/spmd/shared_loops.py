@@ -96,33 +96,39 @@ def shared(lowering: Lowering, statement: ir.Do) -> SharedLoop:
     names = _reduced(lowering, statement, inside)
     _check_private(lowering, statement, changes - written - names.keys())
     reads = [_use(lowering, each, home, changes, index) for each in mentions if each.element.name not in written]
-    partials = tuple(Partial.of(lowering, Var(name), operation) for name, operation in names.items())
-    own = {each.into: each.name for each in partials}
+    partials = tuple(Partial.of(lowering, into, operation) for into, operation in names.values())
+    own = {each.into.name: each.name for each in partials}
     body = _renamed(statement.body, own) if own else statement.body
     return SharedLoop(home, tuple(dict.fromkeys(each for each in reads if each is not None)), partials, body)
 
 
-def _reduced(lowering: Lowering, statement: ir.Do, inside: Sequence[ir.Stmt]) -> dict[str, str]:
-    """The scalars into which the loop does nothing but reduce, each with its operation."""
+def _reduced(lowering: Lowering, statement: ir.Do, inside: Sequence[ir.Stmt]) -> dict[str, tuple[Var | Element, str]]:
+    """The scalars, and arrays of REDUCTION, into which the loop does nothing but reduce, each with its operation."""
     claimed = statement.independent.reductions if statement.independent is not None else ()
     if not claimed and not lowering.options.on("reductions"):
         return {}
     leaves = [Leaf((), (), None, each) for each in inside if isinstance(each, ir.Assign)]
     others = names_in(*(part for each in inside if not isinstance(each, ir.Assign) for part in own_expressions(each)))
     names = reduced_names(lowering, leaves, claimed) - others
-    found = {}
+    found: dict[str, tuple[Var | Element, str]] = {}
     for leaf in leaves:
-        update = reduction(leaf, names)
-        if update is not None and isinstance(leaf.assign.target, Var):
-            found[leaf.assign.target.name] = update[0]
+        update, target = reduction(leaf, names), leaf.assign.target
+        if update is not None and isinstance(target, Var | Element) and not lowering.is_distributed(target.name):
+            found[target.name] = target, update[0]
     private = frozenset(found) - exposed(statement.body, frozenset(found))
     private -= wanted_after(statement, lowering.unit.body, private)
-    return {name: operation for name, operation in found.items() if name not in private}
+    return {name: each for name, each in found.items() if name not in private}
 
 
 def _renamed(body: tuple[ir.Stmt, ...], names: Mapping[str, str]) -> tuple[ir.Stmt, ...]:
     def new(expr: Expr) -> Expr:
-        return Var(names[expr.name], span=expr.span) if isinstance(expr, Var) and expr.name in names else expr
+        match expr:
+            case Var(name=name) if name in names:
+                return Var(names[name], span=expr.span)
+            case Element(name=name, subscripts=subscripts) if name in names:
+                return Element(names[name], subscripts, span=expr.span)
+            case _:
+                return expr
 
     def statement(each: ir.Stmt) -> ir.Stmt:
         return map_own(mapped(each, lambda inner: _renamed(inner, names)), lambda part: map_expression(part, new))

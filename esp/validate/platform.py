@@ -163,7 +163,8 @@ def law_error(
         each = range_of(law, size)
         for far in distances:
             got = _latency(each, hops, wires) * (wires.port_s + wires.link_s * far)
-            worst = max(worst, abs(got - each.latency_s - each.hop_s * far) / each.time_s(size, far))
+            apart, whole = abs(got - each.latency_s - each.hop_s * far), each.time_s(size, far)
+            worst = max(worst, apart / whole if whole else float(apart > 0))
     return worst
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from aag.functional.tables import WhileTrips
-from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, Work, walk
+from aag.graph.aau import AAU, IterD, IterND, IterSync, Seq, Work, children, walk
 from aag.ir.evaluate import Unknown
 from aag.spmd.nodes import DoNode, Nest
 from aag.spmd.partition import Trips
@@ -284,11 +284,10 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     after = dict(run.env)
     left, last = "", after
     if isinstance(known, int) and not isinstance(known, bool):
-        count = max(0, known)
-        for _ in range(min(count, run.setting.while_iterations)):
-            scalars.simulate(aau.body, after)
-        run.books.assume("while", f"line {aau.span.line}: the loop runs {plural(count, 'time')}, as given", aau.span)
-    elif found is not None:
+        found = WhileTrips(counts=(max(0, known),), exits=_only_exit(aau))
+        times = plural(found.counts[0], "time") + (" and a part of one more" if found.partial else "")
+        run.books.assume("while", f"line {aau.span.line}: the loop runs {times}, as given", aau.span)
+    if found is not None:
         count, left = round(found.mean), "exit" if found.partial else ""
         for _ in range(min(count, run.setting.while_iterations)):
             scalars.simulate(aau.body, after)
@@ -319,6 +318,25 @@ def undetermined(run: Run, scalars: Scalars, aau: IterND) -> str:
     run.env.clear()
     run.env.update(after)
     return "" if how == "exit" else how
+
+
+def _only_exit(aau: IterND) -> frozenset[int]:
+    """The line of the EXIT by which a loop without a condition ends, if it has just one. A condition that is evaluated
+    by statements of a procedure is such an EXIT at the beginning."""
+    found = [each.span.line for each in _own_exits(aau.body, aau.name, inside=False)] if aau.condition is None else []
+    return frozenset(found if len(found) == 1 else ())
+
+
+def _own_exits(body: tuple[AAU, ...], name: str, *, inside: bool) -> Iterator[AAU]:
+    """The EXITs of a loop with this name; one without a name belongs to the innermost loop around it."""
+    for each in body:
+        if (
+            isinstance(each, Seq)
+            and each.leave == "exit"
+            and (each.leave_name == name if each.leave_name else not inside)
+        ):
+            yield each
+        yield from _own_exits(children(each), name, inside=inside or isinstance(each, IterD | IterSync | IterND))
 
 
 @contextmanager

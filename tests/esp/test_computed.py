@@ -97,6 +97,29 @@ def test_given_values_win():
     assert told(found)[0].startswith("line 14: the loop runs 122 times")
 
 
+def test_a_given_number_of_iterations_is_that_of_complete_ones():
+    """The function in the condition is a procedure: its statements run once more, as they do in the computed loop."""
+    text = """program p
+s = 5
+do while (f(s) > 1)
+  s = s - 1
+end do
+print *, s
+contains
+  real function f(x)
+    y = 2*x
+    y = y + sqrt(y)
+    f = y/3
+  end function
+end program
+"""
+    computed, given = esp.predict(text, procs=1), esp.predict(text, procs=1, trips_3=5)
+    assert [each.text for each in given.assumptions] == [
+        "line 3: the loop runs 5 times and a part of one more, as given"
+    ]
+    assert given.time_s == pytest.approx(computed.time_s)
+
+
 def test_a_value_that_is_not_given_is_named():
     with pytest.raises(UnresolvedError, match="line 11: tol is read from input"):
         esp.predict(RELAX.replace("tol = 1.0d-3", "read *, tol"))

@@ -1,6 +1,7 @@
 """The machine files themselves: all load and export, and say what their sources say."""
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -302,6 +303,15 @@ def test_each_doubt_is_raised_with_its_line(old, new, code, line, message):
     doubts = [each for each in check(load_system(text.replace(old, new))) if each.code < "M3"]
     assert (code, message) in [(each.code, each.message) for each in doubts]
     assert all(line in each.source_line for each in doubts if each.message == message)
+
+
+def test_a_range_of_messages_may_take_no_time():
+    text = (SYSTEMS / "ipsc860.yaml").read_text()
+    for old in ("startup: {value: 65.0 us", "per_byte: 0.425 us", "per_hop: 10.0 us"):
+        assert text.count(old) == 1
+        text = text.replace(old, re.sub(r"[\d.]+ us", "0 us", old))
+    (found,) = [each for each in check(load_system(text)) if each.code == "M203"]
+    assert found.message == "beyond 100 B a message takes some time, up to it none"
 
 
 @pytest.mark.bench

@@ -76,7 +76,10 @@ class Body:
 
     @_node.register
     def _(self, node: n.Combine) -> Iterator[str]:
-        yield combine(self.context, node, node.result)
+        if node.kept is None:
+            yield combine(self.context, node, node.result)
+        else:
+            yield combine(self.context, node, node.kept.array, owned=True)
 
     @_node.register
     def _(self, node: n.OwnedLoop) -> Iterator[str]:

@@ -77,10 +77,11 @@ class Buffers:
                     self._nest(node, known)
                 case Local(assigns=assigns):
                     for each in assigns:
+                        self._inside(*_places(each))
                         self._reads(node, each.value, (), None, known)
                 case OwnedLoop():
                     for each in node.assigns:
-                        self._inside(each.value)
+                        self._inside(each.value, *_places(each))
                 case DoNode(home=Reference()):
                     self._alone(node)
                 case DoNode(lower=lower, upper=upper, body=inner):
@@ -104,7 +105,9 @@ class Buffers:
         """A loop whose iterations are shared: what the body may read from elsewhere lies at its own place."""
         self._inside(node.lower, node.upper, node.step)
         for each in walk(node.body):
-            parts: list[Expr | None] = [assign.value for assign in assigns_of(each)]
+            parts: list[Expr | None] = []
+            for assign in assigns_of(each):
+                parts += (assign.value, *_places(assign))
             match each:
                 case Nest(indices=indices, mask=mask):
                     parts += [mask, *(bound for index in indices for bound in index.bounds)]
@@ -151,7 +154,7 @@ class Buffers:
         self._inside(*(part for index in node.indices for part in index.bounds))
         self._inside(*(() if node.home is None else node.home.subscripts))
         for each in assigns_of(node):
-            self._inside(*(each.target.subscripts if isinstance(each.target, Element) else ()))
+            self._inside(*_places(each))
             self._reads(node, each.value, node.indices, node.home, known)
         if node.mask is not None:
             self._reads(node, node.mask, node.indices, node.home, known)
@@ -168,6 +171,11 @@ class Buffers:
                 self._readers.append((node, (read.name, read.subscripts), found[-1]))
             else:
                 self.inside.add(read.name)
+
+
+def _places(assign: Assign) -> tuple[Expr, ...]:
+    """The subscripts of the element that is assigned: what they read stays in its own storage."""
+    return assign.target.subscripts if isinstance(assign.target, Element) else ()
 
 
 def _same(need: Need, wanted: Need) -> bool:

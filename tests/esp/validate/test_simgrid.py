@@ -132,6 +132,16 @@ def test_every_reading_of_the_machine(change, contended, place, tmp_path):
     assert abs(found.error) <= (0.08 if contended else 1e-6)
 
 
+def test_short_messages_that_take_no_time(place, tmp_path):
+    free = (
+        ("startup: {value: 65.0 us", "startup: {value: 0 us"),
+        ("per_byte: 0.425 us", "per_byte: 0 us"),
+        ("per_hop: 10.0 us", "per_hop: 0 us"),
+    )
+    found = place.outcome(MIXED, ipsc860_with(tmp_path, *free), 4)
+    assert abs(found.error) <= 1e-3
+
+
 def test_cluster_whose_adapters_send(place):
     found = place.outcome(MIXED, api.load_machine("cluster-ib"), 8)
     assert found.law_error < 1e-9

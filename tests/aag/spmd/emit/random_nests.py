@@ -331,6 +331,7 @@ KINDS = {
     "all": {},
     "affine": {**NOTHING, "arrays": (1, 1, 2)},
     "scalars": {**NOTHING, "scalar": 3, "private": 6, "reduction": 6, "vector": 2, "arrays": (1, 2)},
+    "vectors": {**NOTHING, "private": 6, "reduction": 2, "vector": 8, "branch": 1, "arrays": (2, 3)},
     "branches": {**NOTHING, "private": 3, "reduction": 3, "branch": 8, "arrays": (1, 2)},
     "sections": {**NOTHING, "forall": 12, "total": 2, "private": 2, "reduction": 2, "arrays": (1, 2)},
     "totals": {**NOTHING, "total": 8, "arrays": (1, 1, 2)},
