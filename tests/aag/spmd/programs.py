@@ -12,6 +12,7 @@ from tests.aag.spmd.random_bodies import Bodies
 from tests.aag.spmd.random_calls import Calls
 from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
+from tests.aag.spmd.random_library import Linked
 from tests.aag.spmd.random_packs import Packs
 from tests.aag.spmd.random_records import Records
 from tests.aag.spmd.random_reductions import Reductions
@@ -55,7 +56,7 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Remaps, Tables):
+class Writer(Bodies, Calls, Constructors, Guards, Linked, Packs, Records, Reductions, Remaps, Tables):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -571,6 +572,7 @@ class Writer(Bodies, Calls, Constructors, Guards, Packs, Records, Reductions, Re
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
+        lines += self.local_declarations()
         lines += ["  double precision :: s, t", "  integer :: i, j, k, it0, it1, m0, m1, m2, at0", "  logical :: flag"]
         lines += [f"  {each}" for each in self.interfaces]
         lines += [f"!hpf$ {each}" for each in self.directives]
@@ -593,4 +595,6 @@ def program(random, names="abcd", statements=6, kinds=ALL):
         writer.prepare()
     writer.library = "packed" in kinds
     first = writer.tabulate() if {"indirect", "packed"} & set(kinds) else []
+    if "linked" in kinds:
+        first = [*first, *writer.local_values()]
     return writer.text([*first, *writer.block(statements, kinds)]), writer.procs
