@@ -10,6 +10,7 @@ from aag.graph.synchronize import synchronize
 from aag.ir.array_functions import with_array_functions
 from aag.ir.index_arrays import with_index_arrays
 from aag.ir.units import Program, Unit
+from aag.library.pricing import priced
 from aag.mapping.layout import Layouts
 from aag.mapping.resolve import Overrides, resolve_mapping
 from aag.mapping.scope import visible_to
@@ -57,6 +58,8 @@ def main_unit(program: Program) -> Unit:
                 )
             ]
         )
+    program = priced(program)
+    assert program.main is not None
     whole = expanded(program, program.main)
     procedures = frozenset(each.name for each in (*program.units, *whole.contains))
     return with_index_arrays(with_array_functions(whole, procedures))

@@ -86,6 +86,7 @@ def predict(
     procs: int | None = 8,
     *,
     form: Form | None = None,
+    cost: str | Sequence[str] | None = None,
     grid: Sequence[int] | str | None = None,
     distribute: str | Mapping[str, str] | None = None,
     align: str | Sequence[str] | None = None,
@@ -116,6 +117,8 @@ def predict(
             machine's default (Def 12), as `esp run` does without ``--procs``.
         form: ``free`` or ``fixed`` (``fixed72``, ``fixed132``: with so many columns); by the file's suffix or the text
             if not given.
+        cost: what a call of a procedure costs that the source lacks: ``"dgemm(ta,tb,m,n,k)=2*m*n*k flop"``, or several
+            costs. A table has those of BLAS, LAPACK and others.
         grid: extents of the processor grid: ``(4, 2)`` or ``"4x2"``.
         distribute: formats such as ``"(BLOCK,*)"`` for everything that the program distributes, or name of a template
             or array -> formats: ``{"t": "(BLOCK,*)"}``.
@@ -178,7 +181,7 @@ def predict(
         budget=budget,
         **parameters,
     )
-    return predict_source(read_source(source, form=form), load_machine(system), request)
+    return predict_source(read_source(source, form=form, cost=cost), load_machine(system), request)
 
 
 def predict_source(source: Source, system: System, request: Request, watch: Watch | None = None) -> Prediction:
@@ -327,4 +330,5 @@ def presented(result: Result, stages: Stages, request: Request) -> Prediction:
         result = single(result)
     values = {each.name: getattr(result, each.name) for each in structs.fields(Result)}
     values["assumptions"] = without_repeats(result.assumptions, found)
-    return Prediction(**values, bundled=source.bundled, asked=asked(request), warnings=warnings)
+    given = asked(request, source.program.costs)
+    return Prediction(**values, bundled=source.bundled, asked=given, warnings=warnings)

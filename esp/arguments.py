@@ -7,10 +7,13 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from aag.diagnostics import Diagnostic, SourceError
+from aag.ir.costs import RoutineCost
 from aag.ir.directives import Align
+from aag.source.costs import read_cost
 from aag.source.directives import read_directive
 from aag.source.joining import DirectiveText, Text
 from esp.errors import UsageError
+from sag.schema import OPERATIONS
 
 _MOST_PROCESSORS = 2**20
 
@@ -106,6 +109,26 @@ def alignments(given: str | Sequence[str] | None) -> tuple[Align, ...]:
     if problems:
         raise SourceError(problems)
     return tuple(found)
+
+
+def costs(given: str | Sequence[str] | None) -> tuple[RoutineCost, ...]:
+    """Costs of procedures, such as ``solve = 2*n**3/3 flop``; the last one for each counts.
+
+    Raises:
+        aag.diagnostics.SourceError: one that cannot be read, with its place: the line is its number.
+    """
+    found: dict[str, RoutineCost] = {}
+    problems: list[Diagnostic] = []
+    for number, text in enumerate([given] if isinstance(given, str) else given or (), 1):
+        try:
+            cost = read_cost(text, OPERATIONS, number)
+        except SourceError as error:
+            problems += error.diagnostics
+        else:
+            found[cost.name] = cost
+    if problems:
+        raise SourceError(problems)
+    return tuple(found.values())
 
 
 def switch(name: str, given: object) -> bool:

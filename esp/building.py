@@ -65,6 +65,7 @@ def emitted_of(
             native=native,
             unread=_unread(stages),
             nodes=nodes,
+            links=stages.source.links,
         )
     except NotEmitted as problem:
         last = len(problem.diagnostics) - 1

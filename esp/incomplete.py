@@ -12,8 +12,11 @@ from interpreter.result import Assumption
 _BODY = re.compile(r"the body of (?:the function )?(\S+) is not interpreted")
 """How lowering says that a procedure is not followed (W202, W206)."""
 
-_MISSING = re.compile(r"found no subroutine (\w+)")
+_MISSING = re.compile(r"found no (subroutine|function) (\w+)")
 """How it says that there is no such procedure."""
+
+_DISTRIBUTED = re.compile(r"(\w+ is a library procedure and .+): only its call is charged")
+"""How it says that a library procedure gets distributed arguments (W286)."""
 
 _UNREAD = frozenset({"W101", "W102", "W107", "W109"})
 """Findings that leave something of the source out."""
@@ -23,18 +26,19 @@ _WAY_OUT = {
     "W202": "correct the call or the subroutine, or write its statements in place of the call",
     "W206": "write its expression in place of the call",
     "W207": "map none of them, or give each its own storage",
+    "W286": "pass sections that one processor owns, or copies without a mapping",
     "M201": "describe it in the machine file",
 }
 """Assumptions that leave something out -> what to write instead."""
 
-_ADD = "correct the name, add the file that defines it, or write its statements in place of the call"
+_ADD = "correct the name, add the file that defines it, or give what a call costs: ‹cost {}='2*n flop'›"
 """The way out where there is no such procedure."""
 
 _BY_MACHINE = frozenset({"no-network", "no-io", "unpriced"})
 """Assumptions that say what the machine description has no figure for."""
 
 _LEFT_OUT = {
-    **dict.fromkeys(("W201", "W202", "W206", "W207"), ""),
+    **dict.fromkeys(("W201", "W202", "W206", "W207", "W286"), ""),
     "unmodelled": "W201",
     "call": "W202",
     **dict.fromkeys(_BY_MACHINE, "M201"),
@@ -73,7 +77,7 @@ def left_out(prediction: Prediction) -> tuple[Diagnostic, ...]:
     known = {(each.span.file, each.span.line) for each in unread}
     uncharged = [
         Diagnostic(
-            code=(code := _LEFT_OUT[each.code] or each.code),
+            code=(code := "W286" if _DISTRIBUTED.search(each.text) else _LEFT_OUT[each.code] or each.code),
             message=unplaced(each),
             span=NOWHERE if each.span is None else each.span,
             hint=_way_out(code, each.text),
@@ -88,7 +92,7 @@ def _way_out(code: str, text: str) -> str:
     missing = _MISSING.search(text)
     if missing is None:
         return _WAY_OUT.get(code, "")
-    return WITHOUT_MPI if missing[1].startswith("mpi_") else _ADD
+    return WITHOUT_MPI if missing[2].startswith("mpi_") else _ADD.format(missing[2])
 
 
 def reasons(predictions: Sequence[Prediction]) -> tuple[str, ...]:
@@ -109,7 +113,8 @@ def reasons_among(
     spans = [*(each.span for each in assumptions), *(each.span for each in warnings)]
     main_file = main_file or next((each.file for each in spans if each is not None and each.file), "")
     procedures: dict[str, None] = {}
-    missing: dict[str, dict[tuple[str, int], None]] = {}
+    missing: dict[tuple[str, str], dict[tuple[str, int], None]] = {}
+    distributed: dict[str, dict[tuple[str, int], None]] = {}
     called: dict[tuple[str, int], None] = {}
     uncharged: dict[tuple[str, int], None] = {}
     other: dict[str, None] = {}
@@ -120,15 +125,18 @@ def reasons_among(
             procedures[body.group(1)] = None
             called |= dict.fromkeys(at)
         elif stranger := _MISSING.search(each.text):
-            missing.setdefault(stranger[1], {}).update(dict.fromkeys(at))
+            missing.setdefault((stranger[1], stranger[2]), {}).update(dict.fromkeys(at))
+        elif found := _DISTRIBUTED.search(each.text):
+            distributed.setdefault(found[1], {}).update(dict.fromkeys(at))
         elif each.code == "unmodelled":
             uncharged |= dict.fromkeys(at)
         elif each.code in _BY_MACHINE or each.code == "W207":
             other[each.text] = None
     told = [
-        f"found no subroutine {name}" + (f" ({lines(_named(places, main_file))})" if places else "")
-        for name, places in missing.items()
+        f"found no {kind} {name}" + (f" ({lines(_named(places, main_file))})" if places else "")
+        for (kind, name), places in missing.items()
     ]
+    told += [f"{what} ({lines(_named(places, main_file))})" for what, places in distributed.items()]
     if procedures:
         several = len(procedures) > 1
         what = f"the {'bodies' if several else 'body'} of {', '.join(procedures)}"
@@ -136,7 +144,7 @@ def reasons_among(
         told.append(f"{what}{where} {'are' if several else 'is'} not interpreted")
     if uncharged:
         told.append(f"{lines(_named(uncharged, main_file))} could not be charged")
-    known = {*called, *uncharged}.union(*missing.values())
+    known = {*called, *uncharged}.union(*missing.values(), *distributed.values())
     for warning in warnings:
         places = _at(warning.span)
         if warning.code in _UNREAD and not known.intersection(places):

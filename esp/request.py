@@ -1,6 +1,6 @@
 """The options of a prediction, other than program and machine."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from msgspec import Struct, field, structs
 
 from aag.functional.tables import RunLimits
 from aag.graph.cluster import LEVELS, Level
+from aag.ir.costs import RoutineCost
 from aag.ir.directives import Align
 from aag.ir.evaluate import Value
 from aag.ir.spelling import spell_directive
@@ -133,8 +134,9 @@ def switched(request: Request, opt: Mapping[str, bool]) -> Request:
     return structs.replace(request, off=(request.off - more) | off, on=(request.on - off) | more)
 
 
-def asked(request: Request) -> Mapping[str, Plain]:
-    """Name of an argument of `esp.predict` -> what was given; None, or nothing in it, where it was not."""
+def asked(request: Request, costs: Iterable[RoutineCost] = ()) -> Mapping[str, Plain]:
+    """Name of an argument of `esp.predict` -> what was given; None, or nothing in it, where it was not. `costs`: those
+    that were given with the program."""
     scenario = request.scenario
     return {
         "load": _data(scenario.load),
@@ -149,6 +151,7 @@ def asked(request: Request) -> Mapping[str, Plain]:
         "grid": None if request.grid is None else list(request.grid),
         "distribute": dict(request.distribute),
         "align": [spell_directive(each).removeprefix("align ") for each in request.align],
+        "cost": [each.written for each in costs],
         "set": {name: _data(value) for name, value in request.values.items()},
         "timed": request.timed,
         "unroll": request.unroll,

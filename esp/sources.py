@@ -5,19 +5,23 @@ from os import PathLike
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from aag.ir.units import Form, Program
 from aag.source.files import decode
 from aag.source.read import read_files
+from esp.arguments import costs
 from esp.errors import UnreadableFileError, UsageError, reason
 from esp.locate import benchmarks_dir, find_program, program_names
 
 
 class Source(Struct, frozen=True, kw_only=True):
-    """A program as read. `bundled`: it is one of those that come with esp."""
+    """A program as read. `bundled`: it is one of those that come with esp. `links`: what procedures that it lacks are
+    linked from: files, and libraries (``-lblas``)."""
 
     program: Program
     bundled: bool = False
+    links: tuple[str, ...] = ()
 
 
 Name = str | PathLike[str]
@@ -30,6 +34,7 @@ def read_source(
     form: Form | None = None,
     include: Iterable[Name] = (),
     define: Iterable[str] = (),
+    cost: str | Sequence[str] | None = None,
 ) -> Source:
     """Read a program: a path, the name of one that comes with esp, its text (with a line break in it), or a list of the
     files that make it up. What is read already is returned as it is.
@@ -40,6 +45,7 @@ def read_source(
         include: folders for INCLUDE and ``#include``, after the folder of the file.
         define: macros of the C preprocessor, as ``NAME`` or ``NAME=VALUE``. With one, all files are preprocessed; else
             those that need it.
+        cost: what calls of procedures cost that the source lacks: ``"dgemm(ta,tb,m,n,k)=2*m*n*k flop"``, or several.
 
     Raises:
         UnreadableFileError: there is no such file, or it cannot be read.
@@ -47,7 +53,7 @@ def read_source(
         aag.diagnostics.SourceError: it is no program.
     """
     if isinstance(source, Source):
-        return source
+        return with_costs(source, cost)
     names = [source] if isinstance(source, str | PathLike) else list(source)
     if not names:
         raise UsageError("there is no program to read.")
@@ -71,7 +77,20 @@ def read_source(
         defines=tuple(define),
         defer=True,
     )
-    return Source(program=program, bundled=bundled)
+    return with_costs(Source(program=program, bundled=bundled), cost)
+
+
+def with_costs(source: Source, cost: str | Sequence[str] | None) -> Source:
+    """A program with costs of procedures that it lacks.
+
+    Raises:
+        aag.diagnostics.SourceError: one cannot be read.
+    """
+    found = costs(cost)
+    if not found:
+        return source
+    program = source.program
+    return replace(source, program=replace(program, costs=(*program.costs, *found)))
 
 
 def _bytes_of(path: Path) -> bytes:

@@ -120,6 +120,10 @@ class Prices(Struct, eq=False):
             )
         return self.works[works]
 
+    def operation(self, name: str) -> CountColumn:
+        """What one operation of a class pays, where the machine has a time for it."""
+        return self.of(Work(computation=((name, 1.0),)))
+
     def _operations(self, lists: Iterable[Operations], paid: int) -> list[Fee]:
         """What operations pay together."""
         total: dict[str, float] = {}

@@ -30,6 +30,7 @@ from interpreter.models.compute import charge_work
 from interpreter.models.condition import choose
 from interpreter.models.io import host_io
 from interpreter.models.iteration import iterate, synchronised, undetermined
+from interpreter.models.library import charge_library
 from interpreter.models.sync import reduce
 from interpreter.network import network_of
 from interpreter.reduce import largest
@@ -280,6 +281,7 @@ class Walker:
     def call(self, run: Run, aau: g.Call) -> str:
         """Call: its own overhead, and the body where it is known."""
         charge_work(run, aau.id, aau.work)
+        charge_library(run, aau)
         run.books.count(aau.id, Tally.EXECUTIONS, 1.0)
         if aau.assumption:
             run.books.assume("call", f"line {aau.span.line}: {aau.assumption}", aau.span)

@@ -31,7 +31,7 @@ def decides(aau: g.AAU) -> frozenset[str]:
     match aau:
         case g.IterD(nest=None, loop=DoNode() as loop) | g.IterSync(owned=None, loop=DoNode() as loop):
             return names_in(loop.lower, loop.upper, loop.step)
-        case g.IterD() | g.IterSync() | g.Comm() | g.SyncSeq():
+        case g.IterD() | g.IterSync() | g.Comm() | g.SyncSeq() | g.Call():
             return aau.uses
         case g.IterND(condition=condition):
             return names_in(condition)
@@ -286,7 +286,7 @@ class Scalars:
                     return ""
                 left = self.while_trips(each, env, REPLAYED)[1]
                 return "" if own_leave(left, each.name) == "exit" else left
-            case g.Call(body=body) | g.Spawn(body=body):
+            case g.Call(body=(_, *_) as body) | g.Spawn(body=body):
                 left = self.simulate(body, env)
                 return "" if left.startswith("return") else left
             case _:

@@ -29,6 +29,9 @@ class MachineFigure(Struct, frozen=True, kw_only=True, eq=False):
     estimated: bool
 
 
+GIVEN_TIME = "given.second"
+"""The figure of times that a user gives for the calls of a procedure: no machine changes it."""
+
 CACHE_MISSES = ("cache line read", "write missed", "dirty line written back")
 """What the caches miss, as the units of figures."""
 
@@ -71,7 +74,8 @@ def figures_of(machine: Machine) -> Mapping[str, MachineFigure]:
             named("link.per_byte", "byte on the host link", io.host_per_byte_s, io.estimated),
             named("io.format_item", "item formatted", io.format_item_s, io.estimated),
         ]
-    return dict(found)
+    given = MachineFigure(path="second", unit="second given for a call", seconds=np.ones(1), estimated=False)
+    return {**dict(found), GIVEN_TIME: given}
 
 
 def _of_messages(network: NetworkCosts) -> Iterator[tuple[str, str, Array, bool]]:

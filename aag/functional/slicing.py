@@ -10,7 +10,7 @@ from aag.ir import statements as s
 from aag.ir.control import control_of
 from aag.ir.expressions import Call, Element, Expr, ImpliedDo, Var
 from aag.ir.intrinsics import INTRINSICS
-from aag.ir.steady import all_passed
+from aag.ir.steady import all_passed, assigned_by_call
 from aag.ir.storage import sharing
 from aag.ir.units import Entity, Unit
 from aag.ir.visitors import bodies, names_in, own_expressions, walk_expressions
@@ -138,9 +138,9 @@ class _Slicer:
             case s.Io(kind=kind, items=items):
                 yield from control_of(statement).sets
                 yield from (names_in(*items) if kind == "read" else ())
-            case s.CallStmt(name=name, args=args, keywords=keywords):
-                yield from all_passed(name, args, keywords)
-                yield from self._commons
+            case s.CallStmt(cost=cost):
+                yield from assigned_by_call(statement, all_passed)
+                yield from self._commons if cost is None else ()
             case s.Opaque(text=text):
                 named = {each.lower() for each in _NAME.findall(text)}
                 yield from (each for each in self._entities if each.partition("%")[0] in named)

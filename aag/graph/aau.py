@@ -14,7 +14,7 @@ from aag.diagnostics import CallSite, Span
 from aag.ir.expressions import Expr
 from aag.ir.statements import Assign
 from aag.spmd.access import AccessSweep
-from aag.spmd.nodes import Combine, DoNode, HostIo, Nest, Operation, OwnedLoop
+from aag.spmd.nodes import Charge, Combine, DoNode, HostIo, Nest, Operation, OwnedLoop
 
 Counts = tuple[tuple[str, float], ...]
 """Operation class -> how often, sorted by class: for example (("load", 4.0), ("r8.add", 3.0))."""
@@ -156,12 +156,14 @@ class SyncSeq(AAU, frozen=True, kw_only=True, eq=False):
 
 
 class Call(AAU, frozen=True, kw_only=True, eq=False):
-    """Invocation of a user procedure; `assumption` says what was assumed where its body is not known."""
+    """Invocation of a procedure; `assumption` says what was assumed where its body is not known. `charges`: what it
+    costs besides `work`, in the values of scalars when it is called."""
 
     name: str
     work: Work
     body: tuple[AAU, ...]
     assumption: str = ""
+    charges: tuple[Charge, ...] = ()
 
 
 class CommEdge(Struct, frozen=True, kw_only=True):

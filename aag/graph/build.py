@@ -262,6 +262,7 @@ class _Builder:
             work=work,
             body=(),
             assumption=node.assumption,
+            charges=() if node.library is None else node.library.charges,
             shares=(g.WorkShare(site=node.span.call, works=(work,), calls=(1,)),) if called else (),
         )
 

@@ -34,8 +34,10 @@ def label_of(node: n.Node) -> str:
         case n.IfNode(branches=branches):
             condition = branches[0].condition
             return "if" if condition is None else f"if ({_text(condition)})"
-        case n.CallNode(name=name):
-            return f"call {name}"
+        case n.CallNode(name=name, library=n.LibraryCall(origin=origin)):
+            return f"call {name}, cost by {origin}"
+        case n.CallNode(name=name, assumption=assumption):
+            return f"call {name}, no cost" if assumption else f"call {name}"
         case n.ClockMark():
             return "clock"
         case n.Leave(kind=kind, name=name):

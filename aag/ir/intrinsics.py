@@ -335,7 +335,9 @@ _ROWS = (
     *_row("bessel_jn bessel_yn", "n:i x:r", type="second", charge=CALL),
     *_row("merge_bits", "i:i j=i mask=i", charge=o.fixed(logical=3)),
     *_row("popcnt poppar leadz trailz", "i:i", type="integer", charge=CALL),
-    *_row("merge", "tsource fsource=tsource mask:l", charge=_BITS),
+    *_row(
+        "merge", "tsource fsource=tsource mask:l", charge=_BITS, value=lambda one, other, mask: one if mask else other
+    ),
     # the parts of a real
     *_row("exponent", "x:r", type="integer", charge=CALL),
     *_row("fraction rrspacing spacing", "x:r", charge=CALL),

@@ -99,7 +99,10 @@ def _statement(statement: s.Stmt, names: frozenset[str], looping: bool, loops: f
             return _branches(parts, names, looping, loops, whole=any(each.values is None for each in cases))
         case s.DoWhile(condition=condition, body=body, name=name):
             return _branches([(names_in(condition), body)], names, True, loops | {name}, whole=False)
-        case s.CallStmt(args=args) | s.Io(items=args) | s.Allocate(items=args):
+        case s.CallStmt(args=args, into=into):
+            read = names & names_in(*args)
+            return read, names - read - names_in(into)
+        case s.Io(items=args) | s.Allocate(items=args):
             read = names & names_in(*args)
             return read, names - read
         case s.Stop() | s.Return():

@@ -239,7 +239,8 @@ def _simple(stmt: s.Stmt) -> str:
     match stmt:
         case s.CallStmt(name=name, args=args, keywords=keywords):
             parts = [spell(each) for each in args] + [f"{key}={spell(value)}" for key, value in keywords]
-            return f"call {name}({', '.join(parts)})"
+            listed = f"{name}({', '.join(parts)})"
+            return f"call {listed}" if stmt.into is None else f"{spell(stmt.into)} = {listed}"
         case s.Io():
             return _io(stmt)
         case s.Allocate(items=items, deallocate=deallocate):

@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from aag.diagnostics import Span
+from aag.ir.costs import CallCost
 from aag.ir.directives import Align, Distribute, Independent
 from aag.ir.expressions import Element, Expr, Var
 
@@ -118,13 +119,18 @@ class Where(Stmt, frozen=True, kw_only=True, eq=False):
 
 
 class CallStmt(Stmt, frozen=True, kw_only=True, eq=False):
-    """CALL name(args)."""
+    """CALL name(args).
+
+    `cost`: what it costs, where the source lacks its procedure; it has no keywords then. `into`: the variable that is
+    assigned what it returns, where it is a function."""
 
     name: str
     args: tuple[Expr, ...]
     keywords: tuple[tuple[str, Expr], ...] = ()
     reason: str = ""
-    """Why its procedure is not interpreted, where the source has it."""
+    """Why its procedure is not interpreted, where the source has it, or its cost is not known."""
+    cost: CallCost | None = None
+    into: Var | None = None
 
 
 class Enter(Stmt, frozen=True, kw_only=True, eq=False):

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from aag.ir import statements as s
 from aag.ir.control import control_of
+from aag.ir.costs import changed_by
 from aag.ir.evaluate import Unknown, Value, evaluate
 from aag.ir.expressions import Call, Component, Element, Expr, ImpliedDo, Substring, Var
 from aag.ir.intrinsics import INTRINSICS
 from aag.ir.units import Entity, Unit
-from aag.ir.visitors import calls_used, names_in, own_expressions, walk_expressions, walk_statements
+from aag.ir.visitors import names_in, own_expressions, walk_expressions, walk_statements
 
 Passed = Callable[[str, Sequence[Expr], Sequence[tuple[str, Expr]]], Iterator[str]]
 """The names that a call of a procedure with these arguments may assign."""
@@ -18,6 +19,16 @@ Passed = Callable[[str, Sequence[Expr], Sequence[tuple[str, Expr]]], Iterator[st
 def all_passed(_: str, args: Sequence[Expr], keywords: Sequence[tuple[str, Expr]]) -> Iterator[str]:
     """A procedure may assign all its arguments."""
     yield from (each.name for each in (*args, *(value for _, value in keywords)) if isinstance(each, Var | Element))
+
+
+def assigned_by_call(call: s.CallStmt, passed: Passed) -> Iterator[str]:
+    """The names that a CALL may assign."""
+    if call.into is not None:
+        yield call.into.name
+    if call.cost is None:
+        yield from passed(call.name, call.args, call.keywords)
+    else:
+        yield from changed_by(call.args, call.cost)
 
 
 def steady(unit: Unit, env: Mapping[str, Value], passed: Passed) -> dict[str, Value]:
@@ -35,7 +46,7 @@ def steady(unit: Unit, env: Mapping[str, Value], passed: Passed) -> dict[str, Va
     }
     times = assignments(unit, passed)
     shared = {name for each in unit.equivalences for name in names_in(*each.members)}
-    if any(name not in INTRINSICS for name in calls_used(unit.body)):
+    if any(name not in INTRINSICS for name in _called(unit.body)):
         shared |= {name for common in unit.commons for name in common.names}
     waiting: dict[str, Expr] = {}
     for entity in unit.entities:
@@ -55,6 +66,15 @@ def assignments(unit: Unit, passed: Passed) -> Mapping[str, int]:
         for statement in walk_statements(each.body):
             times.update(_assigned(statement, each, passed))
     return times
+
+
+def _called(body: Sequence[s.Stmt]) -> Iterator[str]:
+    """The procedures that are called and may assign more than their arguments."""
+    for each in walk_statements(body):
+        if isinstance(each, s.CallStmt) and each.cost is None:
+            yield each.name
+        for whole in own_expressions(each):
+            yield from (part.name for part in walk_expressions(whole) if isinstance(part, Call))
 
 
 def _is_plain(entity: Entity) -> bool:
@@ -86,8 +106,8 @@ def _assigned(statement: s.Stmt, unit: Unit, passed: Passed) -> Iterator[str]:
         case s.Io(kind=kind, items=items):
             yield from control_of(statement).sets
             yield from _stored(items) if kind == "read" else ()
-        case s.CallStmt(name=name, args=args, keywords=keywords):
-            yield from passed(name, args, keywords)
+        case s.CallStmt():
+            yield from assigned_by_call(statement, passed)
         case s.Opaque():
             yield from (each.name for each in unit.entities)
     for whole in own_expressions(statement):

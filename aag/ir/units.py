@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from aag.diagnostics import Diagnostic, Span
+from aag.ir.costs import RoutineCost
 from aag.ir.directives import Bound, Directive
 from aag.ir.expressions import Expr
 from aag.ir.statements import Stmt
@@ -175,6 +176,8 @@ class Program(Struct, frozen=True, kw_only=True, eq=False):
     unrecognised: Mapping[str, int] = field(default_factory=dict)
     """Templates and processor arrangements that only a comment would declare, with its line (W108)."""
     concurrent: tuple[Concurrent, ...] = ()
+    costs: tuple[RoutineCost, ...] = ()
+    """What procedures cost that the source lacks, as the user says."""
 
     @property
     def main(self) -> Unit | None:

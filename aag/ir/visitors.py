@@ -111,8 +111,9 @@ def own_expressions(stmt: s.Stmt) -> tuple[e.Expr, ...]:
             return _present(*bounds, mask)
         case s.Where(branches=masks):
             return _present(*(branch.mask for branch in masks))
-        case s.CallStmt(args=args, keywords=keywords):
-            return args + tuple(value for _, value in keywords)
+        case s.CallStmt(args=args, keywords=keywords, cost=cost, into=into):
+            amounts = () if cost is None else tuple(each.amount for each in cost.terms)
+            return (*args, *(value for _, value in keywords), *_present(into), *amounts)
         case s.Io(items=items) | s.Allocate(items=items):
             return items
         case s.Remap(directive=Align(subscripts=subscripts)):
@@ -180,9 +181,14 @@ def map_own(stmt: s.Stmt, go: Callable[[e.Expr], e.Expr]) -> s.Stmt:
         case s.Where(branches=masks):
             masked = tuple(structs.replace(each, mask=some(each.mask)) for each in masks)
             return structs.replace(stmt, branches=masked)
-        case s.CallStmt(args=args, keywords=keywords):
+        case s.CallStmt(args=args, keywords=keywords, cost=cost, into=into):
             pairs = tuple((key, go(value)) for key, value in keywords)
-            return structs.replace(stmt, args=tuple(map(go, args)), keywords=pairs)
+            if cost is not None:
+                terms = tuple(structs.replace(each, amount=go(each.amount)) for each in cost.terms)
+                cost = structs.replace(cost, terms=terms)
+            result = some(into)
+            assert result is None or isinstance(result, e.Var)  # lowering made this variable: it stays a scalar
+            return structs.replace(stmt, args=tuple(map(go, args)), keywords=pairs, cost=cost, into=result)
         case s.Io(items=items) | s.Allocate(items=items):
             return structs.replace(stmt, items=tuple(map(go, items)))
         case s.Remap(directive=Align(subscripts=subscripts) as align):

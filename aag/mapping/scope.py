@@ -10,9 +10,10 @@ from msgspec import Struct
 from aag.ir.directives import Align, Bound, Directive, Distribute, Dynamic, Inherit, Processors, Sequence, Template
 from aag.ir.evaluate import Unknown, Value, evaluate_int
 from aag.ir.expressions import Expr, IntLit, OpaqueExpr
+from aag.ir.statements import CallStmt
 from aag.ir.storage import allocations
 from aag.ir.units import Entity, Program, Unit
-from aag.ir.visitors import names_in
+from aag.ir.visitors import names_in, walk_statements
 from aag.mapping.inquiries import inquired
 from aag.mapping.report import Report, place
 
@@ -42,6 +43,13 @@ class Scope(Struct, frozen=True, kw_only=True):
         if any(bound.upper is None for bound in shape):
             shape = self.allocated.get(name, shape)
         return shape
+
+    def passed_whole(self) -> frozenset[str]:
+        """The names of arrays that library procedures get, which have them as a whole."""
+        calls = (
+            each for each in walk_statements(self.unit.body) if isinstance(each, CallStmt) and each.cost is not None
+        )
+        return frozenset(name for each in calls for name in names_in(*each.args))
 
     def sequential(self) -> frozenset[str]:
         """The names that SEQUENCE makes sequential; a directive that names something beats one for all.

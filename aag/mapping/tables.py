@@ -67,12 +67,13 @@ def distributed_names(
     scope: Scope,
 ) -> list[str]:
     """What a program distributes. Without a DISTRIBUTE: what its arrays are aligned with, else all arrays of the shape
-    of the largest."""
+    of the largest, but for those that library procedures get."""
     known = {name for name, found in bounds.items() if found is not None and not name.startswith(SERIAL)}
     names = [name for name in distributes if name in known]
     if not names:
         names = sorted({align.target for align in aligns.values()} - aligns.keys() & known)
     if not names:
+        known -= scope.passed_whole()
         free = {each.name: extents_of(bounds[each.name]) for each in scope.arrays() if each.name in known}
         free = {name: extents for name, extents in free.items() if name not in aligns and extents}
         largest = max(free.values(), key=prod, default=())

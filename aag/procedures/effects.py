@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aag.ir import statements as s
 from aag.ir.expressions import Call, Element, Expr, Var
+from aag.ir.steady import assigned_by_call
 from aag.ir.units import Unit
 from aag.ir.visitors import own_expressions, walk_expressions, walk_statements
 
@@ -35,8 +36,8 @@ class AssignedNames:
                 case s.Io(kind="read" | "inquire" | "open", items=items) | s.Allocate(items=items):
                     for each in items:
                         yield from _base(each)
-                case s.CallStmt(name=name, args=args, keywords=keywords):
-                    yield from self.passed(name, args, keywords)
+                case s.CallStmt():
+                    yield from assigned_by_call(statement, self.passed)
                 case s.Opaque():
                     yield from (each.name for each in unit.entities)
             for whole in own_expressions(statement):

@@ -1,5 +1,6 @@
 """A procedure's expressions, statements and directives with the names that they have where it is called."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct, field
@@ -86,6 +87,14 @@ class ActualPart(Struct, frozen=True):
     def is_same(self) -> bool:
         """Whether it is that with the same indices."""
         return self.is_whole and all(isinstance(each, ActualDim) and each.lower == each.start for each in self.dims)
+
+    @property
+    def is_contiguous(self) -> bool:
+        """Whether its elements are neighbours in memory, as those of the dummy."""
+        rest = itertools.dropwhile(lambda each: isinstance(each, ActualDim) and each.whole, self.dims)
+        first = next(rest, None)
+        stepped = isinstance(first, ActualDim) and first.step != IntLit(1)
+        return not stepped and not any(isinstance(each, ActualDim) for each in rest)
 
     def shape(self) -> Iterator[d.Bound]:
         """The shape of the dummy."""
@@ -200,10 +209,25 @@ class CallNames(Struct, kw_only=True):
     def _statement(self, statement: s.Stmt) -> s.Stmt:
         if isinstance(statement, s.Remap):
             return replace(statement, directive=self._remap(statement.directive))
+        if isinstance(statement, s.CallStmt) and statement.cost is not None:
+            self._check_elements(statement)
         made = map_own(self._named(statement), self.expression)
         if isinstance(made, s.If) and self.present:
             made = _decided(made)
         return mapped(made, self.statements)
+
+    def _check_elements(self, call: s.CallStmt) -> None:
+        """A library procedure that gets an element may use those behind it in memory.
+
+        Raises:
+            Refused: what is behind it is not what is behind it in the dummy.
+        """
+        for each in call.args:
+            if not isinstance(each, Element) or any(isinstance(one, Section) for one in each.subscripts):
+                continue
+            part = self.parts.get(each.name)
+            if part is not None and not part.is_contiguous:
+                raise Refused(f"it passes an element of {each.name}, a part of {part.array}, to {call.name}")
 
     def _named(self, statement: s.Stmt) -> s.Stmt:
         """The statement with what is a name in it."""

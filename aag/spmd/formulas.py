@@ -26,6 +26,7 @@ from aag.spmd.nodes import (
     HostIo,
     IfNode,
     Index,
+    LibraryCall,
     Local,
     Nest,
     Node,
@@ -116,6 +117,8 @@ class _Finder:
                     pass
                 case CallNode(entered=True):
                     pass
+                case CallNode(library=LibraryCall()):
+                    _forget(known, node.defines)
                 case HostIo() | CallNode() | Unmodelled():
                     known.clear()
                 case _:

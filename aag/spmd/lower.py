@@ -15,6 +15,7 @@ from aag.ir import statements as ir
 from aag.ir.expressions import Binary, Expr, LogicalLit, Section
 from aag.ir.intrinsics import SERIAL
 from aag.ir.units import Entity, Program, Unit
+from aag.library.table import row
 from aag.mapping.layout import Layouts
 from aag.spmd.aliasing import mapped_members, with_aliases
 from aag.spmd.assignments import lower_assign
@@ -55,7 +56,12 @@ def lower(program: Program, unit: Unit, layouts: Layouts, options: Options) -> N
         lowering.notes.append(each)
     for name, span in user_functions(program, unit):
         lowering.complete, lowering.span = False, span
-        lowering.note("W206", f"the body of the function {name} is not interpreted: only its calls are charged")
+        what = f"the body of the function {name} is not interpreted"
+        if row(name) is not None or any(each.name == name for each in program.costs):
+            what += " (FORALL, WHERE or an implied DO calls it)"
+        elif not lowering.has_procedure(name):
+            what = f"found no function {name}"
+        lowering.note("W206", f"{what}: only its calls are charged")
     lowering.notes += _components(unit, layouts)
     if lowering.errors:
         raise SourceError(dict.fromkeys(lowering.errors))

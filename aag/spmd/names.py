@@ -10,7 +10,9 @@ from aag.spmd.nodes import Held, Need, Nest, Operation, Reference, assigns_of
 from aag.spmd.symbols import Symbols
 from aag.spmd.vector import is_decided_by_indices
 
-CLOCKS = frozenset(("system_clock", "cpu_time", "secnds", "mpi_wtime", "etime", "dclock", "date_and_time"))
+CLOCKS = frozenset(
+    ("system_clock", "cpu_time", "secnds", "mpi_wtime", "etime", "dtime", "second", "dclock", "date_and_time")
+)
 """Subroutines that read the clock."""
 RANDOM = frozenset(("random_number", "random_seed"))
 """Intrinsic subroutines whose numbers are those of the library: what they cost is known, what they answer is not."""

@@ -327,13 +327,38 @@ class IfNode(Node, frozen=True, kw_only=True, eq=False):
     branches: tuple[NodeBranch, ...]
 
 
+class Charge(Struct, frozen=True, kw_only=True):
+    """`times` * `amount` operations of a class, or seconds, or bytes (`aag.ir.costs`)."""
+
+    operation: str
+    times: float
+    amount: Expr
+
+
+class LibraryCall(Struct, frozen=True, kw_only=True, eq=False):
+    """A call of a procedure without source whose cost is known: every processor does it with data of its own.
+
+    `into`: the variable that gets the result of a function. `changes`: the variables that it may change. `text`: the
+    cost as written, by a table or an option.
+    """
+
+    args: tuple[Expr, ...]
+    into: Var | None
+    charges: tuple[Charge, ...]
+    changes: tuple[str, ...]
+    text: str
+    origin: Literal["option", "table"]
+
+
 class CallNode(Node, frozen=True, kw_only=True, eq=False):
-    """A call of a procedure. `entered`: its statements follow, so that the call by itself does nothing."""
+    """A call of a procedure. `entered`: its statements follow, so that the call by itself does nothing. `library`: what
+    is known of it where the source lacks it; else all may change."""
 
     name: str
     arguments: int
     assumption: str = ""
     entered: bool = False
+    library: LibraryCall | None = None
 
 
 class ClockMark(Node, frozen=True, kw_only=True, eq=False):

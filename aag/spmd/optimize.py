@@ -27,6 +27,7 @@ from aag.spmd.nodes import (
     IfNode,
     Index,
     Leave,
+    LibraryCall,
     Local,
     Need,
     Nest,
@@ -98,6 +99,8 @@ def effects(nodes: Iterable[Node]) -> Effects:
                 names.add(var)
             case HostIo(defines=read):
                 arrays += [(name, None) for name in read]
+            case CallNode(library=LibraryCall(changes=changes)):
+                arrays += [(name, None) for name in changes]
             case CallNode(entered=False) | Unmodelled():
                 everything = True
     return Effects(tuple(arrays), frozenset(names), everything)

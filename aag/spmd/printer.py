@@ -98,6 +98,11 @@ class _Printer(Struct, frozen=True):
                 yield from _owned(node, depth)
             case n.IfNode(branches=branches):
                 yield from self._conditional(branches, depth)
+            case n.CallNode(name=name, library=n.LibraryCall(args=args, into=into, text=text, origin=origin)):
+                listed = f"{name}({', '.join(map(spell, args))})"
+                call = f"call {listed}" if into is None else f"{spell(into)} = {listed}"
+                by = "table" if origin == "table" else "option"
+                yield NodeLine(0, depth, f"{call}   ! cost by {by}: {text}")
             case n.CallNode(name=name, arguments=arguments, assumption=assumption):
                 said = f"   ! {assumption}" if assumption else ""
                 yield NodeLine(0, depth, f"call {name}, {plural(arguments, 'argument')}{said}")

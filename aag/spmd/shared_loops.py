@@ -1,7 +1,7 @@
 """Loops of any contents whose iterations belong to processors: each runs its own, without messages inside.
 
     do j = 1, m            the home is x(:, j): what an iteration writes lives there
-      call fft(x(:, j))    loops, conditions and procedures inside run as in the serial program
+      call fft(x(:, j))    loops, conditions, procedures and library calls inside run as in the serial program
     end do
 
 That is right where each iteration writes nothing but its own part of distributed arrays, reads nothing else of these
@@ -18,6 +18,7 @@ from aag.ir import statements as ir
 from aag.ir.expressions import Call, Element, Expr, Section, Var
 from aag.ir.linear import linear
 from aag.ir.liveness import exposed, wanted_after
+from aag.ir.steady import all_passed, assigned_by_call
 from aag.ir.visitors import (
     bodies,
     children,
@@ -139,7 +140,11 @@ def _renamed(body: tuple[ir.Stmt, ...], names: Mapping[str, str]) -> tuple[ir.St
 def _check(lowering: Lowering, statement: ir.Do, inside: Sequence[ir.Stmt]) -> None:
     """Only statements that one processor can run by itself, and that stay in the loop."""
     for each in inside:
-        if not isinstance(each, _PLAIN):
+        if isinstance(each, ir.CallStmt) and each.cost is not None:
+            if each.cost.has_sequence:
+                raise Unsupported(f"{each.name} returns a sequence of numbers that all iterations share")
+            _check_elements(lowering, each)
+        elif not isinstance(each, _PLAIN):
             raise Unsupported("the loop contains more than assignments, loops and conditions")
         if any(calls_any(part, lowering.impure) for part in own_expressions(each)):
             raise Unsupported("the loop calls functions that may have side effects")
@@ -149,6 +154,16 @@ def _check(lowering: Lowering, statement: ir.Do, inside: Sequence[ir.Stmt]) -> N
     jumps = {each.name for each in inside if isinstance(each, ir.Exit | ir.Cycle)} - {""}
     if not jumps <= named or (statement.name and _exits(inside, statement.name)):
         raise Unsupported("the loop may be left early")
+
+
+def _check_elements(lowering: Lowering, call: ir.CallStmt) -> None:
+    """A library procedure that gets an element may use those behind it in memory, which may be of other iterations."""
+    for each in call.args:
+        if not isinstance(each, Element) or any(isinstance(part, Section) for part in each.subscripts):
+            continue
+        if lowering.is_distributed(each.name):
+            where = f"{each.name}, and {call.name} may use others behind it: pass a section"
+            raise Unsupported(f"the loop passes an element of {where}")
 
 
 def _own(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
@@ -177,6 +192,8 @@ def _changed(inside: Sequence[ir.Stmt]) -> Iterator[str]:
                 raise Unsupported("assignment to a part of a variable")
             case ir.Do(var=name):
                 yield name
+            case ir.CallStmt():
+                yield from assigned_by_call(each, all_passed)
 
 
 def _check_private(lowering: Lowering, statement: ir.Do, names: frozenset[str]) -> None:
@@ -267,6 +284,9 @@ class _Mentions:
                     yield from (replace(one, is_target=one.element.name == target.name) for one in found)
                 yield from self._of(each.value, around, conditional=conditional)
                 continue
+            if isinstance(each, ir.CallStmt):
+                yield from self._of_call(each, around)
+                continue
             inner = around
             match each:
                 case ir.Do():
@@ -281,6 +301,13 @@ class _Mentions:
             for part_body in bodies(each):
                 yield from self.of(part_body, inner, conditional=conditional or decides)
             conditional |= any(isinstance(one, ir.Cycle | ir.Exit) for one in walk_statements((each,)))
+
+    def _of_call(self, call: ir.CallStmt, around: tuple[Index, ...]) -> Iterator[_Mention]:
+        """The arguments of a library procedure, which has no messages brought for it: those that it only reads count as
+        targets, too, so that they are the iteration's own."""
+        for each in call.args:
+            for one in self._of(each, around, conditional=True):
+                yield replace(one, is_target=True)
 
     def _index(
         self, name: str, lower: Expr, upper: Expr, step: Expr | None, around: tuple[Index, ...]

@@ -10,6 +10,7 @@ KEPT: dict[str, str | list[str] | None] = {
     "include": [],
     "define": [],
     "files": [],
+    "cost": [],
     "grid": None,
     "set": [],
     "distribute": [],

@@ -30,6 +30,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     add_program(parser, "number of processors of the node program", files=True)
     add_switches(parser)
     add_collectives(parser)
+    add_link(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
         "-o", "--output", metavar="FOLDER", type=named, default="build", help="output folder (default: %(default)s)"
@@ -48,6 +49,19 @@ def add_switches(parser: argparse.ArgumentParser) -> None:
     """Optimisations that can be off."""
     parser.add_argument(
         "--opt", metavar="NAME=off", action="append", default=[], help="switch an optimisation off (repeatable)"
+    )
+
+
+def add_link(parser: "argparse._ActionsContainer") -> None:
+    """Where procedures without source are."""
+    parser.add_argument(
+        "--link",
+        metavar="FILE|NAME",
+        action="append",
+        default=[],
+        type=named,
+        help="a source, object or library with procedures that the program lacks: plain.f90, or blas for libblas"
+        " (repeatable)",
     )
 
 

@@ -43,6 +43,11 @@ def add_form(group: argparse._ActionsContainer) -> None:
     group.add_argument("-I", "--include", metavar="FOLDER", action="append", default=[], type=named, help=what)
     what = "a macro of the C preprocessor, which then reads all files (repeatable)"
     group.add_argument("-D", "--define", metavar="NAME[=VALUE]", action="append", default=[], type=_macro, help=what)
+    what = (
+        "what a call of a procedure without source costs: 'dgemm(ta,tb,m,n,k)=2*m*n*k flop' (repeatable);"
+        " BLAS, LAPACK and others have costs"
+    )
+    group.add_argument("--cost", metavar="NAME=COST", action="append", default=[], help=what)
     what = "another file of the program (repeatable)"
     group.add_argument("--file", metavar="FILE", dest="files", action="append", default=[], type=named, help=what)
 

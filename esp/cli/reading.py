@@ -1,14 +1,18 @@
 """Programs for the commands: from a file, from those that come with esp, or from standard input."""
 
 import argparse
+import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from aag.source.read import read_program
 from esp.cli.options import request_of
 from esp.errors import UnreadableFileError, UsageError, reason
-from esp.sources import Source, read_source
+from esp.sources import Source, read_source, with_costs
 
 if TYPE_CHECKING:  # the API brings NumPy, which a command need not wait for that only reads a program
     from esp.api import Request
@@ -46,7 +50,10 @@ def source_of(program: str, options: argparse.Namespace) -> Source:
         raise UnreadableFileError("the program name is empty.", hint=hint)
     if STANDARD_INPUT not in files:
         given = files if options.files else program
-        source = read_source(given, form=options.form, include=options.include, define=options.define)
+        source = read_source(
+            given, form=options.form, include=options.include, define=options.define, cost=options.cost
+        )
+        source = replace(source, links=linked(vars(options).get("link", ())))
         _take_input(source, options)
         return source
     if len(files) > 1:
@@ -60,7 +67,31 @@ def source_of(program: str, options: argparse.Namespace) -> Source:
     read = read_program(
         text, "<stdin>", form=options.form, include_dirs=options.include, defines=options.define, defer=True
     )
-    return Source(program=read)
+    return with_costs(Source(program=read), options.cost)
+
+
+def linked(given: Sequence[str]) -> tuple[str, ...]:
+    """What ``--link`` names: files, with their whole path, and libraries as the linker takes them.
+
+    Raises:
+        UsageError: there is no such file, or its name cannot stand in a Makefile.
+    """
+    found = []
+    for each in given:
+        name = each.removeprefix("-l")
+        if re.fullmatch(r"[\w+-]+", name) and not Path(each).is_file():
+            found.append(f"-l{name}")
+            continue
+        path = Path(each).resolve()
+        if not path.is_file():
+            raise UsageError(
+                f"there is no file {each}.", where="--link", hint="Give a file, or a library such as blas."
+            )
+        if not re.fullmatch(r"[\w./+-]+", str(path)):
+            hint = "Rename it: letters, digits and . _ + - can be used."
+            raise UsageError(f"make does not take the name {path}.", where="--link", hint=hint)
+        found.append(str(path))
+    return tuple(found)
 
 
 def _take_input(source: Source, options: argparse.Namespace) -> None:

@@ -252,7 +252,7 @@ def _plan(options: argparse.Namespace) -> "SweepPlan":
     base = base if options.budget is None else replace(base, budget=options.budget)
     axes = [axis for axis in axes if not (axis.kind == "io" and axis.values == (True,))]
     read: list[str | Source] = [*texts]
-    if options.files or options.include or options.define:
+    if options.files or options.include or options.define or options.cost:
         read = [source_of(each, options) for each in programs]
     plan = SweepPlan(programs=tuple(read), systems=tuple(systems), form=options.form, base=base, axes=tuple(axes))
     if len(named) < len(options.distribute):

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from esp.cli.compile import add_collectives, add_looks, add_switches, without_trace
+from esp.cli.compile import add_collectives, add_link, add_looks, add_switches, without_trace
 from esp.cli.console import console_for
 from esp.cli.options import add_program, procs_of, request_of
 from esp.errors import CheckFailedError, UsageError
@@ -51,6 +51,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     methods = "; ".join(f"{name}: {meaning}" for name, meaning in METHODS.items())
     group.add_argument("--against", choices=tuple(METHODS), default="mpi", help=f"what to run: {methods}")
     add_collectives(group)
+    add_link(group)
     group.add_argument(
         "--truth", metavar="MACHINE", help="counts: the machine on which the program runs (default: that of --system)"
     )

@@ -182,6 +182,7 @@ def advise(
     procs: int | Sequence[int] | str | None = 8,
     *,
     form: Form | None = None,
+    cost: str | Sequence[str] | None = None,
     distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
     align: bool = True,
     top: int = TOP,
@@ -214,7 +215,7 @@ def advise(
         esp.EspError: a file or an argument prevents it.
     """
     numbers = numbers_of(procs)
-    read = read_source(source, form=form)
+    read = read_source(source, form=form, cost=cost)
     request = requested(None, **options)
     return advise_source(
         read, load_machine(system), request, numbers, named=named_formats(distribute), align=align, top=top, look=phases

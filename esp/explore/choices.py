@@ -119,7 +119,8 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     extents = {name: extents_of(bounds) for name, bounds in tables.bounds.items() if bounds is not None}
     names = distributed_names(tables.aligns, tables.distributes, tables.bounds, scope)
     if not names:
-        hint = "The program needs an array."
+        whole = ", ".join(_shown(scope, each) for each in sorted(scope.passed_whole() & extents.keys()))
+        hint = f"A library procedure gets {whole} as a whole." if whole else "The program needs an array."
         raise PredictionError("there is nothing to distribute.", where=source.program.file, hint=hint)
     directives = {each.distributee: each for each in scope.directives if isinstance(each, Distribute)}
     found = tuple(

@@ -98,6 +98,7 @@ def compare(
     procs: int | None = 8,
     *,
     form: Form | None = None,
+    cost: str | Sequence[str] | None = None,
     distribute: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None,
     size: str | None = None,
     jobs: int = 1,
@@ -137,7 +138,7 @@ def compare(
     arguments.jobs(jobs)
     if not sources:
         raise UsageError("there is no program to compare.")
-    read = [read_source(each, form=form) for each in sources]
+    read = [read_source(each, form=form, cost=cost) for each in sources]
     request = requested(arguments.processors(procs), **options)
     machine = load_machine(system)
     if len(read) > 1:

@@ -227,6 +227,7 @@ def sweep(
     procs: int | Sequence[int] | None = 8,
     *,
     form: Form | None = None,
+    cost: str | Sequence[str] | None = None,
     jobs: int = 1,
     executor: "Executor | None" = None,
     progress: Progress | None = None,
@@ -276,6 +277,7 @@ def sweep(
     fixed, sets = _axes_of(options, axes)
     base = requested(number, **fixed)
     read = tuple(each if isinstance(each, Source) else str(each) for each in programs)
+    read = tuple(read_source(each, form=form, cost=cost) for each in read) if cost else read
     plan = SweepPlan(programs=read, systems=tuple(map(str, systems)), form=form, base=base, axes=tuple(axes))
     return collect(_with_parameters(plan, sets), jobs=jobs, executor=executor, progress=progress)
 

@@ -106,6 +106,7 @@ def whatif(
     procs: int | None = 8,
     *,
     form: Form | None = None,
+    cost: str | Sequence[str] | None = None,
     together: bool = False,
     **options: Any,
 ) -> WhatIf:
@@ -136,7 +137,7 @@ def whatif(
     """
     changes, base = split_changes(options)
     request = requested(arguments.processors(procs), **base)
-    return what_if(read_source(source, form=form), load_machine(system), request, changes, together=together)
+    return what_if(read_source(source, form=form, cost=cost), load_machine(system), request, changes, together=together)
 
 
 def split_changes(options: Mapping[str, Any]) -> tuple[list[ParameterChange], dict[str, Any]]:

@@ -74,7 +74,7 @@ def _text(aau: g.AAU, layouts: Layouts) -> str:
         case g.End():
             return "all wait for the last processor"
         case g.Call(name=name):
-            return f"every processor calls {name}"
+            return f"every processor calls {name}" + (" with data of its own" if aau.charges else "")
         case _:
             return "every processor"
 

@@ -114,7 +114,7 @@ def options(asked: Mapping[str, Plain]) -> tuple[str, ...]:
         option = f"--{name.replace('_', '-')}"
         if isinstance(given, dict):
             told += [f"{option} {part}{'=' * bool(part)}{_written(name, each)}" for part, each in given.items()]
-        elif name == "align" and isinstance(given, list):
+        elif name in ("align", "cost") and isinstance(given, list):
             told += [f"{option} {each}" for each in given]
         elif isinstance(given, bool):
             told += [f"{option} off"] if name == "io" and not given else [option] * (given and name != "io")

@@ -36,14 +36,16 @@ class Serial:
         asked = any(is_asked(each) for each in program.sources)
         texts = with_use(program) if asked else [text_of(each) for each in program.sources]
         files = [with_values(text, job.texts) for text in texts]
-        library = module(files) if is_used(program) else ""
+        library, links = module(files) if is_used(program) else "", job.source.links
         if asked:
             self._programs = {
-                each: compiled(files, program.sources, folder / str(each), procs=each, library=library)
+                each: compiled(files, program.sources, folder / str(each), procs=each, library=library, links=links)
                 for each in procs
             }
         else:
-            self._programs = dict.fromkeys(procs, compiled(files, program.sources, folder, library=library))
+            self._programs = dict.fromkeys(
+                procs, compiled(files, program.sources, folder, library=library, links=links)
+            )
 
     def answer(self, procs: int) -> str:
         """What it prints, where it takes `procs` for the number of processors.
@@ -79,10 +81,16 @@ def with_values(text: str, values: Mapping[str, str]) -> str:
 
 
 def compiled(
-    texts: Sequence[str], sources: Sequence[SourceFile], folder: Path, *, procs: int | None = None, library: str = ""
+    texts: Sequence[str],
+    sources: Sequence[SourceFile],
+    folder: Path,
+    *,
+    procs: int | None = None,
+    library: str = "",
+    links: Sequence[str] = (),
 ) -> Path:
     """The executable of a serial program: the texts of its files, which are in the form of `sources`. `library`: the
-    text of the module HPF_LIBRARY, if it is used.
+    text of the module HPF_LIBRARY, if it is used. `links`: what else belongs to the program.
 
     Raises:
         esp.errors.PredictionError: it does not compile.
@@ -101,9 +109,8 @@ def compiled(
             flags += [f"-ffixed-line-length-{COLUMNS[source.form]}", "-fd-lines-as-comments"]
         if _BITS.search(text):
             flags.append("-fallow-invalid-boz")
-    call(
-        [tool("gfortran"), *SERIAL_FLAGS, *flags, *names, "-o", "serial"], "the serial program does not compile", folder
-    )
+    words = [tool("gfortran"), *SERIAL_FLAGS, *flags, *names, "-o", "serial", *links]
+    call(words, "the serial program does not compile", folder)
     return folder / "serial"
 
 

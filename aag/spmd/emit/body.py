@@ -5,6 +5,7 @@ from functools import singledispatchmethod
 
 from aag.ir import statements as ir
 from aag.ir.printer import print_statement
+from aag.ir.spelling import spell_type
 from aag.spmd import nodes as n
 from aag.spmd.calls import EMITTED_CLOCKS
 from aag.spmd.emit.context import Context
@@ -136,9 +137,20 @@ class Body:
 
     @_node.register
     def _(self, node: n.CallNode) -> Iterator[str]:
-        if not node.entered:
+        if node.library is not None:
+            yield self._library(node, node.library)
+        elif not node.entered:
             raise refused(f"the call of the subroutine {node.name}", node.span)
-        yield from ()
+
+    def _library(self, node: n.CallNode, call: n.LibraryCall) -> str:
+        """The call of a procedure that is linked."""
+        listed = f"{node.name}({', '.join(self.context.spell(each, node.span.line) for each in call.args)})"
+        if call.into is None:
+            self.context.declare(f"external :: {node.name}")
+            return f"call {listed}"
+        kind = spell_type(self.context.type_of(call.into.name))
+        self.context.declare(f"{kind}, external :: {node.name}")
+        return f"{self.context.spell(call.into, node.span.line)} = {listed}"
 
     @_node.register
     def _(self, node: n.Unmodelled) -> Iterator[str]:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from aag.diagnostics import Diagnostic
 from aag.ir.evaluate import Environment, Unknown, Value, evaluate
-from aag.ir.expressions import Call, Component, Expr, OpaqueExpr
+from aag.ir.expressions import Call, Component, Expr, OpaqueExpr, Var
 from aag.ir.printer import print_unit
 from aag.ir.spelling import spell, spell_type
 from aag.ir.statements import CallStmt
@@ -81,6 +81,7 @@ def emit(
     native: bool = False,
     unread: Sequence[Diagnostic] = (),
     nodes: Nodes | None = None,
+    links: Sequence[str] = (),
 ) -> Emission:
     """The sources of a node program. `algorithms`: collective -> algorithm, as machines name them, and ``exchange``.
     `poisons`: for debugging, what a processor stores without owning it is NaN at the start, again when its owner
@@ -88,7 +89,8 @@ def emit(
     without one it can write none.
     `simulated`: for SimGrid's SMPI; computation takes the time that a prediction gives it. `native`: collectives are
     MPI's own, whatever `algorithms` says; their messages are not counted. `unread`: findings about declarations that
-    the program lacks. `nodes`: where processors sit, which collectives depend on.
+    the program lacks. `nodes`: where processors sit, which collectives depend on. `links`: files that are compiled or
+    linked with it, and libraries (``-lblas``).
 
     Raises:
         NotEmitted: a part of the program cannot be written as Fortran.
@@ -110,7 +112,7 @@ def emit(
     files |= {f"{_MODULES[each]}.f90": _template(f"{_MODULES[each]}.f90") for each in parts}
     files |= {f"esp_moves_{kind}.f90": _moves(context.kinds[kind], parts) for kind in kinds}
     files = {file: f"! {HEAD}\n{text}" for file, text in files.items()}
-    files["Makefile"] = f"# {HEAD}\n{_makefile(name, kinds, program.layouts.procs, parts)}"
+    files["Makefile"] = f"# {HEAD}\n{_makefile(name, kinds, program.layouts.procs, parts, links)}"
     return Emission(name=name, procs=program.layouts.procs, files=files)
 
 
@@ -251,12 +253,24 @@ def _declaration(context: Context, entity: Entity) -> Iterator[str]:
             raise refused(f"{entity.shown} is an array constant", entity.span)
         yield f"{kind}, parameter :: {context.names.of(entity.name)} = {_constant(context, entity)}"
     elif "external" in entity.attributes or "intrinsic" in entity.attributes:
-        raise refused(f"{entity.shown} is declared EXTERNAL or INTRINSIC", entity.span)
+        if _is_used(context.program.unit, entity.name):
+            raise refused(f"{entity.shown} is declared EXTERNAL or INTRINSIC", entity.span)
     else:
         if entity.initial is not None and context.distributed(entity.name) is not None:
             raise refused(f"{entity.shown} is distributed and has an initial value", entity.span)
         first = "" if entity.initial is None else f" = {context.spell(entity.initial, entity.span.line)}"
         yield _variable(context, kind, entity.name, context.layouts.arrays.get(entity.name)) + first
+
+
+def _is_used(unit: Unit, name: str) -> bool:
+    """Whether a unit, or one that it contains, calls a procedure or passes it on; libraries are declared apart."""
+    for each in (unit, *unit.contains):
+        used = {part.name for part in walk_expressions(each.body) if isinstance(part, Call | Var)}
+        if name in used or any(
+            isinstance(one, CallStmt) and one.cost is None and one.name == name for one in walk_statements(each.body)
+        ):
+            return True
+    return False
 
 
 def _constant(context: Context, entity: Entity) -> str:
@@ -394,7 +408,9 @@ def _moves(kind: Kind, parts: Collection[str]) -> str:
     return chosen_lines(text, [*pair, *(each for each in parts if each != "native" or kind.mpi)])
 
 
-def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> str:
+def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str], links: Sequence[str]) -> str:
+    files = "".join(f" {each}" for each in links if not each.startswith("-"))
+    libraries = "".join(f" {each}" for each in links if each.startswith("-"))
     modules = [LIBRARY[0], *(_MODULES[each] for each in parts), *(f"esp_moves_{kind}" for kind in kinds)]
     moves = " ".join(f"{each}.o" for each in modules)
     made = " ".join(f"{each}.o {each}.mod" for each in ("esp_runtime", *modules))
@@ -408,8 +424,8 @@ def _makefile(name: str, kinds: list[str], procs: int, parts: Sequence[str]) -> 
         "# Allow more ranks than cores: the first variable is for Open MPI 4, the second for 5.\n"
         "export OMPI_MCA_rmaps_base_oversubscribe ?= 1\n"
         "export PRTE_MCA_rmaps_default_mapping_policy ?= :oversubscribe\n\n"
-        f"{name}: esp_runtime.o {moves} {name}.o\n"
-        f"\t$(FC) $(FFLAGS) -o $@ $^\n\n"
+        f"{name}: esp_runtime.o {moves} {name}.o{files}\n"
+        f"\t$(FC) $(FFLAGS) -o $@ $^{libraries}\n\n"
         f"run: {name}\n"
         f"\t$(MPIRUN) -np {procs} ./{name}\n\n"
         "# Holds what compiled last, so that another compiler or other flags compile all anew.\n"

@@ -177,6 +177,8 @@ def test_all_statement_classes_are_known(cls):
         "condition": None,
         "mask": None,
         "step": None,
+        "cost": None,
+        "into": None,
         "directive": Align(span=NOWHERE, alignee="a", axes=None, target="t", subscripts=None),
     }
     for name in ("target", "value", "lower", "upper", "selector"):

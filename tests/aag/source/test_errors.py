@@ -8,6 +8,7 @@ import pytest
 
 import aag.source
 from aag.diagnostics import SourceError
+from aag.source.costs import read_cost
 from aag.source.files import decode
 from aag.source.read import read_program
 from tests.aag.source.reading import read_file
@@ -910,6 +911,13 @@ def test_every_finding_shows_its_line():
     with pytest.raises(SourceError) as error:
         read_program("program p\n!HPF$ XYZZY\nend\n", "x.f90")
     assert error.value.diagnostics[0].source_line == "!HPF$ XYZZY"
+
+
+def test_a_cost_without_a_known_unit():
+    with pytest.raises(SourceError) as error:
+        read_cost("solve = 3*n fluff", ("r8.add",))
+    (found,) = map(str, error.value.diagnostics)
+    assert found.startswith("‹cost›:1:13: E685 there is no unit 'fluff' (units are flop, add, mul, div, ")
 
 
 def test_every_code_has_a_test_on_its_text():

@@ -13,6 +13,7 @@ from tests.aag.spmd.random_calls import Calls
 from tests.aag.spmd.random_concurrent import Concurrents
 from tests.aag.spmd.random_constructors import Constructors
 from tests.aag.spmd.random_guards import Guards
+from tests.aag.spmd.random_library import Linked
 from tests.aag.spmd.random_packs import Packs
 from tests.aag.spmd.random_records import Records
 from tests.aag.spmd.random_reductions import Reductions
@@ -57,7 +58,9 @@ def value(text, row):
 
 
 @dataclass
-class Writer(Bodies, Calls, Concurrents, Constructors, Guards, Packs, Records, Reductions, Remaps, Serials, Tables):
+class Writer(
+    Bodies, Calls, Concurrents, Constructors, Guards, Linked, Packs, Records, Reductions, Remaps, Serials, Tables
+):
     random: object
     arrays: list = field(default_factory=list)
     directives: list = field(default_factory=list)
@@ -574,8 +577,9 @@ class Writer(Bodies, Calls, Concurrents, Constructors, Guards, Packs, Records, R
         for table in self.tables:
             lower, upper = table.bounds
             lines.append(f"  integer :: {table.name}({lower}:{upper})")
+        lines += self.local_declarations()
         lines += ["  double precision :: w(1:3)"] if self.concurrents else []
-        long = self.pick("", "", "", "(8)")
+        long = "" if self.linking else self.pick("", "", "", "(8)")  # libraries take plain integers
         lines += ["  double precision :: s, t", "  integer :: it0, it1, m0, m1, m2, at0", "  logical :: flag"]
         lines += [f"  integer{long} :: i, j, k"]
         lines += [f"  {each}" for each in self.interfaces]
@@ -600,4 +604,6 @@ def program(random, names="abcd", statements=6, kinds=ALL):
     writer.library = "packed" in kinds
     writer.concurrents = "concurrent" in kinds
     first = writer.tabulate() if {"indirect", "packed"} & set(kinds) else []
+    if "linked" in kinds:
+        first = [*first, *writer.local_values()]
     return writer.text([*first, *writer.block(statements, kinds)]), writer.procs

@@ -456,6 +456,7 @@ def test_what_was_asked_for_is_in_the_json(esp, fake):
         "grid": [4, 2],
         "distribute": {"temp": "(BLOCK,*)"},
         "align": [],
+        "cost": [],
         "set": {"n": 512},
         "timed": True,
         "unroll": False,

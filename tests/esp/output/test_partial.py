@@ -165,7 +165,7 @@ def test_json_names_the_reasons(program, capsys):
         ("mpi_init(k)", "remove it and the calls of MPI: in HPF the messages follow from the directives"),
         (
             "elsewhere(k)",
-            "correct the name, add the file that defines it, or write its statements in place of the call",
+            "correct the name, add the file that defines it, or give what a call costs: ‹cost elsewhere='2*n flop'›",
         ),
     ],
 )

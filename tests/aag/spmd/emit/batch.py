@@ -125,7 +125,8 @@ def run_serially(native: Native, texts: list) -> None:
     library = [module(texts)] if any(f"use {MODULE}" in each for each in texts) else []
     (place / "all.f90").write_text("\n".join([*library, *units, f"program every\n{calls}\nend program\n"]))
     flags = [each if each != "-O2" else "-O0" for each in (*SERIAL_FLAGS, "-ffree-line-length-none")]
-    call([tool("gfortran"), *flags, "all.f90", "-o", "all"], "the serial programs do not compile", place)
+    words = [tool("gfortran"), *flags, "all.f90", native.plain(), "-o", "all"]
+    call(words, "the serial programs do not compile", place)
     said = call([str(place / "all")], "the serial programs fail", place)
     answers = re.split(r"^=== program \d+\n", said, flags=re.MULTILINE)[1:]
     native.answers.update(zip(texts, answers, strict=True))
@@ -214,7 +215,7 @@ def built(native: Native, emissions: list[Emission]) -> Path:
     one = "  if (first <= {0}) then\n    call begin({0})\n    call program_{0}()\n  end if"
     calls = "\n".join(one.format(number) for number in range(len(units)))
     (place / "batch.f90").write_text("\n".join([*units, AROUND.format(calls=calls)]))
-    mpif90(place, *FLAGS, f"-I{native.folder}", WRAPPED, "batch.f90", *objects.values(), "-o", "batch")
+    mpif90(place, *FLAGS, f"-I{native.folder}", WRAPPED, "batch.f90", *objects.values(), native.plain(), "-o", "batch")
     return place
 
 

@@ -18,6 +18,7 @@ from esp.validate.native import run
 from esp.validate.serial import compiled, with_values
 from sag.scenario import export
 
+PLAIN = Path(__file__).parents[2] / "library" / "plain.F90"
 FLAGS = ("-O0", "-w", "-ffp-contract=off", "-fcheck=bounds,mem")
 
 
@@ -33,7 +34,8 @@ class Native:
         """What the serial program prints."""
         if text not in self.answers:
             free = SourceFile(file="serial.f90", form="free", lines=())
-            program = compiled([text], [free], self.folder / f"serial{len(self.answers)}")
+            place = self.folder / f"serial{len(self.answers)}"
+            program = compiled([text], [free], place, links=[self.plain()])
             given.put(program.parent)
             self.answers[text] = call(
                 [str(program)], "the serial program fails", program.parent, limit_s=0.0, text=given.text
@@ -47,7 +49,7 @@ class Native:
         place.mkdir()
         main = f"{emission.name}.f90"
         (place / main).write_text(emission.files[main])
-        objects = self.library(emission).values()
+        objects = [*self.library(emission).values(), self.plain()]
         mpif90(place, *FLAGS, f"-I{self.folder}", main, *objects, "-o", emission.name)
         return place / emission.name
 
@@ -56,6 +58,13 @@ class Native:
         names = sorted(name for name in emission.files if name.startswith("esp_"))
         names.sort(key=lambda name: (name.startswith("esp_moves"), name == "esp_runtime.f90", name))
         return {name: self._compiled(name, emission.files[name]) for name in names}
+
+    def plain(self):
+        """The plain BLAS and LAPACK that programs may call, compiled."""
+        made = self.folder / "plain.o"
+        if not made.exists():
+            mpif90(self.folder, *FLAGS, "-c", str(PLAIN), "-o", str(made))
+        return str(made)
 
     def _compiled(self, name, text):
         if self.objects.get(name) != text:

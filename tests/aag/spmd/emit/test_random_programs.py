@@ -1,6 +1,8 @@
 """Random programs over random layouts, run as MPI programs and serially; every array is printed at the end."""
 
+import re
 from itertools import islice
+from pathlib import Path
 
 import pytest
 
@@ -32,6 +34,8 @@ PARTS = {
     "concurrent": (("concurrent", "concurrent", "concurrent", "assignment", "do"), 6),
     "concurrent and called": (("concurrent", "called", "concurrent", "remap", "indirect"), 6),
     "serial": (("serial", "serial", "called", "remap", "assignment"), 6),
+    "linked": (("linked", "linked", "linked", "assignment", "do"), 6),
+    "linked and more": (("linked", "linked", "called", "reduction", "forall", "shared_loop"), 6),
     "called and remapped": (("called", "called", "remap", "assignment"), 6),
 }
 
@@ -40,6 +44,7 @@ def flow_is_known(body):
     """Whether no branch depends on data, which a prediction does not have."""
     return not any(
         isinstance(node, nodes.WhileNode | nodes.Leave)
+        or (isinstance(node, nodes.DoNode) and any("$" in name for name in names_in(node.lower, node.upper)))
         or (isinstance(node, nodes.IfNode) and not all(is_known(each.condition) for each in node.branches))
         for node in nodes.walk(body)
     )
@@ -113,3 +118,11 @@ def test_many_seeds(part, batch, native, system):
 
 def test_there_are_many():
     assert BATCHES * EACH * len(PARTS) >= 300
+
+
+def test_every_procedure_of_the_plain_library_is_called():
+    texts = "".join(printing_program("linked", *PARTS["linked"], seed)[0] for seed in range(60))
+    library = (Path(__file__).parents[2] / "library" / "plain.F90").read_text().lower()
+    names = re.findall(r"^(?:subroutine|\w+ function) (d\w+|idamax)\(", library, re.MULTILINE)
+    assert len(names) == 19
+    assert [each for each in names if f"{each}(" not in texts] == []
