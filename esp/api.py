@@ -197,13 +197,19 @@ def load_machine(system: str | PathLike[str]) -> System:
 
 
 def map_source(source: Source, system: System, request: Request) -> Layouts:
-    """The layouts of the main program's arrays.
+    """The layouts of the main program's arrays; as for a prediction, a part of the program is run for values that
+    their shapes need.
 
     Raises:
         aag.diagnostics.SourceError: the directives or the user's decisions prevent them.
     """
-    with _quoting(source.program, request):
-        return map_arrays(source.program, _overrides(request), system.default_processors)
+    program = source.program
+
+    def mapped(known: Computed) -> Layouts:
+        return map_arrays(program, _overrides(request, known), system.default_processors)
+
+    with _quoting(program, request):
+        return settled(program, request, mapped)[0]
 
 
 def lower_source(source: Source, system: System, request: Request) -> Stages:

@@ -222,9 +222,9 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     """The mapping of a program unit: a layout for every declared array, also undistributed ones.
 
     `grid` decides which node a linear rank runs on (Def 14). `constants`: the PARAMETER values after the
-    user's. `notes`: what was assumed. `dynamics`: of a unit that remaps arrays. `contents`: what index arrays hold
-    when they are first used; for counting, as the program may change them. `guessed`: those of them that may hold
-    something else.
+    user's. `known`: all values that shapes and mappings were computed with. `notes`: what was assumed. `dynamics`: of
+    a unit that remaps arrays. `contents`: what index arrays hold when they are first used; for counting, as the
+    program may change them. `guessed`: those of them that may hold something else.
     """
 
     procs: int
@@ -232,6 +232,7 @@ class Layouts(Struct, frozen=True, kw_only=True, dict=True):
     arrays: Mapping[str, Layout]
     constants: Mapping[str, Value]
     notes: tuple[Diagnostic, ...]
+    known: Mapping[str, Value] = field(default_factory=dict)
     dynamics: Dynamics | None = None
     contents: Mapping[str, ArrayValues] = field(default_factory=dict)
     guessed: frozenset[str] = frozenset()

@@ -30,8 +30,10 @@ NOT_DYNAMIC = "W309"
 UNMAPPED = "W313"
 UNDISTRIBUTED = "W311"
 """The code of the note that no array is distributed, where there are arrays."""
+NO_ARRAY = "W312"
+"""The code of the note that there is no array to distribute."""
 
-NO_ASSUMPTIONS = frozenset({NOT_DYNAMIC, UNDISTRIBUTED, "W312", UNMAPPED})
+NO_ASSUMPTIONS = frozenset({NOT_DYNAMIC, UNDISTRIBUTED, NO_ARRAY, UNMAPPED})
 """Codes of notes on what the source says, so that nothing is assumed."""
 
 _MOST_SHOWN = 4
@@ -119,6 +121,7 @@ def resolve_mapping(
         grid=grid,
         arrays=MappingProxyType(arrays),
         constants=MappingProxyType({**inherited, **constants}),
+        known=MappingProxyType(env),
         dynamics=resolution.dynamics(grid) if resolution.remaps else None,
     )
 
@@ -254,7 +257,7 @@ def _note_undistributed(procs: int, arrays: Mapping[str, Layout], scope: Scope, 
         report.add(UNDISTRIBUTED, f"no array is distributed: {work}", scope.unit.span, f"write DISTRIBUTE for {what}")
     else:
         hint = "only operations on distributed arrays are divided among processors"
-        report.add("W312", f"there is no array to distribute: {work}", scope.unit.span, hint)
+        report.add(NO_ARRAY, f"there is no array to distribute: {work}", scope.unit.span, hint)
 
 
 def _note_unmapped(arrays: Mapping[str, Layout], scope: Scope, report: Report) -> None:

@@ -115,7 +115,7 @@ def distributed_by(source: Source, system: System, request: Request) -> Distribu
     unit = main_unit(source.program)
     scope = scope_of(unit, visible_to(unit, source.program))
     known = environment_of(layouts, request)
-    tables = tables_of(scope, request.distribute, known, Report(), align=request.align)
+    tables = tables_of(scope, request.distribute, layouts.known, Report(), align=request.align)
     extents = {name: extents_of(bounds) for name, bounds in tables.bounds.items() if bounds is not None}
     names = distributed_names(tables.aligns, tables.distributes, tables.bounds, scope)
     if not names:
@@ -193,7 +193,7 @@ def layouts_of(source: Source, system: System, request: Request) -> Layouts:
 
 
 def environment_of(layouts: Layouts, request: Request) -> Mapping[str, Value]:
-    """The values that shapes and mappings are computed with: constants, and variables that the user set."""
+    """The values that a user can change: constants, and variables that the user set."""
     return {**{name.lower(): value for name, value in request.values.items()}, **layouts.environment}
 
 
