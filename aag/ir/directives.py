@@ -120,3 +120,12 @@ class Independent(Directive, frozen=True, kw_only=True):
     new: tuple[str, ...] = ()
     reductions: tuple[str, ...] = ()
     home: Expr | None = None
+
+
+def mapped_name(directive: Directive) -> str:
+    """The array or template that a directive maps, or nothing."""
+    match directive:
+        case Align(alignee=name) | Distribute(distributee=name):
+            return name
+        case _:
+            return ""

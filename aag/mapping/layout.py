@@ -82,6 +82,21 @@ class Layout(Struct, frozen=True, kw_only=True, dict=True):
             cells = meaning.stride * cells + meaning.offset
         return distribution.owner(cells)
 
+    def is_placed_as(self, other: "Layout") -> bool:
+        """Whether another layout of the same array puts every element on the same processors."""
+        if (self.grid.shape, self.bounds) != (other.grid.shape, other.bounds):
+            return False
+        for at, (mine, theirs) in enumerate(zip(self.axes, other.axes, strict=True)):
+            if mine == theirs:
+                continue
+            if (mine.role, mine.dim) != (theirs.role, theirs.dim) or mine.role != "dim":
+                return False
+            lower, upper = self.bounds[mine.dim]
+            indices = np.arange(lower, upper + 1)
+            if not np.array_equal(self.owner_coordinate(at, indices), other.owner_coordinate(at, indices)):
+                return False
+        return True
+
     def held(self, axis: int) -> IntArray:
         """How many indices of the dimension spread over a ``dim`` axis each coordinate of it holds."""
         known = self._held.get(axis)

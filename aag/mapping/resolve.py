@@ -7,7 +7,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from aag.diagnostics import NOWHERE, Span
-from aag.ir.directives import Align, Template
+from aag.ir.directives import Align, Directive, Distribute, Template, mapped_name
 from aag.ir.evaluate import NUMBER_OF_PROCESSORS, Value
 from aag.ir.expressions import Element
 from aag.ir.statements import Remap
@@ -23,10 +23,11 @@ from aag.mapping.layout import Layout, Layouts
 from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of, written_bounds
 from aag.mapping.settable import settable
-from aag.mapping.tables import TableReader, Tables, tables_of
+from aag.mapping.tables import EVERYTHING, TableReader, Tables, tables_of
 from aag.wording import plural
 
 NOT_DYNAMIC = "W309"
+CONTRADICTED = "W290"
 UNMAPPED = "W313"
 UNDISTRIBUTED = "W311"
 """The code of the note that no array is distributed, where there are arrays."""
@@ -112,6 +113,9 @@ def resolve_mapping(
         for name, layout in found.items()
         if layout is not None
     }
+    for again in unit.repeated:
+        if mapped_name(again) in arrays and not _is_overridden(mapped_name(again), overrides):
+            resolution.compare(scope.entities[mapped_name(again)], again, grid)
     if arrangements.procs > 1 and unit.kind == "program":
         _note_undistributed(arrangements.procs, arrays, scope, report)
     _note_empty([layout for layout in arrays.values() if not layout.elements], scope, report)
@@ -126,12 +130,19 @@ def resolve_mapping(
     )
 
 
+def _is_overridden(name: str, overrides: Overrides) -> bool:
+    """Whether the user decides how an array is mapped."""
+    distributed = {each.lower() for each in overrides.distribute}
+    return bool({name, EVERYTHING} & distributed) or any(each.alignee == name for each in overrides.align)
+
+
 class _Resolution:
     """Placements and distributions by name. None stands for what was reported or is not distributed."""
 
     def __init__(self, tables: Tables, arrangements: Arrangements, env: Mapping[str, Value], report: Report) -> None:
         self._tables = tables
         self._arrangements = arrangements
+        self._env = env
         self._report = report
         self._mapper = Mapper(bounds=tables.bounds, arrangements=arrangements, env=env)
         self._spans: dict[str, Span] = {
@@ -186,6 +197,29 @@ class _Resolution:
     def dynamics(self, first: Grid) -> Dynamics:
         """What REALIGN and REDISTRIBUTE mean in this unit."""
         return Dynamics(start=self._start, mapper=self._mapper, first=first)
+
+    def compare(self, entity: Entity, again: Directive, first: Grid) -> None:
+        """Notes where a directive of another unit maps an array of a common block otherwise: HPF asks for one mapping
+        in all units, and this one is taken for all."""
+        name, tables = entity.name, self._tables
+        aligns = {each: found for each, found in tables.aligns.items() if each != name}
+        distributes = {each: found for each, found in tables.distributes.items() if each != name}
+        if isinstance(again, Align):
+            aligns[name] = again
+        elif isinstance(again, Distribute):
+            distributes[name] = again
+        changed = replace(tables, aligns=aligns, distributes=distributes)
+        other = _Resolution(changed, self._arrangements, self._env, Report()).layout(entity, first)
+        mine = self.layout(entity, first)
+        if mine is None or (other is not None and mine.is_placed_as(other)):
+            return
+        there, kept = again.span, self._spans.get(name, entity.span)
+        self._report.add(
+            CONTRADICTED,
+            f"{entity.shown} has another mapping in {kept.line_from(there)}, which is used everywhere",
+            there,
+            "write the same mapping in all units that declare the common block",
+        )
 
     def layout(self, entity: Entity, first: Grid) -> Layout | None:
         """The layout of one array; None where a problem was reported."""

@@ -76,7 +76,7 @@ def alignments_of(
     bounds = {name: each for name, each in tables.bounds.items() if each is not None}
     places = _places(tables, bounds, env)
     roots = [each.name for each in sorted(distributed.targets, key=lambda each: -prod(each.extents))]
-    fixed = _fixed(unit, scope) | {_anchor(roots[0], scope, places, bounds)}
+    fixed = _fixed(unit, scope) | distributed.away | {_anchor(roots[0], scope, places, bounds)}
     own = {name: place for name, place in places.items() if place.root in roots}
     relations = list(dict.fromkeys(_relations(unit, bounds, env)))
     possible = _spread(relations, own, fixed, bounds, roots)

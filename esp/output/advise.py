@@ -5,6 +5,7 @@ from typing import Any
 from esp.explore.advise import Advice, Advised, Candidate, Excluded
 from esp.explore.advise_phases import Phases
 from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
+from esp.explore.choices import with_elsewhere
 from esp.explore.ties import FAR
 from esp.incomplete import reasons as why_partial
 from esp.output.columns import Column, TableRow, table
@@ -307,7 +308,9 @@ def _placed(candidate: Candidate) -> str:
 def _notes(found: Advice, screen: Screen) -> list[str]:
     width = screen.columns
     notes = [paragraph("advice", _verdict(found) if found.complete else _NO_ADVICE, width)]
-    notes += pasted(_paste(found), () if found.recommended is None else found.recommended.candidate.replaced, width)
+    if found.recommended is not None:
+        candidate = found.recommended.candidate
+        notes += pasted(candidate.directives, candidate.replaced, width, candidate.elsewhere)
     if any(each.candidate.written for each in found.ranked):
         notes.append(paragraph("*", "the mapping of the source", width))
     notes += memory_notes(_predictions(found), screen)
@@ -333,7 +336,10 @@ def _predictions(found: Advice) -> list[Prediction]:
 
 def _paste(found: Advice) -> tuple[str, ...]:
     """The lines of the mapping that is recommended; none where the source has them."""
-    return () if found.recommended is None else found.recommended.candidate.directives
+    if found.recommended is None:
+        return ()
+    candidate = found.recommended.candidate
+    return with_elsewhere(candidate.directives, candidate.elsewhere)
 
 
 def _verdict(found: Advice) -> str:

@@ -145,7 +145,7 @@ def _notes(found: Comparison, screen: Screen) -> list[str]:
     if not found.complete:
         notes.append(screen.paint("warm", paragraph("order", NOT_RANKED, width)))
     elif best.choice is not None and best.prediction.fits:
-        notes += pasted(best.choice.directives, best.choice.replaced, width)
+        notes += pasted(best.choice.directives, best.choice.replaced, width, best.choice.elsewhere)
     notes += [paragraph(label, text, width) for label, text in size_notes(found)]
     notes += memory_notes(_predictions(found), screen)
     written = [each for each in found.ranked if each.written and each.choice is not None]
@@ -245,9 +245,7 @@ def comparison_json(found: Comparison) -> str:
         "left_out": found.left_out,
         "certainty": certainty_json(found.certainty) if found.complete else None,
         "partial": list(partial),
-        "paste": list(found.best.choice.directives)
-        if found.best.choice is not None and best.fits and not partial
-        else [],
+        "paste": list(found.best.choice.pasted) if found.best.choice is not None and best.fits and not partial else [],
         "crossover": None
         if crossing is None
         else {

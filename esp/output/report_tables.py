@@ -228,7 +228,7 @@ def distributions(found: Comparison) -> str:
     if found.left_out:
         told.append(f"<p>{plural(found.left_out, 'choice')} with flatter grids or further formats not tried.</p>")
     if found.best.choice is not None and found.best.choice.directives and not partial:
-        pasted = "\n".join(escape(printable(line)) for line in found.best.choice.directives)
+        pasted = "\n".join(escape(printable(line)) for line in found.best.choice.pasted)
         places = found.best.choice.replaced
         where = f", in place of {escape(printable(lines_of(places)))}" if places else ""
         told.append(f"<p>The fastest as directives{where}:</p>\n<pre>{pasted}</pre>")
