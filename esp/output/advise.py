@@ -8,6 +8,7 @@ from esp.explore.advise_reasons import Reason, Reasons, ReasonSide
 from esp.explore.choices import with_elsewhere
 from esp.explore.ties import FAR
 from esp.incomplete import reasons as why_partial
+from esp.output.assumptions import assumed_of_choices
 from esp.output.columns import Column, TableRow, table
 from esp.output.compare import certainty_json, more, sure_notes, without_prediction
 from esp.output.figures import (
@@ -23,7 +24,7 @@ from esp.output.figures import (
 from esp.output.numbers import percent, plural, seconds, significant
 from esp.output.partial import NOT_RANKED, partial_notes
 from esp.output.pasted import pasted
-from esp.output.profile import asked_for, assumed_notes, memory_notes
+from esp.output.profile import asked_for, assumed_lines, memory_notes
 from esp.output.screen import Screen, flow, paragraph, printable, shorten
 from esp.prediction import Prediction, first, four
 
@@ -123,7 +124,11 @@ def _table(found: Advice, screen: Screen) -> str:
         parts = [f"{part_s / unit_s:,.{decimals}f}" for part_s in four(each.prediction.parts)]
         fits = each.prediction.fits
         behind = "-" if not fits else "best" if each.rank == 1 else more(each.time_s, best_s)
-        cells = [f"{each.rank}{mark}", seconds(each.time_s), behind if found.complete else ""]
+        cells = [
+            f"{each.rank if found.complete else '-'}{mark}",
+            seconds(each.time_s),
+            behind if found.complete else "",
+        ]
         cells += [*parts, str(candidate.procs), grid(candidate.grid) or "-"]
         cells += [
             "" if each.tie is None else f"={each.tie}",
@@ -321,11 +326,13 @@ def _notes(found: Advice, screen: Screen) -> list[str]:
         told = f"{plural(found.left_out, 'choice')} with flatter grids, further formats or alignments not tried"
         notes.append(paragraph("left out", f"{told}; --grid and --distribute name them", width))
     notes += without_prediction([(shorten(printable(shown), 40), why) for shown, why in found.impossible], screen)
-    notes += assumed_notes([found.best.prediction], width)
+    ranks = [each.rank for each in found.ranked]
+    notes += assumed_lines(assumed_of_choices(_predictions(found), ranks), width)
     notes += sure_notes(found.certainty if found.complete else None, found.best.prediction, width)
     near = sum(0 < each.bound_s <= FAR * found.best.time_s for each in found.excluded)
     if near and found.complete and found.best.prediction.fits:
-        told = f"{plural(near, 'choice')} not predicted: the ranges of the estimated figures are not tried for them"
+        which = f"{plural(near, 'choice')} {'not predicted' if found.interrupted else 'ruled out'}"
+        told = f"{which} with the given figures only: the ranges of the estimated figures are not tried"
         notes.append(paragraph("", told, width))
     return notes
 
@@ -439,6 +446,8 @@ def _phases_told(found: Advice, told: Phases) -> dict[str, Any]:
 
 
 def _ranked(each: Advised) -> dict[str, Any]:
+    from esp.output.json import assumptions
+
     return {
         "rank": each.rank,
         **_choice(each.candidate),
@@ -447,6 +456,7 @@ def _ranked(each: Advised) -> dict[str, Any]:
         "tie": each.tie,
         "complete": each.prediction.complete,
         "fits": each.prediction.fits,
+        "assumptions": assumptions(each.prediction.assumptions),
     }
 
 
@@ -454,7 +464,7 @@ def advice_rows(found: Advice) -> list[dict[str, object]]:
     """One row for each mapping that was predicted, the fastest first."""
     return [
         {
-            "rank": each.rank,
+            "rank": each.rank if found.complete else None,
             "mapping": each.candidate.shown,
             "processors": each.candidate.procs,
             "grid": grid(each.candidate.grid),

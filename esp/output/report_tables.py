@@ -201,7 +201,7 @@ def distributions(found: Comparison) -> str:
         fits = each.prediction.fits
         tie = NOT_FITTING if not fits else "" if each.tie is None else f"tie with {each.tie}"
         time = escape(time_shown(each.prediction, seconds(each.time_s)))
-        cells = [str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
+        cells = ["" if partial else str(each.rank), escape(printable(each.shown)), grid(each.grid) or "-", time]
         behind = "-" if not fits else "best" if each.rank == 1 else more(each.time_s, best_s)
         cells += ["" if partial else behind]
         cells += [bar(four(each.prediction.parts), longest_s, "bar short"), count(each.prediction.messages)]
