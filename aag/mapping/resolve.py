@@ -22,12 +22,13 @@ from aag.mapping.grid import Grid
 from aag.mapping.layout import Layout, Layouts
 from aag.mapping.report import Report
 from aag.mapping.scope import Scope, scope_of, written_bounds
-from aag.mapping.settable import settable
+from aag.mapping.settable import Settable, settable
 from aag.mapping.tables import EVERYTHING, TableReader, Tables, tables_of
 from aag.wording import plural
 
 NOT_DYNAMIC = "W309"
 CONTRADICTED = "W290"
+OVERRIDDEN = "W291"
 UNMAPPED = "W313"
 UNDISTRIBUTED = "W311"
 """The code of the note that no array is distributed, where there are arrays."""
@@ -44,7 +45,8 @@ _MOST_SHOWN = 4
 class Overrides(Struct, frozen=True, kw_only=True):
     """What the user decides instead of the source: number of processors, grid, distributions and values.
 
-    `align` replaces whatever maps its alignees: an ALIGN or a DISTRIBUTE.
+    `align` replaces whatever maps its alignees: an ALIGN or a DISTRIBUTE. `computed`: the names of those values that
+    come from a run of a part of the program.
     """
 
     procs: int | None = None
@@ -52,6 +54,7 @@ class Overrides(Struct, frozen=True, kw_only=True):
     distribute: Mapping[str, str] = field(default_factory=dict)
     align: tuple[Align, ...] = ()
     values: Mapping[str, Value] = field(default_factory=dict)
+    computed: frozenset[str] = frozenset()
 
 
 def resolve_mapping(
@@ -83,10 +86,12 @@ def resolve_mapping(
         outer |= inherited
     for entity in unit.entities:  # a name that the unit declares itself hides that of its host
         inherited.pop(entity.name, None)
-    constants, problems = constants_of(
-        unit, overrides.values, outer, settable=settable(unit, visible) if overrides.values else None
-    )
+    allowed = settable(unit, visible) if overrides.values.keys() - overrides.computed else None
+    if allowed is not None:
+        allowed = replace(allowed, why={**allowed.why, **dict.fromkeys(overrides.computed, "")})
+    constants, problems = constants_of(unit, overrides.values, outer, settable=allowed)
     report.extend(problems)
+    _note_overridden(allowed, overrides, scope, report)
     places = {each.span for each in problems if each.code == WITHOUT_VALUE}
     report.without_value(entity.name for entity in unit.entities if entity.span in places)
     given = {name.lower(): value for name, value in overrides.values.items()}
@@ -128,6 +133,18 @@ def resolve_mapping(
         known=MappingProxyType(env),
         dynamics=resolution.dynamics(grid) if resolution.remaps else None,
     )
+
+
+def _note_overridden(allowed: Settable | None, overrides: Overrides, scope: Scope, report: Report) -> None:
+    """Notes that a given value stands for what the program computes, wherever it decides a size."""
+    for name, value in overrides.values.items():
+        lines = () if allowed is None or name in overrides.computed else allowed.computed.get(name.lower(), ())
+        if lines and (entity := scope.entities.get(name.lower())) is not None:
+            where = f"line{'s' * (len(lines) > 1)} {' and '.join(map(str, lines))}"
+            told = (
+                f"{entity.shown} = {value} in all sizes, as given, although {where} assign{'s' * (len(lines) == 1)} it"
+            )
+            report.add(OVERRIDDEN, told, entity.span)
 
 
 def _is_overridden(name: str, overrides: Overrides) -> bool:
