@@ -12,7 +12,7 @@ from interpreter.result import Assumption
 _BODY = re.compile(r"the body of (?:the function )?(\S+) is not interpreted")
 """How lowering says that a procedure is not followed (W202, W206)."""
 
-_MISSING = re.compile(r"found no subroutine (\w+)")
+_MISSING = re.compile(r"found no (subroutine|function) (\w+)")
 """How it says that there is no such procedure."""
 
 _UNREAD = frozenset({"W101", "W102", "W107", "W109"})
@@ -88,7 +88,7 @@ def _way_out(code: str, text: str) -> str:
     missing = _MISSING.search(text)
     if missing is None:
         return _WAY_OUT.get(code, "")
-    return WITHOUT_MPI if missing[1].startswith("mpi_") else _ADD
+    return WITHOUT_MPI if missing[2].startswith("mpi_") else _ADD
 
 
 def reasons(predictions: Sequence[Prediction]) -> tuple[str, ...]:
@@ -120,13 +120,13 @@ def reasons_among(
             procedures[body.group(1)] = None
             called |= dict.fromkeys(at)
         elif stranger := _MISSING.search(each.text):
-            missing.setdefault(stranger[1], {}).update(dict.fromkeys(at))
+            missing.setdefault(f"{stranger[1]} {stranger[2]}", {}).update(dict.fromkeys(at))
         elif each.code == "unmodelled":
             uncharged |= dict.fromkeys(at)
         elif each.code in _BY_MACHINE or each.code == "W207":
             other[each.text] = None
     told = [
-        f"found no subroutine {name}" + (f" ({lines(_named(places, main_file))})" if places else "")
+        f"found no {name}" + (f" ({lines(_named(places, main_file))})" if places else "")
         for name, places in missing.items()
     ]
     if procedures:

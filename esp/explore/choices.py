@@ -31,7 +31,7 @@ from aag.pipeline import main_unit
 from aag.wording import plural
 from esp.api import Request, Source, map_source
 from esp.errors import PredictionError, UsageError
-from esp.explore.places import Elsewhere, Place, away, places_of
+from esp.explore.places import Elsewhere, PastePlace, away, places_of
 from interpreter.result import Assumption
 from sag.unit import System
 
@@ -76,7 +76,7 @@ class Distributed(Struct, frozen=True, kw_only=True):
     """The number of dimensions of every template and array that may be distributed."""
     onto: str
     """A name for a processor arrangement: that of the source, else one that is free."""
-    places: tuple[Place, ...]
+    places: tuple[PastePlace, ...]
     """The program units in which a choice replaces directives of the source: PROCESSORS and DISTRIBUTE."""
     away: frozenset[str]
     """Arrays that no ALIGN in the first of these can align anew."""
@@ -382,7 +382,7 @@ def _choice(formats: Mapping[str, str], grid: tuple[int, ...] | None, distribute
 
 
 def _directives_of(
-    place: Place, formats: Mapping[str, str], grid: tuple[int, ...] | None, distributed: Distributed
+    place: PastePlace, formats: Mapping[str, str], grid: tuple[int, ...] | None, distributed: Distributed
 ) -> tuple[str, ...]:
     """The lines for one program unit: what it distributes, in the names that it has there."""
     placed = {name for each in distributed.places for name in each.names}

@@ -18,7 +18,7 @@ _ORDER = ("program", "module")
 """Kinds of units in which the directives of a choice are shown first; procedures follow."""
 
 
-class Place(Struct, frozen=True, kw_only=True):
+class PastePlace(Struct, frozen=True, kw_only=True):
     """A program unit whose directives a choice replaces."""
 
     unit: str
@@ -38,7 +38,7 @@ class Elsewhere(Struct, frozen=True, kw_only=True):
     replaced: tuple[Span, ...]
 
 
-def places_of(program: Program, unit: Unit, scope: Scope, names: Collection[str]) -> tuple[Place, ...]:
+def places_of(program: Program, unit: Unit, scope: Scope, names: Collection[str]) -> tuple[PastePlace, ...]:
     """The units whose directives a choice for `names` replaces, or that declare what has none: at least one.
 
     Args:
@@ -64,7 +64,7 @@ def places_of(program: Program, unit: Unit, scope: Scope, names: Collection[str]
     return (replace(first, replaced=(*arrangements, *first.replaced)), *others)
 
 
-def away(program: Program, unit: Unit, scope: Scope, first: Place) -> frozenset[str]:
+def away(program: Program, unit: Unit, scope: Scope, first: PastePlace) -> frozenset[str]:
     """Arrays that no ALIGN in the first place can align anew: local ones of procedures, and those of common blocks
     that several units align."""
     repeated = frozenset(each.alignee for each in unit.repeated if isinstance(each, Align))
@@ -74,7 +74,7 @@ def away(program: Program, unit: Unit, scope: Scope, first: Place) -> frozenset[
     }
 
 
-def _place(owner: Unit, directives: Sequence[Directive], free: Sequence[str], scope: Scope) -> Place:
+def _place(owner: Unit, directives: Sequence[Directive], free: Sequence[str], scope: Scope) -> PastePlace:
     replaced = tuple(each.span for each in directives)
     shown = {each.name: each.shown for each in (*scope.entities.values(), *owner.entities)}
     names = {name: shown.get(name, name) for name in free}
@@ -83,7 +83,7 @@ def _place(owner: Unit, directives: Sequence[Directive], free: Sequence[str], sc
         flat = [each.distributee for each in _distributes(directives) if each.span == span]
         names |= {name: shown.get(own, own) for name, own in zip(flat, written, strict=False)}
     arrangements = [each.name for each in owner.directives if isinstance(each, Processors) and each.shape]
-    return Place(unit=_title(owner), replaced=replaced, names=names, onto=next(iter(arrangements), ""))
+    return PastePlace(unit=_title(owner), replaced=replaced, names=names, onto=next(iter(arrangements), ""))
 
 
 def _distributes(directives: Iterable[Directive]) -> Iterator[Distribute]:

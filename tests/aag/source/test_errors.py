@@ -134,8 +134,8 @@ ERRORS = {
         "program p\nx = 1\nreal y\nend\n",
         [
             (
-                "x.f90:3:1: E120 this statement cannot be read as Fortran"
-                " (check its spelling; declarations come before the first executable statement)"
+                "x.f90:3:1: E120 this declaration comes after an executable statement"
+                " (move it in front of the first executable statement)"
             )
         ],
     ),
