@@ -690,6 +690,11 @@ def test_unknown_extensions(problems):
 @pytest.mark.parametrize(
     ("file", "text", "told"),
     [
+        (
+            "m.yaml",
+            "format: 1\nname: m\n! x\nx = 1\n",
+            "m.yaml:1: E103 this is not a program but a YAML file, such as a machine",
+        ),
         ("x.c", "int n;\n", "x.c:1: E103 this is C, not Fortran"),
         ("x.hpf", "\n#include <math.h>\n", "x.hpf:2:1: E103 this is C, not Fortran"),
         ("x.f90", "int main(void) {\n}\n", "x.f90:1:1: E103 this is C, not Fortran"),
