@@ -690,11 +690,6 @@ def test_unknown_extensions(problems):
 @pytest.mark.parametrize(
     ("file", "text", "told"),
     [
-        (
-            "m.yaml",
-            "format: 1\nname: m\n! x\nx = 1\n",
-            "m.yaml:1: E103 this is not a program but a YAML file, such as a machine",
-        ),
         ("x.c", "int n;\n", "x.c:1: E103 this is C, not Fortran"),
         ("x.hpf", "\n#include <math.h>\n", "x.hpf:2:1: E103 this is C, not Fortran"),
         ("x.f90", "int main(void) {\n}\n", "x.f90:1:1: E103 this is C, not Fortran"),
@@ -853,3 +848,8 @@ def test_trees_of_another_shape_are_set_aside(monkeypatch, read):
             for line in (3, 4)
         ),
     ]
+
+
+def test_a_machine_is_no_program_whatever_its_text_looks_like(problems):
+    (told,) = problems("format: 1\nname: m  ! as in free form\nx = 1\n", "m.yaml")
+    assert told.startswith("m.yaml:1: E103 this is not a program but a YAML file, such as a machine (give the program")
